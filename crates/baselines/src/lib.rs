@@ -1,0 +1,1 @@
+//! Learners that others proposed, one file each.

@@ -1,0 +1,1 @@
+//! From a file or a generator to a sample.

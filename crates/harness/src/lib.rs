@@ -1,0 +1,1 @@
+//! Spec to trials to records.

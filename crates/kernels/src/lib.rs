@@ -1,0 +1,1 @@
+//! Kernels, Gram matrices and random feature maps.

@@ -1,0 +1,128 @@
+/// Why a sample, a setting or a fit was refused, or why a fit stopped.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LearningError {
+    /// A sample without rows.
+    #[error("the sample has no rows")]
+    NoRows,
+    /// A sample without input columns.
+    #[error("the sample has no input columns")]
+    NoColumns,
+    /// Inputs and targets of different length.
+    #[error("{inputs} input rows but {targets} targets")]
+    Length {
+        /// Rows of the inputs.
+        inputs: usize,
+        /// Number of targets.
+        targets: usize,
+    },
+    /// NaN or infinity among the inputs.
+    #[error("input in row {row}, column {column} is {value}; remove or impute it")]
+    InputNotFinite {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// NaN or infinity among the targets.
+    #[error("target in row {row} is {value}; remove the row")]
+    TargetNotFinite {
+        /// Row, from 0.
+        row: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// A class index outside the declared range.
+    #[error("row {row} has class {label}, but there are only {classes} classes")]
+    Label {
+        /// Row, from 0.
+        row: usize,
+        /// The label found.
+        label: u32,
+        /// The number of classes declared.
+        classes: usize,
+    },
+    /// Fewer than two classes in the training part: nothing can be told apart.
+    #[error("all {rows} training rows belong to one class; a classifier needs at least two")]
+    OneClass {
+        /// Rows of the training part.
+        rows: usize,
+    },
+    /// A setting outside its range.
+    #[error("setting `{name}` is {value}; it must be {must}")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value, printed.
+        value: String,
+        /// What is allowed.
+        must: &'static str,
+    },
+    /// Settings that do not have the declared form (unknown name, wrong type).
+    #[error("settings of `{method}`: {message}")]
+    Settings {
+        /// The method whose settings were read.
+        method: String,
+        /// What the parser said.
+        message: String,
+    },
+    /// A method asked to do a task that it cannot do.
+    #[error("`{method}` cannot do {task}; see `mercer list methods` for those that can")]
+    Task {
+        /// Name of the method.
+        method: String,
+        /// The task asked for.
+        task: &'static str,
+    },
+    /// Prediction inputs of another width than the training inputs.
+    #[error("the model was fitted on {expected} columns, but the inputs have {found}")]
+    Width {
+        /// Columns at fit time.
+        expected: usize,
+        /// Columns now.
+        found: usize,
+    },
+    /// The loss became NaN or infinite.
+    #[error("training diverged at step {step}: the loss is {loss}; lower the learning rate")]
+    Diverged {
+        /// Step, from 1.
+        step: usize,
+        /// The loss there.
+        loss: f64,
+    },
+    /// A factorisation failed.
+    #[error("{operation} failed: {reason}")]
+    Numerical {
+        /// What was computed.
+        operation: &'static str,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The run's time limit was reached.
+    #[error("stopped after {seconds:.1} s: the time limit of a trial")]
+    OutOfTime {
+        /// Seconds used.
+        seconds: f64,
+    },
+    /// The run's memory limit was reached, or would be.
+    #[error("needs {needed} bytes, more than the limit of {limit} bytes for a trial")]
+    OutOfMemory {
+        /// Bytes needed or used.
+        needed: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// No method of that name.
+    #[error("unknown method `{name}`{hint}")]
+    UnknownMethod {
+        /// The name asked for.
+        name: String,
+        /// A suggestion, or nothing.
+        hint: String,
+    },
+}

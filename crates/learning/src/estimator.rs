@@ -1,0 +1,93 @@
+use crate::{Fitting, Learner, LearningError, Predictions, Predictor, Sample};
+use linfa::dataset::DatasetBase;
+use linfa::traits::{Fit, PredictInplace};
+use ndarray::{Array1, Array2};
+
+/// A learner as linfa sees it: `estimator.fit(&dataset)?.predict(&inputs)`.
+///
+/// Parameter types implement [`linfa::ParamGuard`] with an `Estimator` as the checked form, so
+/// linfa users write `AsklParams { .. }.fit(&dataset)` and get an error for bad settings.
+/// The fit uses one thread and the streams of `seed`.
+#[derive(Debug, Clone)]
+pub struct Estimator<L> {
+    /// The learner.
+    pub learner: L,
+    /// Root of the random streams of the fit.
+    pub seed: u64,
+}
+
+/// A fitted classifier for linfa; class indices are `usize`.
+pub struct Classifier(pub Box<dyn Predictor>);
+
+/// A fitted regressor for linfa.
+pub struct Regressor(pub Box<dyn Predictor>);
+
+impl<L: Learner> Fit<Array2<f64>, Array1<usize>, LearningError> for Estimator<L> {
+    type Object = Classifier;
+
+    fn fit(
+        &self,
+        dataset: &DatasetBase<Array2<f64>, Array1<usize>>,
+    ) -> Result<Self::Object, LearningError> {
+        let labels: Vec<u32> = dataset.targets.iter().map(|&label| label as u32).collect();
+        let classes = labels.iter().max().map_or(0, |&largest| largest as usize + 1);
+        let sample = Sample::classification(dataset.records.clone(), labels, classes)?;
+        let fitted = self.learner.fit(&sample, &mut Fitting::seeded(self.seed))?;
+        Ok(Classifier(fitted.predictor))
+    }
+}
+
+impl<L: Learner> Fit<Array2<f64>, Array1<f64>, LearningError> for Estimator<L> {
+    type Object = Regressor;
+
+    fn fit(
+        &self,
+        dataset: &DatasetBase<Array2<f64>, Array1<f64>>,
+    ) -> Result<Self::Object, LearningError> {
+        let sample = Sample::regression(dataset.records.clone(), dataset.targets.clone())?;
+        let fitted = self.learner.fit(&sample, &mut Fitting::seeded(self.seed))?;
+        Ok(Regressor(fitted.predictor))
+    }
+}
+
+impl PredictInplace<Array2<f64>, Array1<usize>> for Classifier {
+    /// # Panics
+    /// On inputs of another width than at fit time or with NaN: linfa's interface has no errors.
+    fn predict_inplace(&self, inputs: &Array2<f64>, targets: &mut Array1<usize>) {
+        match self.0.predict(inputs.view()) {
+            Ok(Predictions::Classes(labels)) => {
+                targets.iter_mut().zip(labels).for_each(|(to, label)| *to = label as usize);
+            }
+            Ok(Predictions::Real(_)) => unreachable!("a classifier predicts classes"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn default_target(&self, inputs: &Array2<f64>) -> Array1<usize> {
+        Array1::zeros(inputs.nrows())
+    }
+}
+
+impl PredictInplace<Array2<f64>, Array1<f64>> for Regressor {
+    /// # Panics
+    /// On inputs of another width than at fit time or with NaN: linfa's interface has no errors.
+    fn predict_inplace(&self, inputs: &Array2<f64>, targets: &mut Array1<f64>) {
+        match self.0.predict(inputs.view()) {
+            Ok(Predictions::Real(values)) => {
+                targets.iter_mut().zip(values).for_each(|(to, value)| *to = value);
+            }
+            Ok(Predictions::Classes(_)) => unreachable!("a regressor predicts values"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn default_target(&self, inputs: &Array2<f64>) -> Array1<f64> {
+        Array1::zeros(inputs.nrows())
+    }
+}
+
+impl From<linfa::Error> for LearningError {
+    fn from(error: linfa::Error) -> Self {
+        Self::Numerical { operation: "linfa", reason: error.to_string() }
+    }
+}

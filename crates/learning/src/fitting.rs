@@ -1,0 +1,123 @@
+use crate::{LearningError, Predictor, Streams};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How a fit ended. It is a field of the result, never a silent success.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Convergence {
+    /// A closed form, solved to working precision.
+    Exact,
+    /// An iteration that met its tolerance.
+    Converged {
+        /// Iterations used.
+        iterations: usize,
+    },
+    /// A fixed number of steps, carried out; no statement about optimality.
+    FixedSteps {
+        /// Steps carried out.
+        steps: usize,
+    },
+    /// An iteration that ended above its tolerance.
+    NotConverged {
+        /// Iterations used.
+        iterations: usize,
+        /// What is left of the quantity that the tolerance bounds.
+        residual: f64,
+    },
+}
+
+/// What a fit leaves.
+pub struct Outcome<P> {
+    /// The fitted predictor.
+    pub predictor: P,
+    /// How the fit ended.
+    pub convergence: Convergence,
+    /// Named numbers worth a place in the record: norms, objective, support vectors.
+    pub facts: BTreeMap<String, f64>,
+}
+
+/// What a learner behind the [`crate::Learner`] interface leaves.
+pub type Fitted = Outcome<Box<dyn Predictor>>;
+
+impl<P: Predictor + 'static> Outcome<P> {
+    /// Forgets the predictor's type.
+    pub fn boxed(self) -> Fitted {
+        let Self { predictor, convergence, facts } = self;
+        Outcome { predictor: Box::new(predictor), convergence, facts }
+    }
+}
+
+/// Where an iterative fit stands when a [`Probe`] looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Steps carried out.
+    pub step: usize,
+    /// Passes over the training rows carried out.
+    pub epoch: f64,
+}
+
+/// Looks at an iterative fit every so many steps; it may keep rows that the learner never sees.
+pub trait Probe {
+    /// Steps between two looks, at least 1.
+    fn interval(&self) -> usize;
+
+    /// One look: the current predictor, and the learner's own numbers (loss, penalties, norms).
+    ///
+    /// # Errors
+    /// Whatever evaluating the predictor says; it ends the fit.
+    fn observe(
+        &mut self,
+        at: Moment,
+        predictor: &dyn Predictor,
+        numbers: &BTreeMap<String, f64>,
+    ) -> Result<(), LearningError>;
+}
+
+/// What may stop a fit from outside: time, memory, the user.
+pub trait Limits: Sync {
+    /// Called about once a step; an error ends the fit.
+    ///
+    /// # Errors
+    /// [`LearningError::OutOfTime`], [`LearningError::OutOfMemory`] or
+    /// [`LearningError::Interrupted`].
+    fn check(&self) -> Result<(), LearningError>;
+
+    /// Refuses at once an allocation of `bytes` that cannot fit.
+    ///
+    /// # Errors
+    /// [`LearningError::OutOfMemory`].
+    fn reserve(&self, bytes: u64) -> Result<(), LearningError>;
+}
+
+/// No limits.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unlimited;
+
+impl Limits for Unlimited {
+    fn check(&self) -> Result<(), LearningError> {
+        Ok(())
+    }
+    fn reserve(&self, _bytes: u64) -> Result<(), LearningError> {
+        Ok(())
+    }
+}
+
+/// All that surrounds a fit: randomness, threads, limits, and who watches.
+pub struct Fitting<'a> {
+    /// The random streams of this fit.
+    pub streams: Streams,
+    /// Threads that the fit may use; results may depend on it in the last digits.
+    pub threads: usize,
+    /// What may stop it.
+    pub limits: &'a dyn Limits,
+    /// Who watches it.
+    pub probe: Option<&'a mut dyn Probe>,
+}
+
+impl Fitting<'_> {
+    /// One thread, no limits, nobody watching.
+    pub fn seeded(seed: u64) -> Self {
+        Self { streams: Streams::root(seed), threads: 1, limits: &Unlimited, probe: None }
+    }
+}

@@ -1,0 +1,40 @@
+//! The nouns of learning theory, in the words that every other crate uses.
+//!
+//! A [`Sample`] is inputs with targets; a [`Task`] says what the targets are; a [`Method`] is a
+//! named way to build a [`Learner`] from [`Settings`]; fitting a learner to a sample gives a
+//! [`Predictor`]. Losses and metrics live here too, and [`Estimator`] speaks linfa's
+//! `Fit`/`Predict`.
+//!
+//! | symbol | code | meaning | shape |
+//! |---|---|---|---|
+//! | `X` | `inputs` | one row per point | `n × d` |
+//! | `y` | `labels`, `values` | class index from 0, or real target | `n` |
+//! | `f(x)` | `decision` | one score per class, or one value | `n × K`, `n × 1` |
+//!
+//! It does not know where data comes from, nor any particular method.
+
+mod error;
+mod estimator;
+mod fitting;
+mod loss;
+mod method;
+mod metric;
+mod predictor;
+mod sample;
+mod settings;
+mod space;
+mod streams;
+
+pub use error::LearningError;
+pub use estimator::{Classifier, Estimator, Regressor};
+pub use fitting::{Convergence, Fitted, Fitting, Limits, Moment, Outcome, Probe, Unlimited};
+pub use loss::Loss;
+pub use method::{Cost, Learner, Method, Tasks, find};
+pub use metric::{
+    Metric, accuracy, balanced_accuracy, mean_absolute_error, root_mean_squared_error, score,
+};
+pub use predictor::{Predictions, Predictor, argmax};
+pub use sample::{Sample, Shape, Targets, Task};
+pub use settings::Settings;
+pub use space::{Axis, Range, Space};
+pub use streams::Streams;

@@ -1,0 +1,118 @@
+use crate::{Fitted, Fitting, LearningError, Sample, Settings, Shape, Space, Task};
+
+/// A way to fit, with its settings checked: it holds no data.
+pub trait Learner: Send + Sync {
+    /// Fits a predictor to the sample; the learner's settings do not change.
+    ///
+    /// # Errors
+    /// If the sample cannot be learned from, the numbers fail, or a limit is reached.
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError>;
+}
+
+/// The tasks that a method can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// Classes only.
+    Classification,
+    /// Real targets only.
+    Regression,
+    /// Either.
+    Both,
+}
+
+impl Tasks {
+    /// Whether `task` is among them.
+    pub const fn include(self, task: Task) -> bool {
+        matches!(
+            (self, task),
+            (Self::Both, _)
+                | (Self::Classification, Task::Classification { .. })
+                | (Self::Regression, Task::Regression)
+        )
+    }
+
+    /// As `mercer list methods` prints it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Classification => "classification",
+            Self::Regression => "regression",
+            Self::Both => "classification, regression",
+        }
+    }
+}
+
+/// Leading terms of a method's cost, in `n` rows, `d` columns, `D` features, `K` outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Time of a fit.
+    pub fit: &'static str,
+    /// Time of a prediction, a row.
+    pub predict: &'static str,
+    /// Memory of a fit.
+    pub memory: &'static str,
+}
+
+/// A registered method: everything that a table, the tuner and the command line need to know.
+#[derive(Clone, Copy)]
+pub struct Method {
+    /// Name in specs and on the command line, kebab-case.
+    pub name: &'static str,
+    /// Name in a table's head.
+    pub title: &'static str,
+    /// One line for `mercer list methods`.
+    pub summary: &'static str,
+    /// Who proposed it.
+    pub cites: &'static str,
+    /// Raised whenever the numbers that the method gives change.
+    pub revision: u32,
+    /// What it can do.
+    pub tasks: Tasks,
+    /// What it costs.
+    pub cost: Cost,
+    /// The setting that scales training effort (`"epochs"`), if there is one: the tuner's rungs.
+    pub resource: Option<&'static str>,
+    /// Settings of a sensible first run on standard-scaled data of this shape.
+    pub defaults: fn(&Shape) -> Settings,
+    /// What a tuner may try on data of this shape.
+    pub space: fn(&Shape) -> Space,
+    /// Checks the settings and builds the learner.
+    pub build: fn(&Settings) -> Result<Box<dyn Learner>, LearningError>,
+}
+
+impl std::fmt::Debug for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Method").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Method {
+    /// Builds the learner after checking that the method can do the task.
+    ///
+    /// # Errors
+    /// [`LearningError::Task`] or what `build` says of the settings.
+    pub fn learner(
+        &self,
+        settings: &Settings,
+        task: Task,
+    ) -> Result<Box<dyn Learner>, LearningError> {
+        if !self.tasks.include(task) {
+            let (method, task) = (self.name.to_owned(), task.name());
+            return Err(LearningError::Task { method, task });
+        }
+        (self.build)(settings)
+    }
+}
+
+/// The method of that name.
+///
+/// # Errors
+/// [`LearningError::UnknownMethod`], with the nearest names that exist.
+pub fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method, LearningError> {
+    methods.iter().find(|method| method.name == name).ok_or_else(|| {
+        let known: Vec<&str> = methods.iter().map(|method| method.name).collect();
+        LearningError::UnknownMethod {
+            name: name.to_owned(),
+            hint: format!("; there are {}", known.join(", ")),
+        }
+    })
+}

@@ -1,0 +1,100 @@
+use crate::{LearningError, Task};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+/// What a predictor says of some rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Predictions {
+    /// Class indices.
+    Classes(Vec<u32>),
+    /// Real values.
+    Real(Vec<f64>),
+}
+
+impl Predictions {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Classes(labels) => labels.len(),
+            Self::Real(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A fitted hypothesis.
+pub trait Predictor: Send + Sync {
+    /// The task it was fitted to.
+    fn task(&self) -> Task;
+
+    /// Input columns that it expects.
+    fn features(&self) -> usize;
+
+    /// `f(x)` for each row of `inputs` (`n × d`): `n × K` class scores, or `n × 1` values.
+    ///
+    /// A row's scores do not depend on the other rows. The caller has checked the width.
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64>;
+
+    /// Class probabilities (`n × K`, rows sum to 1), where the method has them.
+    fn probabilities(&self, _inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        None
+    }
+
+    /// Predicted classes (the largest score, ties to the smaller index) or values.
+    ///
+    /// # Errors
+    /// [`LearningError::Width`] or [`LearningError::InputNotFinite`].
+    fn predict(&self, inputs: ArrayView2<'_, f64>) -> Result<Predictions, LearningError> {
+        let (expected, found) = (self.features(), inputs.ncols());
+        if expected != found {
+            return Err(LearningError::Width { expected, found });
+        }
+        if let Some(((row, column), &value)) = inputs.indexed_iter().find(|(_, v)| !v.is_finite()) {
+            return Err(LearningError::InputNotFinite { row, column, value });
+        }
+        let scores = self.decision(inputs);
+        Ok(match self.task() {
+            Task::Classification { .. } => {
+                Predictions::Classes(scores.rows().into_iter().map(argmax).collect())
+            }
+            Task::Regression => Predictions::Real(scores.column(0).to_vec()),
+        })
+    }
+}
+
+impl Predictor for Box<dyn Predictor> {
+    fn task(&self) -> Task {
+        (**self).task()
+    }
+    fn features(&self) -> usize {
+        (**self).features()
+    }
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        (**self).decision(inputs)
+    }
+    fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        (**self).probabilities(inputs)
+    }
+}
+
+/// Index of the largest score; ties go to the smaller index, NaN never wins.
+pub fn argmax(scores: ArrayView1<'_, f64>) -> u32 {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (class, &score) in scores.iter().enumerate() {
+        if score > best.1 {
+            best = (class, score);
+        }
+    }
+    best.0 as u32
+}
+
+impl From<Array1<f64>> for Predictions {
+    fn from(values: Array1<f64>) -> Self {
+        Self::Real(values.to_vec())
+    }
+}

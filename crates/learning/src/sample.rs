@@ -1,0 +1,275 @@
+use crate::LearningError;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
+
+/// What the targets are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// One of `classes` classes, numbered from 0.
+    Classification {
+        /// Number of classes `K`.
+        classes: usize,
+    },
+    /// One real number.
+    Regression,
+}
+
+impl Task {
+    /// Number of outputs of a decision function: `K` classes, or 1.
+    pub const fn outputs(self) -> usize {
+        match self {
+            Self::Classification { classes } => classes,
+            Self::Regression => 1,
+        }
+    }
+
+    /// `"classification"` or `"regression"`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Classification { .. } => "classification",
+            Self::Regression => "regression",
+        }
+    }
+}
+
+/// Targets of a sample.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Targets {
+    /// Class indices `0..classes`.
+    Classes {
+        /// One label a row.
+        labels: Vec<u32>,
+        /// Number of classes `K`; some may be absent from this sample.
+        classes: usize,
+    },
+    /// Real targets, one a row.
+    Real(Array1<f64>),
+}
+
+/// Size of a learning problem: all that a method may know before it sees the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Rows `n`.
+    pub rows: usize,
+    /// Input columns `d`.
+    pub features: usize,
+    /// The task, with its number of classes.
+    pub task: Task,
+}
+
+/// Inputs with their targets: finite, non-empty, of equal length. It cannot be otherwise.
+///
+/// ```
+/// use mercer_learning::{Sample, Task};
+/// use ndarray::array;
+/// let sample = Sample::classification(array![[0.0, 1.0], [1.0, 0.0]], vec![0, 1], 2)?;
+/// assert_eq!(sample.task(), Task::Classification { classes: 2 });
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    inputs: Array2<f64>,
+    targets: Targets,
+}
+
+impl Sample {
+    /// A classification sample: `inputs` is `n × d`, `labels` has `n` entries below `classes`.
+    ///
+    /// # Errors
+    /// If a side is empty, the lengths differ, an input is not finite, or a label is out of range.
+    pub fn classification(
+        inputs: Array2<f64>,
+        labels: Vec<u32>,
+        classes: usize,
+    ) -> Result<Self, LearningError> {
+        check_inputs(inputs.view(), labels.len())?;
+        if let Some((row, &label)) =
+            labels.iter().enumerate().find(|&(_, &label)| label as usize >= classes)
+        {
+            return Err(LearningError::Label { row, label, classes });
+        }
+        let targets = Targets::Classes { labels, classes };
+        Ok(Self { inputs, targets })
+    }
+
+    /// A regression sample: `inputs` is `n × d`, `values` has `n` entries.
+    ///
+    /// # Errors
+    /// If a side is empty, the lengths differ, or an input or target is not finite.
+    pub fn regression(inputs: Array2<f64>, values: Array1<f64>) -> Result<Self, LearningError> {
+        check_inputs(inputs.view(), values.len())?;
+        if let Some((row, &value)) = values.iter().enumerate().find(|(_, v)| !v.is_finite()) {
+            return Err(LearningError::TargetNotFinite { row, value });
+        }
+        Ok(Self { inputs, targets: Targets::Real(values) })
+    }
+
+    /// The inputs `X`, `n × d`.
+    pub fn inputs(&self) -> ArrayView2<'_, f64> {
+        self.inputs.view()
+    }
+
+    /// The targets.
+    pub const fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// The class labels, if this is a classification sample.
+    pub fn labels(&self) -> Option<&[u32]> {
+        match &self.targets {
+            Targets::Classes { labels, .. } => Some(labels),
+            Targets::Real(_) => None,
+        }
+    }
+
+    /// The real targets, if this is a regression sample.
+    pub fn values(&self) -> Option<ArrayView1<'_, f64>> {
+        match &self.targets {
+            Targets::Real(values) => Some(values.view()),
+            Targets::Classes { .. } => None,
+        }
+    }
+
+    /// The task, with the declared number of classes.
+    pub const fn task(&self) -> Task {
+        match &self.targets {
+            Targets::Classes { classes, .. } => Task::Classification { classes: *classes },
+            Targets::Real(_) => Task::Regression,
+        }
+    }
+
+    /// Rows, columns and task.
+    pub fn shape(&self) -> Shape {
+        let (rows, features) = self.inputs.dim();
+        Shape { rows, features, task: self.task() }
+    }
+
+    /// Number of rows `n`.
+    pub fn rows(&self) -> usize {
+        self.inputs.nrows()
+    }
+
+    /// Number of input columns `d`.
+    pub fn features(&self) -> usize {
+        self.inputs.ncols()
+    }
+
+    /// The rows with the given indices, in that order; indices may repeat.
+    ///
+    /// # Errors
+    /// [`LearningError::NoRows`] if `rows` is empty.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    pub fn select(&self, rows: &[usize]) -> Result<Self, LearningError> {
+        if rows.is_empty() {
+            return Err(LearningError::NoRows);
+        }
+        let targets = match &self.targets {
+            Targets::Classes { labels, classes } => Targets::Classes {
+                labels: rows.iter().map(|&i| labels[i]).collect(),
+                classes: *classes,
+            },
+            Targets::Real(values) => Targets::Real(values.select(Axis(0), rows)),
+        };
+        Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets })
+    }
+
+    /// The same targets over other inputs of the same number of rows (scaled ones, say).
+    ///
+    /// # Errors
+    /// If the number of rows differs or an input is not finite.
+    pub fn with_inputs(&self, inputs: Array2<f64>) -> Result<Self, LearningError> {
+        check_inputs(inputs.view(), self.rows())?;
+        Ok(Self { inputs, targets: self.targets.clone() })
+    }
+
+    /// How many rows each class has; empty for regression.
+    pub fn class_counts(&self) -> Vec<usize> {
+        match &self.targets {
+            Targets::Classes { labels, classes } => {
+                let mut counts = vec![0; *classes];
+                for &label in labels {
+                    counts[label as usize] += 1;
+                }
+                counts
+            }
+            Targets::Real(_) => Vec::new(),
+        }
+    }
+
+    /// Refuses a classification sample in which fewer than two classes occur.
+    ///
+    /// # Errors
+    /// [`LearningError::OneClass`].
+    pub fn require_two_classes(&self) -> Result<(), LearningError> {
+        let occurring = self.class_counts().into_iter().filter(|&count| count > 0).count();
+        if self.labels().is_some() && occurring < 2 {
+            return Err(LearningError::OneClass { rows: self.rows() });
+        }
+        Ok(())
+    }
+}
+
+fn check_inputs(inputs: ArrayView2<'_, f64>, targets: usize) -> Result<(), LearningError> {
+    if inputs.nrows() == 0 {
+        return Err(LearningError::NoRows);
+    }
+    if inputs.ncols() == 0 {
+        return Err(LearningError::NoColumns);
+    }
+    if inputs.nrows() != targets {
+        return Err(LearningError::Length { inputs: inputs.nrows(), targets });
+    }
+    match inputs.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        Some(((row, column), &value)) => Err(LearningError::InputNotFinite { row, column, value }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn a_sample_refuses_what_no_learner_can_use() {
+        let x = array![[0.0, 1.0], [2.0, f64::NAN]];
+        assert!(matches!(
+            Sample::classification(x, vec![0, 1], 2),
+            Err(LearningError::InputNotFinite { row: 1, column: 1, .. })
+        ));
+        let x = array![[0.0], [1.0]];
+        assert!(matches!(
+            Sample::classification(x.clone(), vec![0, 2], 2),
+            Err(LearningError::Label { row: 1, label: 2, classes: 2 })
+        ));
+        assert!(matches!(
+            Sample::regression(x.clone(), array![1.0]),
+            Err(LearningError::Length { inputs: 2, targets: 1 })
+        ));
+        assert!(matches!(
+            Sample::regression(x, array![1.0, f64::INFINITY]),
+            Err(LearningError::TargetNotFinite { row: 1, .. })
+        ));
+        assert_eq!(
+            Sample::regression(Array2::zeros((0, 2)), Array1::zeros(0)),
+            Err(LearningError::NoRows)
+        );
+    }
+
+    #[test]
+    fn selection_keeps_order_and_repeats() {
+        let sample = Sample::regression(array![[0.0], [1.0], [2.0]], array![0.0, 10.0, 20.0]);
+        let picked = sample.unwrap().select(&[2, 0, 2]).unwrap();
+        assert_eq!(picked.inputs(), array![[2.0], [0.0], [2.0]]);
+        assert_eq!(picked.values().unwrap(), array![20.0, 0.0, 20.0]);
+    }
+
+    #[test]
+    fn one_class_is_named() {
+        let sample = Sample::classification(array![[0.0], [1.0]], vec![1, 1], 2).unwrap();
+        assert_eq!(sample.require_two_classes(), Err(LearningError::OneClass { rows: 2 }));
+    }
+}

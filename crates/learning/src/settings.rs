@@ -1,0 +1,83 @@
+use crate::LearningError;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Named settings of a method, sorted by name: a part of a trial's key.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// let settings = Settings::new().with("lambda", 1e-3).with("loss", "squared");
+/// assert_eq!(settings.to_string(), r#"{"lambda":0.001,"loss":"squared"}"#);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Settings(BTreeMap<String, Value>);
+
+impl Settings {
+    /// No settings: every default.
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// This, with `name` set to `value`.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// This, overridden by `other` where both have a value.
+    #[must_use]
+    pub fn overridden_by(mut self, other: &Self) -> Self {
+        self.0.extend(other.0.iter().map(|(k, v)| (k.clone(), v.clone())));
+        self
+    }
+
+    /// The value of `name`, if it is set.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// Names and values in order of name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(k, v)| (k.as_str(), v))
+    }
+
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Reads them as the parameter type of `method`; unknown names are refused by that type's
+    /// `deny_unknown_fields`.
+    ///
+    /// # Errors
+    /// [`LearningError::Settings`] with the parser's message.
+    pub fn parse<T: DeserializeOwned>(&self, method: &str) -> Result<T, LearningError> {
+        let object = Value::Object(self.0.clone().into_iter().collect());
+        serde_json::from_value(object).map_err(|error| LearningError::Settings {
+            method: method.to_owned(),
+            message: error.to_string(),
+        })
+    }
+
+    /// The settings that a parameter type stands for.
+    ///
+    /// # Panics
+    /// If `params` does not serialise to an object: a fault of its type.
+    pub fn of<T: Serialize>(params: &T) -> Self {
+        match serde_json::to_value(params) {
+            Ok(Value::Object(map)) => Self(map.into_iter().collect()),
+            other => panic!("parameters must serialise to an object, got {other:?}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = serde_json::to_string(&self.0).map_err(|_| std::fmt::Error)?;
+        f.write_str(&text)
+    }
+}

@@ -1,0 +1,25 @@
+use std::path::PathBuf;
+
+/// Why a record could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The operating system refused.
+    #[error("cannot {action} {path}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file that is not a record of this schema.
+    #[error("{path} is not a record: {reason}")]
+    Corrupt {
+        /// Where.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}

@@ -1,0 +1,200 @@
+use crate::{RecordError, canonical, sha256_hex};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Version of the form of a record.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that can change the result of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// Version of this form.
+    pub schema: u32,
+    /// The study that the trial belongs to, `askl/table2`; also the root of its random streams.
+    pub artefact: String,
+    /// `printed`, `released`, `corrected`, or the name of an ablation.
+    pub variant: String,
+    /// Name of the dataset.
+    pub dataset: String,
+    /// SHA-256 of its rows after the catalogue's encoding.
+    pub fingerprint: String,
+    /// Name of the method.
+    pub method: String,
+    /// The method's revision.
+    pub revision: u32,
+    /// The settings that the spec fixes; a tuner's choice is part of the result.
+    pub settings: BTreeMap<String, Value>,
+    /// How the rest is set: `null`, or the tuner with its budget, or a digest of given settings.
+    pub tuning: Value,
+    /// Rows used, how inputs and targets are scaled, how the rows are split, cuts.
+    pub protocol: BTreeMap<String, Value>,
+    /// Repeat, from 0.
+    pub repeat: u32,
+    /// Root seed.
+    pub seed: u64,
+    /// Time and memory limits that would stop the trial, and the number of threads of its fit.
+    pub limits: BTreeMap<String, Value>,
+}
+
+impl Key {
+    /// The name of the trial: SHA-256 of the canonical text.
+    pub fn digest(&self) -> String {
+        sha256_hex(canonical(self).as_bytes())
+    }
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// With a score.
+    Done,
+    /// The loss became NaN or infinite; there is no score.
+    Diverged,
+    /// Stopped by the time limit.
+    OutOfTime,
+    /// Stopped, or refused, by the memory limit.
+    OutOfMemory,
+    /// Any other error.
+    Failed,
+}
+
+/// Predictions on the test rows, in the order of the split.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Predicted {
+    /// Class indices.
+    Classes(Vec<u32>),
+    /// Real values.
+    Real(Vec<f64>),
+}
+
+/// One candidate at one rung of the tuner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TuningStep {
+    /// The candidate's settings, without those that the spec fixes.
+    pub settings: BTreeMap<String, Value>,
+    /// Share of the full effort spent on it at this rung.
+    pub effort: f64,
+    /// Validation score; `None` if the fit failed or diverged.
+    pub score: Option<f64>,
+}
+
+/// What the tuner did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuning {
+    /// The settings chosen.
+    pub chosen: BTreeMap<String, Value>,
+    /// All candidates, in the order tried.
+    pub history: Vec<TuningStep>,
+}
+
+/// One look at an iterative fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CurvePoint {
+    /// Steps carried out.
+    pub step: u64,
+    /// Passes over the training rows carried out.
+    pub epoch: f64,
+    /// Metrics and the learner's own numbers.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// What came out: bit-identical on the same machine type, whatever the number of jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialResult {
+    /// How it ended.
+    pub status: Status,
+    /// The error, if it did not end with a score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Metrics on the test rows, by name; shares are in `[0, 1]`.
+    pub metrics: BTreeMap<String, f64>,
+    /// Other numbers: norms, objective, iterations, rows used.
+    pub facts: BTreeMap<String, f64>,
+    /// How the fit ended, as the learner says it.
+    pub convergence: Value,
+    /// Settings that the fit used, all of them.
+    pub settings: BTreeMap<String, Value>,
+    /// The tuner's choice and history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
+    /// Looks at the fit, for curves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CurvePoint>,
+    /// Predictions on the test rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<Predicted>,
+    /// Rows of the training and of the test part.
+    pub rows: [u64; 2],
+}
+
+impl TrialResult {
+    /// SHA-256 of the canonical text.
+    pub fn digest(&self) -> String {
+        sha256_hex(canonical(self).as_bytes())
+    }
+}
+
+/// How it was computed: never compared.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Seconds of wall-clock time of each phase (`load`, `tune`, `fit`, `predict`).
+    pub seconds: BTreeMap<String, f64>,
+    /// Most bytes that the trial held at once.
+    pub peak_bytes: u64,
+    /// Machine-speed yardstick: seconds of a fixed matrix product, measured once a process.
+    pub yardstick_seconds: f64,
+    /// Processor and its vector instructions.
+    pub host: String,
+    /// Version of the software.
+    pub version: String,
+    /// Unix seconds at the end.
+    pub finished: u64,
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// What was run.
+    pub key: Key,
+    /// What came out.
+    pub result: TrialResult,
+    /// SHA-256 of `result`, against damage.
+    pub result_sha256: String,
+    /// How it was computed.
+    pub run: Run,
+}
+
+impl Record {
+    /// A record with its check sum.
+    pub fn new(key: Key, result: TrialResult, run: Run) -> Self {
+        let result_sha256 = result.digest();
+        Self { key, result, result_sha256, run }
+    }
+
+    /// Reads a record and verifies its check sum and schema.
+    ///
+    /// # Errors
+    /// [`RecordError::Corrupt`], naming `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, RecordError> {
+        let corrupt = |reason: String| RecordError::Corrupt { path: path.to_owned(), reason };
+        let record: Self = serde_json::from_str(text).map_err(|e| corrupt(e.to_string()))?;
+        if record.key.schema != SCHEMA {
+            return Err(corrupt(format!("schema {} instead of {SCHEMA}", record.key.schema)));
+        }
+        if record.result.digest() != record.result_sha256 {
+            return Err(corrupt("its check sum does not match its content".to_owned()));
+        }
+        Ok(record)
+    }
+}

@@ -1,0 +1,266 @@
+use crate::{Key, Record, RecordError, Status};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// A directory of records, one file a trial, named by the digest of its key.
+///
+/// Writes go to a temporary file in the same directory, are flushed to the disk and renamed, so a
+/// reader sees a whole record or none, and two writers of one trial leave one of the two.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// let store = mercer_records::Store::open(folder.path())?;
+/// assert!(store.list()?.records.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// What a directory holds.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The records, in order of study and file name.
+    pub records: Vec<Record>,
+    /// Files that were no records and were set aside, with the reason.
+    pub set_aside: Vec<(PathBuf, String)>,
+}
+
+impl Store {
+    /// Opens the directory, creating it if need be.
+    ///
+    /// # Errors
+    /// If it cannot be created or is no directory.
+    pub fn open(root: impl Into<PathBuf>) -> Result<Self, RecordError> {
+        let root = root.into();
+        fs::create_dir_all(&root).map_err(io("create", &root))?;
+        Ok(Self { root })
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the record of `key` is, or would be.
+    pub fn path(&self, key: &Key) -> PathBuf {
+        self.root.join(&key.artefact).join(format!("{}.json", key.digest()))
+    }
+
+    /// The record of `key`, if there is a sound one. A damaged file is set aside (renamed to
+    /// `*.damaged`), so that the trial runs again.
+    ///
+    /// # Errors
+    /// If the file exists but cannot be read or set aside.
+    pub fn get(&self, key: &Key) -> Result<Option<Record>, RecordError> {
+        let path = self.path(key);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(io("read", &path)(source)),
+        };
+        match sound(&bytes, &path) {
+            Ok(record) if record.key == *key => Ok(Some(record)),
+            Ok(_) | Err(_) => set_aside(&path).map(|()| None),
+        }
+    }
+
+    /// Whether a record of `key` is there with a status other than an error; reads the file.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn is_done(&self, key: &Key) -> Result<bool, RecordError> {
+        Ok(self.get(key)?.is_some_and(|record| record.result.status == Status::Done))
+    }
+
+    /// Writes a record, whole or not at all.
+    ///
+    /// # Errors
+    /// If the disk is full, the directory cannot be written, and the like; an older record of the
+    /// same trial stays as it was.
+    pub fn put(&self, record: &Record) -> Result<PathBuf, RecordError> {
+        let path = self.path(&record.key);
+        let folder = path.parent().unwrap_or(&self.root);
+        fs::create_dir_all(folder).map_err(io("create", folder))?;
+        let write = || -> std::io::Result<()> {
+            let mut file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)?;
+            let text = serde_json::to_vec(record)?;
+            file.write_all(&text)?;
+            file.write_all(b"\n")?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            // The rename itself must survive a power cut.
+            File::open(folder)?.sync_all()
+        };
+        write().map_err(io("write", &path))?;
+        Ok(path)
+    }
+
+    /// All sound records below the directory; damaged files are set aside and named.
+    ///
+    /// # Errors
+    /// If a directory or file cannot be read.
+    pub fn list(&self) -> Result<Listing, RecordError> {
+        let mut listing = Listing::default();
+        let mut files = Vec::new();
+        collect(&self.root, &mut files)?;
+        files.sort();
+        for path in files {
+            let bytes = match fs::read(&path) {
+                Ok(bytes) => bytes,
+                // Another process may have replaced or set it aside since the listing.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(source) => return Err(io("read", &path)(source)),
+            };
+            match sound(&bytes, &path) {
+                Ok(record) if self.path(&record.key) == path => listing.records.push(record),
+                Ok(_) => {
+                    set_aside(&path)?;
+                    listing.set_aside.push((path, "its name is not its key's".to_owned()));
+                }
+                Err(error) => {
+                    set_aside(&path)?;
+                    listing.set_aside.push((path, error.to_string()));
+                }
+            }
+        }
+        Ok(listing)
+    }
+}
+
+fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> RecordError {
+    let path = path.to_owned();
+    move |source| RecordError::Io { action, path, source }
+}
+
+fn sound(bytes: &[u8], path: &Path) -> Result<Record, RecordError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|e| RecordError::Corrupt { path: path.to_owned(), reason: e.to_string() })?;
+    Record::parse(text, path)
+}
+
+fn set_aside(path: &Path) -> Result<(), RecordError> {
+    match fs::rename(path, path.with_extension("json.damaged")) {
+        // Another process was quicker.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other.map_err(io("set aside", path)),
+    }
+}
+
+/// Record files below `folder`; temporary and set-aside files have other endings.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecordError> {
+    for entry in fs::read_dir(folder).map_err(io("list", folder))? {
+        let path = entry.map_err(io("list", folder))?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Run, SCHEMA, TrialResult};
+    use serde_json::{Value, json};
+    use std::collections::BTreeMap;
+
+    fn record(repeat: u32) -> Record {
+        let key = Key {
+            schema: SCHEMA,
+            artefact: "askl/table2".to_owned(),
+            variant: "released".to_owned(),
+            dataset: "segment".to_owned(),
+            fingerprint: "00".to_owned(),
+            method: "askl".to_owned(),
+            revision: 1,
+            settings: BTreeMap::from([("rate".to_owned(), json!(0.01))]),
+            tuning: Value::Null,
+            protocol: BTreeMap::new(),
+            repeat,
+            seed: 1,
+            limits: BTreeMap::new(),
+        };
+        let result = TrialResult {
+            status: Status::Done,
+            error: None,
+            metrics: BTreeMap::from([("accuracy".to_owned(), 0.1 + 0.2)]),
+            facts: BTreeMap::new(),
+            convergence: Value::Null,
+            settings: BTreeMap::new(),
+            tuning: None,
+            curve: Vec::new(),
+            predicted: None,
+            rows: [8, 2],
+        };
+        Record::new(key, result, Run::default())
+    }
+
+    #[test]
+    fn what_is_put_is_got_back_to_the_last_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        store.put(&record(0)).unwrap();
+        assert_eq!(store.get(&record(0).key).unwrap(), Some(record(0)));
+        assert_eq!(store.get(&record(1).key).unwrap(), None);
+        assert!(store.is_done(&record(0).key).unwrap());
+    }
+
+    #[test]
+    fn a_truncated_record_is_set_aside_and_can_be_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let path = store.put(&record(0)).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for cut in 0..whole.len() - 1 {
+            fs::write(&path, &whole[..cut]).unwrap();
+            assert_eq!(store.get(&record(0).key).unwrap(), None, "cut at {cut}");
+            assert!(!path.exists());
+        }
+        store.put(&record(0)).unwrap();
+        assert_eq!(store.list().unwrap().records.len(), 1);
+    }
+
+    #[test]
+    fn an_edited_number_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let path = store.put(&record(0)).unwrap();
+        let text = fs::read_to_string(&path).unwrap().replace("0.30000000000000004", "0.9");
+        fs::write(&path, text).unwrap();
+        let listing = store.list().unwrap();
+        assert!(listing.records.is_empty());
+        assert!(listing.set_aside[0].1.contains("check sum"), "{:?}", listing.set_aside);
+    }
+
+    #[test]
+    fn every_field_of_the_key_changes_its_name() {
+        let base = record(0).key;
+        let Value::Object(fields) = serde_json::to_value(&base).unwrap() else { unreachable!() };
+        for name in fields.keys() {
+            let mut changed = fields.clone();
+            let other = match &changed[name] {
+                Value::String(text) => json!(format!("{text}x")),
+                Value::Number(number) => json!(number.as_u64().unwrap() + 1),
+                Value::Null => json!("tuned"),
+                _ => json!({"other": 1}),
+            };
+            changed.insert(name.clone(), other);
+            let key: Key = serde_json::from_value(Value::Object(changed)).unwrap();
+            assert_ne!(key.digest(), base.digest(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_written_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("results");
+        fs::write(&file, "not a directory").unwrap();
+        let error = Store::open(&file).unwrap_err().to_string();
+        assert!(error.contains("results"), "{error}");
+    }
+}

@@ -1,0 +1,1 @@
+//! Minimisers that know no dataset and no paper.

@@ -1,0 +1,1 @@
+//! Paired and corrected tests, intervals, ranks and effect sizes.

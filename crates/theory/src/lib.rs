@@ -1,0 +1,1 @@
+//! Bound calculators: numbers in, numbers out.

@@ -1,0 +1,1 @@
+//! The specs, and one module per table and figure.
