@@ -1,0 +1,7 @@
+//! Every outside crate, once.
+//!
+//! Cargo unites the features of the packages that are built together, so building one crate of
+//! the workspace by itself gives its dependencies other features, and compiles polars again for
+//! minutes. Naming this crate beside it, `cargo test --release -p mercer-linalg -p
+//! mercer-dependencies` (`just unit linalg`), gives the same features as a build of everything.
+//! Nothing depends on it, and it holds no code.
