@@ -1,0 +1,63 @@
+/// Why a factorisation or a solve was refused or failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinalgError {
+    /// A square matrix is needed.
+    #[error("the matrix must be square, got {rows} x {columns}")]
+    NotSquare {
+        /// Rows found.
+        rows: usize,
+        /// Columns found.
+        columns: usize,
+    },
+    /// A matrix without rows or without columns.
+    #[error("the matrix is empty: {rows} x {columns}")]
+    Empty {
+        /// Rows found.
+        rows: usize,
+        /// Columns found.
+        columns: usize,
+    },
+    /// Right-hand sides of another height than the matrix.
+    #[error("the matrix has {expected} rows, but the right-hand sides have {found}")]
+    Height {
+        /// Rows of the matrix.
+        expected: usize,
+        /// Rows of the right-hand sides.
+        found: usize,
+    },
+    /// NaN or infinity in the matrix, or numbers so large that the factorisation overflowed.
+    #[error("{operation} met a NaN or an infinity; check the matrix for both")]
+    NotFinite {
+        /// What was computed.
+        operation: &'static str,
+    },
+    /// A pivot that is not positive.
+    #[error(
+        "the matrix is not positive definite (pivot {pivot} of {size}); add a larger ridge or jitter"
+    )]
+    NotPositiveDefinite {
+        /// Index of the first bad pivot, from 0.
+        pivot: usize,
+        /// Rows of the matrix.
+        size: usize,
+    },
+    /// A jitter or a cut-off outside its range.
+    #[error("{name} is {value}; it must be {must}")]
+    Argument {
+        /// Name of the argument.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What is allowed.
+        must: &'static str,
+    },
+    /// An iteration inside a decomposition did not converge.
+    #[error("{operation} did not converge: {reason}")]
+    NoConvergence {
+        /// What was computed.
+        operation: &'static str,
+        /// What the engine said.
+        reason: String,
+    },
+}
