@@ -14,11 +14,23 @@
 //! It does not know what is learned, nor from what.
 
 mod cholesky;
+mod dispatch;
 mod eigen;
+mod elementary;
 mod error;
+mod product;
+mod real;
+mod small_eigen;
 mod svd;
+mod team;
 
 pub use cholesky::{Cholesky, JITTER_LADDER};
+pub use dispatch::{Dispatch, dispatch};
 pub use eigen::{Eigen, symmetric_eigen};
+pub use elementary::{cos, exp, sin_cos};
 pub use error::LinalgError;
+pub use product::product;
+pub use real::Real;
+pub use small_eigen::SmallEigen;
 pub use svd::{LeastSquares, Svd, minimum_norm_solve, thin_svd};
+pub use team::{Member, team};

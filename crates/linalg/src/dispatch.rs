@@ -1,0 +1,117 @@
+use std::sync::OnceLock;
+
+/// The instruction set that the vectorised loops use, chosen once a process.
+///
+/// The environment variable `MERCER_DISPATCH` (`avx512`, `avx2` or `baseline`) lowers it, to
+/// measure what it changes; a level that this machine lacks is never used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dispatch {
+    /// What every machine of this architecture has; products and sums round separately.
+    Baseline,
+    /// 256-bit vectors with fused multiply-add.
+    Avx2,
+    /// 512-bit vectors with fused multiply-add.
+    Avx512,
+}
+
+impl Dispatch {
+    /// The name that `MERCER_DISPATCH` accepts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// The levels that this machine has, lowest first.
+    pub fn available() -> Vec<Self> {
+        let best = detect();
+        [Self::Baseline, Self::Avx2, Self::Avx512].into_iter().filter(|&d| d <= best).collect()
+    }
+}
+
+/// The level in use: the best of this machine, or the lower one that `MERCER_DISPATCH` names.
+///
+/// An unknown name is ignored. The variable is read once.
+///
+/// ```
+/// use mercer_linalg::{Dispatch, dispatch};
+/// assert!(Dispatch::available().contains(&dispatch()));
+/// ```
+pub fn dispatch() -> Dispatch {
+    static LEVEL: OnceLock<Dispatch> = OnceLock::new();
+    *LEVEL.get_or_init(|| {
+        let best = detect();
+        match std::env::var("MERCER_DISPATCH").as_deref() {
+            Ok("baseline") => Dispatch::Baseline,
+            Ok("avx2") => best.min(Dispatch::Avx2),
+            _ => best,
+        }
+    })
+}
+
+fn detect() -> Dispatch {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
+            return Dispatch::Avx512;
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            return Dispatch::Avx2;
+        }
+    }
+    Dispatch::Baseline
+}
+
+/// Defines a function over slices of a [`crate::Real`] whose body is compiled once for each
+/// [`Dispatch`] level and chosen at run time.
+///
+/// The body must be plain loops that the compiler can vectorise. It never fuses a product with a
+/// sum by itself, so every level gives the same bits unless the body calls `mul_add`.
+///
+/// ```
+/// use mercer_linalg::Real;
+/// mercer_linalg::dispatched! {
+///     /// `y += a x`.
+///     fn add_scaled<F: Real>(a: F, x: &[F], y: &mut [F]) {
+///         for (y, &x) in y.iter_mut().zip(x) {
+///             *y += a * x;
+///         }
+///     }
+/// }
+/// let mut y = [1.0f32, 2.0];
+/// add_scaled(2.0, &[10.0, 20.0], &mut y);
+/// assert_eq!(y, [21.0, 42.0]);
+/// ```
+#[macro_export]
+macro_rules! dispatched {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident<$f:ident: $bound:path>(
+        $($arg:ident: $ty:ty),* $(,)?
+    ) $body:block) => {
+        $(#[$meta])*
+        $vis fn $name<$f: $bound>($($arg: $ty),*) {
+            #[inline(always)]
+            fn body<$f: $bound>($($arg: $ty),*) $body
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,fma")]
+            fn avx512<$f: $bound>($($arg: $ty),*) {
+                body($($arg),*);
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn avx2<$f: $bound>($($arg: $ty),*) {
+                body($($arg),*);
+            }
+            match $crate::dispatch() {
+                // SAFETY: this level is only reported on a processor that has the features.
+                #[cfg(target_arch = "x86_64")]
+                $crate::Dispatch::Avx512 => unsafe { avx512($($arg),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                $crate::Dispatch::Avx2 => unsafe { avx2($($arg),*) },
+                _ => body($($arg),*),
+            }
+        }
+    };
+}
