@@ -132,6 +132,9 @@ pub struct TrialResult {
     /// Predictions on the test rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted: Option<Predicted>,
+    /// Test rows classified wrongly, where the test part is fixed: what a test over rows needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<Vec<u32>>,
     /// Rows of the training and of the test part.
     pub rows: [u64; 2],
 }

@@ -195,6 +195,7 @@ mod tests {
             tuning: None,
             curve: Vec::new(),
             predicted: None,
+            wrong: None,
             rows: [8, 2],
         };
         Record::new(key, result, Run::default())
