@@ -1,1 +1,24 @@
-//! Records to tables, figures and the HTML report.
+//! Records to tables, figures and the HTML report: building blocks.
+//!
+//! - [`Table`]: rows of cells, written as LaTeX, Markdown, CSV or HTML.
+//! - [`Figure`]: panels of series over two axes, as SVG, PNG or CSV; [`Diagram`]: boxes, arrows and
+//!   lines for what is no plot; [`critical_difference`] draws mean ranks.
+//! - [`Report`]: sections of these on one self-contained page, sortable, light and dark.
+//! - [`frame`]: records to and from Parquet.
+//!
+//! It knows no caption, no paper and no dataset: the experiments bring them.
+
+mod axis;
+mod canvas;
+mod error;
+mod escape;
+mod figure;
+mod plot;
+mod png;
+mod report;
+mod table;
+
+pub use axis::{Axis, Scale};
+pub use error::RenderError;
+pub use figure::{Figure, Legend, Mark, Panel, Series, Style};
+pub use table::{Align, Badge, Cell, Column, Kind, Row, Table, number};

@@ -1,0 +1,311 @@
+//! Figures: panels of series over two axes.
+
+use crate::canvas::{self, Canvas, Point, Scene};
+use crate::escape::csv_line;
+use crate::{Axis, RenderError, plot};
+use plotters::prelude::DrawingBackend;
+
+/// A figure of one or more panels with one legend.
+///
+/// A series keeps its colour and dashes in all panels: they go by its label. SVG text is text, in
+/// the reader's sans-serif font; its width in the layout is that of DejaVu Sans.
+///
+/// ```
+/// use mercer_render::{Axis, Figure, Panel, Series};
+/// let curve = (1..=50).map(|t| (f64::from(t), 1.0 / f64::from(t)));
+/// let panel = Panel::new(Axis::linear("epoch"), Axis::log10("loss")).series(Series::line("SGD", curve));
+/// let figure = Figure::new("demo/figure", "Loss along training").panel(panel);
+/// assert!(figure.svg()?.starts_with("<svg"));
+/// assert!(figure.png(2.0)?.starts_with(b"\x89PNG"));
+/// assert!(figure.csv().contains("SGD,2,0.5"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Name, unique in a report: `askl/figure3`.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// What is shown and how to read it.
+    pub caption: String,
+    /// Panels, row by row.
+    pub panels: Vec<Panel>,
+    /// Panels side by side.
+    pub columns: usize,
+    /// Where the legend stands.
+    pub legend: Legend,
+}
+
+/// Where a legend stands; it never covers data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Legend {
+    /// Below all panels.
+    #[default]
+    Below,
+    /// To the right of all panels.
+    Right,
+    /// Nowhere.
+    Hidden,
+}
+
+/// A pair of axes with what is drawn between them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Panel {
+    /// One line above it; may be empty.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn.
+    pub series: Vec<Series>,
+    /// References.
+    pub marks: Vec<Mark>,
+}
+
+/// How the points of a series are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// A line, its dashes by the place of its label in the legend.
+    #[default]
+    Line,
+    /// Markers; a band becomes error bars.
+    Points,
+    /// A line with markers.
+    LinePoints,
+    /// A dashed line in any case: for what was published or predicted.
+    Dashed,
+    /// Bars from zero, side by side with those of other series; a band becomes error bars.
+    Bars,
+}
+
+/// Points under one label.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Series {
+    /// Its name in the legend.
+    pub label: String,
+    /// Points `(x, y)`. One that is not finite, or not positive on a logarithmic axis, is a gap,
+    /// and the legend counts those that a logarithmic axis cannot show.
+    pub points: Vec<(f64, f64)>,
+    /// Lower and upper limit at each point.
+    pub band: Option<Vec<(f64, f64)>>,
+    /// How it is shown.
+    pub style: Style,
+    /// A place in the palette, instead of the one that the legend gives: to show two series as
+    /// belonging together.
+    pub color: Option<usize>,
+}
+
+/// A reference.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mark {
+    /// A vertical line.
+    Vertical {
+        /// Where.
+        x: f64,
+        /// Written beside it.
+        label: String,
+    },
+    /// A horizontal line.
+    Horizontal {
+        /// Where.
+        y: f64,
+        /// Written on it.
+        label: String,
+    },
+    /// A single point, such as a published number: a star, named in the legend.
+    Point {
+        /// Where.
+        x: f64,
+        /// Where.
+        y: f64,
+        /// Its name; points of one name share an entry in the legend.
+        label: String,
+        /// A place in the palette; black without one.
+        color: Option<usize>,
+    },
+}
+
+impl Figure {
+    /// A figure without panels, in one column.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
+            caption: String::new(),
+            panels: Vec::new(),
+            columns: 1,
+            legend: Legend::Below,
+        }
+    }
+
+    /// With this caption.
+    #[must_use]
+    pub fn caption(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+
+    /// With one more panel.
+    #[must_use]
+    pub fn panel(mut self, panel: Panel) -> Self {
+        self.panels.push(panel);
+        self
+    }
+
+    /// With so many panels side by side.
+    #[must_use]
+    pub fn columns(mut self, columns: usize) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// With the legend there.
+    #[must_use]
+    pub fn legend(mut self, legend: Legend) -> Self {
+        self.legend = legend;
+        self
+    }
+
+    /// The figure as SVG on a white card, 700 pixels wide (more with three columns or more).
+    ///
+    /// # Errors
+    /// [`RenderError::Empty`] without panels or columns, [`RenderError::Band`] for a band of the
+    /// wrong length, [`RenderError::Range`] for a range that cannot be shown.
+    pub fn svg(&self) -> Result<String, RenderError> {
+        canvas::svg(self)
+    }
+
+    /// The figure as PNG, `scale` pixels for each pixel of the SVG.
+    ///
+    /// # Errors
+    /// As [`Figure::svg`], and [`RenderError::Size`] for a scale that is not positive or too large.
+    pub fn png(&self, scale: f64) -> Result<Vec<u8>, RenderError> {
+        canvas::bitmap(self, scale)
+    }
+
+    /// The numbers behind the figure as CSV with the head `panel,series,x,y,low,high`; floats with
+    /// the fewest digits that read back the same.
+    pub fn csv(&self) -> String {
+        let mut out = csv_line(["panel", "series", "x", "y", "low", "high"]);
+        for (i, panel) in self.panels.iter().enumerate() {
+            let name =
+                if panel.title.is_empty() { (i + 1).to_string() } else { panel.title.clone() };
+            let mut line = |label: &str, numbers: [Option<f64>; 4]| {
+                let texts = numbers.map(|number| match number {
+                    Some(number) if number.is_finite() => number.to_string(),
+                    _ => String::new(),
+                });
+                let fields = [name.as_str(), label].into_iter();
+                out.push_str(&csv_line(fields.chain(texts.iter().map(String::as_str))));
+            };
+            for series in &panel.series {
+                for (k, &(x, y)) in series.points.iter().enumerate() {
+                    let limits = series.band.as_ref().and_then(|band| band.get(k));
+                    let (low, high) = limits.copied().unzip();
+                    line(&series.label, [Some(x), Some(y), low, high]);
+                }
+            }
+            for mark in &panel.marks {
+                match mark {
+                    Mark::Vertical { x, label } => line(label, [Some(*x), None, None, None]),
+                    Mark::Horizontal { y, label } => line(label, [None, Some(*y), None, None]),
+                    Mark::Point { x, y, label, .. } => {
+                        line(label, [Some(*x), Some(*y), None, None]);
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Scene for Figure {
+    fn size<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<Point, RenderError> {
+        Ok(plot::Layout::new(self, canvas)?.size)
+    }
+
+    fn label(&self) -> &str {
+        &self.title
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
+        canvas.ground()?;
+        plot::Layout::new(self, canvas)?.draw(canvas)
+    }
+}
+
+impl Panel {
+    /// An empty panel.
+    pub fn new(x: Axis, y: Axis) -> Self {
+        Self { x, y, ..Self::default() }
+    }
+
+    /// With this title.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// With one more series.
+    #[must_use]
+    pub fn series(mut self, series: Series) -> Self {
+        self.series.push(series);
+        self
+    }
+
+    /// With one more reference.
+    #[must_use]
+    pub fn mark(mut self, mark: Mark) -> Self {
+        self.marks.push(mark);
+        self
+    }
+}
+
+impl Series {
+    fn new(
+        label: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64)>,
+        style: Style,
+    ) -> Self {
+        let points = points.into_iter().collect();
+        Self { label: label.into(), points, style, ..Self::default() }
+    }
+
+    /// A line through points.
+    pub fn line(label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self::new(label, points, Style::Line)
+    }
+
+    /// Markers.
+    pub fn points(label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self::new(label, points, Style::Points)
+    }
+
+    /// Bars.
+    pub fn bars(label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self::new(label, points, Style::Bars)
+    }
+
+    /// Shown in another way.
+    #[must_use]
+    pub fn style(mut self, style: Style) -> Self {
+        self.style = style;
+        self
+    }
+
+    /// With a lower and an upper limit at each point.
+    #[must_use]
+    pub fn band(mut self, band: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.band = Some(band.into_iter().collect());
+        self
+    }
+
+    /// In this colour of the palette.
+    #[must_use]
+    pub fn color(mut self, color: usize) -> Self {
+        self.color = Some(color);
+        self
+    }
+}

@@ -1,0 +1,255 @@
+//! From a figure to a picture: the layout of panels and legend, then the data.
+
+mod data;
+mod legend;
+
+use crate::axis::Ruler;
+use crate::canvas::{Canvas, FRAME, Font, GRID, INK, MUTED, Pen, Point};
+use crate::{Axis, Figure, Legend, Mark, Panel, RenderError, Scale, Series, Style};
+use legend::{Entry, entries};
+use plotters::prelude::DrawingBackend;
+use plotters::style::text_anchor::{HPos, VPos};
+
+const GAP: f64 = 18.0;
+const EDGE: f64 = 8.0;
+const TITLE: Font = Font::new(13.0).bold();
+const LABEL: Font = Font::new(12.0);
+const TICK: Font = Font::new(11.0).color(MUTED);
+
+/// A figure with every length settled.
+pub(crate) struct Layout<'a> {
+    /// Width and height in logical pixels.
+    pub size: Point,
+    frames: Vec<Frame<'a>>,
+    entries: Vec<Entry>,
+    legend: Legend,
+    legend_at: Point,
+    legend_width: f64,
+}
+
+/// A panel with its rulers and the rectangle that its data fill.
+struct Frame<'a> {
+    panel: &'a Panel,
+    x: Ruler,
+    y: Ruler,
+    from: Point, // upper left
+    to: Point,   // lower right
+    upright: bool,
+}
+
+impl<'a> Layout<'a> {
+    pub fn new<DB: DrawingBackend>(
+        figure: &'a Figure,
+        canvas: &Canvas<DB>,
+    ) -> Result<Self, RenderError> {
+        let panels = figure.panels.len();
+        if panels == 0 || figure.columns == 0 {
+            let id = figure.id.clone();
+            return Err(RenderError::Empty { id, panels, columns: figure.columns });
+        }
+        check_bands(figure)?;
+        let columns = figure.columns.min(panels);
+        let entries = entries(figure);
+        let shown = figure.legend != Legend::Hidden && !entries.is_empty();
+        let legend = if shown { figure.legend } else { Legend::Hidden };
+        let beside = match legend {
+            Legend::Right => legend::widest(&entries, canvas)? + GAP,
+            _ => 0.0,
+        };
+        let width = if columns < 3 { 700.0 } else { 320.0 * columns as f64 };
+        let inner = width - 2.0 * EDGE - beside;
+        let cell = (inner - GAP * (columns - 1) as f64) / columns as f64;
+        let plot_height = if columns == 1 { 320.0 } else { 220.0 };
+
+        // The widest of all tick labels decides the left margin, so that panels line up.
+        let mut rulers = Vec::with_capacity(panels);
+        let mut left: f64 = 0.0;
+        for panel in &figure.panels {
+            let y = Ruler::new(&panel.y, heights(panel), 0.05, plot_height, 42.0)?;
+            for (_, name) in &y.ticks {
+                left = left.max(canvas.width(name, TICK)?);
+            }
+            let margin = if bars(panel) == 0 { 0.03 } else { 0.0 };
+            let x = Ruler::new(&panel.x, widths(panel), margin, cell - 60.0, 62.0)?;
+            rulers.push((x, y));
+        }
+        let named = figure.panels.iter().any(|panel| !panel.y.label.is_empty());
+        left += 9.0 + if named { 20.0 } else { 0.0 };
+        let right = 10.0;
+
+        let titled = figure.panels.iter().any(|panel| !panel.title.is_empty());
+        let top = if titled { 24.0 } else { 8.0 };
+        let mut frames = Vec::with_capacity(panels);
+        let mut y0 = EDGE;
+        for (row, panels) in figure.panels.chunks(columns).enumerate() {
+            let mut bottom: f64 = 0.0;
+            for (column, panel) in panels.iter().enumerate() {
+                let (x, y) = rulers[row * columns + column].clone();
+                let x0 = EDGE + column as f64 * (cell + GAP);
+                let from = (x0 + left, y0 + top);
+                let to = (x0 + cell - right, y0 + top + plot_height);
+                let (upright, depth) = below(&x, to.0 - from.0, canvas)?;
+                bottom = bottom.max(depth);
+                frames.push(Frame { panel, x, y, from, to, upright });
+            }
+            y0 += top + plot_height + bottom + GAP / 2.0;
+        }
+        let (legend_at, legend_width) = match legend {
+            Legend::Right => ((width - EDGE - beside + GAP, EDGE + top), beside - GAP),
+            _ => ((EDGE + left, y0), width - 2.0 * EDGE - left),
+        };
+        if legend == Legend::Below {
+            y0 += legend::height(&entries, legend_width, canvas)?;
+        }
+        let size = (width, y0 + EDGE);
+        Ok(Self { size, frames, entries, legend, legend_at, legend_width })
+    }
+
+    pub fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
+        for frame in &self.frames {
+            frame.axes(canvas)?;
+            data::draw(frame, &self.entries, canvas)?;
+        }
+        match self.legend {
+            Legend::Hidden => Ok(()),
+            Legend::Below => legend::flow(&self.entries, self.legend_at, self.legend_width, canvas),
+            Legend::Right => legend::stack(&self.entries, self.legend_at, canvas),
+        }
+    }
+}
+
+impl Frame<'_> {
+    /// The picture's point of a value; fractions outside `[0, 1]` are outside the frame.
+    fn at(&self, (x, y): Point) -> Option<Point> {
+        let (x, y) = (self.x.fraction(x)?, self.y.fraction(y)?);
+        Some((self.across(x), self.up(y)))
+    }
+
+    fn across(&self, fraction: f64) -> f64 {
+        self.from.0 + fraction * (self.to.0 - self.from.0)
+    }
+
+    fn up(&self, fraction: f64) -> f64 {
+        self.to.1 - fraction * (self.to.1 - self.from.1)
+    }
+
+    fn axes<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
+        let ((left, top), (right, bottom)) = (self.from, self.to);
+        let (grid, frame) = (Pen::new(GRID, 1.0), Pen::new(FRAME, 1.0));
+        for (at, name) in &self.y.ticks {
+            let y = self.up(*at);
+            canvas.line(&[(left, y), (right, y)], grid)?;
+            canvas.text(name, (left - 7.0, y), TICK.anchor(HPos::Right, VPos::Center))?;
+        }
+        // Categories need no grid across.
+        let named = self.panel.x.ticks.is_some();
+        for (at, name) in &self.x.ticks {
+            let x = self.across(*at);
+            if !named {
+                canvas.line(&[(x, top), (x, bottom)], grid)?;
+            }
+            canvas.line(&[(x, bottom), (x, bottom + 4.0)], frame)?;
+            if self.upright {
+                let font = TICK.anchor(HPos::Right, VPos::Center).upward();
+                canvas.text(name, (x, bottom + 7.0), font)?;
+            } else {
+                canvas.text(name, (x, bottom + 6.0), TICK.anchor(HPos::Center, VPos::Top))?;
+            }
+        }
+        for &at in &self.x.minor {
+            let x = self.across(at);
+            canvas.line(&[(x, bottom), (x, bottom + 2.5)], frame)?;
+        }
+        for &at in &self.y.minor {
+            let y = self.up(at);
+            canvas.line(&[(left - 2.5, y), (left, y)], frame)?;
+        }
+        canvas.line(&[(left, top), (left, bottom), (right, bottom)], frame)?;
+        let middle = f64::midpoint(left, right);
+        let title = TITLE.anchor(HPos::Center, VPos::Center);
+        canvas.text(&self.panel.title, (middle, top - 14.0), title)?;
+        let (_, depth) = below(&self.x, right - left, canvas)?;
+        let label = LABEL.anchor(HPos::Center, VPos::Top);
+        canvas.text(&self.x.label, (middle, bottom + depth - 18.0), label)?;
+        let mut wide: f64 = 0.0;
+        for (_, name) in &self.y.ticks {
+            wide = wide.max(canvas.width(name, TICK)?);
+        }
+        let label = LABEL.anchor(HPos::Center, VPos::Center).upward();
+        canvas.text(&self.y.label, (left - wide - 19.0, f64::midpoint(top, bottom)), label)
+    }
+}
+
+/// Whether the tick labels of the horizontal axis must stand upright to fit, and the room that
+/// labels and axis title take below the frame.
+fn below<DB: DrawingBackend>(
+    x: &Ruler,
+    width: f64,
+    canvas: &Canvas<DB>,
+) -> Result<(bool, f64), RenderError> {
+    let mut widest: f64 = 0.0;
+    for (_, name) in &x.ticks {
+        widest = widest.max(canvas.width(name, TICK)?);
+    }
+    let room = x.ticks.windows(2).map(|pair| (pair[1].0 - pair[0].0).abs() * width);
+    let upright = room.fold(f64::INFINITY, f64::min) < widest + 4.0;
+    let labels = if upright { widest + 10.0 } else { 20.0 };
+    Ok((upright, labels + if x.label.is_empty() { 2.0 } else { 20.0 }))
+}
+
+fn check_bands(figure: &Figure) -> Result<(), RenderError> {
+    for series in figure.panels.iter().flat_map(|panel| &panel.series) {
+        if let Some(band) = series.band.as_ref().filter(|band| band.len() != series.points.len()) {
+            return Err(RenderError::Band {
+                series: series.label.clone(),
+                points: series.points.len(),
+                band: band.len(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Series of bars in a panel.
+fn bars(panel: &Panel) -> usize {
+    panel.series.iter().filter(|series| series.style == Style::Bars).count()
+}
+
+/// What the horizontal axis must hold; bars need half a step on both sides.
+fn widths(panel: &Panel) -> impl Iterator<Item = f64> {
+    let data = panel.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
+    let marks = panel.marks.iter().filter_map(|mark| match mark {
+        Mark::Vertical { x, .. } | Mark::Point { x, .. } => Some(*x),
+        Mark::Horizontal { .. } => None,
+    });
+    let half = if bars(panel) > 0 { data::bar_step(panel) / 2.0 } else { 0.0 };
+    let linear = panel.x.scale == Scale::Linear;
+    let names = panel.x.ticks.iter().flatten().map(|(x, _)| *x);
+    data.chain(marks)
+        .chain(names)
+        .filter(|x| x.is_finite())
+        .flat_map(move |x| if linear { [x - half, x + half] } else { [x, x] })
+}
+
+/// What the vertical axis must hold; bars start at zero.
+fn heights(panel: &Panel) -> impl Iterator<Item = f64> {
+    let data = panel.series.iter().flat_map(|series| {
+        let band = series.band.iter().flatten().flat_map(|&(low, high)| [low, high]);
+        series.points.iter().map(|point| point.1).chain(band)
+    });
+    let marks = panel.marks.iter().filter_map(|mark| match mark {
+        Mark::Horizontal { y, .. } | Mark::Point { y, .. } => Some(*y),
+        Mark::Vertical { .. } => None,
+    });
+    let zero = (bars(panel) > 0).then_some(0.0);
+    data.chain(marks).chain(zero).filter(|y| y.is_finite())
+}
+
+/// Points of a series that the axes cannot show although they are numbers.
+fn unplaced(series: &Series, x: &Axis, y: &Axis) -> usize {
+    let lost = |value: f64, axis: &Axis| value.is_finite() && axis.scale.straight(value).is_none();
+    series.points.iter().filter(|point| lost(point.0, x) || lost(point.1, y)).count()
+}
+
+/// Text of references inside the frame.
+const NOTE: Font = Font::new(10.5).color(INK);

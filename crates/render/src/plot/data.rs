@@ -1,0 +1,336 @@
+use super::legend::Entry;
+use super::{Frame, NOTE, bars};
+use crate::canvas::{CARD, Canvas, INK, MUTED, PALETTE, Pen, Point};
+use crate::{Mark, Panel, RenderError, Series, Style};
+use plotters::prelude::{DrawingBackend, RGBColor};
+use plotters::style::text_anchor::{HPos, VPos};
+
+/// More markers than this along a line would hide it.
+const MARKERS: usize = 24;
+
+/// Draws bands, bars, lines, references, markers, in this order: what is smaller lies on top.
+pub(super) fn draw<DB: DrawingBackend>(
+    frame: &Frame,
+    entries: &[Entry],
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let look = |series: &Series| {
+        let entry = entries.iter().find(|e| e.style.is_some() && e.label == series.label);
+        entry.expect("each label has an entry")
+    };
+    let panel = frame.panel;
+    for series in &panel.series {
+        if matches!(series.style, Style::Line | Style::LinePoints | Style::Dashed) {
+            band(frame, series, look(series).color, canvas)?;
+        }
+    }
+    let bars = panel.series.iter().filter(|series| series.style == Style::Bars);
+    for (place, series) in bars.enumerate() {
+        bar(frame, series, place, look(series).color, canvas)?;
+    }
+    references(frame, canvas)?;
+    for series in &panel.series {
+        let entry = look(series);
+        // The pattern goes by the style of this series, should two of one label differ.
+        let dash = if series.style == Style::Dashed { &[5.0, 3.0] } else { entry.dash };
+        let pen = Pen { color: entry.color, width: 2.0, dash };
+        if matches!(series.style, Style::Line | Style::LinePoints | Style::Dashed) {
+            for run in runs(frame, series.points.iter().map(|&point| frame.at(point))) {
+                canvas.line(&run, pen)?;
+            }
+        }
+    }
+    for series in &panel.series {
+        let entry = look(series);
+        match series.style {
+            Style::Points => {
+                errors(frame, series, 0.0, entry.color, canvas)?;
+                markers(frame, series, usize::MAX, entry, canvas)?;
+            }
+            Style::LinePoints => markers(frame, series, MARKERS, entry, canvas)?,
+            Style::Line | Style::Dashed | Style::Bars => {}
+        }
+    }
+    for mark in &panel.marks {
+        if let Mark::Point { x, y, color, .. } = mark {
+            let color = color.map_or(INK, |color| PALETTE[color % PALETTE.len()]);
+            if let Some(at) = frame.at((*x, *y)).filter(|&at| inside(frame, at)) {
+                star(at, color, canvas)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn inside(frame: &Frame, (x, y): Point) -> bool {
+    let hair = 0.01; // rounding in the layout
+    (frame.from.0 - hair..=frame.to.0 + hair).contains(&x)
+        && (frame.from.1 - hair..=frame.to.1 + hair).contains(&y)
+}
+
+/// Cuts a line at gaps and at the edges of the frame.
+fn runs(frame: &Frame, points: impl Iterator<Item = Option<Point>>) -> Vec<Vec<Point>> {
+    let mut runs: Vec<Vec<Point>> = Vec::new();
+    let mut last: Option<Point> = None;
+    let mut open = false; // whether the last run ends in `last`
+    for point in points {
+        if let (Some(a), Some(b)) = (last, point) {
+            match clip(a, b, frame.from, frame.to) {
+                Some((from, to)) => {
+                    match runs.last_mut() {
+                        Some(run) if open => run.push(to),
+                        _ => runs.push(vec![from, to]),
+                    }
+                    open = to == b;
+                }
+                None => open = false,
+            }
+        } else {
+            open = false;
+        }
+        last = point;
+    }
+    runs
+}
+
+/// The part of a segment inside a rectangle (Liang and Barsky 1984).
+fn clip(a: Point, b: Point, from: Point, to: Point) -> Option<(Point, Point)> {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let (mut enter, mut leave) = (0.0f64, 1.0f64);
+    for (step, room) in
+        [(-dx, a.0 - from.0), (dx, to.0 - a.0), (-dy, a.1 - from.1), (dy, to.1 - a.1)]
+    {
+        if step == 0.0 {
+            if room < 0.0 {
+                return None;
+            }
+        } else if step < 0.0 {
+            enter = enter.max(room / step);
+        } else {
+            leave = leave.min(room / step);
+        }
+    }
+    if enter > leave {
+        return None;
+    }
+    let at = |t: f64| (a.0 + t * dx, a.1 + t * dy);
+    let start = if enter > 0.0 { at(enter) } else { a };
+    let end = if leave < 1.0 { at(leave) } else { b };
+    Some((start, end))
+}
+
+/// The area between the limits, as one polygon for each run without a gap.
+fn band<DB: DrawingBackend>(
+    frame: &Frame,
+    series: &Series,
+    color: RGBColor,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let Some(band) = &series.band else { return Ok(()) };
+    let limits: Vec<_> = series
+        .points
+        .iter()
+        .zip(band)
+        .map(|(&(x, _), &(low, high))| {
+            let (x, _) = frame.at((x, high))?;
+            let inside = (frame.from.0..=frame.to.0).contains(&x);
+            // A limit that a logarithmic axis cannot show lies below it.
+            let level = |y| frame.y.fraction(y).unwrap_or(0.0).clamp(0.0, 1.0);
+            (inside && low <= high).then(|| (x, frame.up(level(low)), frame.up(level(high))))
+        })
+        .collect();
+    for run in limits.split(Option::is_none).filter(|run| run.len() > 1) {
+        let upper = run.iter().flatten().map(|&(x, _, high)| (x, high));
+        let lower = run.iter().rev().flatten().map(|&(x, low, _)| (x, low));
+        canvas.polygon(&upper.chain(lower).collect::<Vec<_>>(), color, 0.18)?;
+    }
+    Ok(())
+}
+
+/// The least distance of two places of bars; one if there is a single place.
+pub(super) fn bar_step(panel: &Panel) -> f64 {
+    let bars = panel.series.iter().filter(|series| series.style == Style::Bars);
+    let mut places: Vec<f64> = bars
+        .flat_map(|series| series.points.iter().map(|point| point.0))
+        .filter(|x| x.is_finite())
+        .collect();
+    places.sort_by(f64::total_cmp);
+    let steps = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|&step| step > 0.0);
+    let least = steps.fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least } else { 1.0 }
+}
+
+/// Width of one bar and the offset of the middle of the `place`-th of them from its value.
+fn slot(frame: &Frame, place: usize) -> (f64, f64) {
+    let at = |x: f64| frame.x.fraction(x).map(|fraction| frame.across(fraction));
+    let first = frame.panel.series.iter().find(|series| series.style == Style::Bars);
+    let first = first.and_then(|series| series.points.first()).map_or(0.0, |point| point.0);
+    let step = match (at(first), at(first + bar_step(frame.panel))) {
+        (Some(a), Some(b)) => (b - a).abs(),
+        _ => frame.to.0 - frame.from.0,
+    };
+    let count = bars(frame.panel) as f64;
+    let width = 0.8 * step / count;
+    (width, (place as f64 - (count - 1.0) / 2.0) * width)
+}
+
+fn bar<DB: DrawingBackend>(
+    frame: &Frame,
+    series: &Series,
+    place: usize,
+    color: RGBColor,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let (width, offset) = slot(frame, place);
+    let level = |y: f64| frame.up(frame.y.fraction(y).unwrap_or(0.0).clamp(0.0, 1.0));
+    for &(x, y) in &series.points {
+        let Some((middle, _)) = frame.at((x, y)) else { continue };
+        let half = 0.46 * width; // a hair between neighbours
+        let clamp = |x: f64| x.clamp(frame.from.0, frame.to.0);
+        let (left, right) = (clamp(middle + offset - half), clamp(middle + offset + half));
+        let (a, b) = (level(0.0), level(y));
+        if left < right {
+            canvas.rectangle((left, a.min(b)), (right, a.max(b)), color)?;
+        }
+    }
+    errors(frame, series, offset, INK, canvas)
+}
+
+/// The band of single points as error bars.
+fn errors<DB: DrawingBackend>(
+    frame: &Frame,
+    series: &Series,
+    offset: f64,
+    color: RGBColor,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let pen = Pen::new(color, 1.3);
+    let limits = series.points.iter().zip(series.band.iter().flatten());
+    for (&(x, y), &(low, high)) in limits {
+        let Some((x, _)) = frame.at((x, y)) else { continue };
+        let x = x + offset;
+        if !(frame.from.0..=frame.to.0).contains(&x) || !(low <= high) {
+            continue;
+        }
+        let level = |y| frame.up(frame.y.fraction(y).unwrap_or(0.0).clamp(0.0, 1.0));
+        let (low, high) = (level(low), level(high));
+        canvas.line(&[(x, low), (x, high)], pen)?;
+        for y in [low, high] {
+            canvas.line(&[(x - 3.0, y), (x + 3.0, y)], pen)?;
+        }
+    }
+    Ok(())
+}
+
+fn markers<DB: DrawingBackend>(
+    frame: &Frame,
+    series: &Series,
+    most: usize,
+    entry: &Entry,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let stride = series.points.len().div_ceil(most).max(1);
+    let last = series.points.len().saturating_sub(1);
+    let chosen = series.points.iter().enumerate().filter(|(i, _)| i % stride == 0 || *i == last);
+    for at in chosen.filter_map(|(_, &point)| frame.at(point)) {
+        if inside(frame, at) {
+            marker(at, entry.marker, entry.color, canvas)?;
+        }
+    }
+    Ok(())
+}
+
+/// One of six shapes on a white rim, so that it stands out from its line.
+pub(super) fn marker<DB: DrawingBackend>(
+    at: Point,
+    shape: usize,
+    color: RGBColor,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let corners = |sides: usize, turn: f64, radius: f64| -> Vec<Point> {
+        (0..sides)
+            .map(|k| {
+                let angle = std::f64::consts::TAU * (k as f64 / sides as f64 + turn);
+                (at.0 + radius * angle.cos(), at.1 + radius * angle.sin())
+            })
+            .collect()
+    };
+    let (sides, turn, radius) = match shape % 6 {
+        0 => {
+            canvas.disc(at, 4.6, CARD)?;
+            return canvas.disc(at, 3.6, color);
+        }
+        1 => (4, 0.125, 4.6),
+        2 => (3, -0.25, 5.0),
+        3 => (4, 0.0, 5.0),
+        4 => (3, 0.25, 5.0),
+        _ => (5, -0.25, 4.6),
+    };
+    canvas.polygon(&corners(sides, turn, radius + 1.4), CARD, 1.0)?;
+    canvas.polygon(&corners(sides, turn, radius), color, 1.0)
+}
+
+/// A five-pointed star on a white rim.
+pub(super) fn star<DB: DrawingBackend>(
+    at: Point,
+    color: RGBColor,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    for (radius, color) in [(8.0, CARD), (6.5, color)] {
+        let corner = |k: i32| {
+            let radius = if k % 2 == 0 { radius } else { 0.42 * radius };
+            let angle = std::f64::consts::TAU * (f64::from(k) / 10.0 - 0.25);
+            (at.0 + radius * angle.cos(), at.1 + radius * angle.sin())
+        };
+        canvas.polygon(&(0..10).map(corner).collect::<Vec<_>>(), color, 1.0)?;
+    }
+    Ok(())
+}
+
+/// Reference lines with their names; names of vertical ones step down so as not to collide.
+fn references<DB: DrawingBackend>(frame: &Frame, canvas: &Canvas<DB>) -> Result<(), RenderError> {
+    let pen = Pen { color: MUTED, width: 1.2, dash: &[4.0, 3.0] };
+    let ((left, top), (right, bottom)) = (frame.from, frame.to);
+    let mut step = 0.0;
+    for mark in &frame.panel.marks {
+        match mark {
+            Mark::Vertical { x, label } => {
+                let Some(at) = frame.x.fraction(*x).filter(|at| (0.0..=1.0).contains(at)) else {
+                    continue;
+                };
+                let x = frame.across(at);
+                canvas.line(&[(x, top), (x, bottom)], pen)?;
+                let fits = x + 5.0 + canvas.width(label, NOTE)? < right;
+                let (x, h) = if fits { (x + 5.0, HPos::Left) } else { (x - 5.0, HPos::Right) };
+                canvas.text(label, (x, top + 9.0 + step), NOTE.anchor(h, VPos::Center))?;
+                step += 14.0;
+            }
+            Mark::Horizontal { y, label } => {
+                let Some(at) = frame.y.fraction(*y).filter(|at| (0.0..=1.0).contains(at)) else {
+                    continue;
+                };
+                let y = frame.up(at);
+                canvas.line(&[(left, y), (right, y)], pen)?;
+                let y = if y - top > 18.0 { y - 8.0 } else { y + 9.0 };
+                canvas.text(label, (right - 4.0, y), NOTE.anchor(HPos::Right, VPos::Center))?;
+            }
+            Mark::Point { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clip;
+
+    #[test]
+    fn a_segment_is_cut_at_the_edges_it_crosses() {
+        let (from, to) = ((0.0, 0.0), (10.0, 10.0));
+        assert_eq!(clip((-5.0, 5.0), (5.0, 5.0), from, to), Some(((0.0, 5.0), (5.0, 5.0))));
+        assert_eq!(clip((5.0, -5.0), (5.0, 20.0), from, to), Some(((5.0, 0.0), (5.0, 10.0))));
+        assert_eq!(clip((1.0, 1.0), (2.0, 2.0), from, to), Some(((1.0, 1.0), (2.0, 2.0))));
+        assert_eq!(clip((-1.0, -1.0), (-2.0, 5.0), from, to), None);
+        assert_eq!(clip((-4.0, 5.0), (5.0, -5.0), from, to), None);
+    }
+}

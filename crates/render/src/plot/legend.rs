@@ -1,0 +1,159 @@
+use super::{data, unplaced};
+use crate::canvas::{Canvas, DASHES, Font, INK, PALETTE, Pen, Point};
+use crate::{Figure, Mark, RenderError, Style};
+use plotters::prelude::{DrawingBackend, RGBColor};
+
+const TEXT: Font = Font::new(12.0);
+const SWATCH: f64 = 30.0;
+const LINE: f64 = 19.0;
+
+/// One look with its name.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub label: String,
+    text: String,
+    pub style: Option<Style>, // a star without one
+    pub color: RGBColor,
+    pub dash: &'static [f64],
+    pub marker: usize,
+}
+
+/// A look for each label, in order of appearance.
+pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut lost: Vec<usize> = Vec::new();
+    let series = |entries: &[Entry], label: &str| {
+        entries.iter().position(|entry| entry.style.is_some() && entry.label == label)
+    };
+    for panel in &figure.panels {
+        for item in &panel.series {
+            let at = series(&entries, &item.label).unwrap_or_else(|| {
+                let slot = entries.len();
+                let dash: &[f64] = match item.style {
+                    Style::Dashed => &[5.0, 3.0],
+                    Style::Line | Style::LinePoints => DASHES[slot % DASHES.len()],
+                    Style::Points | Style::Bars => &[],
+                };
+                entries.push(Entry {
+                    label: item.label.clone(),
+                    text: String::new(),
+                    style: Some(item.style),
+                    color: PALETTE[item.color.unwrap_or(slot) % PALETTE.len()],
+                    dash,
+                    marker: slot,
+                });
+                lost.push(0);
+                slot
+            });
+            lost[at] += unplaced(item, &panel.x, &panel.y);
+        }
+    }
+    for mark in figure.panels.iter().flat_map(|panel| &panel.marks) {
+        if let Mark::Point { label, color, .. } = mark {
+            let known = entries.iter().any(|entry| entry.style.is_none() && entry.label == *label);
+            if !known && !label.is_empty() {
+                let color = color.map_or(INK, |color| PALETTE[color % PALETTE.len()]);
+                let (text, label) = (String::new(), label.clone());
+                entries.push(Entry { label, text, style: None, color, dash: &[], marker: 0 });
+                lost.push(0);
+            }
+        }
+    }
+    for (entry, lost) in entries.iter_mut().zip(lost) {
+        entry.text = match lost {
+            0 => entry.label.clone(),
+            1 => format!("{} (1 point ≤ 0 not shown)", entry.label),
+            n => format!("{} ({n} points ≤ 0 not shown)", entry.label),
+        };
+    }
+    entries
+}
+
+fn wide<DB: DrawingBackend>(entry: &Entry, canvas: &Canvas<DB>) -> Result<f64, RenderError> {
+    Ok(SWATCH + 6.0 + canvas.width(&entry.text, TEXT)?)
+}
+
+/// Width of a stacked legend.
+pub(super) fn widest<DB: DrawingBackend>(
+    entries: &[Entry],
+    canvas: &Canvas<DB>,
+) -> Result<f64, RenderError> {
+    entries.iter().try_fold(0.0, |widest: f64, entry| Ok(widest.max(wide(entry, canvas)?)))
+}
+
+/// Places of the entries, filled like lines of text.
+fn places<DB: DrawingBackend>(
+    entries: &[Entry],
+    width: f64,
+    canvas: &Canvas<DB>,
+) -> Result<Vec<Point>, RenderError> {
+    let (mut x, mut y) = (0.0, 0.0);
+    let mut places = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let wide = wide(entry, canvas)?;
+        if x > 0.0 && x + wide > width {
+            (x, y) = (0.0, y + LINE);
+        }
+        places.push((x, y));
+        x += wide + 20.0;
+    }
+    Ok(places)
+}
+
+/// Height of a legend of this width.
+pub(super) fn height<DB: DrawingBackend>(
+    entries: &[Entry],
+    width: f64,
+    canvas: &Canvas<DB>,
+) -> Result<f64, RenderError> {
+    Ok(places(entries, width, canvas)?.last().map_or(0.0, |(_, y)| y + LINE))
+}
+
+/// Draws the legend in lines.
+pub(super) fn flow<DB: DrawingBackend>(
+    entries: &[Entry],
+    at: Point,
+    width: f64,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    for (entry, (x, y)) in entries.iter().zip(places(entries, width, canvas)?) {
+        draw(entry, (at.0 + x, at.1 + y + LINE / 2.0), canvas)?;
+    }
+    Ok(())
+}
+
+/// Draws the legend as a column.
+pub(super) fn stack<DB: DrawingBackend>(
+    entries: &[Entry],
+    at: Point,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    for (i, entry) in entries.iter().enumerate() {
+        draw(entry, (at.0, at.1 + LINE * (i as f64 + 0.5)), canvas)?;
+    }
+    Ok(())
+}
+
+fn draw<DB: DrawingBackend>(
+    entry: &Entry,
+    (x, y): Point,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let middle = (x + SWATCH / 2.0, y);
+    let line = Pen { color: entry.color, width: 2.0, dash: entry.dash };
+    match entry.style {
+        None => data::star(middle, entry.color, canvas)?,
+        Some(Style::Bars) => {
+            canvas.rectangle((x + 8.0, y - 5.0), (x + SWATCH - 8.0, y + 5.0), entry.color)?;
+        }
+        Some(Style::Points) => data::marker(middle, entry.marker, entry.color, canvas)?,
+        Some(Style::Line | Style::Dashed) => {
+            canvas.line(&[(x, y), (x + SWATCH, y)], line)?;
+        }
+        Some(Style::LinePoints) => {
+            canvas.line(&[(x, y), (x + SWATCH, y)], line)?;
+            data::marker(middle, entry.marker, entry.color, canvas)?;
+        }
+    }
+    canvas.text(&entry.text, (x + SWATCH + 6.0, y), TEXT)
+}

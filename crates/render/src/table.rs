@@ -1,0 +1,380 @@
+//! Tables: rows of cells under heads, written in four languages.
+
+mod csv;
+mod html;
+mod latex;
+mod markdown;
+
+pub(crate) use html::badge as html_badge;
+
+/// A table: knows what its cells say and how they look, not what they mean.
+///
+/// All texts are plain; each language escapes them in its own way. Bold and underline mean
+/// whatever the caller's caption says that they mean.
+///
+/// ```
+/// use mercer_render::{Cell, Column, Row, Table};
+/// let table = Table::new("demo/table", "Test accuracy")
+///     .columns([Column::left("Dataset"), Column::right("SK"), Column::right("ASKL")])
+///     .row(Row::new([
+///         Cell::text("segment"),
+///         Cell::mean_std(89.931, 1.46, 2).repeats("7/30"),
+///         Cell::mean_std(96.687, 0.98, 2).repeats("7/30").bold(),
+///     ]));
+/// assert!(table.to_markdown().contains("| segment | 89.93±1.46 (7/30) | **96.69±0.98** (7/30) |"));
+/// assert!(table.to_latex().contains("segment & 89.93$\\pm$1.46"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Table {
+    /// Name, unique in a report: `askl/table2`.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// What is shown and how to read it.
+    pub caption: String,
+    /// Heads, from the left.
+    pub columns: Vec<Column>,
+    /// Rows, from the top; each has a cell a column.
+    pub rows: Vec<Row>,
+    /// Lines below the table.
+    pub notes: Vec<String>,
+}
+
+/// Where the text of a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Align {
+    /// Text.
+    #[default]
+    Left,
+    /// Short marks.
+    Center,
+    /// Numbers.
+    Right,
+}
+
+/// A head.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Column {
+    /// Its text.
+    pub head: String,
+    /// A head that spans this column and its neighbours of the same group.
+    pub group: Option<String>,
+    /// Where the text stands.
+    pub align: Align,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Row {
+    /// One cell a column; the first one heads the row.
+    pub cells: Vec<Cell>,
+    /// The section that the row belongs to; its name is printed above the first row of each run.
+    pub group: Option<String>,
+}
+
+/// What a badge tells at a glance; it carries its text too, so colour is never alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// As hoped: exact, agrees, holds.
+    Good,
+    /// Against it: differs, does not hold.
+    Bad,
+    /// Neither: undecided.
+    #[default]
+    Neutral,
+    /// Not comparable: short, missing.
+    Muted,
+}
+
+/// A short word on a coloured ground.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Badge {
+    /// The word.
+    pub text: String,
+    /// Its colour.
+    pub kind: Kind,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cell {
+    /// What it says.
+    pub text: String,
+    /// In bold.
+    pub bold: bool,
+    /// Underlined.
+    pub underline: bool,
+    /// The number to sort by; a cell without one sorts last among numbers.
+    pub sort: Option<f64>,
+    /// How many repeats stand behind it, `7/30`.
+    pub repeats: Option<String>,
+    /// A verdict.
+    pub badge: Option<Badge>,
+    /// A second, smaller line: the published value, a remedy, a p-value.
+    pub detail: Option<String>,
+    /// Where a click leads: an id of the same report, or an address with a scheme or a path.
+    pub link: Option<String>,
+}
+
+/// A number with a fixed count of decimals; `-` if it is not finite, and no negative zero.
+///
+/// ```
+/// assert_eq!(mercer_render::number(-0.001, 2), "0.00");
+/// assert_eq!(mercer_render::number(f64::NAN, 2), "-");
+/// ```
+pub fn number(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let text = format!("{value:.digits$}");
+    match text.strip_prefix('-') {
+        Some(zero) if zero.chars().all(|c| c == '0' || c == '.') => zero.to_owned(),
+        _ => text,
+    }
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
+        Self { id: id.into(), title: title.into(), ..Self::default() }
+    }
+
+    /// With this caption.
+    #[must_use]
+    pub fn caption(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+
+    /// With these heads after those that are there.
+    #[must_use]
+    pub fn columns(mut self, columns: impl IntoIterator<Item = Column>) -> Self {
+        self.columns.extend(columns);
+        self
+    }
+
+    /// With one more row.
+    #[must_use]
+    pub fn row(mut self, row: Row) -> Self {
+        self.rows.push(row);
+        self
+    }
+
+    /// With one more line below.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// A `table` environment for LaTeX with the package `booktabs`. Second lines are left out,
+    /// badges are small capitals' size.
+    ///
+    /// # Panics
+    /// If a row has not one cell a column.
+    pub fn to_latex(&self) -> String {
+        self.assert_shape();
+        latex::table(self)
+    }
+
+    /// A pipe table with its title, caption and notes.
+    ///
+    /// # Panics
+    /// If a row has not one cell a column.
+    pub fn to_markdown(&self) -> String {
+        self.assert_shape();
+        markdown::table(self)
+    }
+
+    /// Comma-separated values (RFC 4180): a line of heads (`group: head`), then the rows. Repeats,
+    /// badges and second lines have columns of their own, beside the cell's, where there are any;
+    /// sections have the first column.
+    ///
+    /// # Panics
+    /// If a row has not one cell a column.
+    pub fn to_csv(&self) -> String {
+        self.assert_shape();
+        csv::table(self)
+    }
+
+    /// A `figure` element with caption, table and notes. Classes and the script of [`Report`]
+    /// (crate::Report) make it sortable; it reads well without them.
+    ///
+    /// # Panics
+    /// If a row has not one cell a column.
+    pub fn to_html(&self) -> String {
+        self.assert_shape();
+        html::table(self)
+    }
+
+    fn assert_shape(&self) {
+        for (i, row) in self.rows.iter().enumerate() {
+            assert_eq!(
+                row.cells.len(),
+                self.columns.len(),
+                "row {i} of table {:?} must have a cell a column",
+                self.id
+            );
+        }
+    }
+
+    /// Runs of neighbouring columns with the same group: `(group, count)`.
+    fn spans(&self) -> Vec<(Option<&str>, usize)> {
+        let mut spans: Vec<(Option<&str>, usize)> = Vec::new();
+        for column in &self.columns {
+            let group = column.group.as_deref();
+            match spans.last_mut() {
+                Some((last, count)) if *last == group => *count += 1,
+                _ => spans.push((group, 1)),
+            }
+        }
+        spans
+    }
+
+    /// Runs of neighbouring rows with the same group.
+    fn sections(&self) -> impl Iterator<Item = (Option<&str>, &[Row])> {
+        self.rows.chunk_by(|a, b| a.group == b.group).map(|rows| (rows[0].group.as_deref(), rows))
+    }
+}
+
+impl Column {
+    fn new(head: impl Into<String>, align: Align) -> Self {
+        Self { head: head.into(), group: None, align }
+    }
+
+    /// A column of text.
+    pub fn left(head: impl Into<String>) -> Self {
+        Self::new(head, Align::Left)
+    }
+
+    /// A column of short marks.
+    pub fn center(head: impl Into<String>) -> Self {
+        Self::new(head, Align::Center)
+    }
+
+    /// A column of numbers.
+    pub fn right(head: impl Into<String>) -> Self {
+        Self::new(head, Align::Right)
+    }
+
+    /// Under this spanning head.
+    #[must_use]
+    pub fn under(mut self, group: impl Into<String>) -> Self {
+        self.group = Some(group.into());
+        self
+    }
+}
+
+impl Row {
+    /// A row of these cells.
+    pub fn new(cells: impl IntoIterator<Item = Cell>) -> Self {
+        Self { cells: cells.into_iter().collect(), group: None }
+    }
+
+    /// In this section.
+    #[must_use]
+    pub fn under(mut self, group: impl Into<String>) -> Self {
+        self.group = Some(group.into());
+        self
+    }
+}
+
+impl Badge {
+    /// A word in a colour.
+    pub fn new(text: impl Into<String>, kind: Kind) -> Self {
+        Self { text: text.into(), kind }
+    }
+}
+
+impl Cell {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// A number with so many decimals; `-` if it is not finite.
+    pub fn number(value: f64, digits: usize) -> Self {
+        Self { text: number(value, digits), sort: finite(value), ..Self::default() }
+    }
+
+    /// A whole number.
+    pub fn count(value: usize) -> Self {
+        Self { text: value.to_string(), sort: Some(value as f64), ..Self::default() }
+    }
+
+    /// `mean±std` with so many decimals: the mean alone if the deviation is not finite (one
+    /// repeat), `-` if the mean is not. Sorts by the mean.
+    pub fn mean_std(mean: f64, std: f64, digits: usize) -> Self {
+        let mut cell = Self::number(mean, digits);
+        if mean.is_finite() && std.is_finite() {
+            cell.text.push('±');
+            cell.text.push_str(&number(std, digits));
+        }
+        cell
+    }
+
+    /// A cell without a value: what is missing and how to get it.
+    ///
+    /// ```
+    /// let cell = mercer_render::Cell::missing("data missing", "mercer data fetch sensorless");
+    /// assert_eq!(cell.detail.as_deref(), Some("mercer data fetch sensorless"));
+    /// ```
+    pub fn missing(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let remedy = Some(remedy.into()).filter(|remedy| !remedy.is_empty());
+        let badge = Some(Badge::new(what, Kind::Muted));
+        Self { text: "-".to_owned(), badge, detail: remedy, ..Self::default() }
+    }
+
+    /// With the count of repeats behind it, `7/30`.
+    #[must_use]
+    pub fn repeats(mut self, repeats: impl Into<String>) -> Self {
+        self.repeats = Some(repeats.into());
+        self
+    }
+
+    /// In bold.
+    #[must_use]
+    pub fn bold(mut self) -> Self {
+        self.bold = true;
+        self
+    }
+
+    /// Underlined.
+    #[must_use]
+    pub fn underline(mut self) -> Self {
+        self.underline = true;
+        self
+    }
+
+    /// With a verdict.
+    #[must_use]
+    pub fn badge(mut self, text: impl Into<String>, kind: Kind) -> Self {
+        self.badge = Some(Badge::new(text, kind));
+        self
+    }
+
+    /// With a second line.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// With a link.
+    #[must_use]
+    pub fn link(mut self, link: impl Into<String>) -> Self {
+        self.link = Some(link.into());
+        self
+    }
+
+    /// Sorted by this number.
+    #[must_use]
+    pub fn sort(mut self, value: f64) -> Self {
+        self.sort = finite(value);
+        self
+    }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}

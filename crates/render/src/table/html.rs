@@ -1,0 +1,129 @@
+use super::{Align, Badge, Cell, Kind, Row, Table};
+use crate::escape::{address, html};
+use crate::report::link_target;
+use std::fmt::Write;
+
+pub(super) fn table(table: &Table) -> String {
+    let id = address(&table.id);
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "<figure class=\"table\" id=\"{id}\">\n<figcaption><h3>{}</h3>",
+        html(&table.title)
+    );
+    if !table.caption.is_empty() {
+        let _ = write!(out, "<p>{}</p>", html(&table.caption));
+    }
+    // A box that scrolls must be reachable by keyboard, so it takes the focus and has a name.
+    let _ = write!(
+        out,
+        "</figcaption>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table>\n",
+        html(&table.title)
+    );
+    heads(table, &mut out);
+    for (group, rows) in table.sections() {
+        section(table, group, rows, &mut out);
+    }
+    out.push_str("</table>\n</div>\n");
+    if !table.notes.is_empty() {
+        out.push_str("<ul class=\"notes\">\n");
+        for note in &table.notes {
+            let _ = writeln!(out, "<li>{}</li>", html(note));
+        }
+        out.push_str("</ul>\n");
+    }
+    out.push_str("</figure>\n");
+    out
+}
+
+fn class(align: Align) -> &'static str {
+    match align {
+        Align::Left => "left",
+        Align::Center => "center",
+        Align::Right => "right",
+    }
+}
+
+fn heads(table: &Table, out: &mut String) {
+    out.push_str("<thead>\n");
+    let spans = table.spans();
+    if spans.iter().any(|(group, _)| group.is_some()) {
+        out.push_str("<tr class=\"groups\">");
+        for (group, count) in spans {
+            let _ = match group {
+                Some(group) => {
+                    write!(out, "<th colspan=\"{count}\" scope=\"colgroup\">{}</th>", html(group))
+                }
+                None => write!(out, "<td colspan=\"{count}\"></td>"),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("<tr class=\"heads\">");
+    for column in &table.columns {
+        let (align, head) = (class(column.align), html(&column.head));
+        let _ = write!(
+            out,
+            "<th scope=\"col\" class=\"{align}\"><button type=\"button\">{head}</button></th>"
+        );
+    }
+    out.push_str("</tr>\n</thead>\n");
+}
+
+/// One body a section, so that sorting keeps rows in their section.
+fn section(table: &Table, group: Option<&str>, rows: &[Row], out: &mut String) {
+    out.push_str("<tbody>\n");
+    if let Some(group) = group {
+        let (width, group) = (table.columns.len(), html(group));
+        let _ = writeln!(
+            out,
+            "<tr class=\"section\"><th colspan=\"{width}\" scope=\"rowgroup\">{group}</th></tr>"
+        );
+    }
+    for row in rows {
+        out.push_str("<tr>");
+        for (j, (entry, column)) in row.cells.iter().zip(&table.columns).enumerate() {
+            let (tag, scope) = if j == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
+            let sort = entry.sort.filter(|value| value.is_finite());
+            let sort = sort.map(|value| format!(" data-sort=\"{value}\"")).unwrap_or_default();
+            let (align, content) = (class(column.align), cell(entry));
+            let _ = write!(out, "<{tag}{scope} class=\"{align}\"{sort}>{content}</{tag}>");
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n");
+}
+
+fn cell(cell: &Cell) -> String {
+    let mut text = html(&cell.text);
+    if cell.underline {
+        text = format!("<u>{text}</u>");
+    }
+    if cell.bold {
+        text = format!("<strong>{text}</strong>");
+    }
+    if let Some(link) = cell.link.as_deref().and_then(link_target) {
+        text = format!("<a href=\"{}\">{text}</a>", html(&link));
+    }
+    if let Some(repeats) = &cell.repeats {
+        let _ = write!(text, " <small class=\"repeats\">{}</small>", html(repeats));
+    }
+    if let Some(mark) = &cell.badge {
+        let _ = write!(text, " {}", badge(mark));
+    }
+    if let Some(detail) = &cell.detail {
+        let _ = write!(text, "<small class=\"detail\">{}</small>", html(detail));
+    }
+    text
+}
+
+/// A badge as a `span`.
+pub(crate) fn badge(badge: &Badge) -> String {
+    let kind = match badge.kind {
+        Kind::Good => "good",
+        Kind::Bad => "bad",
+        Kind::Neutral => "neutral",
+        Kind::Muted => "muted",
+    };
+    format!("<span class=\"badge {kind}\">{}</span>", html(&badge.text))
+}
