@@ -1,0 +1,301 @@
+use mercer_linalg::product;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
+
+/// A kernel of two points, `k(x, z)`.
+///
+/// The Gaussian width is stated as in the spectral methods, whose frequencies have the deviation
+/// `std`: larger is narrower. In terms of a bandwidth `σ`, `std = 1/σ`; of LIBSVM's `γ`,
+/// `γ = std²/2`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kernel {
+    /// `exp(−s² ‖x − z‖² / 2)`.
+    Gaussian {
+        /// `s`, in 1 over input units, at least 0.
+        std: f64,
+    },
+    /// `x · z`.
+    Linear,
+    /// `(x · z + offset)^degree`.
+    Polynomial {
+        /// Degree, at least 1.
+        degree: u32,
+        /// Offset, at least 0.
+        offset: f64,
+    },
+}
+
+/// Rows a tile of the Gram matrix covers: 256 x 256 in f64 is half of an L2 cache.
+const TILE: usize = 256;
+
+impl Kernel {
+    /// `k(x, z)` of two points.
+    ///
+    /// # Panics
+    /// If the points differ in dimension.
+    pub fn of(self, x: ArrayView1<'_, f64>, z: ArrayView1<'_, f64>) -> f64 {
+        match self {
+            Self::Gaussian { std } => {
+                assert_eq!(x.len(), z.len(), "points of different dimension");
+                let squared: f64 = x.iter().zip(z).map(|(a, b)| (a - b) * (a - b)).sum();
+                (-0.5 * std * std * squared).exp()
+            }
+            Self::Linear => x.dot(&z),
+            Self::Polynomial { degree, offset } => (x.dot(&z) + offset).powi(degree as i32),
+        }
+    }
+
+    /// The Gram matrix `K_ij = k(x_i, x_j)` of the rows of `inputs` (`n × d`): `n × n`.
+    ///
+    /// Exactly symmetric; with a Gaussian, the diagonal is exactly 1. Only tiles on and above the
+    /// diagonal are multiplied: `n² d` flops.
+    ///
+    /// ```
+    /// use mercer_kernels::Kernel;
+    /// use ndarray::array;
+    /// let gram = Kernel::Gaussian { std: 2.0 }.gram(array![[0.0], [0.5]].view());
+    /// assert!((gram[[0, 1]] - (-0.5f64).exp()).abs() < 1e-15);
+    /// assert_eq!(gram[[1, 1]], 1.0);
+    /// ```
+    pub fn gram(self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        let prepared = self.prepare(inputs, self.centre(inputs).as_ref());
+        let n = inputs.nrows();
+        let mut gram = Array2::zeros((n, n));
+        for top in (0..n).step_by(TILE) {
+            let rows = top..(top + TILE).min(n);
+            for left in (top..n).step_by(TILE) {
+                let columns = left..(left + TILE).min(n);
+                let tile = gram.slice_mut(s![rows.clone(), columns.clone()]);
+                self.fill(
+                    tile,
+                    &prepared.rows(rows.start, rows.end),
+                    &prepared.rows(columns.start, columns.end),
+                );
+            }
+            mirror(&mut gram, rows.start, rows.end);
+        }
+        if matches!(self, Self::Gaussian { .. }) {
+            gram.diag_mut().fill(1.0);
+        }
+        gram
+    }
+
+    /// The cross-Gram matrix `K_ij = k(x_i, z_j)` of the rows of `left` (`m × d`) and `right`
+    /// (`n × d`): `m × n`, in `2 m n d` flops.
+    ///
+    /// # Panics
+    /// If the two differ in the number of columns.
+    pub fn cross_gram(self, left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.sections(right).at(left)
+    }
+
+    /// The functions `k(·, z_j)` of the rows `z_j` of `right` (`n × d`), ready to be evaluated at
+    /// many points: what a kernel machine keeps of its training rows.
+    pub fn sections(self, right: ArrayView2<'_, f64>) -> Sections {
+        let centre = self.centre(right);
+        let points = self.prepare(right, centre.as_ref());
+        Sections { kernel: self, centre, points }
+    }
+
+    /// What is subtracted from all points: their mean for a Gaussian, which depends on differences
+    /// only, so that `‖x‖² + ‖z‖² − 2 x·z` does not cancel for data far from the origin.
+    fn centre(self, inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
+        match self {
+            Self::Gaussian { .. } => inputs.mean_axis(Axis(0)),
+            Self::Linear | Self::Polynomial { .. } => None,
+        }
+    }
+
+    fn prepare(self, inputs: ArrayView2<'_, f64>, centre: Option<&Array1<f64>>) -> Points {
+        let mut points = inputs.as_standard_layout().into_owned();
+        if let Some(centre) = centre {
+            points -= centre;
+        }
+        let squares = points.rows().into_iter().map(|x| x.dot(&x)).collect();
+        Points { points, squares }
+    }
+
+    fn fill(self, mut tile: ArrayViewMut2<'_, f64>, a: &Rows<'_>, b: &Rows<'_>) {
+        match self {
+            Self::Gaussian { std } => {
+                product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
+                let scale = -0.5 * std * std;
+                for (mut row, &x) in tile.rows_mut().into_iter().zip(a.squares) {
+                    for (entry, &z) in row.iter_mut().zip(b.squares) {
+                        // Rounding can leave a distance between near-equal points below 0.
+                        *entry = (scale * (x + z + *entry).max(0.0)).exp();
+                    }
+                }
+            }
+            Self::Linear => product(1.0, a.points, b.points.t(), 0.0, tile.view_mut()),
+            Self::Polynomial { degree, offset } => {
+                product(1.0, a.points, b.points.t(), 0.0, tile.view_mut());
+                tile.mapv_inplace(|product| (product + offset).powi(degree as i32));
+            }
+        }
+    }
+}
+
+/// The functions `k(·, z_j)` of fixed points `z_j`: see [`Kernel::sections`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sections {
+    kernel: Kernel,
+    /// Taken from the `z_j` alone, so that an entry does not depend on the other points it is
+    /// evaluated with.
+    centre: Option<Array1<f64>>,
+    points: Points,
+}
+
+impl Sections {
+    /// Number of functions `n`.
+    pub fn len(&self) -> usize {
+        self.points.points.nrows()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Dimension `d` of the points.
+    pub fn features(&self) -> usize {
+        self.points.points.ncols()
+    }
+
+    /// `k(x_i, z_j)` for the rows `x_i` of `left` (`m × d`): `m × n`, in `2 m n d` flops.
+    ///
+    /// # Panics
+    /// If `left` has another number of columns.
+    pub fn at(&self, left: ArrayView2<'_, f64>) -> Array2<f64> {
+        assert_eq!(left.ncols(), self.features(), "points of different dimension");
+        let a = self.kernel.prepare(left, self.centre.as_ref());
+        let (m, n) = (left.nrows(), self.len());
+        let mut gram = Array2::zeros((m, n));
+        for top in (0..m).step_by(TILE) {
+            let bottom = (top + TILE).min(m);
+            for start in (0..n).step_by(TILE) {
+                let end = (start + TILE).min(n);
+                let tile = gram.slice_mut(s![top..bottom, start..end]);
+                self.kernel.fill(tile, &a.rows(top, bottom), &self.points.rows(start, end));
+            }
+        }
+        gram
+    }
+}
+
+/// Points ready for tiles: centred, with their squared norms.
+#[derive(Debug, Clone, PartialEq)]
+struct Points {
+    points: Array2<f64>,
+    squares: Array1<f64>,
+}
+
+struct Rows<'a> {
+    points: ArrayView2<'a, f64>,
+    squares: ArrayView1<'a, f64>,
+}
+
+impl Points {
+    fn rows(&self, start: usize, end: usize) -> Rows<'_> {
+        Rows {
+            points: self.points.slice(s![start..end, ..]),
+            squares: self.squares.slice(s![start..end]),
+        }
+    }
+}
+
+/// Copies what stands right of the diagonal in the rows `top..bottom` to below the diagonal.
+fn mirror(gram: &mut Array2<f64>, top: usize, bottom: usize) {
+    let n = gram.nrows();
+    for left in (top..n).step_by(TILE) {
+        for i in top..bottom {
+            for j in left.max(i + 1)..(left + TILE).min(n) {
+                gram[[j, i]] = gram[[i, j]];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+    use proptest::prelude::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    const KERNELS: [Kernel; 4] = [
+        Kernel::Gaussian { std: 0.7 },
+        Kernel::Gaussian { std: 0.0 },
+        Kernel::Linear,
+        Kernel::Polynomial { degree: 3, offset: 0.5 },
+    ];
+
+    fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        Array2::from_shape_simple_fn((rows, columns), || rng.gen_range(-1.0..1.0))
+    }
+
+    fn slow(kernel: Kernel, left: &Array2<f64>, right: &Array2<f64>) -> Array2<f64> {
+        Array2::from_shape_fn((left.nrows(), right.nrows()), |(i, j)| {
+            kernel.of(left.row(i), right.row(j))
+        })
+    }
+
+    #[test]
+    fn entries_agree_with_the_definition_across_tiles() {
+        // One row, less than a tile, a tile and a bit, two tiles and a bit.
+        for (m, n, d) in [(1, 1, 1), (3, 40, 7), (257, 30, 2), (530, 300, 5)] {
+            let (x, z) = (random(m, d, 1), random(n, d, 2));
+            for kernel in KERNELS {
+                let cross = kernel.cross_gram(x.view(), z.view());
+                assert_abs_diff_eq!(cross, slow(kernel, &x, &z), epsilon = 1e-13);
+                let gram = kernel.gram(x.view());
+                assert_abs_diff_eq!(gram, slow(kernel, &x, &x), epsilon = 1e-13);
+                assert_eq!(gram, gram.t(), "exact symmetry");
+            }
+        }
+    }
+
+    #[test]
+    fn the_gaussian_diagonal_is_one_and_no_entry_exceeds_it() {
+        // Near-equal points far from the origin: distances that rounding makes negative.
+        let x = random(300, 3, 3) * 1e-9 + 1e6;
+        let gram = Kernel::Gaussian { std: 5.0 }.gram(x.view());
+        assert!(gram.diag().iter().all(|&entry| entry.to_bits() == 1f64.to_bits()));
+        assert!(gram.iter().all(|&entry| (0.0..=1.0).contains(&entry)));
+    }
+
+    #[test]
+    fn a_shift_of_all_points_costs_no_accuracy() {
+        let x = random(50, 4, 4);
+        let far = x.mapv(|entry| entry + 4096.0);
+        let kernel = Kernel::Gaussian { std: 1.5 };
+        // What is left is the rounding of the shifted inputs: 4096 ε, times the slope of k.
+        let tolerance = 1e-11;
+        assert_abs_diff_eq!(kernel.gram(far.view()), kernel.gram(x.view()), epsilon = tolerance);
+        assert_abs_diff_eq!(
+            kernel.cross_gram(far.view(), far.view()),
+            kernel.gram(x.view()),
+            epsilon = tolerance
+        );
+    }
+
+    #[test]
+    fn column_major_views_are_read_right() {
+        let x = random(4, 9, 5);
+        let kernel = Kernel::Gaussian { std: 1.0 };
+        let turned = x.t().to_owned();
+        assert_abs_diff_eq!(kernel.gram(x.t()), slow(kernel, &turned, &turned), epsilon = 1e-14);
+    }
+
+    proptest! {
+        #[test]
+        fn gaussian_gram_matrices_have_no_negative_eigenvalue(
+            seed in 0u64..1000, n in 2usize..30, log_std in -4.0..4.0f64,
+        ) {
+            let gram = Kernel::Gaussian { std: log_std.exp2() }.gram(random(n, 3, seed).view());
+            let values = mercer_linalg::symmetric_eigen(gram.view()).unwrap().values;
+            prop_assert!(values[0] > -1e-13 * n as f64, "{}", values[0]);
+        }
+    }
+}
