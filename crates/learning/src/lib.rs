@@ -13,6 +13,7 @@
 //!
 //! It does not know where data comes from, nor any particular method.
 
+pub mod conformance;
 mod error;
 mod estimator;
 mod fitting;

@@ -1,0 +1,326 @@
+//! The laws that every registered method keeps, checked by one call from a test.
+//!
+//! ```
+//! use mercer_learning::conformance::{Conformance, distinct_names};
+//! # use mercer_learning::Method;
+//! # const METHODS: &[Method] = &[];
+//! distinct_names(METHODS).unwrap();
+//! for method in METHODS {
+//!     Conformance::of(method).check().unwrap();
+//! }
+//! ```
+//!
+//! A newcomer is so tested before its author writes a test. The toy samples are drawn here from
+//! fixed seeds: two Gaussian blobs, three blobs, and a noisy linear target.
+
+use crate::{
+    Fitting, LearningError, Method, Predictions, Predictor, Sample, Settings, Shape, Task,
+    accuracy, root_mean_squared_error,
+};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// A law that a method broke.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{method}` breaks a law ({law}): {detail}")]
+pub struct Violation {
+    /// Name of the method.
+    pub method: String,
+    /// The law, in words.
+    pub law: &'static str,
+    /// What was found instead.
+    pub detail: String,
+}
+
+/// The checks of one method.
+#[derive(Debug, Clone)]
+pub struct Conformance<'a> {
+    method: &'a Method,
+    settings: Settings,
+    trivial: bool,
+}
+
+/// Names in kebab-case, none of them twice, titles and citations not empty.
+///
+/// # Errors
+/// The first [`Violation`].
+pub fn distinct_names(methods: &[Method]) -> Result<(), Violation> {
+    for (index, method) in methods.iter().enumerate() {
+        let broken =
+            |law, detail: String| Err(Violation { method: method.name.to_owned(), law, detail });
+        if methods[..index].iter().any(|earlier| earlier.name == method.name) {
+            return broken("names are unique", format!("entry {index} repeats it"));
+        }
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if method.name.is_empty() || !method.name.chars().all(plain) {
+            return broken("names are kebab-case", format!("entry {index}"));
+        }
+        if [method.title, method.summary, method.cites].iter().any(|text| text.trim().is_empty()) {
+            return broken("title, summary and citation say something", format!("entry {index}"));
+        }
+    }
+    Ok(())
+}
+
+impl<'a> Conformance<'a> {
+    /// The checks of `method` at its default settings.
+    pub const fn of(method: &'a Method) -> Self {
+        Self { method, settings: Settings::new(), trivial: false }
+    }
+
+    /// These settings in place of the defaults of the same names: fewer features, say.
+    #[must_use]
+    pub fn with(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Excuses the method from beating chance: it does not look at the inputs.
+    #[must_use]
+    pub const fn trivial(mut self) -> Self {
+        self.trivial = true;
+        self
+    }
+
+    /// Walks the laws, stopping at the first that does not hold.
+    ///
+    /// Each of the method's tasks: default and tunable settings build for every shape, unknown
+    /// settings are refused by name; fits are reproducible; a row's prediction depends neither on
+    /// the order nor on the company of the other rows; inputs of a wrong width and NaN are refused;
+    /// one column, and one class, end in a fit or in a clear error; and it beats chance.
+    ///
+    /// # Errors
+    /// The first [`Violation`].
+    pub fn check(&self) -> Result<(), Violation> {
+        let tasks = [
+            Task::Classification { classes: 2 },
+            Task::Classification { classes: 3 },
+            Task::Regression,
+        ];
+        self.settings_build()?;
+        for task in tasks {
+            if self.method.tasks.include(task) {
+                self.fits(task)?;
+            } else if !matches!(
+                self.method.learner(&Settings::new(), task),
+                Err(LearningError::Task { .. })
+            ) {
+                return self.broken("other tasks are refused", format!("{task:?} was not"));
+            }
+        }
+        if self.method.tasks.include(tasks[0]) {
+            self.one_class()?;
+        }
+        Ok(())
+    }
+
+    fn settings_build(&self) -> Result<(), Violation> {
+        let tasks = [2, 26]
+            .map(|classes| Task::Classification { classes })
+            .into_iter()
+            .chain([Task::Regression]);
+        for task in tasks.filter(|&task| self.method.tasks.include(task)) {
+            for (rows, features) in [(20, 1), (3000, 16), (50_000, 784)] {
+                let shape = Shape { rows, features, task };
+                let defaults = (self.method.defaults)(&shape);
+                let space = (self.method.space)(&shape);
+                let draws = space.candidates(27, &mut ChaCha8Rng::seed_from_u64(27));
+                let all = draws.iter().map(|draw| defaults.clone().overridden_by(draw));
+                for settings in std::iter::once(defaults.clone()).chain(all) {
+                    if let Err(error) = self.method.learner(&settings, task) {
+                        let detail = format!("{settings} for {shape:?}: {error}");
+                        return self.broken("its own settings build", detail);
+                    }
+                }
+                let unknown = defaults.with("no-such-setting", 1.0);
+                match self.method.learner(&unknown, task) {
+                    Err(error) if error.to_string().contains("no-such-setting") => {}
+                    Err(error) => {
+                        let detail = format!("the message was: {error}");
+                        return self.broken("an unknown setting is named", detail);
+                    }
+                    Ok(_) => {
+                        let detail = "it was accepted".to_owned();
+                        return self.broken("an unknown setting is refused", detail);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn fits(&self, task: Task) -> Result<(), Violation> {
+        let (train, test) = (toy(task, 2, 160, 1), toy(task, 2, 80, 2));
+        let predictor = self.fit(&train, 7)?;
+        if predictor.task() != task || predictor.features() != 2 {
+            let found = format!("{:?}, {} columns", predictor.task(), predictor.features());
+            return self.broken("the predictor knows its task and width", found);
+        }
+        let predictions = self.predict(&*predictor, test.inputs())?;
+        let scores = predictor.decision(test.inputs());
+        if scores.dim() != (80, task.outputs()) || predictions.len() != 80 {
+            let found = format!("{:?}, {} predictions", scores.dim(), predictions.len());
+            return self.broken("one row of scores a row of inputs", found);
+        }
+        let again = self.fit(&train, 7)?.decision(test.inputs());
+        if !scores.iter().zip(&again).all(|(a, b)| a.to_bits() == b.to_bits()) {
+            let detail = format!("{task:?}: two fits with one seed differ");
+            return self.broken("same seed, same answer", detail);
+        }
+        self.rows_stand_alone(&*predictor, test.inputs(), &scores)?;
+        self.inputs_are_checked(&*predictor, test.inputs())?;
+        if !self.trivial {
+            self.beats_chance(&predictions, &test)?;
+        }
+        // One column is enough to learn from, or to be refused; never to panic on.
+        let narrow = toy(task, 1, 40, 3);
+        let predictor = self.fit(&narrow, 7)?;
+        self.predict(&*predictor, narrow.inputs())?;
+        Ok(())
+    }
+
+    /// Reversed and one at a time, rows keep their scores, to within single precision.
+    fn rows_stand_alone(
+        &self,
+        predictor: &dyn Predictor,
+        inputs: ArrayView2<'_, f64>,
+        scores: &Array2<f64>,
+    ) -> Result<(), Violation> {
+        let finite = scores.iter().filter(|score| score.is_finite());
+        let scale = finite.fold(1.0, |largest: f64, score| largest.max(score.abs()));
+        // Sums over features are taken in another order: √D ε of f32 at D = 2000, times a margin.
+        let equal = |a: &f64, b: &f64| a == b || (a - b).abs() <= 1e-4 * scale;
+        let reversed = predictor.decision(inputs.slice(s![..;-1, ..]));
+        let back = reversed.slice(s![..;-1, ..]);
+        if !scores.iter().zip(&back).all(|(a, b)| equal(a, b)) {
+            let detail = "scores changed when the rows were reversed".to_owned();
+            return self.broken("the order of the rows does not matter", detail);
+        }
+        for (index, row) in scores.axis_iter(Axis(0)).enumerate() {
+            let alone = predictor.decision(inputs.slice(s![index..=index, ..]));
+            if alone.dim() != (1, row.len()) || !row.iter().zip(&alone).all(|(a, b)| equal(a, b)) {
+                let detail = format!("row {index}: {row} in company, {alone} alone");
+                return self.broken("rows are predicted one by one", detail);
+            }
+        }
+        Ok(())
+    }
+
+    fn inputs_are_checked(
+        &self,
+        predictor: &dyn Predictor,
+        inputs: ArrayView2<'_, f64>,
+    ) -> Result<(), Violation> {
+        let wide = Array2::zeros((3, inputs.ncols() + 1));
+        match predictor.predict(wide.view()) {
+            Err(LearningError::Width { expected: 2, found: 3 }) => {}
+            other => {
+                let detail = format!("3 columns for 2 gave {other:?}");
+                return self.broken("inputs of a wrong width are refused", detail);
+            }
+        }
+        for bad in [f64::NAN, f64::INFINITY] {
+            let mut poisoned = inputs.to_owned();
+            poisoned[[1, 0]] = bad;
+            match predictor.predict(poisoned.view()) {
+                Err(LearningError::InputNotFinite { row: 1, column: 0, .. }) => {}
+                other => {
+                    let detail = format!("{bad} in row 1, column 0 gave {other:?}");
+                    return self.broken("NaN and infinity are refused", detail);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Half of the error of the constant predictor, on blobs whose Bayes error is below 3 %.
+    fn beats_chance(&self, predictions: &Predictions, test: &Sample) -> Result<(), Violation> {
+        let (error, chance) = match (predictions, test.labels(), test.values()) {
+            (Predictions::Classes(labels), Some(truth), _) => {
+                (1.0 - accuracy(labels, truth), 1.0 - 1.0 / test.task().outputs() as f64)
+            }
+            (Predictions::Real(values), _, Some(truth)) => {
+                (root_mean_squared_error(values, &truth.to_vec()), truth.std(0.0))
+            }
+            _ => {
+                let detail = format!("{:?} for {:?}", predictions, test.task());
+                return self.broken("predictions are of the task", detail);
+            }
+        };
+        if error > 0.5 * chance {
+            let detail =
+                format!("error {error:.3} where chance is {chance:.3} ({:?})", test.task());
+            return self.broken("it beats chance", detail);
+        }
+        Ok(())
+    }
+
+    fn one_class(&self) -> Result<(), Violation> {
+        let sample = toy(Task::Classification { classes: 2 }, 2, 40, 4);
+        let rows: Vec<usize> = (0..40).step_by(2).collect();
+        let sample = sample.select(&rows).expect("rows of the sample");
+        match self.try_fit(&sample, 7) {
+            Err(LearningError::OneClass { .. }) => Ok(()),
+            Ok(predictor) => match self.predict(&*predictor, sample.inputs())? {
+                Predictions::Classes(labels) if labels.iter().all(|&label| label == 0) => Ok(()),
+                other => self.broken("with one class, that class", format!("predicted {other:?}")),
+            },
+            Err(error) => self.broken("one class is fitted or refused as such", error.to_string()),
+        }
+    }
+
+    fn try_fit(&self, sample: &Sample, seed: u64) -> Result<Box<dyn Predictor>, LearningError> {
+        let settings = (self.method.defaults)(&sample.shape()).overridden_by(&self.settings);
+        let learner = self.method.learner(&settings, sample.task())?;
+        Ok(learner.fit(sample, &mut Fitting::seeded(seed))?.predictor)
+    }
+
+    fn fit(&self, sample: &Sample, seed: u64) -> Result<Box<dyn Predictor>, Violation> {
+        self.try_fit(sample, seed).or_else(|error| {
+            self.broken("the toy sample can be fitted", format!("{:?}: {error}", sample.shape()))
+        })
+    }
+
+    fn predict(
+        &self,
+        predictor: &dyn Predictor,
+        inputs: ArrayView2<'_, f64>,
+    ) -> Result<Predictions, Violation> {
+        predictor.predict(inputs).or_else(|error| {
+            self.broken("rows like the training rows can be predicted", error.to_string())
+        })
+    }
+
+    fn broken<T>(&self, law: &'static str, detail: String) -> Result<T, Violation> {
+        Err(Violation { method: self.method.name.to_owned(), law, detail })
+    }
+}
+
+/// Blobs of deviation 0.5 whose centres are 2 apart on a line or a triangle, the classes in turn;
+/// or `y = 3 x_1 − x_2 + 1` with noise of deviation 0.1 over standard normal inputs.
+fn toy(task: Task, features: usize, rows: usize, seed: u64) -> Sample {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    // Twelve uniforms: variance 1, and enough of a bell for a toy.
+    let mut normal = || (0..12).map(|_| rng.r#gen::<f64>()).sum::<f64>() - 6.0;
+    let sample = match task {
+        Task::Classification { classes } => {
+            let centres =
+                [[-1.0, 0.0], [1.0, 0.0], [if features == 1 { 3.0 } else { 0.0 }, 3f64.sqrt()]];
+            let inputs = Array2::from_shape_fn((rows, features), |(i, j)| {
+                centres[i % classes][j % 2] + 0.5 * normal()
+            });
+            let labels = (0..rows).map(|i| (i % classes) as u32).collect();
+            Sample::classification(inputs, labels, classes)
+        }
+        Task::Regression => {
+            let inputs = Array2::from_shape_simple_fn((rows, features), &mut normal);
+            let values = Array1::from_shape_fn(rows, |i| {
+                let second = if features > 1 { inputs[[i, 1]] } else { 0.0 };
+                3.0 * inputs[[i, 0]] - second + 1.0 + 0.1 * normal()
+            });
+            Sample::regression(inputs, values)
+        }
+    };
+    sample.expect("a finite, non-empty toy sample")
+}
