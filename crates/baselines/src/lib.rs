@@ -1,1 +1,28 @@
-//! Learners that others proposed, one file each.
+//! Learners that others proposed, one file each, as [`Method`]s in [`BASELINES`].
+//!
+//! | symbol | code | meaning | unit |
+//! |---|---|---|---|
+//! | `s` | `std` | `k(x, z) = exp(−s² ‖x − z‖² / 2)` | 1 over input units |
+//! | `λ` | `lambda` | `K + λ n I` | |
+//! | `C` | `cost` | weight of the hinge losses, summed over rows | |
+//! | `ε` | `epsilon` | half-width of the tube without loss | deviations of the target |
+//!
+//! Where a method's matrix would not fit, a seeded subsample of `cap` training rows is used, and
+//! the facts of the fit say so (`rows-used`). It does not know the papers' own methods.
+
+mod constant;
+mod gaussian_svm;
+mod kernel_ridge;
+mod majority;
+mod mean;
+mod subsample;
+mod zero;
+
+pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass};
+pub use kernel_ridge::{KernelRidge, KernelRidgeParams};
+
+use mercer_learning::Method;
+
+/// Every baseline, in the order in which tables print them.
+pub const BASELINES: &[Method] =
+    &[majority::METHOD, mean::METHOD, zero::METHOD, kernel_ridge::METHOD, gaussian_svm::METHOD];

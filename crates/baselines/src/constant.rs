@@ -1,0 +1,53 @@
+use mercer_learning::{Convergence, Fitted, Outcome, Predictor, Settings, Shape, Space, Task};
+use ndarray::{Array1, Array2, ArrayView2};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The settings of a method that has none.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoSettings {}
+
+/// The same scores for every row.
+pub(crate) struct Constant {
+    pub(crate) task: Task,
+    pub(crate) features: usize,
+    /// One score a class, or one value.
+    pub(crate) scores: Array1<f64>,
+}
+
+impl Constant {
+    pub(crate) fn fitted(self) -> Fitted {
+        let facts = BTreeMap::new();
+        Outcome { predictor: self, convergence: Convergence::Exact, facts }.boxed()
+    }
+}
+
+impl Predictor for Constant {
+    fn task(&self) -> Task {
+        self.task
+    }
+
+    fn features(&self) -> usize {
+        self.features
+    }
+
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        let shape = (inputs.nrows(), self.scores.len());
+        self.scores.broadcast(shape).expect("one score a column").to_owned()
+    }
+
+    fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        matches!(self.task, Task::Classification { .. }).then(|| self.decision(inputs))
+    }
+}
+
+/// No settings at all.
+pub(crate) const fn no_settings(_: &Shape) -> Settings {
+    Settings::new()
+}
+
+/// Nothing to tune.
+pub(crate) fn nothing_to_tune(_: &Shape) -> Space {
+    Space::default()
+}

@@ -1,0 +1,209 @@
+mod machine;
+mod predictor;
+
+use crate::kernel_ridge::default_std;
+use crate::subsample::at_most;
+use machine::{Dual, Machine};
+use mercer_kernels::Kernel;
+use mercer_learning::{
+    Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Range, Sample, Settings, Shape, Space, Targets, Task, Tasks,
+};
+use predictor::{Reading, SupportVectors};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+pub(crate) const METHOD: Method = Method {
+    name: "gaussian-svm",
+    title: "Gaussian SVM",
+    summary: "support vector machine with a Gaussian kernel, by way of linfa-svm",
+    cites: "Cortes & Vapnik (1995); Drucker et al. (1997)",
+    revision: 1,
+    tasks: Tasks::Both,
+    cost: Cost { fit: "n^2 d + n · iterations", predict: "n_sv (d + K^2/2)", memory: "n^2" },
+    resource: None,
+    defaults: |shape| Settings::new().with("std", default_std(shape.features)).with("cost", 10.0),
+    space,
+    build: |settings| Ok(Box::new(GaussianSvm::new(settings.parse("gaussian-svm")?)?)),
+};
+
+fn space(shape: &Shape) -> Space {
+    let centre = default_std(shape.features).log2();
+    let mut axes = vec![
+        Setting { name: "std", range: Range::Log2(centre - 4.0, centre + 4.0) },
+        Setting { name: "cost", range: Range::Log2(-5.0, 10.0) },
+    ];
+    if shape.task == Task::Regression {
+        axes.push(Setting { name: "epsilon", range: Range::Log2(-8.0, -1.0) });
+    }
+    Space { axes, anchors: vec![(METHOD.defaults)(shape)] }
+}
+
+/// How binary machines are combined for more than two classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MultiClass {
+    /// A machine for each pair of classes; most votes win, ties go to the smaller index.
+    OneVersusOne,
+    /// A machine for each class against the others; the largest decision value wins.
+    OneVersusRest,
+}
+
+/// Settings of [`GaussianSvm`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GaussianSvmParams {
+    /// `C > 0`, the weight of the losses, summed over rows.
+    pub cost: f64,
+    /// `s > 0` in `exp(−s² ‖x − z‖² / 2)`; `1/√d` if not set.
+    pub std: Option<f64>,
+    /// Half-width `ε ≥ 0` of the tube without loss, in deviations of the target (regression).
+    pub epsilon: f64,
+    /// The fit ends when no pair of dual variables violates optimality by more than this.
+    pub tolerance: f64,
+    /// What is done about more than two classes.
+    pub multiclass: MultiClass,
+    /// Training rows beyond this are left out, by seed: a machine holds an `n × n` matrix.
+    pub cap: usize,
+}
+
+impl Default for GaussianSvmParams {
+    fn default() -> Self {
+        let multiclass = MultiClass::OneVersusOne;
+        Self { cost: 10.0, std: None, epsilon: 0.1, tolerance: 1e-3, multiclass, cap: 4000 }
+    }
+}
+
+/// Support vector machine with a Gaussian kernel: C-SVC for classes, ε-SVR for real targets.
+///
+/// `min_f ½ ‖f‖² + C Σ loss(f(x_i) + b, y_i)` with the hinge, or with `max(0, |y − f| − ε)` on
+/// targets standardised to mean 0 and deviation 1. linfa-svm solves the dual by SMO. Its iteration
+/// limit (10 million a machine) is reported as convergence; the violation of optimality that it
+/// left is measured afresh here and stands among the facts (`kkt-violation`), with `rows-used`,
+/// `support-vectors` and `machines`. A machine cannot be interrupted while it runs; time limits
+/// act between machines.
+///
+/// ```
+/// use linfa::{DatasetBase, traits::{Fit, Predict}};
+/// use mercer_baselines::{GaussianSvm, GaussianSvmParams};
+/// use mercer_learning::Estimator;
+/// use ndarray::array;
+/// let corners = array![[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]; // exclusive or
+/// let dataset = DatasetBase::new(corners.clone(), array![0, 0, 1, 1]);
+/// let params = GaussianSvmParams { std: Some(1.0), cost: 100.0, ..Default::default() };
+/// let estimator = Estimator { learner: GaussianSvm::new(params)?, seed: 1 };
+/// assert_eq!(estimator.fit(&dataset)?.predict(&corners), array![0, 0, 1, 1]);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GaussianSvm {
+    params: GaussianSvmParams,
+}
+
+impl GaussianSvm {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn new(params: GaussianSvmParams) -> Result<Self, LearningError> {
+        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
+        let GaussianSvmParams { cost, std, epsilon, tolerance, cap, .. } = params;
+        if !(cost > 0.0 && cost.is_finite()) {
+            return refuse("cost", cost.to_string(), "positive and finite");
+        }
+        // The bounds keep 2/s² away from 0 and infinity.
+        if let Some(std) = std.filter(|std| !(1e-100..=1e100).contains(std)) {
+            return refuse("std", std.to_string(), "between 1e-100 and 1e100");
+        }
+        if !(epsilon >= 0.0 && epsilon.is_finite()) {
+            return refuse("epsilon", epsilon.to_string(), "at least 0 and finite");
+        }
+        if !(1e-12..=1.0).contains(&tolerance) {
+            return refuse("tolerance", tolerance.to_string(), "between 1e-12 and 1");
+        }
+        if cap < 2 {
+            return refuse("cap", cap.to_string(), "at least 2");
+        }
+        Ok(Self { params })
+    }
+}
+
+impl Learner for GaussianSvm {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        let GaussianSvmParams { cost, epsilon, tolerance, multiclass, cap, .. } = self.params;
+        let sample = at_most(sample, cap, &fitting.streams)?;
+        sample.require_two_classes()?;
+        let Shape { rows: n, features: d, task } = sample.shape();
+        let std = self.params.std.unwrap_or(default_std(d));
+        let dual = Dual { inputs: sample.inputs(), std, cost, tolerance };
+        let everything: Vec<usize> = (0..n).collect();
+        let mut machines = Vec::new();
+        let mut run = |rows: &[usize], machine: &dyn Fn() -> Result<Machine, LearningError>| {
+            fitting.limits.check()?;
+            // linfa's matrix, and the rows copied for it.
+            fitting.limits.reserve(8 * (rows.len() * (rows.len() + d)) as u64)?;
+            machines.push(machine()?);
+            Ok::<(), LearningError>(())
+        };
+        let reading = match sample.targets() {
+            Targets::Real(values) => {
+                let (mean, deviation) = (values.sum() / n as f64, values.std(0.0));
+                // Equal targets need no scale: the tube around their mean holds them all.
+                let scale = if deviation > 0.0 { deviation } else { 1.0 };
+                let standard = values.mapv(|value| (value - mean) / scale);
+                run(&everything, &|| dual.regression(&standard, epsilon))?;
+                Reading::Value { mean, scale }
+            }
+            Targets::Classes { labels, classes: 2 } => {
+                let positive = |&row: &usize| labels[row] == 1;
+                run(&everything, &|| dual.classification(&everything, &positive))?;
+                Reading::Sign
+            }
+            Targets::Classes { labels, classes } => {
+                let occur: Vec<u32> = (0..*classes as u32).filter(|c| labels.contains(c)).collect();
+                match multiclass {
+                    MultiClass::OneVersusRest => {
+                        for &class in &occur {
+                            let positive = |&row: &usize| labels[row] == class;
+                            run(&everything, &|| dual.classification(&everything, &positive))?;
+                        }
+                        Reading::Largest { classes: occur, of: *classes }
+                    }
+                    MultiClass::OneVersusOne => {
+                        let mut pairs = Vec::new();
+                        for (index, &first) in occur.iter().enumerate() {
+                            for &second in &occur[index + 1..] {
+                                let rows: Vec<usize> = (0..n)
+                                    .filter(|&row| [first, second].contains(&labels[row]))
+                                    .collect();
+                                let positive = |&row: &usize| labels[row] == first;
+                                run(&rows, &|| dual.classification(&rows, &positive))?;
+                                pairs.push((first, second));
+                            }
+                        }
+                        Reading::Votes { pairs, of: *classes }
+                    }
+                }
+            }
+        };
+
+        let iterations = machines.iter().map(|machine| machine.iterations).sum();
+        let violation = machines.iter().fold(0.0, |worst: f64, m| worst.max(m.violation));
+        let convergence = if machines.iter().all(|machine| machine.finished) {
+            Convergence::Converged { iterations }
+        } else {
+            Convergence::NotConverged { iterations, residual: violation }
+        };
+        let kernel = Kernel::Gaussian { std };
+        let predictor = SupportVectors::new(task, kernel, sample.inputs(), &machines, reading);
+        let facts = [
+            ("rows-used", n as f64),
+            ("machines", machines.len() as f64),
+            ("support-vectors", predictor.count() as f64),
+            ("kkt-violation", violation),
+        ];
+        let facts: BTreeMap<String, f64> =
+            facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+}

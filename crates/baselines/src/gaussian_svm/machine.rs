@@ -1,0 +1,196 @@
+use linfa::DatasetBase;
+use linfa::traits::Fit;
+use linfa_svm::Svm;
+use mercer_kernels::Kernel;
+use mercer_learning::LearningError;
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+
+/// linfa drops dual variables below this as rounding.
+const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
+
+/// What all machines of a fit share.
+#[derive(Clone, Copy)]
+pub(super) struct Dual<'a> {
+    pub(super) inputs: ArrayView2<'a, f64>,
+    pub(super) std: f64,
+    pub(super) cost: f64,
+    pub(super) tolerance: f64,
+}
+
+/// One solved dual problem: `f(x) = Σ weights · k(x, x_row) − rho`.
+pub(super) struct Machine {
+    /// Support vectors as rows of the sample, ascending, with `y_i α_i` or `α_i − α_i*`.
+    pub(super) weights: Vec<(usize, f64)>,
+    pub(super) rho: f64,
+    pub(super) iterations: usize,
+    /// Whether the tolerance was met within linfa's iteration limit.
+    pub(super) finished: bool,
+    /// Largest violation of the optimality conditions by a pair of dual variables.
+    pub(super) violation: f64,
+}
+
+impl Dual<'_> {
+    /// C-SVC on some rows of the sample; both signs must occur.
+    pub(super) fn classification(
+        &self,
+        rows: &[usize],
+        positive: &dyn Fn(&usize) -> bool,
+    ) -> Result<Machine, LearningError> {
+        let signs: Array1<bool> = rows.iter().map(positive).collect();
+        let dataset = DatasetBase::new(self.inputs.select(Axis(0), rows), signs.clone());
+        let svm = Svm::<f64, bool>::params()
+            .gaussian_kernel(linfa_width(self.std))
+            .pos_neg_weights(self.cost, self.cost)
+            .eps(self.tolerance)
+            .fit(&dataset)
+            .map_err(|error| failed(&error))?;
+        let y = signs.mapv(|sign| if sign { 1.0 } else { -1.0 });
+        let f = self.values(&dataset.records, &svm.alpha);
+        // αᵢ can grow where yᵢ weightᵢ < C, and shrink where it is positive.
+        let conditions = (0..rows.len()).map(|i| {
+            let (can_grow, can_shrink) =
+                (y[i] * svm.alpha[i] < self.cost, y[i] * svm.alpha[i] > 0.0);
+            let (up, low) = if signs[i] { (can_grow, can_shrink) } else { (can_shrink, can_grow) };
+            (y[i] - f[i], up, low)
+        });
+        self.finish(rows, &svm, worst_pair(conditions))
+    }
+
+    /// ε-SVR on all rows of the sample.
+    pub(super) fn regression(
+        &self,
+        targets: &Array1<f64>,
+        epsilon: f64,
+    ) -> Result<Machine, LearningError> {
+        let dataset = DatasetBase::new(self.inputs.to_owned(), targets.clone());
+        let svm = Svm::<f64, f64>::params()
+            .gaussian_kernel(linfa_width(self.std))
+            .c_svr(self.cost, Some(epsilon))
+            .eps(self.tolerance)
+            .fit(&dataset)
+            .map_err(|error| failed(&error))?;
+        let f = self.values(&dataset.records, &svm.alpha);
+        // A weight β = α − α* > 0 is α, below 0 it is α*: two conditions a row.
+        let conditions = (0..targets.len()).flat_map(|i| {
+            let (weight, residual) = (svm.alpha[i], targets[i] - f[i]);
+            [
+                (residual - epsilon, weight < self.cost, weight > 0.0),
+                (residual + epsilon, weight < 0.0, weight > -self.cost),
+            ]
+        });
+        let rows: Vec<usize> = (0..targets.len()).collect();
+        self.finish(&rows, &svm, worst_pair(conditions))
+    }
+
+    /// `Σ_j weight_j k(x_i, x_j)` for all rows of the problem.
+    fn values(&self, inputs: &Array2<f64>, weights: &[f64]) -> Array1<f64> {
+        let support: Vec<usize> =
+            (0..weights.len()).filter(|&i| weights[i].abs() > NEGLIGIBLE).collect();
+        let kept: Array1<f64> = support.iter().map(|&i| weights[i]).collect();
+        let sections =
+            Kernel::Gaussian { std: self.std }.sections(inputs.select(Axis(0), &support).view());
+        let blocks = inputs.axis_chunks_iter(Axis(0), 512);
+        blocks.flat_map(|block| sections.at(block).dot(&kept).to_vec()).collect()
+    }
+
+    fn finish<T>(
+        &self,
+        rows: &[usize],
+        svm: &Svm<f64, T>,
+        violation: f64,
+    ) -> Result<Machine, LearningError> {
+        let (iterations, finished) = read_exit(&svm.to_string()).ok_or_else(|| {
+            let reason = format!("cannot read its summary: {svm}");
+            LearningError::Numerical { operation: "linfa-svm", reason }
+        })?;
+        if !svm.rho.is_finite() || svm.alpha.iter().any(|weight| !weight.is_finite()) {
+            let reason = "the solution has NaN or infinite entries; lower `cost`".to_owned();
+            return Err(LearningError::Numerical { operation: "linfa-svm", reason });
+        }
+        let weights = rows
+            .iter()
+            .zip(&svm.alpha)
+            .filter(|(_, weight)| weight.abs() > NEGLIGIBLE)
+            .map(|(&row, &weight)| (row, weight))
+            .collect();
+        Ok(Machine { weights, rho: svm.rho, iterations, finished, violation })
+    }
+}
+
+/// linfa's Gaussian kernel is `exp(−‖x−z‖²/ε)`, ours `exp(−s²‖x−z‖²/2)`, so `ε = 2/s²`.
+fn linfa_width(std: f64) -> f64 {
+    2.0 / std.powi(2)
+}
+
+/// The largest `z_i − z_j` over `i` that may move up and `j` that may move down; 0 if none.
+fn worst_pair(conditions: impl Iterator<Item = (f64, bool, bool)>) -> f64 {
+    let (mut up, mut low) = (f64::NEG_INFINITY, f64::INFINITY);
+    for (z, can_rise, can_fall) in conditions {
+        if can_rise {
+            up = up.max(z);
+        }
+        if can_fall {
+            low = low.min(z);
+        }
+    }
+    (up - low).max(0.0)
+}
+
+/// Iterations, and whether the tolerance was met: linfa keeps both private but prints them.
+fn read_exit(summary: &str) -> Option<(usize, bool)> {
+    let (rest, finished) = match summary.strip_prefix("Exited after ") {
+        Some(rest) => (rest, true),
+        None => (summary.strip_prefix("Reached maximal iterations ")?, false),
+    };
+    Some((rest.split(' ').next()?.parse().ok()?, finished))
+}
+
+fn failed(error: &linfa_svm::SvmError) -> LearningError {
+    LearningError::Numerical { operation: "linfa-svm", reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+    use ndarray::array;
+
+    #[test]
+    fn std_means_the_same_here_and_in_linfa() {
+        let (x, z, std) = (array![0.4, -1.0], array![1.3, 0.2], 0.8);
+        let ours = Kernel::Gaussian { std }.of(x.view(), z.view());
+        // One machine, two rows: by symmetry both weights are ±a, and with C out of reach
+        // a (1 − k(x, z)) = 1, so linfa's own kernel value can be read off its weights.
+        let inputs = ndarray::stack![Axis(0), x, z];
+        let svm = Svm::<f64, bool>::params()
+            .gaussian_kernel(linfa_width(std))
+            .pos_neg_weights(1e6, 1e6)
+            .eps(1e-12)
+            .fit(&DatasetBase::new(inputs, array![true, false]))
+            .unwrap();
+        assert_relative_eq!(1.0 - 1.0 / svm.alpha[0], ours, max_relative = 1e-10);
+        assert_relative_eq!(svm.alpha[1], -svm.alpha[0], max_relative = 1e-10);
+    }
+
+    #[test]
+    fn the_exit_is_read_from_what_linfa_prints() {
+        assert_eq!(
+            read_exit("Exited after 15 iterations with obj = -2 and 3 support vectors"),
+            Some((15, true))
+        );
+        assert_eq!(
+            read_exit("Reached maximal iterations 10000000 with obj = 1 and 3 support vectors"),
+            Some((10_000_000, false))
+        );
+        assert_eq!(read_exit("nothing of the kind"), None);
+    }
+
+    #[test]
+    fn an_unsolved_problem_is_seen_to_be_unsolved() {
+        // α = 0 for labels ±1: the pair (+, −) violates by 1 − (−1) = 2.
+        let start = [(1.0, true, false), (-1.0, false, true)];
+        assert_relative_eq!(worst_pair(start.into_iter()), 2.0);
+        let solved = [(0.3, true, true), (0.5, false, true), (0.1, true, false)];
+        assert_relative_eq!(worst_pair(solved.into_iter()), 0.0);
+    }
+}

@@ -1,0 +1,103 @@
+use super::machine::Machine;
+use mercer_kernels::{Kernel, Sections};
+use mercer_learning::{Predictor, Task};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+
+/// How the machines' values become scores.
+pub(super) enum Reading {
+    /// One machine, `f > 0` for class 1: scores `(−f, f)`.
+    Sign,
+    /// One machine in standard units: `mean + scale · f`.
+    Value { mean: f64, scale: f64 },
+    /// One machine a class that occurred, its value the score; the others can never win.
+    Largest { classes: Vec<u32>, of: usize },
+    /// One machine a pair, `f > 0` for the first: scores are votes.
+    Votes { pairs: Vec<(u32, u32)>, of: usize },
+}
+
+/// The union of all machines' support vectors, so that a kernel value is computed once.
+pub(super) struct SupportVectors {
+    task: Task,
+    sections: Sections,
+    weights: Array2<f64>, // support vectors × machines
+    rhos: Array1<f64>,
+    reading: Reading,
+}
+
+impl SupportVectors {
+    pub(super) fn new(
+        task: Task,
+        kernel: Kernel,
+        inputs: ArrayView2<'_, f64>,
+        machines: &[Machine],
+        reading: Reading,
+    ) -> Self {
+        let rows_of = |machine: &Machine| machine.weights.iter().map(|&(row, _)| row).collect();
+        let mut rows: Vec<usize> =
+            machines.iter().flat_map(|m| -> Vec<usize> { rows_of(m) }).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut weights = Array2::zeros((rows.len(), machines.len()));
+        for (column, machine) in machines.iter().enumerate() {
+            for &(row, weight) in &machine.weights {
+                let place = rows.binary_search(&row).expect("the union holds every row");
+                weights[[place, column]] = weight;
+            }
+        }
+        let sections = kernel.sections(inputs.select(Axis(0), &rows).view());
+        let rhos = machines.iter().map(|machine| machine.rho).collect();
+        Self { task, sections, weights, rhos, reading }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.sections.len()
+    }
+
+    fn scores(&self, values: &Array2<f64>) -> Array2<f64> {
+        let n = values.nrows();
+        match &self.reading {
+            Reading::Sign => {
+                let f = values.column(0);
+                ndarray::stack![Axis(1), -&f, f]
+            }
+            Reading::Value { mean, scale } => values.mapv(|f| mean + scale * f),
+            Reading::Largest { classes, of } => {
+                let mut scores = Array2::from_elem((n, *of), f64::NEG_INFINITY);
+                for (&class, column) in classes.iter().zip(values.columns()) {
+                    scores.column_mut(class as usize).assign(&column);
+                }
+                scores
+            }
+            Reading::Votes { pairs, of } => {
+                let mut votes = Array2::zeros((n, *of));
+                for ((i, machine), &f) in values.indexed_iter() {
+                    let (first, second) = pairs[machine];
+                    let winner = if f > 0.0 { first } else { second };
+                    votes[[i, winner as usize]] += 1.0;
+                }
+                votes
+            }
+        }
+    }
+}
+
+impl Predictor for SupportVectors {
+    fn task(&self) -> Task {
+        self.task
+    }
+
+    fn features(&self) -> usize {
+        self.sections.features()
+    }
+
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        const BLOCK: usize = 512; // rows whose kernel values are held at once
+        let mut scores = Array2::zeros((inputs.nrows(), self.task.outputs()));
+        for start in (0..inputs.nrows()).step_by(BLOCK) {
+            let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
+            let values = self.sections.at(inputs.slice(rows)).dot(&self.weights) - &self.rhos;
+            scores.slice_mut(rows).assign(&self.scores(&values));
+        }
+        scores
+    }
+}

@@ -1,0 +1,189 @@
+use crate::subsample::at_most;
+use mercer_kernels::{Kernel, Sections};
+use mercer_learning::{
+    Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Predictor, Range, Sample, Settings, Shape, Space, Targets, Task, Tasks,
+};
+use mercer_linalg::{Cholesky, JITTER_LADDER};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+pub(crate) const METHOD: Method = Method {
+    name: "kernel-ridge",
+    title: "kernel ridge",
+    summary: "Gaussian kernel ridge regression by Cholesky; classes by least squares on one-hot",
+    cites: "Saunders, Gammerman & Vovk (1998)",
+    revision: 1,
+    tasks: Tasks::Both,
+    cost: Cost { fit: "n^3/3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
+    resource: None,
+    defaults: |shape| Settings::new().with("std", default_std(shape.features)).with("lambda", 1e-5),
+    space,
+    build: |settings| Ok(Box::new(KernelRidge::new(settings.parse("kernel-ridge")?)?)),
+};
+
+fn space(shape: &Shape) -> Space {
+    let centre = default_std(shape.features).log2();
+    Space {
+        axes: vec![
+            Setting { name: "std", range: Range::Log2(centre - 4.0, centre + 4.0) },
+            Setting { name: "lambda", range: Range::Log10(-10.0, -1.0) },
+        ],
+        anchors: vec![(METHOD.defaults)(shape)],
+    }
+}
+
+/// `1/√d`: on standard-scaled data the typical `s² ‖x − z‖² / 2` is then 1.
+pub(crate) fn default_std(features: usize) -> f64 {
+    1.0 / (features as f64).sqrt()
+}
+
+/// Settings of [`KernelRidge`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KernelRidgeParams {
+    /// `λ ≥ 0` in `K + λ n I`.
+    pub lambda: f64,
+    /// `s > 0` in `exp(−s² ‖x − z‖² / 2)`; `1/√d` if not set.
+    pub std: Option<f64>,
+    /// Whether the targets' mean is subtracted before the fit and added after it, so that far from
+    /// the training rows the prediction is the mean (the class shares), not 0.
+    pub centre: bool,
+    /// Training rows beyond this are left out, by seed; 12,000 rows fill 1.2 GB.
+    pub cap: usize,
+}
+
+impl Default for KernelRidgeParams {
+    fn default() -> Self {
+        Self { lambda: 1e-5, std: None, centre: true, cap: 12_000 }
+    }
+}
+
+/// Gaussian kernel ridge regression, `f(x) = ȳ + Σ α_i k(x, x_i)` with
+/// `(K + λ n I) α = y − ȳ`.
+///
+/// It minimises `(1/n) Σ (f(x_i) − y_i)² + λ ‖f‖²` over the kernel's space (`ȳ` apart). Classes are
+/// fitted as `K` one-hot columns at once, and the largest wins. Cholesky in place; if the matrix is
+/// singular to rounding, the jitter that it took is among the facts, with the rows used.
+///
+/// ```
+/// use linfa::{DatasetBase, traits::{Fit, Predict}};
+/// use mercer_baselines::{KernelRidge, KernelRidgeParams};
+/// use mercer_learning::Estimator;
+/// use ndarray::{Array1, Axis};
+/// let x = Array1::linspace(-2.0, 2.0, 40);
+/// let dataset = DatasetBase::new(x.clone().insert_axis(Axis(1)), x.mapv(f64::sin));
+/// let params = KernelRidgeParams { std: Some(1.0), lambda: 1e-8, ..Default::default() };
+/// let estimator = Estimator { learner: KernelRidge::new(params)?, seed: 1 };
+/// let fitted = estimator.fit(&dataset)?;
+/// let at_half = fitted.predict(ndarray::array![[0.5]]).targets[0];
+/// assert!((at_half - 0.5f64.sin()).abs() < 1e-3);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelRidge {
+    params: KernelRidgeParams,
+}
+
+impl KernelRidge {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn new(params: KernelRidgeParams) -> Result<Self, LearningError> {
+        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
+        let KernelRidgeParams { lambda, std, cap, .. } = params;
+        if !(lambda >= 0.0 && lambda.is_finite()) {
+            return refuse("lambda", lambda.to_string(), "at least 0 and finite");
+        }
+        if let Some(std) = std.filter(|std| !(*std > 0.0 && std.is_finite())) {
+            return refuse("std", std.to_string(), "positive and finite");
+        }
+        if cap < 2 {
+            return refuse("cap", cap.to_string(), "at least 2");
+        }
+        Ok(Self { params })
+    }
+}
+
+impl Learner for KernelRidge {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        sample.require_two_classes()?;
+        let Shape { rows: n, features: d, task } = sample.shape();
+        let outputs = task.outputs();
+        // The matrix and its factor share memory; beside them two copies of inputs and targets.
+        let doubles = n as u64 * (n + 2 * d + 2 * outputs) as u64;
+        fitting.limits.reserve(8 * doubles)?;
+
+        let mut y = one_column_an_output(sample.targets(), n, outputs);
+        let mut mean = Array1::zeros(outputs);
+        if self.params.centre {
+            mean = y.mean_axis(Axis(0)).expect("a sample has rows");
+            y -= &mean;
+        }
+        let kernel = Kernel::Gaussian { std: self.params.std.unwrap_or(default_std(d)) };
+        let mut gram = kernel.gram(sample.inputs());
+        let ridge = self.params.lambda * n as f64;
+        gram.diag_mut().mapv_inplace(|entry| entry + ridge);
+        fitting.limits.check()?;
+        let (factor, jitter) =
+            Cholesky::with_jitter(gram, &JITTER_LADDER).map_err(|error| numerical(&error))?;
+        let coefficients = factor.solve(&y).map_err(|error| numerical(&error))?;
+
+        let facts =
+            BTreeMap::from([("rows-used".to_owned(), n as f64), ("jitter".to_owned(), jitter)]);
+        let sections = kernel.sections(sample.inputs());
+        let predictor = KernelExpansion { task, sections, coefficients, mean };
+        Ok(Outcome { predictor, convergence: Convergence::Exact, facts }.boxed())
+    }
+}
+
+fn numerical(error: &mercer_linalg::LinalgError) -> LearningError {
+    let operation = "solving (K + lambda n I) alpha = y";
+    LearningError::Numerical { operation, reason: error.to_string() }
+}
+
+/// One-hot classes (`n × K`), or the values in one column.
+fn one_column_an_output(targets: &Targets, n: usize, outputs: usize) -> Array2<f64> {
+    match targets {
+        Targets::Classes { labels, .. } => {
+            let mut y = Array2::zeros((n, outputs));
+            for (i, &label) in labels.iter().enumerate() {
+                y[[i, label as usize]] = 1.0;
+            }
+            y
+        }
+        Targets::Real(values) => values.clone().insert_axis(Axis(1)),
+    }
+}
+
+/// `f(x) = mean + Σ coefficients_i k(x, x_i)`.
+struct KernelExpansion {
+    task: Task,
+    sections: Sections,
+    coefficients: Array2<f64>, // α, n × K
+    mean: Array1<f64>,         // ȳ, K
+}
+
+impl Predictor for KernelExpansion {
+    fn task(&self) -> Task {
+        self.task
+    }
+
+    fn features(&self) -> usize {
+        self.sections.features()
+    }
+
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        const BLOCK: usize = 512; // rows whose kernel values are held at once
+        let mut scores = Array2::zeros((inputs.nrows(), self.mean.len()));
+        for start in (0..inputs.nrows()).step_by(BLOCK) {
+            let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
+            let values = self.sections.at(inputs.slice(rows)).dot(&self.coefficients);
+            scores.slice_mut(rows).assign(&(values + &self.mean));
+        }
+        scores
+    }
+}

@@ -1,0 +1,53 @@
+use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune};
+use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Tasks};
+use ndarray::array;
+
+/// The mean of the training targets: the constant of least squared error.
+pub(crate) const METHOD: Method = Method {
+    name: "mean",
+    title: "mean",
+    summary: "predicts the mean training target, whatever the inputs",
+    cites: "none: the floor under every regressor",
+    revision: 1,
+    tasks: Tasks::Regression,
+    cost: Cost { fit: "n", predict: "1", memory: "1" },
+    resource: None,
+    defaults: no_settings,
+    space: nothing_to_tune,
+    build: |settings| {
+        settings.parse::<NoSettings>("mean")?;
+        Ok(Box::new(Mean))
+    },
+};
+
+struct Mean;
+
+impl Learner for Mean {
+    fn fit(&self, sample: &Sample, _: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        let task = sample.task();
+        let Some(values) = sample.values() else {
+            let method = METHOD.name.to_owned();
+            return Err(LearningError::Task { method, task: task.name() });
+        };
+        let mean = values.sum() / values.len() as f64;
+        Ok(Constant { task, features: sample.features(), scores: array![mean] }.fitted())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_learning::Predictions;
+    use ndarray::Array2;
+
+    #[test]
+    fn the_error_of_the_mean_is_the_deviation() {
+        let values = array![1.0, 2.0, 6.0];
+        let sample = Sample::regression(Array2::zeros((3, 1)), values.clone()).unwrap();
+        let fitted = Mean.fit(&sample, &mut Fitting::seeded(1)).unwrap();
+        let predicted = fitted.predictor.predict(sample.inputs()).unwrap();
+        assert_eq!(predicted, Predictions::Real(vec![3.0; 3]));
+        let rmse = mercer_learning::score(&predicted, &sample)["rmse"];
+        assert!((rmse - values.std(0.0)).abs() < 1e-15);
+    }
+}

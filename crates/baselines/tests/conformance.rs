@@ -1,0 +1,25 @@
+//! Every baseline keeps the laws of `learning::conformance`.
+
+use mercer_baselines::BASELINES;
+use mercer_learning::Settings;
+use mercer_learning::conformance::{Conformance, distinct_names};
+
+#[test]
+fn every_baseline_conforms() {
+    distinct_names(BASELINES).unwrap();
+    for method in BASELINES {
+        let laws = Conformance::of(method);
+        let blind = ["majority", "mean", "zero"].contains(&method.name);
+        if let Err(violation) = if blind { laws.trivial() } else { laws }.check() {
+            panic!("{violation}");
+        }
+    }
+}
+
+#[test]
+fn both_ways_to_many_classes_conform() {
+    let svm = mercer_learning::find(BASELINES, "gaussian-svm").unwrap();
+    for multiclass in ["one-versus-one", "one-versus-rest"] {
+        Conformance::of(svm).with(Settings::new().with("multiclass", multiclass)).check().unwrap();
+    }
+}

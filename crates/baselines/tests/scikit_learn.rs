@@ -1,0 +1,125 @@
+//! Against scikit-learn: `fixtures/make.py` names the program and its version and wrote the file.
+
+use approx::assert_abs_diff_eq;
+use mercer_baselines::BASELINES;
+use mercer_learning::{Convergence, Fitted, Fitting, Predictions, Sample, Settings, find};
+use ndarray::{Array1, Array2, Axis};
+use serde_json::Value;
+
+fn fixture(section: &str) -> Value {
+    let all: Value = serde_json::from_str(include_str!("fixtures/scikit_learn.json")).unwrap();
+    assert_eq!(all["program"], "scikit-learn 1.9.1");
+    all[section].clone()
+}
+
+fn vector(value: &Value) -> Array1<f64> {
+    value.as_array().unwrap().iter().map(|entry| entry.as_f64().unwrap()).collect()
+}
+
+fn matrix(value: &Value) -> Array2<f64> {
+    let rows: Vec<Array1<f64>> = value.as_array().unwrap().iter().map(vector).collect();
+    let views: Vec<_> = rows.iter().map(Array1::view).collect();
+    ndarray::stack(Axis(0), &views).unwrap()
+}
+
+fn labels(value: &Value) -> Vec<u32> {
+    value.as_array().unwrap().iter().map(|entry| entry.as_u64().unwrap() as u32).collect()
+}
+
+fn fit(method: &str, settings: &Settings, sample: &Sample) -> Fitted {
+    let learner = find(BASELINES, method).unwrap().learner(settings, sample.task()).unwrap();
+    learner.fit(sample, &mut Fitting::seeded(1)).unwrap()
+}
+
+fn svm_settings(given: &Value) -> Settings {
+    let number = |name: &str| given[name].as_f64().unwrap();
+    Settings::new().with("std", number("std")).with("cost", number("cost")).with("tolerance", 1e-10)
+}
+
+#[test]
+fn binary_decision_values_are_those_of_svc() {
+    let given = fixture("svc");
+    let sample = Sample::classification(matrix(&given["x"]), labels(&given["y"]), 2).unwrap();
+    let fitted = fit("gaussian-svm", &svm_settings(&given), &sample);
+    assert!(matches!(fitted.convergence, Convergence::Converged { iterations: 1.. }));
+    assert!(fitted.facts["kkt-violation"] < 1e-9, "{:?}", fitted.facts);
+    assert_eq!(fitted.facts["support-vectors"], given["support"].as_f64().unwrap());
+    let decision = fitted.predictor.decision(matrix(&given["z"]).view());
+    // LIBSVM holds its kernel in single precision.
+    assert_abs_diff_eq!(decision.column(1), vector(&given["decision"]).view(), epsilon = 1e-5);
+    assert_abs_diff_eq!(decision.column(0).to_owned(), -&decision.column(1), epsilon = 0.0);
+}
+
+#[test]
+fn many_classes_are_told_apart_as_by_svc() {
+    let given = fixture("multiclass");
+    let sample = Sample::classification(matrix(&given["x"]), labels(&given["y"]), 4).unwrap();
+    let z = matrix(&given["z"]);
+    let one = fit("gaussian-svm", &svm_settings(&given), &sample);
+    let Predictions::Classes(predicted) = one.predictor.predict(z.view()).unwrap() else {
+        panic!("a classifier predicts classes");
+    };
+    // A decision value within 1e-5 of 0 could turn a vote either way; there is none.
+    assert!(matrix(&given["pairs"]).iter().all(|value| value.abs() > 1e-5));
+    assert_eq!(predicted, labels(&given["one_versus_one"]));
+    assert_eq!(one.facts["machines"], 6.0);
+    let votes = one.predictor.decision(z.view()).sum_axis(Axis(1));
+    assert!(votes.iter().all(|&total| total == 6.0));
+
+    let settings = svm_settings(&given).with("multiclass", "one-versus-rest");
+    let rest = fit("gaussian-svm", &settings, &sample);
+    let decision = rest.predictor.decision(z.view());
+    assert_abs_diff_eq!(decision, matrix(&given["one_versus_rest"]), epsilon = 1e-5);
+}
+
+#[test]
+fn classes_without_training_rows_are_never_predicted() {
+    let given = fixture("multiclass");
+    // The four classes of the fixture as 1, 2, 4, 5 of six.
+    let spread = labels(&given["y"]).iter().map(|&label| [1, 2, 4, 5][label as usize]).collect();
+    let sample = Sample::classification(matrix(&given["x"]), spread, 6).unwrap();
+    let expected: Vec<u32> = labels(&given["one_versus_one"])
+        .iter()
+        .map(|&label| [1, 2, 4, 5][label as usize])
+        .collect();
+    let fitted = fit("gaussian-svm", &svm_settings(&given), &sample);
+    let predicted = fitted.predictor.predict(matrix(&given["z"]).view()).unwrap();
+    assert_eq!(predicted, Predictions::Classes(expected));
+    let settings = svm_settings(&given).with("multiclass", "one-versus-rest");
+    let rest = fit("gaussian-svm", &settings, &sample);
+    let Predictions::Classes(predicted) =
+        rest.predictor.predict(matrix(&given["z"]).view()).unwrap()
+    else {
+        panic!("a classifier predicts classes");
+    };
+    assert!(predicted.iter().all(|label| [1, 2, 4, 5].contains(label)));
+}
+
+#[test]
+fn regression_values_are_those_of_svr() {
+    let given = fixture("svr");
+    let sample = Sample::regression(matrix(&given["x"]), vector(&given["t"])).unwrap();
+    let settings = svm_settings(&given).with("epsilon", given["epsilon"].as_f64().unwrap());
+    let fitted = fit("gaussian-svm", &settings, &sample);
+    assert!(fitted.facts["kkt-violation"] < 1e-9, "{:?}", fitted.facts);
+    let values = fitted.predictor.decision(matrix(&given["z"]).view());
+    let scale = sample.values().unwrap().std(0.0);
+    let expected = vector(&given["values"]);
+    assert_abs_diff_eq!(values.column(0), expected.view(), epsilon = 1e-5 * scale);
+}
+
+#[test]
+fn kernel_ridge_is_that_of_scikit_learn() {
+    let given = fixture("kernel-ridge");
+    let sample = Sample::regression(matrix(&given["x"]), vector(&given["t"])).unwrap();
+    for (centre, expected) in [(false, "plain"), (true, "centred")] {
+        let settings = Settings::new()
+            .with("std", given["std"].clone())
+            .with("lambda", given["lambda"].clone())
+            .with("centre", centre);
+        let fitted = fit("kernel-ridge", &settings, &sample);
+        assert_eq!((fitted.facts["jitter"], fitted.facts["rows-used"]), (0.0, 60.0));
+        let values = fitted.predictor.decision(matrix(&given["z"]).view());
+        assert_abs_diff_eq!(values.column(0), vector(&given[expected]).view(), epsilon = 1e-8);
+    }
+}
