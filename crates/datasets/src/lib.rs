@@ -1,1 +1,46 @@
 //! From a file or a generator to a sample.
+//!
+//! A [`Library`] finds the datasets of the [`Catalogue`] in folders with a `MANIFEST.toml`, reads
+//! them and holds each against the catalogue: rows, columns, class counts, [`fingerprint`]. The
+//! parsers ([`svmlight`], [`csv`], [`parquet`], [`idx`]) also serve files that no catalogue knows.
+//! [`Scaler`] and [`random_split`] and their kin prepare a sample for training.
+//!
+//! | symbol | code | meaning | shape |
+//! |---|---|---|---|
+//! | `X` | `inputs` | one row per point | `n × d` |
+//! | `y` | `targets` | class names or numbers as in the file; class indices in a sample | `n` |
+//!
+//! It does not know what is done with a sample, nor any method.
+
+mod catalogue;
+mod compression;
+pub mod csv;
+mod dataset;
+mod error;
+mod fingerprint;
+mod generate;
+pub mod idx;
+mod library;
+mod manifest;
+mod number;
+pub mod parquet;
+mod scaling;
+mod source;
+mod split;
+pub mod svmlight;
+mod table;
+
+pub use catalogue::{Catalogue, Entry, PartSizes};
+pub use compression::decompress;
+pub use csv::{CsvOptions, Separator, Target};
+pub use dataset::{Dataset, Kind, Parts};
+pub use error::DataError;
+pub use fingerprint::fingerprint;
+pub use generate::{checkerboard, stand_in, two_gaussians};
+pub use library::{CACHE, DATA_VARIABLE, Library};
+pub use manifest::{Content, ListedFile, Listing, MANIFEST, Manifest, Role};
+pub use scaling::{Scaler, Scaling, TargetScaler};
+pub use source::{Layout, Source, SourceFile, TargetColumn};
+pub use split::{Split, k_folds, random_split, stratified_split, subsample};
+pub use svmlight::Base;
+pub use table::{Column, Limits, Table};

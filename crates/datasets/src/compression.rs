@@ -1,0 +1,64 @@
+use crate::{DataError, Limits};
+use liblzma::stream::{CONCATENATED, Stream};
+use std::io::Read;
+use std::path::Path;
+
+/// What a decompressor may use for its dictionary; the highest xz preset needs 65 MiB.
+const XZ_MEMORY: u64 = 256 << 20;
+
+/// The bytes of a file, at most [`Limits::bytes`] of them.
+pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, DataError> {
+    let file = std::fs::File::open(path).map_err(DataError::io(path))?;
+    let metadata = file.metadata().map_err(DataError::io(path))?;
+    if metadata.is_dir() {
+        return Err(DataError::format(&path.display().to_string(), "is a folder, not a file"));
+    }
+    let name = path.display().to_string();
+    pour(file, &name, limits, metadata.len())?.map_err(DataError::io(path))
+}
+
+/// `bytes` without their gzip, xz or bzip2 shell, known by its first bytes; without one, as is.
+///
+/// # Errors
+/// [`DataError::Format`] if the shell is damaged or cut short, [`DataError::TooLarge`] if more than
+/// [`Limits::bytes`] would come out: nothing beyond the limit is ever held.
+pub fn decompress(bytes: Vec<u8>, file: &str, limits: &Limits) -> Result<Vec<u8>, DataError> {
+    let likely = bytes.len() as u64 * 4;
+    let (kind, poured) = if bytes.starts_with(&[0x1f, 0x8b]) {
+        let reader = flate2::bufread::MultiGzDecoder::new(bytes.as_slice());
+        ("gzip", pour(reader, file, limits, likely))
+    } else if bytes.starts_with(b"\xfd7zXZ\0") {
+        let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)
+            .map_err(|error| DataError::format(file, format!("cannot read xz: {error}")))?;
+        let reader = liblzma::bufread::XzDecoder::new_stream(bytes.as_slice(), stream);
+        ("xz", pour(reader, file, limits, likely))
+    } else if bytes.starts_with(b"BZh") {
+        let reader = bzip2::bufread::MultiBzDecoder::new(bytes.as_slice());
+        ("bzip2", pour(reader, file, limits, likely))
+    } else {
+        return Ok(bytes);
+    };
+    poured?.map_err(|error| {
+        DataError::format(file, format!("damaged or cut short inside its {kind} shell: {error}"))
+    })
+}
+
+/// Reads to the end or to the limit; the outer error is the limit, the inner one the reader's.
+fn pour(
+    reader: impl Read,
+    file: &str,
+    limits: &Limits,
+    likely: u64,
+) -> Result<std::io::Result<Vec<u8>>, DataError> {
+    let mut bytes = Vec::with_capacity(likely.min(limits.bytes).min(1 << 28) as usize);
+    match reader.take(limits.bytes.saturating_add(1)).read_to_end(&mut bytes) {
+        Err(error) => Ok(Err(error)),
+        Ok(_) if bytes.len() as u64 > limits.bytes => Err(DataError::TooLarge {
+            file: file.to_owned(),
+            what: "its size in bytes, unpacked,".to_owned(),
+            limit: limits.bytes,
+            field: "bytes",
+        }),
+        Ok(_) => Ok(Ok(bytes)),
+    }
+}

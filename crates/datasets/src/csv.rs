@@ -1,0 +1,364 @@
+//! Text tables: comma, semicolon, tab or blanks between columns, by way of polars.
+
+use crate::number::number;
+use crate::{Column, DataError, Limits, Table};
+use ndarray::Array2;
+use polars::prelude::{
+    CsvParseOptions, CsvReadOptions, DataFrame, PolarsError, SerReader, StringChunked,
+};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+/// How a text table is to be read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CsvOptions {
+    /// What stands between columns.
+    pub separator: Separator,
+    /// Whether the first line names the columns; `None` decides by whether that line holds text
+    /// where the second holds a number.
+    pub header: Option<bool>,
+    /// Which column is the target, after those dropped.
+    pub target: Target,
+    /// Columns to leave out, from 0, as the file has them.
+    pub drop: Vec<usize>,
+    /// For input columns that hold text, by their number among the inputs from 0, the number that
+    /// stands for each text.
+    pub codes: BTreeMap<usize, BTreeMap<String, f64>>,
+}
+
+/// What stands between the columns of a text table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Separator {
+    /// One comma; a field in double quotes may hold commas and line ends.
+    #[default]
+    Comma,
+    /// One semicolon; quotes as for commas.
+    Semicolon,
+    /// One tab; quotes as for commas.
+    Tab,
+    /// Any number of blanks and tabs, also before the first column; no quotes.
+    Blanks,
+}
+
+/// Which column of a table is the target.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Target {
+    /// The first.
+    First,
+    /// The last.
+    #[default]
+    Last,
+    /// The one of that name, which needs a header.
+    Named(String),
+}
+
+/// Reads a text table: numbers in every column but the target, which may be text.
+///
+/// ```
+/// use mercer_datasets::{CsvOptions, Limits, csv};
+/// let text = b"width,height,kind\n1.5,2,box\n3,-4e-1,ball\n";
+/// let table = csv::parse(text, "example", &CsvOptions::default(), &Limits::default())?;
+/// assert_eq!(table.inputs, ndarray::array![[1.5, 2.0], [3.0, -0.4]]);
+/// assert_eq!(table.targets.name(1), "ball");
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
+///
+/// # Errors
+/// [`DataError::Line`] with the line for a wrong number of columns, an empty field, or an input
+/// that is no finite number; [`DataError::Format`] for a file that is no such table;
+/// [`DataError::TooLarge`] beyond the limits.
+pub fn parse(
+    bytes: &[u8],
+    file: &str,
+    options: &CsvOptions,
+    limits: &Limits,
+) -> Result<Table, DataError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        DataError::line(file, line, "is not UTF-8 text")
+    })?;
+    let (text, separator) = match options.separator {
+        Separator::Comma => (Cow::Borrowed(text), b','),
+        Separator::Semicolon => (Cow::Borrowed(text), b';'),
+        Separator::Tab => (Cow::Borrowed(text), b'\t'),
+        Separator::Blanks => (Cow::Owned(single_blanks(text)), b' '),
+    };
+    let quotes = options.separator != Separator::Blanks;
+    let (lines, width) = records(&text, separator, quotes, file)?;
+    limits.check(file, lines.len(), width)?;
+    let frame = read(&text, separator, quotes)
+        .map_err(|error| DataError::format(file, format!("is not a text table: {error}")))?;
+    if (frame.height(), frame.width()) != (lines.len(), width) {
+        let found = format!("{} x {}", frame.height(), frame.width());
+        let problem = format!("has {} records of {width} fields, read as {found}", lines.len());
+        return Err(DataError::format(file, problem));
+    }
+    let columns: Vec<&StringChunked> = frame
+        .columns()
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !options.drop.contains(at))
+        .map(|(_, column)| column.str())
+        .collect::<Result<_, _>>()
+        .map_err(|error| DataError::format(file, error.to_string()))?;
+    assemble(&columns, &lines, file, options)
+}
+
+/// Input columns and target column as numbers and labels.
+fn assemble(
+    columns: &[&StringChunked],
+    lines: &[usize],
+    file: &str,
+    options: &CsvOptions,
+) -> Result<Table, DataError> {
+    if columns.len() < 2 {
+        let problem = "needs at least one input column and a target; is the separator right?";
+        return Err(DataError::format(file, problem));
+    }
+    let field = |column: &StringChunked, row| column.get(row).unwrap_or("").trim().to_owned();
+    let numeric = |text: &str| number(text.as_bytes()).is_some_and(|(_, end)| end == text.len());
+    let header = options.header.unwrap_or_else(|| {
+        let words = |row| columns.iter().map(move |column| !numeric(&field(column, row)));
+        lines.len() > 1 && words(0).zip(words(1)).any(|(first, second)| first && !second)
+    });
+    let skip = usize::from(header);
+    let target = match &options.target {
+        Target::First => 0,
+        Target::Last => columns.len() - 1,
+        Target::Named(name) => {
+            let names: Vec<String> = columns.iter().map(|column| field(column, 0)).collect();
+            names.iter().position(|n| header && n == name).ok_or_else(|| {
+                let problem = format!("has no column `{name}`; its first line is {names:?}");
+                DataError::format(file, problem)
+            })?
+        }
+    };
+    let n = lines.len() - skip;
+    if n == 0 {
+        return Err(DataError::format(file, "holds no rows"));
+    }
+    let inputs: Vec<usize> = (0..columns.len()).filter(|&at| at != target).collect();
+    let mut matrix = Array2::zeros((n, inputs.len()));
+    for (j, &at) in inputs.iter().enumerate() {
+        let codes = options.codes.get(&j);
+        let name = if header { field(columns[at], 0) } else { (at + 1).to_string() };
+        for row in 0..n {
+            let text = columns[at].get(row + skip).unwrap_or("").trim();
+            let value = match codes {
+                Some(codes) => codes.get(text).copied(),
+                None => number(text.as_bytes())
+                    .filter(|&(value, end)| end == text.len() && value.is_finite())
+                    .map(|(value, _)| value),
+            };
+            matrix[[row, j]] = value.ok_or_else(|| {
+                let shown: String = text.chars().take(32).collect();
+                let problem = match codes {
+                    Some(_) => format!("`{shown}` in column {name} has no code"),
+                    None if text.is_empty() => format!("column {name} is empty"),
+                    None => format!("`{shown}` in column {name} is not a finite number"),
+                };
+                DataError::line(file, lines[row + skip], problem)
+            })?;
+        }
+    }
+    let labels: Vec<String> = (skip..lines.len()).map(|row| field(columns[target], row)).collect();
+    if let Some(row) = labels.iter().position(String::is_empty) {
+        return Err(DataError::line(file, lines[row + skip], "the target is empty"));
+    }
+    let values: Option<Vec<f64>> = labels
+        .iter()
+        .map(|label| number(label.as_bytes()).filter(|&(_, end)| end == label.len()))
+        .map(|parsed| parsed.map(|(value, _)| value))
+        .collect();
+    let targets = match values {
+        Some(values) if values.iter().all(|value| value.is_finite()) => Column::Numbers(values),
+        _ => Column::Names(labels),
+    };
+    Ok(Table { inputs: matrix, targets })
+}
+
+/// The first line of each record, and how many fields every record has.
+fn records(
+    text: &str,
+    separator: u8,
+    quotes: bool,
+    file: &str,
+) -> Result<(Vec<usize>, usize), DataError> {
+    let (mut lines, mut width) = (Vec::new(), 0);
+    let (mut line, mut start, mut fields, mut quoted, mut blank) = (1, 1, 1, false, true);
+    let mut close = |start: usize, fields: usize| {
+        if lines.is_empty() {
+            width = fields;
+        } else if fields != width {
+            let problem = format!("has {fields} columns, but the first line has {width}");
+            return Err(DataError::line(file, start, problem));
+        }
+        lines.push(start);
+        Ok(())
+    };
+    for &byte in text.as_bytes() {
+        match byte {
+            b'"' if quotes => (quoted, blank) = (!quoted, false),
+            b'\n' if !quoted => {
+                if !blank {
+                    close(start, fields)?;
+                } else if fields > 1 {
+                    return Err(DataError::line(file, start, "every column is empty"));
+                }
+                (start, fields, blank) = (line + 1, 1, true);
+            }
+            _ if byte == separator && !quoted => fields += 1,
+            b' ' | b'\t' | b'\r' => {}
+            _ => blank = false,
+        }
+        line += usize::from(byte == b'\n');
+    }
+    if quoted {
+        return Err(DataError::line(file, start, "opens a quote that never closes"));
+    }
+    if !blank {
+        close(start, fields)?;
+    }
+    if lines.is_empty() {
+        return Err(DataError::format(file, "holds no rows"));
+    }
+    Ok((lines, width))
+}
+
+/// Every run of blanks as one, none at the ends of lines.
+fn single_blanks(text: &str) -> String {
+    let mut single = String::with_capacity(text.len());
+    for line in text.lines() {
+        for (at, word) in line.split_ascii_whitespace().enumerate() {
+            if at > 0 {
+                single.push(' ');
+            }
+            single.push_str(word);
+        }
+        single.push('\n');
+    }
+    single
+}
+
+/// All fields as text; polars takes the quotes apart.
+fn read(text: &str, separator: u8, quotes: bool) -> Result<DataFrame, PolarsError> {
+    // Blank lines would come out as rows of empty fields.
+    let blank = |line: &str| line.trim_matches([' ', '\t', '\r']).is_empty();
+    let text: Cow<'_, str> = if quotes && text.contains('"') || !text.lines().any(blank) {
+        Cow::Borrowed(text)
+    } else {
+        text.lines().filter(|line| !blank(line)).flat_map(|line| [line, "\n"]).collect()
+    };
+    let parsing = CsvParseOptions::default()
+        .with_separator(separator)
+        .with_quote_char(quotes.then_some(b'"'))
+        .with_missing_is_null(false);
+    CsvReadOptions::default()
+        .with_has_header(false)
+        .with_infer_schema_length(Some(0)) // without a look at the values all columns are text
+        .with_n_threads(Some(1))
+        .with_parse_options(parsing)
+        .into_reader_with_file_handle(Cursor::new(text.as_bytes().to_vec()))
+        .finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn read_with(text: &[u8], options: &CsvOptions) -> Result<Table, DataError> {
+        parse(text, "f.csv", options, &Limits::default())
+    }
+
+    fn read_plain(text: &[u8]) -> Result<Table, DataError> {
+        read_with(text, &CsvOptions::default())
+    }
+
+    #[test]
+    fn headers_are_found_and_quotes_taken_apart() {
+        let table = read_plain(b"a,\"b, or c\",y\r\n1,\"2\",x\r\n\r\n3,4,\"z, w\"\r\n").unwrap();
+        assert_eq!(table.inputs, array![[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(table.targets, Column::Names(vec!["x".to_owned(), "z, w".to_owned()]));
+        let bare = read_plain(b"1,2,0\n3,4,1").unwrap();
+        assert_eq!(bare.inputs, array![[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(bare.targets, Column::Numbers(vec![0.0, 1.0]));
+        let text = read_plain(b"1,2,no\n3,4,yes\n").unwrap();
+        assert_eq!(text.inputs.nrows(), 2);
+    }
+
+    #[test]
+    fn any_column_can_be_the_target_and_others_left_out() {
+        let text = b"id,y,a\nr1,0.5,7\nr2,1.5,8\n";
+        for target in [Target::First, Target::Named("y".to_owned())] {
+            let options = CsvOptions { target, drop: vec![0], ..CsvOptions::default() };
+            let table = read_with(text, &options).unwrap();
+            assert_eq!(table.inputs, array![[7.0], [8.0]]);
+            assert_eq!(table.targets, Column::Numbers(vec![0.5, 1.5]));
+        }
+        let options = CsvOptions { target: Target::Named("z".to_owned()), ..CsvOptions::default() };
+        let error = read_with(text, &options).unwrap_err().to_string();
+        assert!(error.starts_with("f.csv: has no column `z`; its first line is"), "{error}");
+    }
+
+    #[test]
+    fn blanks_separate_and_text_is_coded() {
+        let codes = BTreeMap::from([("M".to_owned(), 1.0), ("F".to_owned(), 2.0)]);
+        let options = CsvOptions {
+            separator: Separator::Blanks,
+            codes: BTreeMap::from([(0, codes)]),
+            ..CsvOptions::default()
+        };
+        let table = read_with(b"  M 0.5\t 10\n\n F   -1 20 \n", &options).unwrap();
+        assert_eq!(table.inputs, array![[1.0, 0.5], [2.0, -1.0]]);
+        let error = read_with(b"M 1 2\nI 1 2\n", &options).unwrap_err().to_string();
+        assert_eq!(error, "f.csv:2: `I` in column 1 has no code");
+    }
+
+    #[test]
+    fn every_fault_is_named_with_file_and_line() {
+        for (text, message) in [
+            (&b"1,2,0\n1,2\n"[..], "f.csv:2: has 2 columns, but the first line has 3"),
+            (b"1,2,0\n\n1,2,3,4\n", "f.csv:3: has 4 columns, but the first line has 3"),
+            (b"1,2,0\n1,,1\n", "f.csv:2: column 2 is empty"),
+            (b"1,2,0\n1,nan,1\n", "f.csv:2: `nan` in column 2 is not a finite number"),
+            (b"1,2,0\n1,1e999,1\n", "f.csv:2: `1e999` in column 2 is not a finite number"),
+            (b"1,2,0\n1,x y,1\n", "f.csv:2: `x y` in column 2 is not a finite number"),
+            (b"1,2,0\n1,2,\n", "f.csv:2: the target is empty"),
+            (b"1,\"2,0\n1,2,\n", "f.csv:1: opens a quote that never closes"),
+            (b"1,2\n\xff\xfe,2\n", "f.csv:2: is not UTF-8 text"),
+            (b"1\n2\n", "f.csv: needs at least one input column and a target"),
+            (b"", "f.csv: holds no rows"),
+            (b"\n \n", "f.csv: holds no rows"),
+            (b"1,2\n,\n", "f.csv:2: every column is empty"),
+        ] {
+            let error = read_plain(text).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}\nexpected {message}");
+        }
+        let header = CsvOptions { header: Some(true), ..CsvOptions::default() };
+        let error = read_with(b"a,b\n", &header).unwrap_err().to_string();
+        assert_eq!(error, "f.csv: holds no rows");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn random_and_mutated_bytes_never_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..120),
+            edits in proptest::collection::vec((0usize..40, any::<u8>()), 0..5),
+        ) {
+            let _ = read_plain(&bytes);
+            let mut mutated = b"a,b,\"c\"\n1,2,x\n3,-4e1,\"y\"\"z\"\n5,6,x\n".to_vec();
+            for (at, byte) in edits {
+                let length = mutated.len();
+                mutated[at % length] = byte;
+            }
+            if let Ok(table) = read_plain(&mutated) {
+                prop_assert!(table.inputs.iter().all(|value| value.is_finite()));
+                prop_assert_eq!(table.inputs.nrows(), table.targets.len());
+            }
+        }
+    }
+}

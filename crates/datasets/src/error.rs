@@ -1,0 +1,159 @@
+use mercer_learning::LearningError;
+use std::path::{Path, PathBuf};
+
+/// Why data could not be found, read, checked, fetched or split.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// A dataset of the catalogue that stands in none of the places searched.
+    #[error("dataset `{name}` is not here; {remedy}")]
+    Missing {
+        /// Its name.
+        name: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// No dataset of that name in the catalogue.
+    #[error("unknown dataset `{name}`{hint}; `mercer data list` shows all")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// A suggestion that begins with a comma, or nothing.
+        hint: String,
+    },
+    /// The operating system refused to read or write.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A text file that breaks its format in one line.
+    #[error("{file}:{line}: {problem}")]
+    Line {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there, and what would be right.
+        problem: String,
+    },
+    /// A file that breaks its format as a whole.
+    #[error("{file}: {problem}")]
+    Format {
+        /// The file.
+        file: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// A file larger than the limits allow.
+    #[error("{file}: {what} exceeds the limit of {limit}; raise `Limits::{field}` if it is meant")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// What is too large, with its size.
+        what: String,
+        /// The limit.
+        limit: u64,
+        /// The field of [`crate::Limits`] that says so.
+        field: &'static str,
+    },
+    /// A file whose bytes are not those that its manifest or the catalogue names.
+    #[error("{file}: {what} is {found}, but it should be {expected}; get the file again")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What was compared: `sha256` or `bytes`.
+        what: &'static str,
+        /// What should be.
+        expected: String,
+        /// What is.
+        found: String,
+    },
+    /// A dataset that parses, but is not the one of the catalogue.
+    #[error(
+        "dataset `{name}` is another version than the catalogue's: {what} is {found}, not \
+         {expected}; use it with --accept-version, or get the catalogue's version"
+    )]
+    AnotherVersion {
+        /// Name of the dataset.
+        name: String,
+        /// What was compared.
+        what: &'static str,
+        /// What the catalogue says.
+        expected: String,
+        /// What the file has.
+        found: String,
+    },
+    /// A manifest or catalogue that cannot be used.
+    #[error("{path}: {problem}")]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A label that is no class of the dataset, or a target that is no number.
+    #[error("{file}: row {row} has target `{label}`; {problem}")]
+    Target {
+        /// The file.
+        file: String,
+        /// The row, from 1.
+        row: usize,
+        /// What stands there.
+        label: String,
+        /// Why it cannot be used.
+        problem: String,
+    },
+    /// An argument outside its range.
+    #[error("`{name}` is {value}; it must be {must}")]
+    Argument {
+        /// Name of the argument.
+        name: &'static str,
+        /// Its value, printed.
+        value: String,
+        /// What is allowed.
+        must: String,
+    },
+    /// A dataset whose official files this program cannot read by itself.
+    #[error(
+        "dataset `{name}` cannot be fetched: {reason}; get it by hand and import its folder with `mercer data import DIR`"
+    )]
+    ByHand {
+        /// Name of the dataset.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// A download that failed at every address.
+    #[error("{file} could not be downloaded:{attempts}")]
+    Download {
+        /// The file wanted.
+        file: String,
+        /// One line per attempt: address and problem.
+        attempts: String,
+    },
+    /// The rows do not make a sample.
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+}
+
+impl DataError {
+    /// Whether the data is simply not here, as opposed to being wrong.
+    pub const fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing { .. })
+    }
+
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn format(file: &str, problem: impl Into<String>) -> Self {
+        Self::Format { file: file.to_owned(), problem: problem.into() }
+    }
+
+    pub(crate) fn line(file: &str, line: usize, problem: impl Into<String>) -> Self {
+        Self::Line { file: file.to_owned(), line, problem: problem.into() }
+    }
+}

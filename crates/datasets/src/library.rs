@@ -1,0 +1,349 @@
+use crate::fingerprint::hexadecimal;
+use crate::manifest::{Content, ListedFile, Listing, MANIFEST, Manifest};
+use crate::table::Rows;
+use crate::{
+    Base, Catalogue, Column, DataError, Dataset, Entry, Kind, Limits, Parts, Role, compression,
+    csv, dataset, fingerprint, idx, parquet, svmlight,
+};
+use mercer_learning::{Sample, Task};
+use ndarray::Array2;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// Names the folder of datasets to use when none is given.
+pub const DATA_VARIABLE: &str = "MERCER_DATA";
+
+/// Where fetched and imported datasets are kept, relative to the working directory.
+pub const CACHE: &str = "data/cache";
+
+/// Where data is found; for each dataset the first folder that lists it wins.
+///
+/// The order is: the folder given, the one that `$MERCER_DATA` names, `data/cache/` in the working
+/// directory, and last what is compiled in (iris).
+///
+/// ```
+/// use mercer_datasets::Library;
+/// let iris = Library::discover(None)?.load("iris")?;
+/// assert_eq!((iris.sample.rows(), iris.sample.features()), (150, 4));
+/// assert_eq!(iris.labels, ["1", "2", "3"]);
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Library {
+    folders: Vec<(PathBuf, Manifest)>,
+    accept_version: bool,
+    limits: Limits,
+}
+
+impl Library {
+    /// Looks for the folders and reads their manifests.
+    ///
+    /// # Errors
+    /// [`DataError::Io`] or [`DataError::Manifest`] if a folder that was named, by `explicit` or by
+    /// `$MERCER_DATA`, has no usable `MANIFEST.toml`, or that of the cache is unusable.
+    pub fn discover(explicit: Option<&Path>) -> Result<Self, DataError> {
+        let variable = std::env::var_os(DATA_VARIABLE).filter(|value| !value.is_empty());
+        let named = explicit.map(Path::to_owned).into_iter().chain(variable.map(PathBuf::from));
+        let cache = PathBuf::from(CACHE);
+        let cached = cache.join(MANIFEST).is_file().then_some(cache);
+        Self::of_folders(named.chain(cached))
+    }
+
+    /// Exactly these folders, in this order, and what is compiled in.
+    ///
+    /// # Errors
+    /// As [`Library::discover`].
+    pub fn of_folders(folders: impl IntoIterator<Item = PathBuf>) -> Result<Self, DataError> {
+        let folders = folders
+            .into_iter()
+            .map(|folder| Manifest::read(&folder).map(|manifest| (folder, manifest)))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { folders, accept_version: false, limits: Limits::default() })
+    }
+
+    /// Whether a file that parses but differs from the catalogue may be used; the dataset's note
+    /// then says so. Off by default.
+    #[must_use]
+    pub const fn accept_version(mut self, yes: bool) -> Self {
+        self.accept_version = yes;
+        self
+    }
+
+    /// Other limits than the default ones.
+    #[must_use]
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Whether [`Library::load`] would find the dataset; its content is not looked at.
+    pub fn available(&self, name: &str) -> bool {
+        let Ok(entry) = Catalogue::builtin().find(name) else { return false };
+        self.listed(&entry.name).is_some() || entry.name == "iris"
+    }
+
+    /// Where the dataset would be read from: a folder, or `None` if it is compiled in or missing.
+    pub fn folder(&self, name: &str) -> Option<&Path> {
+        self.listed(&name.to_lowercase()).map(|(folder, _)| folder)
+    }
+
+    /// Reads a dataset and holds it against the catalogue.
+    ///
+    /// # Errors
+    /// [`DataError::Unknown`] and [`DataError::Missing`] if there is none; [`DataError::Damaged`]
+    /// if a file is not the one of its manifest; the parsers' errors; and
+    /// [`DataError::AnotherVersion`] if rows, features, class counts or fingerprint differ from the
+    /// catalogue's, unless that was accepted.
+    pub fn load(&self, name: &str) -> Result<Dataset, DataError> {
+        let entry = Catalogue::builtin().find(name)?;
+        if let Some((folder, listing)) = self.listed(&entry.name) {
+            return self.read(folder, listing, entry);
+        }
+        if entry.name == "iris" {
+            return iris(entry);
+        }
+        Err(DataError::Missing { name: entry.name.clone(), remedy: remedy(entry) })
+    }
+
+    /// The first folder that lists the dataset and has all its files.
+    fn listed(&self, name: &str) -> Option<(&Path, &Listing)> {
+        self.folders.iter().find_map(|(folder, manifest)| {
+            let listing = manifest.find(name)?;
+            let complete = listing.files.iter().all(|file| folder.join(&file.path).is_file());
+            complete.then_some((folder.as_path(), listing))
+        })
+    }
+
+    fn read(&self, folder: &Path, listing: &Listing, entry: &Entry) -> Result<Dataset, DataError> {
+        let (inputs, targets, parts) = read_listed(folder, listing, &self.limits)?;
+        let place = folder.join(&listing.name).display().to_string();
+        checked(inputs, &targets, parts, entry, &place, self.accept_version)
+    }
+}
+
+/// What to do about a missing dataset.
+fn remedy(entry: &Entry) -> String {
+    let name = &entry.name;
+    let elsewhere = "or point --data or $MERCER_DATA at a folder that has it";
+    match &entry.source.by_hand {
+        None => format!("run `mercer data fetch {name}`, {elsewhere}"),
+        Some(reason) => format!(
+            "{reason}: get it from {} and run `mercer data import DIR`, {elsewhere}",
+            entry.urls.join(" or ")
+        ),
+    }
+}
+
+/// Reads the files of a listing into one matrix, training rows first.
+pub(crate) fn read_listed(
+    folder: &Path,
+    listing: &Listing,
+    limits: &Limits,
+) -> Result<(Array2<f64>, Column, Parts), DataError> {
+    let features = listing.features;
+    let mut files: Vec<&ListedFile> = listing.files.iter().collect();
+    files.sort_by_key(|file| file.role);
+    let holds_rows = |file: &&&ListedFile| file.content != Some(Content::Labels);
+    let rows_of = |test: bool| -> usize {
+        let part = files.iter().filter(holds_rows).filter(|file| (file.role == Role::Test) == test);
+        part.fold(0, |sum, file| sum.saturating_add(file.rows))
+    };
+    let (train, test) = (rows_of(false), rows_of(true));
+    let manifest = folder.join(MANIFEST).display().to_string();
+    let mut rows = Rows::with_room(&manifest, train.saturating_add(test), features, limits)?;
+    let mut names: Option<Vec<String>> = None;
+    for file in files {
+        let path = folder.join(&file.path);
+        let shown = path.display().to_string();
+        let bytes = compression::read(&path, limits)?;
+        check_bytes(&bytes, file, &shown)?;
+        let bytes = compression::decompress(bytes, &shown, limits)?;
+        let before = (rows.values.len(), rows.targets.len());
+        append(&bytes, file, &shown, features, limits, &mut rows, &mut names)?;
+        let grown = match file.content {
+            Some(Content::Images) => (rows.values.len() - before.0) / features.max(1),
+            _ => rows.targets.len() - before.1,
+        };
+        if grown != file.rows {
+            let problem = format!("holds {grown} rows, but its manifest says {}", file.rows);
+            return Err(DataError::format(&shown, problem));
+        }
+    }
+    let (n, place) = (rows.targets.len(), folder.join(&listing.name).display().to_string());
+    let inputs = Array2::from_shape_vec((n, features), rows.values)
+        .map_err(|error| DataError::format(&place, format!("inputs and targets: {error}")))?;
+    let targets = names.map_or(Column::Numbers(rows.targets), Column::Names);
+    Ok((inputs, targets, Parts::divided(train, test)))
+}
+
+fn check_bytes(bytes: &[u8], file: &ListedFile, shown: &str) -> Result<(), DataError> {
+    let damaged = |what, expected: String, found: String| DataError::Damaged {
+        file: shown.to_owned(),
+        what,
+        expected,
+        found,
+    };
+    if bytes.len() as u64 != file.bytes {
+        return Err(damaged("bytes", file.bytes.to_string(), bytes.len().to_string()));
+    }
+    let found = hexadecimal(&Sha256::digest(bytes));
+    if !found.eq_ignore_ascii_case(&file.sha256) {
+        return Err(damaged("sha256", file.sha256.clone(), found));
+    }
+    Ok(())
+}
+
+/// Appends one file, whose format its name tells.
+fn append(
+    bytes: &[u8],
+    file: &ListedFile,
+    shown: &str,
+    features: usize,
+    limits: &Limits,
+    rows: &mut Rows,
+    names: &mut Option<Vec<String>>,
+) -> Result<(), DataError> {
+    let table = match Format::of(&file.path) {
+        Some(Format::Svmlight) => {
+            return svmlight::append(bytes, shown, Base::One, features, limits, rows);
+        }
+        Some(Format::Idx) => {
+            let idx = idx::Idx::parse(bytes, shown, limits)?;
+            let (width, into) = match file.content {
+                Some(Content::Labels) => (1, &mut rows.targets),
+                _ => (features, &mut rows.values),
+            };
+            if idx.features() != width {
+                let problem = format!("has {} columns, but {width} are listed", idx.features());
+                return Err(DataError::format(shown, problem));
+            }
+            return idx.append(shown, into);
+        }
+        Some(Format::Csv) => csv::parse(bytes, shown, &csv::CsvOptions::default(), limits)?,
+        Some(Format::Parquet) => parquet::parse(bytes, shown, None, limits)?,
+        None => {
+            let problem = "has an unknown format; known are .svm, .csv, .parquet and idx-ubyte";
+            return Err(DataError::format(shown, problem));
+        }
+    };
+    if table.inputs.ncols() != features {
+        let problem = format!("has {} columns, but {features} are listed", table.inputs.ncols());
+        return Err(DataError::format(shown, problem));
+    }
+    rows.values.extend(table.inputs.iter());
+    match table.targets {
+        Column::Numbers(values) if names.is_none() => rows.targets.extend(values),
+        targets => {
+            // One file with text makes all targets text.
+            let earlier = &rows.targets;
+            let all =
+                names.get_or_insert_with(|| Column::Numbers(earlier.clone()).names().collect());
+            all.extend(targets.names());
+            rows.targets.resize(all.len(), 0.0);
+        }
+    }
+    Ok(())
+}
+
+/// The format of a file, from its name without a compression suffix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Svmlight,
+    Csv,
+    Parquet,
+    Idx,
+}
+
+impl Format {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_lowercase();
+        let bare = [".gz", ".xz", ".bz2"].iter().find_map(|shell| name.strip_suffix(shell));
+        let bare = bare.unwrap_or(&name);
+        let (_, suffix) = bare.rsplit_once('.').unwrap_or((bare, ""));
+        match suffix {
+            "svm" | "svmlight" | "libsvm" => Some(Self::Svmlight),
+            "csv" => Some(Self::Csv),
+            "parquet" => Some(Self::Parquet),
+            _ if bare.contains("idx") && bare.ends_with("ubyte") => Some(Self::Idx),
+            _ => None,
+        }
+    }
+}
+
+/// Encodes rows as the catalogue does and compares them with it.
+pub(crate) fn checked(
+    inputs: Array2<f64>,
+    targets: &Column,
+    parts: Parts,
+    entry: &Entry,
+    place: &str,
+    accept_version: bool,
+) -> Result<Dataset, DataError> {
+    let kind = match entry.task {
+        Task::Classification { .. } => Kind::Classification,
+        Task::Regression => Kind::Regression,
+    };
+    // Class names are those that occur: where they are not the catalogue's, the class counts
+    // differ too, and the comparison below says so.
+    let (sample, labels) = dataset::encode(inputs, targets, place, kind, None)?;
+    let fingerprint = fingerprint(&sample, &parts, &labels);
+    let difference = difference(&sample, &parts, &labels, &fingerprint, entry);
+    let note = match difference {
+        Some((what, expected, found)) if !accept_version => {
+            let name = entry.name.clone();
+            return Err(DataError::AnotherVersion { name, what, expected, found });
+        }
+        Some((what, expected, found)) => {
+            Some(format!("another version than the catalogue's: {what} is {found}, not {expected}"))
+        }
+        None if entry.fingerprint.is_none() => Some(
+            "rows, features and class counts are the catalogue's, which has no fingerprint of it"
+                .to_owned(),
+        ),
+        None => None,
+    };
+    Ok(Dataset { name: entry.name.clone(), fingerprint, sample, parts, labels, note })
+}
+
+/// The first thing in which a dataset differs from its entry: what, expected, found.
+fn difference(
+    sample: &Sample,
+    parts: &Parts,
+    labels: &[String],
+    fingerprint: &str,
+    entry: &Entry,
+) -> Option<(&'static str, String, String)> {
+    let differ = |what, expected: String, found: String| {
+        (expected != found).then_some((what, expected, found))
+    };
+    let rows = |train: usize, test: usize| format!("{train} + {test}");
+    let expected_rows = rows(entry.parts.train, entry.parts.test);
+    let counts: Vec<String> = labels
+        .iter()
+        .zip(sample.class_counts())
+        .map(|(label, count)| format!("{label}: {count}"))
+        .collect();
+    let expected_counts: Vec<String> = entry
+        .labels()
+        .into_iter()
+        .map(|label| format!("{label}: {}", entry.class_counts[&label]))
+        .collect();
+    differ("its number of rows", expected_rows, rows(parts.train.len(), parts.test.len()))
+        .or_else(|| {
+            let (expected, found) = (entry.features, sample.features());
+            differ("its number of columns", expected.to_string(), found.to_string())
+        })
+        .or_else(|| differ("its class counts", expected_counts.join(", "), counts.join(", ")))
+        .or_else(|| {
+            let expected = entry.fingerprint.clone()?;
+            differ("its fingerprint", expected, fingerprint.to_owned())
+        })
+}
+
+/// iris from linfa-datasets, whose classes count from 0 where the catalogue's count from 1.
+fn iris(entry: &Entry) -> Result<Dataset, DataError> {
+    let iris = linfa_datasets::iris();
+    let targets = Column::Numbers(iris.targets.iter().map(|&class| class as f64 + 1.0).collect());
+    let parts = Parts::undivided(iris.records.nrows());
+    checked(iris.records, &targets, parts, entry, "built-in iris", false)
+}

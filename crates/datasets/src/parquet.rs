@@ -1,0 +1,176 @@
+//! Parquet tables, by way of polars.
+
+use crate::{Column, DataError, Limits, Table};
+use ndarray::Array2;
+use polars::prelude::{DataFrame, DataType, ParquetReader, PolarsError, SerReader};
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Reads a Parquet table: numbers in every column but the target, which may be text.
+///
+/// `target` names the target column; without it, it is the last one.
+///
+/// # Errors
+/// [`DataError::Format`] for a file that is no such table, has empty cells, or inputs that are no
+/// finite numbers; [`DataError::TooLarge`] beyond the limits.
+pub fn parse(
+    bytes: &[u8],
+    file: &str,
+    target: Option<&str>,
+    limits: &Limits,
+) -> Result<Table, DataError> {
+    let wrong = |problem: String| DataError::format(file, problem);
+    // The library indexes into damaged files and may panic there; it holds no state of ours.
+    let frame = catch_unwind(AssertUnwindSafe(|| read(bytes, file, limits)))
+        .map_err(|_| wrong("is damaged: its pages do not fit its footer".to_owned()))??;
+    if frame.height() == 0 {
+        return Err(wrong("holds no rows".to_owned()));
+    }
+    let names = frame.get_column_names();
+    let target = match target {
+        None => frame.width() - 1,
+        Some(name) => names
+            .iter()
+            .position(|n| n.as_str() == name)
+            .ok_or_else(|| wrong(format!("has no column `{name}`; its columns are {names:?}")))?,
+    };
+    if frame.width() < 2 {
+        return Err(wrong("needs at least one input column and a target".to_owned()));
+    }
+    let number_column = |at: usize| -> Result<Vec<f64>, DataError> {
+        let column = &frame.columns()[at];
+        let cast = column.strict_cast(&DataType::Float64);
+        let cast = cast.map_err(|_| {
+            wrong(format!("column `{}` is {}, not numbers", names[at], column.dtype()))
+        })?;
+        let cells = cast.f64().map_err(|error| wrong(error.to_string()))?;
+        let row = |row: usize, what: &str| {
+            wrong(format!("row {} of column `{}` is {what}", row + 1, names[at]))
+        };
+        let finite = |(at, cell): (usize, Option<f64>)| match cell {
+            Some(value) if value.is_finite() => Ok(value),
+            Some(value) => Err(row(at, &format!("{value}, which is not finite"))),
+            None => Err(row(at, "empty")),
+        };
+        cells.iter().enumerate().map(finite).collect()
+    };
+    let mut inputs = Array2::zeros((frame.height(), frame.width() - 1));
+    for (j, at) in (0..frame.width()).filter(|&at| at != target).enumerate() {
+        if !frame.columns()[at].dtype().is_primitive_numeric()
+            && *frame.columns()[at].dtype() != DataType::Boolean
+        {
+            let kind = frame.columns()[at].dtype();
+            return Err(wrong(format!("column `{}` is {kind}, not numbers", names[at])));
+        }
+        for (cell, value) in inputs.column_mut(j).iter_mut().zip(number_column(at)?) {
+            *cell = value;
+        }
+    }
+    let targets = match frame.columns()[target].str() {
+        Ok(texts) => {
+            let label = |(row, text): (usize, Option<&str>)| {
+                text.map(str::to_owned)
+                    .ok_or_else(|| wrong(format!("the target of row {} is empty", row + 1)))
+            };
+            Column::Names(texts.iter().enumerate().map(label).collect::<Result<_, _>>()?)
+        }
+        Err(_) => Column::Numbers(number_column(target)?),
+    };
+    Ok(Table { inputs, targets })
+}
+
+/// Checks the promised size before anything of that size is read.
+fn read(bytes: &[u8], file: &str, limits: &Limits) -> Result<DataFrame, DataError> {
+    let wrong = |error: PolarsError| DataError::format(file, format!("is not Parquet: {error}"));
+    let mut reader = ParquetReader::new(Cursor::new(bytes));
+    let columns = reader.schema().map_err(wrong)?.len();
+    limits.check(file, reader.num_rows().map_err(wrong)?, columns)?;
+    reader.finish().map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use polars::prelude::{NamedFrom, ParquetCompression, ParquetWriter, Series};
+    use proptest::prelude::*;
+
+    fn written(columns: Vec<Series>) -> Vec<u8> {
+        let height = columns[0].len();
+        let columns = columns.into_iter().map(Into::into).collect();
+        let mut frame = DataFrame::new(height, columns).unwrap();
+        let mut bytes = Vec::new();
+        ParquetWriter::new(&mut bytes)
+            .with_compression(ParquetCompression::Uncompressed)
+            .finish(&mut frame)
+            .unwrap();
+        bytes
+    }
+
+    fn example() -> Vec<u8> {
+        written(vec![
+            Series::new("a".into(), [1.5, -2.0]),
+            Series::new("kind".into(), ["box", "ball"]),
+            Series::new("b".into(), [3i32, 4]),
+        ])
+    }
+
+    #[test]
+    fn columns_become_inputs_and_targets() {
+        let limits = Limits::default();
+        let table = parse(&example(), "f", Some("kind"), &limits).unwrap();
+        assert_eq!(table.inputs, array![[1.5, 3.0], [-2.0, 4.0]]);
+        assert_eq!(table.targets, Column::Names(vec!["box".to_owned(), "ball".to_owned()]));
+        let error = parse(&example(), "f", None, &limits).unwrap_err().to_string();
+        assert!(error.starts_with("f: column `kind` is str, not numbers"), "{error}");
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let limits = Limits::default();
+        let hole = written(vec![
+            Series::new("a".into(), [Some(1.5), None]),
+            Series::new("y".into(), [1.0, 2.0]),
+        ]);
+        let error = parse(&hole, "f", None, &limits).unwrap_err().to_string();
+        assert_eq!(error, "f: row 2 of column `a` is empty");
+        let nan = written(vec![
+            Series::new("a".into(), [1.5, f64::NAN]),
+            Series::new("y".into(), [1.0, 2.0]),
+        ]);
+        let error = parse(&nan, "f", None, &limits).unwrap_err().to_string();
+        assert_eq!(error, "f: row 2 of column `a` is NaN, which is not finite");
+        let error = parse(&example(), "f", Some("z"), &limits).unwrap_err().to_string();
+        assert!(error.starts_with("f: has no column `z`; its columns are"), "{error}");
+        let small = Limits { cells: 5, ..limits };
+        assert!(matches!(
+            parse(&example(), "f", Some("kind"), &small),
+            Err(DataError::TooLarge { field: "cells", .. })
+        ));
+        let error = parse(b"PAR1", "f", None, &limits).unwrap_err().to_string();
+        assert!(error.starts_with("f: is not Parquet"), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn damaged_files_never_panic(
+            edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..5),
+            cut in any::<prop::sample::Index>(),
+            cuts: bool,
+        ) {
+            let mut bytes = example();
+            for (at, byte) in edits {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if cuts {
+                bytes.truncate(cut.index(bytes.len()));
+            }
+            let limits = Limits { cells: 1 << 12, ..Limits::default() };
+            if let Ok(table) = parse(&bytes, "f", Some("kind"), &limits) {
+                prop_assert_eq!(table.inputs.nrows(), table.targets.len());
+            }
+        }
+    }
+}
