@@ -324,3 +324,153 @@ fn toy(task: Task, features: usize, rows: usize, seed: u64) -> Sample {
     };
     sample.expect("a finite, non-empty toy sample")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Convergence, Cost, Fitted, Learner, Outcome, Space, Tasks};
+    use std::collections::BTreeMap;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Nearest class mean, and faults that it can be given.
+    #[derive(Clone, Copy, PartialEq, serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Fault {
+        None,
+        Blind,
+        Company,
+        Order,
+        Forgetful,
+        Shape,
+        Unchecked,
+        OneClass,
+    }
+
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Params {
+        fault: Fault,
+    }
+
+    struct Nearest(Fault);
+
+    struct Means {
+        fault: Fault,
+        means: Array2<f64>,
+        offset: f64,
+    }
+
+    const METHOD: Method = Method {
+        name: "nearest-mean",
+        title: "nearest mean",
+        summary: "the class whose mean is nearest",
+        cites: "folklore",
+        revision: 1,
+        tasks: Tasks::Classification,
+        cost: Cost { fit: "n d", predict: "K d", memory: "K d" },
+        resource: None,
+        defaults: |_| Settings::new().with("fault", "none"),
+        space: |_| Space::default(),
+        build: |settings| Ok(Box::new(Nearest(settings.parse::<Params>("nearest-mean")?.fault))),
+    };
+
+    impl Learner for Nearest {
+        fn fit(&self, sample: &Sample, _: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+            static FITS: AtomicU64 = AtomicU64::new(0);
+            if self.0 == Fault::OneClass {
+                sample.require_two_classes().map_err(|_| LearningError::NoRows)?;
+            }
+            sample.require_two_classes()?;
+            let (counts, labels) = (sample.class_counts(), sample.labels().unwrap());
+            let mut means = Array2::zeros((counts.len(), sample.features()));
+            for (row, &label) in sample.inputs().rows().into_iter().zip(labels) {
+                let share = 1.0 / counts[label as usize] as f64;
+                means.row_mut(label as usize).scaled_add(share, &row);
+            }
+            let offset = match self.0 {
+                Fault::Forgetful => FITS.fetch_add(1, Ordering::Relaxed) as f64,
+                _ => 0.0,
+            };
+            let predictor = Means { fault: self.0, means, offset };
+            let (convergence, facts) = (Convergence::Exact, BTreeMap::new());
+            Ok(Outcome { predictor, convergence, facts }.boxed())
+        }
+    }
+
+    impl Predictor for Means {
+        fn task(&self) -> Task {
+            Task::Classification { classes: self.means.nrows() }
+        }
+        fn features(&self) -> usize {
+            self.means.ncols()
+        }
+        fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+            let (n, classes) = (inputs.nrows(), self.means.nrows());
+            let columns = classes + usize::from(self.fault == Fault::Shape);
+            Array2::from_shape_fn((n, columns), |(i, class)| match self.fault {
+                Fault::Blind => -(class as f64),
+                Fault::Company => n as f64,
+                Fault::Order => i as f64,
+                _ => {
+                    let (x, mean) = (inputs.row(i), self.means.row(class % classes));
+                    self.offset - (&x - &mean).mapv(|entry| entry * entry).sum()
+                }
+            })
+        }
+        fn predict(&self, inputs: ArrayView2<'_, f64>) -> Result<Predictions, LearningError> {
+            let (expected, found) = (self.features(), inputs.ncols());
+            if expected != found {
+                return Err(LearningError::Width { expected, found });
+            }
+            let bad = inputs.indexed_iter().find(|(_, value)| !value.is_finite());
+            if let (Some(((row, column), &value)), true) = (bad, self.fault != Fault::Unchecked) {
+                return Err(LearningError::InputNotFinite { row, column, value });
+            }
+            let scores = self.decision(inputs);
+            Ok(Predictions::Classes(scores.rows().into_iter().map(crate::argmax).collect()))
+        }
+    }
+
+    #[test]
+    fn a_sound_method_passes() {
+        Conformance::of(&METHOD).check().unwrap();
+    }
+
+    #[test]
+    fn each_fault_is_found_by_its_law() {
+        for (fault, law) in [
+            ("blind", "it beats chance"),
+            ("company", "rows are predicted one by one"),
+            ("order", "the order of the rows does not matter"),
+            ("forgetful", "same seed, same answer"),
+            ("shape", "one row of scores a row of inputs"),
+            ("unchecked", "NaN and infinity are refused"),
+            ("one-class", "one class is fitted or refused as such"),
+        ] {
+            let faulty = Conformance::of(&METHOD).with(Settings::new().with("fault", fault));
+            assert_eq!(faulty.check().unwrap_err().law, law, "{fault}");
+        }
+        let blind = Conformance::of(&METHOD).with(Settings::new().with("fault", "blind"));
+        blind.trivial().check().unwrap();
+    }
+
+    #[test]
+    fn settings_that_do_not_build_or_are_not_refused_are_found() {
+        let strict = Method { defaults: |_| Settings::new(), ..METHOD };
+        let violation = Conformance::of(&strict).check().unwrap_err();
+        assert_eq!(violation.law, "its own settings build");
+        let lax = Method { build: |_| Ok(Box::new(Nearest(Fault::None))), ..METHOD };
+        let violation = Conformance::of(&lax).check().unwrap_err();
+        assert_eq!(violation.law, "an unknown setting is refused");
+    }
+
+    #[test]
+    fn names_are_told_apart() {
+        distinct_names(&[METHOD, Method { name: "other", ..METHOD }]).unwrap();
+        assert_eq!(distinct_names(&[METHOD, METHOD]).unwrap_err().law, "names are unique");
+        let shouting = Method { name: "Nearest", ..METHOD };
+        assert_eq!(distinct_names(&[shouting]).unwrap_err().law, "names are kebab-case");
+        let silent = Method { cites: " ", ..METHOD };
+        assert!(distinct_names(&[silent]).is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! What the fixtures cannot show: caps, limits, degenerate samples, refused settings.
+
+use approx::assert_abs_diff_eq;
+use mercer_baselines::BASELINES;
+use mercer_learning::{
+    Convergence, Fitted, Fitting, LearningError, Limits, Predictions, Sample, Settings, Streams,
+    accuracy, find,
+};
+use ndarray::{Array, Array1, Array2, Axis, array};
+
+fn try_fit(
+    method: &str,
+    settings: &Settings,
+    sample: &Sample,
+    limits: &dyn Limits,
+) -> Result<Fitted, LearningError> {
+    let learner = find(BASELINES, method).unwrap().learner(settings, sample.task())?;
+    let streams = Streams::root(3);
+    learner.fit(sample, &mut Fitting { streams, threads: 1, limits, probe: None })
+}
+
+fn fit(method: &str, settings: &Settings, sample: &Sample) -> Fitted {
+    try_fit(method, settings, sample, &mercer_learning::Unlimited).unwrap()
+}
+
+/// Two interleaved half circles: no line separates them.
+fn moons(rows: usize) -> Sample {
+    let inputs = Array2::from_shape_fn((rows, 2), |(i, j)| {
+        let angle = std::f64::consts::PI * (i / 2) as f64 / (rows / 2) as f64;
+        match (i % 2, j) {
+            (0, 0) => angle.cos(),
+            (0, _) => angle.sin(),
+            (_, 0) => 1.0 - angle.cos(),
+            _ => 0.5 - angle.sin(),
+        }
+    });
+    Sample::classification(inputs, (0..rows as u32).map(|i| i % 2).collect(), 2).unwrap()
+}
+
+fn training_accuracy(fitted: &Fitted, sample: &Sample) -> f64 {
+    match fitted.predictor.predict(sample.inputs()).unwrap() {
+        Predictions::Classes(labels) => accuracy(&labels, sample.labels().unwrap()),
+        Predictions::Real(_) => panic!("a classifier predicts classes"),
+    }
+}
+
+#[test]
+fn curved_classes_are_learned() {
+    let sample = moons(200);
+    for method in ["kernel-ridge", "gaussian-svm"] {
+        let fitted = fit(method, &Settings::new().with("std", 3.0), &sample);
+        assert_eq!(training_accuracy(&fitted, &sample), 1.0, "{method}");
+    }
+}
+
+#[test]
+fn rows_above_the_cap_are_left_out_and_counted() {
+    let sample = moons(200);
+    for method in ["kernel-ridge", "gaussian-svm"] {
+        let settings = Settings::new().with("std", 3.0).with("cap", 60);
+        let fitted = fit(method, &settings, &sample);
+        assert_eq!(fitted.facts["rows-used"], 60.0, "{method}");
+        assert!(training_accuracy(&fitted, &sample) > 0.95, "{method}");
+        let all = fit(method, &settings.with("cap", 200), &sample);
+        assert_eq!(all.facts["rows-used"], 200.0, "{method}");
+    }
+}
+
+/// Refuses what needs more memory than this, or any fit at all.
+struct Strict {
+    bytes: u64,
+    stopped: bool,
+}
+
+impl Limits for Strict {
+    fn check(&self) -> Result<(), LearningError> {
+        if self.stopped { Err(LearningError::Interrupted) } else { Ok(()) }
+    }
+    fn reserve(&self, needed: u64) -> Result<(), LearningError> {
+        let limit = self.bytes;
+        if needed > limit { Err(LearningError::OutOfMemory { needed, limit }) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn matrices_that_do_not_fit_are_refused_before_they_are_made() {
+    let (sample, defaults) = (moons(200), Settings::new());
+    for method in ["kernel-ridge", "gaussian-svm"] {
+        // The 200 x 200 matrix alone.
+        let tight = Strict { bytes: 8 * 200 * 200, stopped: false };
+        assert!(
+            matches!(
+                try_fit(method, &defaults, &sample, &tight).err(),
+                Some(LearningError::OutOfMemory { .. })
+            ),
+            "{method}"
+        );
+        let roomy = Strict { bytes: 2 * 8 * 200 * 200, stopped: false };
+        assert!(try_fit(method, &defaults, &sample, &roomy).is_ok(), "{method}");
+        let stopped = Strict { bytes: u64::MAX, stopped: true };
+        assert_eq!(
+            try_fit(method, &defaults, &sample, &stopped).err(),
+            Some(LearningError::Interrupted),
+            "{method}"
+        );
+    }
+}
+
+#[test]
+fn repeated_rows_without_a_ridge_take_a_jitter_that_is_reported() {
+    // Each row twice, with equal targets: K is singular, and the interpolant exists.
+    let x = Array::range(0.0, 20.0, 1.0).insert_axis(Axis(1));
+    let inputs = ndarray::concatenate![Axis(0), x, x];
+    let targets = inputs.column(0).mapv(f64::sin);
+    let sample = Sample::regression(inputs, targets.clone()).unwrap();
+    let settings = Settings::new().with("lambda", 0.0).with("std", 1.0);
+    let fitted = fit("kernel-ridge", &settings, &sample);
+    assert!(fitted.facts["jitter"] > 0.0 && fitted.facts["jitter"] <= 1e-7);
+    let values = fitted.predictor.decision(sample.inputs());
+    assert_abs_diff_eq!(values.column(0), targets.view(), epsilon = 1e-5);
+    assert_eq!(fitted.convergence, Convergence::Exact);
+}
+
+#[test]
+fn far_from_the_rows_the_ridge_predicts_the_mean() {
+    let sample = Sample::regression(array![[0.0], [1.0]], array![3.0, 5.0]).unwrap();
+    let fitted = fit("kernel-ridge", &Settings::new(), &sample);
+    let far = fitted.predictor.decision(array![[1e3]].view());
+    assert_abs_diff_eq!(far, array![[4.0]], epsilon = 1e-12);
+    let plain = fit("kernel-ridge", &Settings::new().with("centre", false), &sample);
+    assert_abs_diff_eq!(plain.predictor.decision(array![[1e3]].view()), array![[0.0]]);
+}
+
+#[test]
+fn a_constant_target_is_predicted_without_support_vectors() {
+    let sample = Sample::regression(moons(20).inputs().to_owned(), Array1::from_elem(20, 7.5));
+    let sample = sample.unwrap();
+    let fitted = fit("gaussian-svm", &Settings::new(), &sample);
+    assert_eq!(fitted.facts["support-vectors"], 0.0);
+    let values = fitted.predictor.decision(sample.inputs());
+    assert_abs_diff_eq!(values, Array2::from_elem((20, 1), 7.5), epsilon = 1e-12);
+}
+
+#[test]
+fn targets_in_other_units_give_the_same_fit_in_those_units() {
+    let inputs = moons(60).inputs().to_owned();
+    let values: Array1<f64> =
+        inputs.rows().into_iter().map(|x| (2.0 * x[0]).sin() + x[1]).collect();
+    let predicted = |values: Array1<f64>| {
+        let sample = Sample::regression(inputs.clone(), values).unwrap();
+        fit("gaussian-svm", &Settings::new().with("tolerance", 1e-10), &sample)
+            .predictor
+            .decision(inputs.view())
+    };
+    let scaled = predicted(values.mapv(|value| 50.0 + 20.0 * value));
+    let expected = predicted(values).mapv(|value| 50.0 + 20.0 * value);
+    assert_abs_diff_eq!(scaled, expected, epsilon = 1e-6);
+}
+
+#[test]
+fn a_cost_out_of_reach_still_ends_at_an_optimum() {
+    // Separable at this width, so the hard margin exists and C = 1024 is beyond every weight.
+    let settings = Settings::new().with("std", 4.0).with("cost", 1024.0);
+    let fitted = fit("gaussian-svm", &settings, &moons(100));
+    assert!(matches!(fitted.convergence, Convergence::Converged { .. }));
+    assert!(fitted.facts["kkt-violation"] <= 1e-3 + 1e-9, "{:?}", fitted.facts);
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let none = Settings::new;
+    for (method, settings, name) in [
+        ("kernel-ridge", none().with("lambda", -1e-9), "lambda"),
+        ("kernel-ridge", none().with("std", 0.0), "std"),
+        ("kernel-ridge", none().with("cap", 1), "cap"),
+        ("gaussian-svm", none().with("cost", 0.0), "cost"),
+        ("gaussian-svm", none().with("std", -1.0), "std"),
+        ("gaussian-svm", none().with("std", 1e-200), "std"),
+        ("gaussian-svm", none().with("epsilon", -0.1), "epsilon"),
+        ("gaussian-svm", none().with("tolerance", 0.0), "tolerance"),
+        ("gaussian-svm", none().with("cap", 0), "cap"),
+    ] {
+        match (find(BASELINES, method).unwrap().build)(&settings).err() {
+            Some(LearningError::Setting { name: named, .. }) => assert_eq!(named, name),
+            other => panic!("{method} {settings}: {other:?}"),
+        }
+    }
+    for (method, settings) in [
+        ("kernel-ridge", none().with("lambda", "small")),
+        ("gaussian-svm", none().with("multiclass", "tournament")),
+        ("mean", none().with("std", 1.0)),
+    ] {
+        let refused = (find(BASELINES, method).unwrap().build)(&settings).err();
+        assert!(matches!(refused, Some(LearningError::Settings { .. })), "{method} {settings}");
+    }
+}
