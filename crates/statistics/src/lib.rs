@@ -1,1 +1,58 @@
-//! Paired and corrected tests, intervals, ranks and effect sizes.
+//! Paired and corrected tests, intervals, ranks and effect sizes over repeated runs.
+//!
+//! | question | function |
+//! |---|---|
+//! | two methods, `J` random splits | [`corrected_t`] (beside it, as papers do, [`paired_t`]) |
+//! | two methods, a fixed test set | [`paired_bootstrap`], [`mcnemar`] |
+//! | two methods, several datasets | [`wilcoxon_signed_rank`] with [`holm`], [`bayesian_correlated_t`] |
+//! | several methods, several datasets | [`friedman`], [`average_ranks`], [`nemenyi_critical_difference`] |
+//! | our mean against a printed one | [`verdict()`], [`welch_summaries`] |
+//! | how large is it | [`cohen_d_z`], [`hedges_g_z`], [`vargha_delaney_a12`] |
+//! | one proportion | [`wilson_interval`], [`binomial_deviation`] |
+//! | is a test honest | [`null_rejection_rates`] |
+//!
+//! | symbol | code | meaning |
+//! |---|---|---|
+//! | `J` | `count` | repeats |
+//! | `s` | `sample_std` | deviation divided by `J − 1` |
+//! | `n_test / n_train` | `test_over_train` | 0.25 for 80/20 splits |
+//! | `ρ` | `correlation` | correlation of two splits' differences, `n_test / n` |
+//!
+//! Zero variance is never NaN: `p = 1` where the mean difference is 0, else `p = 0`, and the result
+//! says that it is degenerate. It does not know what a method, a dataset or a loss is: it is
+//! handed numbers that are already paired.
+
+#![allow(
+    clippy::float_cmp,
+    reason = "ties, zeros and equal values are exact by definition; nothing is rounded first"
+)]
+
+mod bayes;
+mod bootstrap;
+mod distributions;
+mod effect;
+mod error;
+mod mcnemar;
+mod multiplicity;
+mod null;
+mod proportion;
+mod random;
+mod ranks;
+mod summary;
+mod t_test;
+mod verdict;
+mod wilcoxon;
+
+pub use bayes::{BayesianT, bayesian_correlated_t};
+pub use bootstrap::{Bootstrap, paired_bootstrap};
+pub use effect::{cohen_d_z, hedges_g_z, vargha_delaney_a12};
+pub use error::StatisticsError;
+pub use mcnemar::{McNemar, mcnemar};
+pub use multiplicity::holm;
+pub use null::{EqualMethods, RejectionRates, null_rejection_rates};
+pub use proportion::{binomial_deviation, wilson_interval};
+pub use ranks::{Friedman, average_ranks, friedman, nemenyi_critical_difference};
+pub use summary::{Summary, summarise};
+pub use t_test::{MeanStd, TTest, corrected_t, paired_t, welch_summaries};
+pub use verdict::{Judgement, Ours, Published, Verdict, verdict};
+pub use wilcoxon::{Wilcoxon, wilcoxon_signed_rank};

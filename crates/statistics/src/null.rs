@@ -1,0 +1,196 @@
+use crate::error::check_range;
+use crate::random::SplitMix;
+use crate::{StatisticsError, corrected_t, paired_t, wilson_interval};
+use serde::{Deserialize, Serialize};
+
+/// How often the naive and the corrected test reject a null hypothesis that is true.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectionRates {
+    /// Number of simulated studies.
+    pub studies: u64,
+    /// Level of the tests, and the rate that an honest test has.
+    pub level: f64,
+    /// Share rejected by [`paired_t`].
+    pub naive: f64,
+    /// Share rejected by [`corrected_t`].
+    pub corrected: f64,
+    /// 95 % Wilson interval of `naive`.
+    pub naive_interval: (f64, f64),
+    /// 95 % Wilson interval of `corrected`.
+    pub corrected_interval: (f64, f64),
+}
+
+/// Runs both t tests on `studies` simulated studies in which the two methods are equally good.
+///
+/// - `test_over_train`: `n_test / n_train` of the splits
+/// - `study`: the paired differences of one study, given its number; independent between numbers
+///
+/// ```
+/// use mercer_statistics::{EqualMethods, null_rejection_rates};
+/// let equal = EqualMethods::default(); // 30 random 80/20 splits
+/// let rates =
+///     null_rejection_rates(500, 0.05, equal.test_over_train(), |study| equal.differences(study))?;
+/// assert!(rates.naive > 0.4 && rates.corrected < 0.1);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
+///
+/// # Errors
+/// No studies, `level` outside `(0, 1)`, or what the tests say of a study's differences.
+pub fn null_rejection_rates(
+    studies: u64,
+    level: f64,
+    test_over_train: f64,
+    mut study: impl FnMut(u64) -> Vec<f64>,
+) -> Result<RejectionRates, StatisticsError> {
+    check_range("studies", studies as f64, |n| n >= 1.0, "at least 1")?;
+    check_range("level", level, |l| l > 0.0 && l < 1.0, "in (0, 1)")?;
+    let (mut naive, mut corrected) = (0, 0);
+    for number in 0..studies {
+        let differences = study(number);
+        naive += u64::from(paired_t(&differences)?.p_two_sided < level);
+        corrected += u64::from(corrected_t(&differences, test_over_train)?.p_two_sided < level);
+    }
+    Ok(RejectionRates {
+        studies,
+        level,
+        naive: naive as f64 / studies as f64,
+        corrected: corrected as f64 / studies as f64,
+        naive_interval: wilson_interval(naive, studies, 0.95)?,
+        corrected_interval: wilson_interval(corrected, studies, 0.95)?,
+    })
+}
+
+/// A study of two methods that are equally good by symmetry, on `J` random splits of one sample.
+///
+/// Two classes have means `∓ signal` in each of `2 × inputs` independent unit normal columns. Both
+/// methods assign a row to the nearer class mean of the training part; one sees the first half of
+/// the columns, the other the second half. Over samples their errors have the same distribution,
+/// so the null hypothesis is true; over the splits of one sample they share rows, as in any study
+/// that repeats random splits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EqualMethods {
+    /// Rows of the sample.
+    pub rows: usize,
+    /// Rows of each test part.
+    pub test_rows: usize,
+    /// Columns that each method sees.
+    pub inputs: usize,
+    /// Distance of each class mean from 0, in every column, in its deviations.
+    pub signal: f64,
+    /// `J`, the number of splits.
+    pub splits: usize,
+    /// Root of the random stream; a study uses `seed` and its own number.
+    pub seed: u64,
+}
+
+impl Default for EqualMethods {
+    /// 30 random 80/20 splits of 500 rows, two columns a method.
+    fn default() -> Self {
+        Self { rows: 500, test_rows: 100, inputs: 2, signal: 0.5, splits: 30, seed: 20_260_101 }
+    }
+}
+
+impl EqualMethods {
+    /// `n_test / n_train`.
+    pub fn test_over_train(&self) -> f64 {
+        self.test_rows as f64 / (self.rows - self.test_rows) as f64
+    }
+
+    /// Difference of the two methods' test errors on each split, as fractions, in study `number`.
+    ///
+    /// # Panics
+    /// Unless there is a test row and at least one training row.
+    pub fn differences(&self, number: u64) -> Vec<f64> {
+        assert!(
+            0 < self.test_rows && self.test_rows < self.rows,
+            "`test_rows` is {}; it must lie in 1..{}",
+            self.test_rows,
+            self.rows
+        );
+        let mut rng = SplitMix::seeded(self.seed);
+        // Far apart in the stream: a hash of the root plus the number, hashed again on first use.
+        let mut rng =
+            SplitMix::seeded(rng.next().wrapping_add(number.wrapping_mul(0xd1b5_4a32_d192_ed03)));
+        let columns = 2 * self.inputs;
+        let sample: Vec<(f64, Vec<f64>)> = (0..self.rows)
+            .map(|_| {
+                let class = if rng.below(2) == 0 { -1.0 } else { 1.0 };
+                (class, (0..columns).map(|_| class * self.signal + rng.normal()).collect())
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..self.rows).collect();
+        (0..self.splits)
+            .map(|_| {
+                for i in 0..self.test_rows {
+                    order.swap(i, i + rng.below(self.rows - i));
+                }
+                let (test, train) = order.split_at(self.test_rows);
+                let wrong = |columns| nearest_mean_errors(&sample, train, test, columns);
+                let gap = wrong(0..self.inputs) - wrong(self.inputs..columns);
+                gap / self.test_rows as f64
+            })
+            .collect()
+    }
+}
+
+/// Number of test rows nearer to the other class's training mean.
+fn nearest_mean_errors(
+    sample: &[(f64, Vec<f64>)],
+    train: &[usize],
+    test: &[usize],
+    columns: std::ops::Range<usize>,
+) -> f64 {
+    let mean_of = |class: f64| -> Vec<f64> {
+        let rows: Vec<_> = train.iter().filter(|&&i| sample[i].0 == class).collect();
+        let column_mean =
+            |j| rows.iter().map(|&&i| sample[i].1[j]).sum::<f64>() / rows.len().max(1) as f64;
+        columns.clone().map(column_mean).collect()
+    };
+    let (negative, positive) = (mean_of(-1.0), mean_of(1.0));
+    let wrong = |&&i: &&usize| {
+        let (class, inputs) = &sample[i];
+        let score: f64 = (columns.clone().zip(negative.iter().zip(&positive)))
+            .map(|(j, (low, high))| (inputs[j] - 0.5 * (low + high)) * (high - low))
+            .sum();
+        score * class <= 0.0
+    };
+    test.iter().filter(wrong).count() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_thirty_splits_the_naive_test_rejects_half_of_the_true_nulls() {
+        let equal = EqualMethods::default();
+        let ratio = equal.test_over_train();
+        assert_eq!(ratio, 0.25);
+        let rates =
+            null_rejection_rates(2000, 0.05, ratio, |study| equal.differences(study)).unwrap();
+        // Design: 47 to 50 % and 4 to 6 %; three deviations of a share of 2000 are 3.4 and 1.5 %.
+        assert!((0.44..0.53).contains(&rates.naive), "{rates:?}");
+        assert!((0.03..0.07).contains(&rates.corrected), "{rates:?}");
+    }
+
+    #[test]
+    fn with_independent_differences_the_naive_test_is_honest() {
+        let study = |number: u64| {
+            let mut rng = SplitMix::seeded(number.wrapping_mul(0x1234_5678_9abc_def1));
+            (0..30).map(|_| rng.normal()).collect()
+        };
+        let rates = null_rejection_rates(4000, 0.05, 0.25, study).unwrap();
+        assert!((0.04..0.06).contains(&rates.naive), "{rates:?}");
+        assert!(rates.corrected < 1e-3, "{rates:?}");
+    }
+
+    #[test]
+    fn a_study_depends_on_its_number_only() {
+        let equal = EqualMethods { rows: 50, test_rows: 10, ..EqualMethods::default() };
+        assert_eq!(equal.differences(3), equal.differences(3));
+        assert_ne!(equal.differences(3), equal.differences(4));
+        assert!(null_rejection_rates(0, 0.05, 0.25, |n| equal.differences(n)).is_err());
+    }
+}

@@ -1,0 +1,36 @@
+/// `SplitMix64` (Steele, Lea and Flood 2014): a small stream for resampling.
+///
+/// Resampling needs equidistribution and a seed, nothing more; the streams of the trials are not
+/// drawn from here.
+#[derive(Debug, Clone)]
+pub(crate) struct SplitMix(u64);
+
+impl SplitMix {
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform on `0..n`; the bias of the product method is below `n / 2⁶⁴`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
+
+    /// Uniform on `(0, 1]`.
+    fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / 2f64.powi(53)
+    }
+
+    /// Standard normal, by Box and Muller.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let (radius, angle) = ((-2.0 * self.unit().ln()).sqrt(), self.unit());
+        radius * (2.0 * std::f64::consts::PI * angle).cos()
+    }
+}

@@ -1,0 +1,238 @@
+use crate::error::{check_range, check_values};
+use crate::summary::checked;
+use crate::t_test::welch;
+use crate::{MeanStd, StatisticsError};
+use serde::{Deserialize, Serialize};
+
+/// Half-widths up to this many points (percent of accuracy, or units of a target scaled to
+/// [0, 100]) count as a sharp answer even where the paper's own deviation is smaller.
+const SHARP: f64 = 2.0;
+/// Repeats from which a mean stands for a cell whose paper used more.
+const ENOUGH: usize = 10;
+
+/// What became of a published cell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Verdict {
+    /// Mean and deviation are equal in every printed digit.
+    Exact,
+    /// The 95 % interval of the difference covers 0 and is narrow, with enough repeats.
+    Agrees,
+    /// Anything else that was run in full.
+    Differs {
+        /// Our mean minus theirs.
+        difference: f64,
+    },
+    /// Fewer repeats, epochs or rows than a verdict needs.
+    Short,
+}
+
+/// Our side of a cell, in the unit in which the paper prints (percent, not fractions).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ours {
+    /// One value a repeat.
+    pub values: Vec<f64>,
+    /// `n_test / n_train` of the random splits; 0 with a fixed test set, where nothing is
+    /// resampled.
+    pub test_over_train: f64,
+    /// Repeats behind the paper's cell.
+    pub paper_repeats: usize,
+    /// Whether every repeat had the paper's epochs and rows.
+    pub complete: bool,
+}
+
+/// A cell as printed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Printed mean.
+    pub mean: f64,
+    /// Printed deviation.
+    pub std: f64,
+    /// Repeats behind it.
+    pub repeats: usize,
+    /// Digits printed after the point.
+    pub digits: usize,
+}
+
+/// A verdict with the numbers that it rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Our mean minus theirs.
+    pub difference: f64,
+    /// 95 % interval of that difference.
+    pub interval: (f64, f64),
+    /// Half its width.
+    pub half_width: f64,
+}
+
+impl Judgement {
+    /// Whether the interval covers 0: no difference has been shown.
+    ///
+    /// A cell can be `Differs` and yet not be shown to differ, when its interval covers 0 but is
+    /// too wide to call that agreement; such a cell is an open question.
+    pub fn covers_zero(&self) -> bool {
+        self.interval.0 <= 0.0 && 0.0 <= self.interval.1
+    }
+}
+
+/// Compares our repeats of a cell with what the paper printed.
+///
+/// - *exact*: mean and deviation (divided by `J` or by `J − 1`; papers seldom say) round to the
+///   printed digits
+/// - *short*: not complete, or fewer than 10 repeats and fewer than the paper's
+/// - *agrees*: the 95 % interval of (our mean − theirs) covers 0, and its half-width is at most
+///   their deviation or 2 points, the larger
+/// - *differs*: the rest
+///
+/// A cell whose rows or epochs were cut is short even where its digits happen to agree. The
+/// interval is Welch's, with both errors corrected for overlapping splits as in
+/// [`crate::corrected_t`]:
+/// ```text
+/// error² = (1/J + ρ) s² + (1/R + ρ) s_paper²,   ρ = n_test / n_train
+/// ```
+/// and Welch–Satterthwaite degrees of freedom. A side with one repeat adds no variance.
+///
+/// ```
+/// use mercer_statistics::{Ours, Published, Verdict, verdict};
+/// let published = Published { mean: 94.6, std: 1.1, repeats: 30, digits: 1 };
+/// let values = (0..30).map(|j| 94.0 + 0.1 * f64::from(j % 10)).collect();
+/// let ours = Ours { values, test_over_train: 0.25, paper_repeats: 30, complete: true };
+/// let judgement = verdict(&ours, &published)?;
+/// assert_eq!(judgement.verdict, Verdict::Agrees);
+/// assert!((judgement.difference + 0.15).abs() < 1e-9);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
+///
+/// # Errors
+/// No values; NaN or infinity among the numbers; a negative deviation or ratio; 0 repeats.
+pub fn verdict(ours: &Ours, published: &Published) -> Result<Judgement, StatisticsError> {
+    let summary = checked("values", &ours.values, 1)?;
+    check_values("published.mean", &[published.mean], 1)?;
+    let positive = |x: f64| (0.0..f64::INFINITY).contains(&x);
+    check_range("published.std", published.std, positive, "not negative and finite")?;
+    check_range("test_over_train", ours.test_over_train, positive, "not negative and finite")?;
+    check_range("published.repeats", published.repeats as f64, |r| r >= 1.0, "at least 1")?;
+
+    let (j, r, rho) = (summary.count, published.repeats, ours.test_over_train);
+    let test = welch(
+        MeanStd { mean: summary.mean, std: summary.sample_std, count: j },
+        1.0 / j as f64 + rho,
+        MeanStd { mean: published.mean, std: published.std, count: r },
+        1.0 / r as f64 + rho,
+    );
+    let interval = test.interval(0.95);
+    let half_width = 0.5 * (interval.1 - interval.0);
+    let difference = test.mean_difference;
+    let mut judgement = Judgement { verdict: Verdict::Short, difference, interval, half_width };
+
+    let printed = |ours, theirs| prints_like(ours, theirs, published.digits);
+    let exact = printed(summary.mean, published.mean)
+        && (printed(summary.sample_std, published.std)
+            || printed(summary.population_std, published.std));
+    judgement.verdict = if ours.complete && exact {
+        Verdict::Exact
+    } else if !ours.complete || j < ENOUGH.min(ours.paper_repeats) {
+        Verdict::Short
+    } else if judgement.covers_zero() && half_width <= published.std.max(SHARP) {
+        Verdict::Agrees
+    } else {
+        Verdict::Differs { difference }
+    };
+    Ok(judgement)
+}
+
+/// Whether two numbers are the same once rounded to so many digits after the point.
+fn prints_like(a: f64, b: f64, digits: usize) -> bool {
+    let rounded = |x: f64| format!("{x:.digits$}").parse::<f64>();
+    // Parsed back, so that "-0.0" equals "0.0".
+    rounded(a) == rounded(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn spread(mean: f64, step: f64, repeats: usize) -> Vec<f64> {
+        (0..repeats).map(|j| mean + step * (j as f64 - 0.5 * (repeats as f64 - 1.0))).collect()
+    }
+
+    fn ours(values: Vec<f64>) -> Ours {
+        Ours { values, test_over_train: 0.25, paper_repeats: 30, complete: true }
+    }
+
+    const CELL: Published = Published { mean: 95.0, std: 1.0, repeats: 30, digits: 2 };
+
+    fn judge(ours: &Ours) -> Verdict {
+        verdict(ours, &CELL).unwrap().verdict
+    }
+
+    #[test]
+    fn exact_needs_every_digit_of_mean_and_deviation() {
+        let values = vec![94.0, 96.0]; // deviation 1 divided by J, √2 divided by J − 1
+        let mut cell = Published { mean: 95.0, std: 1.00, repeats: 2, digits: 2 };
+        let ours = Ours { paper_repeats: 2, ..ours(values) };
+        assert_eq!(verdict(&ours, &cell).unwrap().verdict, Verdict::Exact);
+        cell.std = 1.41;
+        assert_eq!(verdict(&ours, &cell).unwrap().verdict, Verdict::Exact);
+        cell.std = 1.42;
+        assert_ne!(verdict(&ours, &cell).unwrap().verdict, Verdict::Exact);
+        cell = Published { mean: 95.01, std: 1.0, ..cell };
+        assert_ne!(verdict(&ours, &cell).unwrap().verdict, Verdict::Exact);
+        let cut = Ours { complete: false, ..ours };
+        assert_eq!(
+            verdict(&cut, &Published { mean: 95.0, std: 1.0, repeats: 2, digits: 2 })
+                .unwrap()
+                .verdict,
+            Verdict::Short
+        );
+    }
+
+    #[test]
+    fn ten_repeats_or_all_of_the_papers_are_enough() {
+        assert_eq!(judge(&ours(spread(95.1, 0.2, 9))), Verdict::Short);
+        assert_eq!(judge(&ours(spread(95.1, 0.2, 10))), Verdict::Agrees);
+        let all = Ours { paper_repeats: 5, ..ours(spread(95.1, 0.2, 5)) };
+        let cell = Published { repeats: 5, ..CELL };
+        assert_eq!(verdict(&all, &cell).unwrap().verdict, Verdict::Agrees);
+        let cut = Ours { complete: false, ..ours(spread(95.1, 0.2, 30)) };
+        assert_eq!(judge(&cut), Verdict::Short);
+    }
+
+    #[test]
+    fn a_clear_gap_differs_and_a_wide_interval_is_no_agreement() {
+        let far = verdict(&ours(spread(80.0, 0.05, 30)), &CELL).unwrap();
+        assert_eq!(far.verdict, Verdict::Differs { difference: far.difference });
+        assert_relative_eq!(far.difference, -15.0, max_relative = 1e-12);
+        assert!(!far.covers_zero());
+        let wide = verdict(&ours(spread(95.2, 1.0, 30)), &CELL).unwrap();
+        assert!(wide.covers_zero() && wide.half_width > 2.0);
+        assert!(matches!(wide.verdict, Verdict::Differs { .. }));
+    }
+
+    #[test]
+    fn the_interval_is_welchs_with_both_errors_corrected() {
+        let judgement = verdict(&ours(spread(95.1, 0.2, 10)), &CELL).unwrap();
+        // s² = 0.2²·(10·99/12)/9 = 11/30; error² = 0.35·11/30 + (1/30 + 0.25)·1
+        let (a, b) = (0.35 * 11.0 / 30.0, 1.0 / 30.0 + 0.25);
+        let freedom = (a + b) * (a + b) / (a * a / 9.0 + b * b / 29.0);
+        let t = crate::distributions::student_quantile(0.025, freedom);
+        assert_relative_eq!(judgement.half_width, t * f64::sqrt(a + b), max_relative = 1e-10);
+    }
+
+    #[test]
+    fn deterministic_sides_give_a_point_and_a_bad_cell_is_refused() {
+        let cell = Published { mean: 5.0, std: 0.0, repeats: 1, digits: 1 };
+        let ours = Ours { paper_repeats: 1, test_over_train: 0.0, ..ours(vec![5.2]) };
+        let judgement = verdict(&ours, &cell).unwrap();
+        assert!(matches!(judgement.verdict, Verdict::Differs { .. }));
+        assert_eq!(judgement.half_width, 0.0);
+        assert!(verdict(&ours, &Published { std: -1.0, ..cell }).is_err());
+        assert!(verdict(&ours, &Published { repeats: 0, ..cell }).is_err());
+        assert!(verdict(&Ours { values: vec![], ..ours }, &cell).is_err());
+    }
+}
