@@ -120,8 +120,9 @@ impl Ruler {
                 }
             }
             (None, Scale::Linear) => factor = ruler.linear_ticks(low, high, most),
-            (None, Scale::Log10) => factor = ruler.decades(most),
-            (None, Scale::Log2) => factor = ruler.doublings(most),
+            // Powers are short.
+            (None, Scale::Log10) => factor = ruler.decades(1.5 * most),
+            (None, Scale::Log2) => factor = ruler.doublings(1.5 * most),
         }
         ruler.label = match (axis.label.is_empty(), factor.is_empty()) {
             (_, true) => axis.label.clone(),
@@ -154,7 +155,8 @@ impl Ruler {
         let (first, last) = ((low / step).ceil(), (high / step).floor());
         let mut k = first;
         while k <= last && k - first < 40.0 {
-            self.tick(k * step, crate::table::number(k * step / unit, digits.min(15)));
+            let name = crate::table::number(k * step / unit, digits.min(15));
+            self.tick(k * step, name.replace('-', "−"));
             k += 1.0;
         }
         if power == 0 { String::new() } else { format!("×10{}", superscript(power)) }
@@ -269,7 +271,7 @@ mod tests {
             names(&Axis::linear(""), &[0.0, 1.0]),
             ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
         );
-        assert_eq!(names(&Axis::linear(""), &[-3.0, 9.0]), ["-2", "0", "2", "4", "6", "8"]);
+        assert_eq!(names(&Axis::linear(""), &[-3.0, 9.0]), ["−2", "0", "2", "4", "6", "8"]);
     }
 
     #[test]

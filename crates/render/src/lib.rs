@@ -10,15 +10,20 @@
 
 mod axis;
 mod canvas;
+mod diagram;
 mod error;
 mod escape;
 mod figure;
 mod plot;
 mod png;
+mod ranks;
 mod report;
 mod table;
 
 pub use axis::{Axis, Scale};
+pub use diagram::{Diagram, Shape};
 pub use error::RenderError;
 pub use figure::{Figure, Legend, Mark, Panel, Series, Style};
+pub use ranks::critical_difference;
+pub use report::{Block, Claim, Finding, Link, Report, Section};
 pub use table::{Align, Badge, Cell, Column, Kind, Row, Table, number};

@@ -1,4 +1,191 @@
-//! stub during first build
+//! The HTML report: sections of tables, figures and prose on one self-contained page.
+
+mod markdown;
+mod page;
+mod theme;
+
+use crate::escape::address;
+use crate::{Badge, Diagram, Figure, RenderError, Table};
+
+/// A page of sections.
+///
+/// One file without any request: style, script and figures are inline, and a content policy in its
+/// head forbids everything else. Tables sort by click or key (three states: up, down, as written),
+/// a box filters the rows of all tables, light and dark follow the system or a button, printing
+/// opens what is folded. An address that ends in `#sort=ID:COLUMN:descending&filter=TEXT&theme=dark`
+/// (columns from 0, each part optional) opens it that way.
+///
+/// ```
+/// use mercer_render::{Block, Cell, Column, Report, Row, Section, Table};
+/// let table = Table::new("demo/table", "Accuracy")
+///     .columns([Column::left("Dataset"), Column::right("SK")])
+///     .row(Row::new([Cell::text("a<b"), Cell::number(89.9, 1)]));
+/// let section = Section::new("demo", "A demonstration").intro("What *this* shows.").block(Block::Table(table));
+/// let html = Report::new("Report").section(section).to_html()?;
+/// assert!(html.contains("a&lt;b") && html.contains("<em>this</em>"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Report {
+    /// Head of the page.
+    pub title: String,
+    /// A line below it.
+    pub subtitle: String,
+    /// How it came about: name and value, shown at its end.
+    pub provenance: Vec<(String, String)>,
+    /// From the top.
+    pub sections: Vec<Section>,
+}
+
+/// A part of the page with an entry in its contents; its tables and figures have entries below.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Section {
+    /// Address, unique in the page.
+    pub id: String,
+    /// Head.
+    pub title: String,
+    /// Markdown.
+    pub intro: String,
+    /// From the top.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a section.
+///
+/// Markdown means: paragraphs, heads, lists, pipe tables, fenced code, `code`, *emphasis*,
+/// **strong**, and links to `http(s)://`, `mailto:`, `./` and `../` paths or ids of the same page.
+/// Everything else is text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// A table.
+    Table(Table),
+    /// A figure.
+    Figure(Figure),
+    /// A diagram.
+    Diagram(Diagram),
+    /// Markdown.
+    Text(String),
+    /// Claims with their verdicts, as one table.
+    Claims(Vec<Claim>),
+    /// Findings, folded.
+    Findings(Vec<Finding>),
+    /// Links.
+    List(Vec<Link>),
+}
+
+/// A sentence that was checked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Claim {
+    /// Address.
+    pub id: String,
+    /// The sentence.
+    pub statement: String,
+    /// Where it stands.
+    pub source: String,
+    /// Holds, does not hold, undecided.
+    pub verdict: Badge,
+    /// The numbers behind the verdict.
+    pub numbers: String,
+    /// Where to read on: an id of the page or an address.
+    pub link: Option<String>,
+}
+
+/// A difference with its reason.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Finding {
+    /// Address.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// Its state.
+    pub badge: Option<Badge>,
+    /// Ids of the tables and figures that it explains.
+    pub affects: Vec<String>,
+    /// Markdown.
+    pub body: String,
+}
+
+/// A link with a remark.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Link {
+    /// What is clicked.
+    pub text: String,
+    /// Where it leads: an id of the page or an address.
+    pub target: String,
+    /// Written behind it.
+    pub note: String,
+}
+
+impl Report {
+    /// An empty page.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// With this line below the head.
+    #[must_use]
+    pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
+        self.subtitle = subtitle.into();
+        self
+    }
+
+    /// With one more line on how it came about.
+    #[must_use]
+    pub fn provenance(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.provenance.push((name.into(), value.into()));
+        self
+    }
+
+    /// With one more section.
+    #[must_use]
+    pub fn section(mut self, section: Section) -> Self {
+        self.sections.push(section);
+        self
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    /// [`RenderError::DuplicateId`] if two parts have one address; whatever a figure returns.
+    ///
+    /// # Panics
+    /// If a row of a table has not one cell a column.
+    pub fn to_html(&self) -> Result<String, RenderError> {
+        page::page(self)
+    }
+}
+
+impl Section {
+    /// An empty section.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
+        Self { id: id.into(), title: title.into(), ..Self::default() }
+    }
+
+    /// With this Markdown below its head.
+    #[must_use]
+    pub fn intro(mut self, intro: impl Into<String>) -> Self {
+        self.intro = intro.into();
+        self
+    }
+
+    /// With one more block.
+    #[must_use]
+    pub fn block(mut self, block: Block) -> Self {
+        self.blocks.push(block);
+        self
+    }
+}
+
+/// What a link's `href` is: web and mail addresses and relative paths (`./`, `../`) as they are,
+/// anything else is an id of the page; so no link runs a script.
 pub(crate) fn link_target(link: &str) -> Option<String> {
-    Some(link.to_owned())
+    let link = link.trim();
+    if link.is_empty() {
+        return None;
+    }
+    let kept = ["https://", "http://", "mailto:", "./", "../"];
+    if kept.iter().any(|start| link.starts_with(start)) {
+        return Some(link.to_owned());
+    }
+    Some(format!("#{}", address(link.trim_start_matches('#'))))
 }

@@ -1,0 +1,255 @@
+//! Diagrams: boxes, arrows, lines and words at given places, for what is no plot.
+
+use crate::canvas::{self, Canvas, FRAME, Font, INK, MUTED, PALETTE, PANE, Pen, Point, Scene};
+use crate::{Align, RenderError};
+use plotters::prelude::DrawingBackend;
+use plotters::style::text_anchor::{HPos, VPos};
+
+/// A drawing of shapes in logical pixels, the origin at the upper left.
+///
+/// ```
+/// use mercer_render::Diagram;
+/// let diagram = Diagram::new("demo/net", "A network", (400.0, 120.0))
+///     .block((80.0, 60.0), (100.0, 50.0), "x\ninput", None)
+///     .block((300.0, 60.0), (100.0, 50.0), "cos(Ωᵀx + b)", Some(0))
+///     .arrow([(130.0, 60.0), (250.0, 60.0)], "Ω", false)
+///     .schematic();
+/// assert!(diagram.svg()?.contains("schematic"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagram {
+    /// Name, unique in a report: `askl/figure1`.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// What is shown and how to read it.
+    pub caption: String,
+    /// Width and height.
+    pub size: (f64, f64),
+    /// Whether it says in its corner that it shows a structure and no measurement.
+    pub schematic: bool,
+    /// What is drawn, in this order.
+    pub shapes: Vec<Shape>,
+}
+
+/// A part of a diagram.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// A box with lines of text in its middle, the first one in bold if there are more.
+    Block {
+        /// Its middle.
+        at: (f64, f64),
+        /// Width and height.
+        size: (f64, f64),
+        /// Its text, lines parted by `\n`.
+        text: String,
+        /// A place in the palette for its rim; grey without one.
+        color: Option<usize>,
+    },
+    /// A line through points with a head at the last one.
+    Arrow {
+        /// Its points.
+        path: Vec<(f64, f64)>,
+        /// Written above its longest part.
+        label: String,
+        /// For what flows back: gradients.
+        dashed: bool,
+    },
+    /// A line.
+    Line {
+        /// Its points.
+        path: Vec<(f64, f64)>,
+        /// Its width.
+        width: f64,
+    },
+    /// Words.
+    Text {
+        /// Where.
+        at: (f64, f64),
+        /// What.
+        text: String,
+        /// Which end stands there.
+        align: Align,
+        /// In bold.
+        bold: bool,
+    },
+}
+
+impl Diagram {
+    /// An empty diagram of this width and height.
+    pub fn new(id: impl Into<String>, title: impl Into<String>, size: (f64, f64)) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
+            caption: String::new(),
+            size,
+            schematic: false,
+            shapes: Vec::new(),
+        }
+    }
+
+    /// With this caption.
+    #[must_use]
+    pub fn caption(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+
+    /// Marked as a structure without measurements.
+    #[must_use]
+    pub fn schematic(mut self) -> Self {
+        self.schematic = true;
+        self
+    }
+
+    /// With one more box around `at`.
+    #[must_use]
+    pub fn block(
+        mut self,
+        at: (f64, f64),
+        size: (f64, f64),
+        text: impl Into<String>,
+        color: Option<usize>,
+    ) -> Self {
+        self.shapes.push(Shape::Block { at, size, text: text.into(), color });
+        self
+    }
+
+    /// With one more arrow.
+    #[must_use]
+    pub fn arrow(
+        mut self,
+        path: impl IntoIterator<Item = (f64, f64)>,
+        label: impl Into<String>,
+        dashed: bool,
+    ) -> Self {
+        let path = path.into_iter().collect();
+        self.shapes.push(Shape::Arrow { path, label: label.into(), dashed });
+        self
+    }
+
+    /// With one more line.
+    #[must_use]
+    pub fn line(mut self, path: impl IntoIterator<Item = (f64, f64)>, width: f64) -> Self {
+        self.shapes.push(Shape::Line { path: path.into_iter().collect(), width });
+        self
+    }
+
+    /// With more words.
+    #[must_use]
+    pub fn text(mut self, at: (f64, f64), text: impl Into<String>, align: Align) -> Self {
+        self.shapes.push(Shape::Text { at, text: text.into(), align, bold: false });
+        self
+    }
+
+    /// The diagram as SVG on a white card.
+    ///
+    /// # Errors
+    /// [`RenderError::Size`] if its sides are not positive.
+    pub fn svg(&self) -> Result<String, RenderError> {
+        canvas::svg(self)
+    }
+
+    /// The diagram as PNG, `scale` pixels for each pixel of the SVG.
+    ///
+    /// # Errors
+    /// As [`Diagram::svg`], also for a scale that is not positive or too large.
+    pub fn png(&self, scale: f64) -> Result<Vec<u8>, RenderError> {
+        canvas::bitmap(self, scale)
+    }
+}
+
+impl Scene for Diagram {
+    fn size<DB: DrawingBackend>(&self, _: &Canvas<DB>) -> Result<Point, RenderError> {
+        Ok(self.size)
+    }
+
+    fn label(&self) -> &str {
+        &self.title
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
+        canvas.ground()?;
+        for shape in &self.shapes {
+            match shape {
+                Shape::Block { at, size, text, color } => block(*at, *size, text, *color, canvas)?,
+                Shape::Arrow { path, label, dashed } => arrow(path, label, *dashed, canvas)?,
+                Shape::Line { path, width } => canvas.line(path, Pen::new(INK, *width))?,
+                Shape::Text { at, text, align, bold } => {
+                    let h = match align {
+                        Align::Left => HPos::Left,
+                        Align::Center => HPos::Center,
+                        Align::Right => HPos::Right,
+                    };
+                    let font = Font { bold: *bold, ..Font::new(12.0) };
+                    canvas.text(text, *at, font.anchor(h, VPos::Center))?;
+                }
+            }
+        }
+        if self.schematic {
+            let font = Font::new(11.0).color(MUTED).anchor(HPos::Right, VPos::Center);
+            let at = (self.size.0 - 10.0, self.size.1 - 12.0);
+            canvas.text("schematic: structure only, nothing measured", at, font)?;
+        }
+        Ok(())
+    }
+}
+
+fn block<DB: DrawingBackend>(
+    (x, y): Point,
+    (width, height): Point,
+    text: &str,
+    color: Option<usize>,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let (from, to) = ((x - width / 2.0, y - height / 2.0), (x + width / 2.0, y + height / 2.0));
+    canvas.rectangle(from, to, PANE)?;
+    let rim = color.map_or(FRAME, |color| PALETTE[color % PALETTE.len()]);
+    let corners = [from, (to.0, from.1), to, (from.0, to.1), from];
+    canvas.line(&corners, Pen::new(rim, 2.0))?;
+    let lines: Vec<_> = text.lines().collect();
+    for (i, line) in lines.iter().enumerate() {
+        let bold = i == 0 && lines.len() > 1;
+        let font = if bold { Font::new(13.0).bold() } else { Font::new(12.0) };
+        let y = y + 17.0 * (i as f64 - (lines.len() as f64 - 1.0) / 2.0);
+        canvas.text(line, (x, y), font.anchor(HPos::Center, VPos::Center))?;
+    }
+    Ok(())
+}
+
+fn arrow<DB: DrawingBackend>(
+    path: &[Point],
+    label: &str,
+    dashed: bool,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let [.., before, tip] = *path else { return Ok(()) };
+    let length = |a: Point, b: Point| (b.0 - a.0).hypot(b.1 - a.1);
+    let last = length(before, tip);
+    if last == 0.0 {
+        return Ok(());
+    }
+    let color = if dashed { PALETTE[1] } else { INK };
+    let dash: &[f64] = if dashed { &[6.0, 4.0] } else { &[] };
+    // The shaft ends inside the head, whose tip would otherwise be as blunt as the shaft is wide.
+    let (ux, uy) = ((tip.0 - before.0) / last, (tip.1 - before.1) / last);
+    let mut shaft = path.to_vec();
+    shaft[path.len() - 1] = (tip.0 - 6.0 * ux, tip.1 - 6.0 * uy);
+    canvas.line(&shaft, Pen { color, width: 1.6, dash })?;
+    let side = |s: f64| (tip.0 - 9.0 * ux - s * 4.0 * uy, tip.1 - 9.0 * uy + s * 4.0 * ux);
+    canvas.polygon(&[tip, side(1.0), side(-1.0)], color, 1.0)?;
+    let longest = path.windows(2).max_by(|a, b| length(a[0], a[1]).total_cmp(&length(b[0], b[1])));
+    if let Some(&[a, b]) = longest {
+        let middle = (f64::midpoint(a.0, b.0), f64::midpoint(a.1, b.1));
+        let steep = (b.1 - a.1).abs() > (b.0 - a.0).abs();
+        let font = Font::new(11.5).color(color);
+        if steep {
+            canvas.text(label, (middle.0 + 7.0, middle.1), font)?;
+        } else {
+            let font = font.anchor(HPos::Center, VPos::Center);
+            canvas.text(label, (middle.0, middle.1 - 10.0), font)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! The page around the parts.
+
+use super::{Block, Claim, Finding, Link, Report, Section, link_target, markdown, theme};
+use crate::escape::{address, html};
+use crate::table::html_badge;
+use crate::{Cell, Column, Diagram, Figure, RenderError, Row, Table};
+use std::collections::HashSet;
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// Nothing may be loaded, whatever stands in the page.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// Longer lists of numbers stay out of the page.
+const MOST_LINES: usize = 400;
+
+pub(super) fn page(report: &Report) -> Result<String, RenderError> {
+    distinct(report)?;
+    let mut out = String::from("<!doctype html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n");
+    let _ = write!(
+        out,
+        "<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n",
+        html(&report.title),
+        theme::css()
+    );
+    let _ = write!(
+        out,
+        "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n<div><h1>{}</h1>\n<p>{}</p></div>\n\
+         <div class=\"tools\"><label>Filter <input id=\"filter\" type=\"search\" placeholder=\"dataset, method, verdict\"></label>\n\
+         <output id=\"count\" for=\"filter\"></output>\n<button id=\"theme\" type=\"button\">Theme: auto</button></div>\n</header>\n<div class=\"layout\">\n",
+        html(&report.title),
+        markdown::inline(&report.subtitle)
+    );
+    contents(report, &mut out);
+    out.push_str("<main id=\"main\">\n");
+    for section in &report.sections {
+        self::section(section, &mut out)?;
+    }
+    if !report.provenance.is_empty() {
+        out.push_str("<section id=\"provenance\">\n<h2>Provenance</h2>\n<dl>\n");
+        for (name, value) in &report.provenance {
+            let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", html(name), html(value));
+        }
+        out.push_str("</dl>\n</section>\n");
+    }
+    let _ = write!(out, "</main>\n</div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
+    Ok(out)
+}
+
+/// Ids and titles of what a section shows, for the contents.
+fn parts(section: &Section) -> Vec<(&str, &str)> {
+    section
+        .blocks
+        .iter()
+        .flat_map(|block| match block {
+            Block::Table(table) => vec![(table.id.as_str(), table.title.as_str())],
+            Block::Figure(figure) => vec![(figure.id.as_str(), figure.title.as_str())],
+            Block::Diagram(diagram) => vec![(diagram.id.as_str(), diagram.title.as_str())],
+            Block::Findings(findings) => findings
+                .iter()
+                .map(|finding| (finding.id.as_str(), finding.title.as_str()))
+                .collect(),
+            Block::Text(_) | Block::Claims(_) | Block::List(_) => vec![],
+        })
+        .collect()
+}
+
+fn distinct(report: &Report) -> Result<(), RenderError> {
+    let own = ["main", "filter", "count", "theme", "provenance"].map(str::to_owned);
+    let mut seen = HashSet::from(own);
+    for section in &report.sections {
+        let claims = section.blocks.iter().filter_map(|block| match block {
+            Block::Claims(claims) => Some(claims),
+            _ => None,
+        });
+        let mut ids = vec![section.id.as_str()];
+        ids.extend(parts(section).into_iter().map(|(id, _)| id));
+        ids.extend(claims.flatten().map(|claim| claim.id.as_str()));
+        for id in ids {
+            if !seen.insert(address(id)) {
+                return Err(RenderError::DuplicateId(id.to_owned()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Two clicks to anything: open a section here, then choose a part of it.
+fn contents(report: &Report, out: &mut String) {
+    out.push_str("<nav aria-label=\"Contents\">\n<ul>\n");
+    for section in &report.sections {
+        let (id, title, parts) = (address(&section.id), html(&section.title), parts(section));
+        if parts.is_empty() {
+            let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a></li>");
+            continue;
+        }
+        let _ = write!(
+            out,
+            "<li><details><summary>{title}</summary>\n<ul>\n<li><a href=\"#{id}\">Overview</a></li>\n"
+        );
+        for (id, title) in parts {
+            let _ = writeln!(out, "<li><a href=\"#{}\">{}</a></li>", address(id), html(title));
+        }
+        out.push_str("</ul></details></li>\n");
+    }
+    if !report.provenance.is_empty() {
+        out.push_str("<li><a href=\"#provenance\">Provenance</a></li>\n");
+    }
+    out.push_str("</ul>\n</nav>\n");
+}
+
+fn section(section: &Section, out: &mut String) -> Result<(), RenderError> {
+    let (id, title) = (address(&section.id), html(&section.title));
+    let _ = write!(
+        out,
+        "<section id=\"{id}\">\n<h2>{title}</h2>\n{}",
+        markdown::blocks(&section.intro)
+    );
+    for (i, block) in section.blocks.iter().enumerate() {
+        match block {
+            Block::Table(table) => out.push_str(&table.to_html()),
+            Block::Figure(figure) => self::figure(figure, out)?,
+            Block::Diagram(diagram) => self::diagram(diagram, out)?,
+            Block::Text(text) => out.push_str(&markdown::blocks(text)),
+            Block::Claims(claims) => {
+                out.push_str(&self::claims(&format!("{id}-claims-{i}"), claims).to_html());
+                // Rows have no address of their own in a table; a claim's leads to its table.
+            }
+            Block::Findings(findings) => findings.iter().for_each(|it| finding(it, out)),
+            Block::List(links) => list(links, out),
+        }
+    }
+    out.push_str("</section>\n");
+    Ok(())
+}
+
+fn picture(id: &str, title: &str, caption: &str, svg: &str, out: &mut String) {
+    let _ = write!(
+        out,
+        "<figure class=\"plot\" id=\"{}\">\n<figcaption><h3>{}</h3>",
+        address(id),
+        html(title)
+    );
+    if !caption.is_empty() {
+        let _ = write!(out, "<p>{}</p>", html(caption));
+    }
+    let label = html(title);
+    let _ = write!(
+        out,
+        "</figcaption>\n<div class=\"scroll card\" role=\"region\" tabindex=\"0\" aria-label=\"{label}\">{svg}</div>\n"
+    );
+}
+
+fn figure(figure: &Figure, out: &mut String) -> Result<(), RenderError> {
+    picture(&figure.id, &figure.title, &figure.caption, &figure.svg()?, out);
+    let csv = figure.csv();
+    let lines = csv.lines().count() - 1;
+    if (1..=MOST_LINES).contains(&lines) {
+        let _ = write!(
+            out,
+            "<details class=\"numbers\"><summary>The {lines} numbers behind it (CSV)</summary><pre>{}</pre></details>\n",
+            html(&csv.replace('\r', ""))
+        );
+    }
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+fn diagram(diagram: &Diagram, out: &mut String) -> Result<(), RenderError> {
+    picture(&diagram.id, &diagram.title, &diagram.caption, &diagram.svg()?, out);
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+fn claims(id: &str, claims: &[Claim]) -> Table {
+    let columns = ["Claim", "Where", "Verdict", "Numbers"].map(Column::left);
+    let table = Table::new(id, "Claims").columns(columns);
+    claims.iter().fold(table, |table, claim| {
+        let mut statement = Cell::text(&claim.statement);
+        statement.link.clone_from(&claim.link);
+        let verdict = Cell { badge: Some(claim.verdict.clone()), ..Cell::default() };
+        let cells = [statement, Cell::text(&claim.source), verdict, Cell::text(&claim.numbers)];
+        table.row(Row::new(cells))
+    })
+}
+
+fn finding(finding: &Finding, out: &mut String) {
+    let _ = write!(
+        out,
+        "<details class=\"finding\" id=\"{}\">\n<summary>{}",
+        address(&finding.id),
+        html(&finding.title)
+    );
+    if let Some(badge) = &finding.badge {
+        let _ = write!(out, " {}", html_badge(badge));
+    }
+    let _ = write!(out, "</summary>\n{}", markdown::blocks(&finding.body));
+    let affects = finding.affects.iter().filter_map(|id| {
+        let target = link_target(id)?;
+        Some(format!("<a href=\"{}\">{}</a>", html(&target), html(id)))
+    });
+    let affects = affects.collect::<Vec<_>>().join(", ");
+    if !affects.is_empty() {
+        let _ = writeln!(out, "<p class=\"affects\">Explains {affects}.</p>");
+    }
+    out.push_str("</details>\n");
+}
+
+fn list(links: &[Link], out: &mut String) {
+    out.push_str("<ul class=\"links\">\n");
+    for link in links {
+        let text = html(&link.text);
+        let _ = match link_target(&link.target) {
+            Some(target) => write!(out, "<li><a href=\"{}\">{text}</a>", html(&target)),
+            None => write!(out, "<li>{text}"),
+        };
+        if !link.note.is_empty() {
+            let _ = write!(out, " <span class=\"note\">{}</span>", html(&link.note));
+        }
+        out.push_str("</li>\n");
+    }
+    out.push_str("</ul>\n");
+}

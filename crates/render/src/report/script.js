@@ -1,0 +1,126 @@
+"use strict";
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const root = document.documentElement;
+
+  // Themes: the system's, light, dark. Storage may be refused to a page opened from a disk.
+  const themes = ["auto", "light", "dark"];
+  const button = document.getElementById("theme");
+  const setTheme = (name) => {
+    root.dataset.theme = name;
+    button.textContent = "Theme: " + name;
+  };
+  button.addEventListener("click", () => {
+    const name = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
+    setTheme(name);
+    try { localStorage.setItem("theme", name); } catch {}
+  });
+  try {
+    const kept = localStorage.getItem("theme");
+    if (themes.includes(kept)) setTheme(kept);
+  } catch {}
+
+  // Sorting keeps rows in their section, puts cells without a number last in both directions, and
+  // remembers the order in which the rows were written.
+  const bodyRows = (body) => all(":scope > tr:not(.section)", body);
+  const written = new Map();
+  const sortTable = (table, column, direction) => {
+    all(".heads th", table).forEach((head, j) =>
+      head.setAttribute("aria-sort", j === column ? direction : "none"));
+    const sign = direction === "descending" ? -1 : 1;
+    const cells = (row) => row.children[column];
+    const numeric = all("tbody > tr:not(.section)", table).some((row) => cells(row).dataset.sort !== undefined);
+    for (const body of table.tBodies) {
+      if (!written.has(body)) written.set(body, bodyRows(body));
+      const rows = [...written.get(body)];
+      if (direction !== "none") {
+        const key = (row) => numeric ? cells(row).dataset.sort : cells(row).textContent.trim();
+        rows.sort((a, b) => {
+          const [x, y] = [key(a), key(b)];
+          if (!numeric) return sign * x.localeCompare(y, "en", { numeric: true });
+          if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
+          return sign * (Number(x) - Number(y));
+        });
+      }
+      body.append(...rows);
+    }
+  };
+  const next = { none: "ascending", ascending: "descending", descending: "none" };
+  for (const table of all("figure.table table")) {
+    all(".heads th", table).forEach((head, column) => {
+      head.setAttribute("aria-sort", "none");
+      head.querySelector("button").addEventListener("click", () =>
+        sortTable(table, column, next[head.getAttribute("aria-sort")]));
+    });
+  }
+
+  // The filter keeps rows of tables and findings that contain every word; tables that are left
+  // empty go too.
+  const box = document.getElementById("filter");
+  const count = document.getElementById("count");
+  const filter = () => {
+    const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = (element, more = "") => {
+      const text = (element.textContent + " " + more).toLowerCase();
+      return words.every((word) => text.includes(word));
+    };
+    let [shown, total] = [0, 0];
+    for (const figure of all("figure.table")) {
+      let kept = 0;
+      for (const body of all("tbody", figure)) {
+        const section = body.querySelector(".section");
+        let here = 0;
+        for (const row of bodyRows(body)) {
+          row.hidden = !fits(row, section ? section.textContent : "");
+          here += !row.hidden;
+          total += 1;
+        }
+        if (section) section.hidden = here === 0;
+        kept += here;
+      }
+      figure.hidden = words.length > 0 && kept === 0;
+      shown += kept;
+    }
+    for (const finding of all("details.finding")) finding.hidden = !fits(finding);
+    count.textContent = words.length ? shown + " of " + total + " rows" : "";
+  };
+  box.addEventListener("input", filter);
+
+  // An address opens what it points into, or sets sort, filter and theme.
+  const follow = () => {
+    const hash = decodeURIComponent(location.hash.slice(1));
+    if (hash.includes("=")) {
+      const wanted = new URLSearchParams(hash);
+      if (themes.includes(wanted.get("theme"))) setTheme(wanted.get("theme"));
+      const [id, column, direction] = (wanted.get("sort") || "").split(":");
+      const figure = id && document.getElementById(id);
+      const table = figure && figure.querySelector("table");
+      if (table && Number(column) < all(".heads th", table).length) {
+        sortTable(table, Number(column), direction in next ? direction : "ascending");
+      }
+      if (wanted.has("filter")) {
+        box.value = wanted.get("filter");
+        filter();
+      }
+      return;
+    }
+    let element = hash && document.getElementById(hash);
+    for (let at = element; at; at = at.parentElement) {
+      at.hidden = false;
+      if (at.tagName === "DETAILS") at.open = true;
+    }
+    if (element) element.scrollIntoView();
+  };
+  addEventListener("hashchange", follow);
+  follow();
+
+  // Paper has nothing to unfold.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = all("details.finding:not([open])");
+    for (const details of folded) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of folded) details.open = false;
+  });
+})();

@@ -1,0 +1,126 @@
+//! Colours of the page, light and dark, in one place: the style sheet and the test of their
+//! contrast both read them here.
+
+use crate::canvas::{CARD, FRAME, GRID, INK, MUTED, PANE};
+use std::fmt::Write;
+
+/// Name, light, dark.
+pub(super) const COLORS: [(&str, &str, &str); 17] = [
+    ("page", "#ffffff", "#0d1117"),
+    ("pane", "#f3f6fa", "#1b222c"),
+    ("plot", "#ffffff", "#141a22"),
+    ("text", "#1f2328", "#e6edf3"),
+    ("quiet", "#57606a", "#9da7b3"),
+    ("link", "#0550ae", "#79b8ff"),
+    ("line", "#d0d7de", "#3a424d"),
+    ("grid", "#e6e9ed", "#29313b"),
+    ("frame", "#8c959f", "#768390"),
+    ("good", "#0f5323", "#7ee2a0"),
+    ("good-ground", "#d9f5df", "#12331d"),
+    ("bad", "#8a1016", "#ffb1ab"),
+    ("bad-ground", "#ffe6e4", "#4a1418"),
+    ("neutral", "#5c4200", "#f2d27a"),
+    ("neutral-ground", "#fff1c2", "#3d2f00"),
+    ("muted", "#4c555e", "#b3bcc6"),
+    ("muted-ground", "#e8ecf0", "#2a313a"),
+];
+
+/// The variables of the style sheet, and the rules that give a figure's neutral colours, by their
+/// value in the drawing, the page's.
+pub(super) fn css() -> String {
+    let set = |dark: bool| {
+        COLORS.iter().fold(String::new(), |mut out, (name, light_color, dark_color)| {
+            let color = if dark { dark_color } else { light_color };
+            let _ = write!(out, "--{name}:{color};");
+            out
+        })
+    };
+    let (light, dark) = (set(false), set(true));
+    let mut out = format!(
+        ":root{{color-scheme:light;{light}}}\n\
+         @media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n\
+         :root[data-theme=dark]{{color-scheme:dark;{dark}}}\n\
+         @media print{{:root[data-theme][data-theme]{{color-scheme:light;{light}}}}}\n"
+    );
+    let neutral = [
+        (CARD, "plot"),
+        (INK, "text"),
+        (MUTED, "quiet"),
+        (GRID, "grid"),
+        (FRAME, "frame"),
+        (PANE, "pane"),
+    ];
+    for (color, name) in neutral {
+        let hex = format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2);
+        for property in ["fill", "stroke"] {
+            let _ = writeln!(out, "svg [{property}=\"{hex}\"]{{{property}:var(--{name})}}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canvas::PALETTE;
+
+    /// Relative luminance of sRGB (WCAG 2.1).
+    fn luminance(rgb: [u8; 3]) -> f64 {
+        let [r, g, b] = rgb.map(|channel| {
+            let c = f64::from(channel) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+
+    fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// The colour that the written style sheet gives a variable, light or dark.
+    fn variable(name: &str, dark: bool) -> [u8; 3] {
+        let css = css();
+        let rule = if dark { ":root[data-theme=dark]{" } else { ":root{" };
+        let rule = css.split_once(rule).unwrap().1.split_once('}').unwrap().0;
+        let value =
+            rule.split(';').find_map(|pair| pair.strip_prefix(&format!("--{name}:"))).unwrap();
+        [1, 3, 5].map(|at| u8::from_str_radix(&value[at..at + 2], 16).unwrap())
+    }
+
+    #[test]
+    fn contrast_of_black_and_white_is_21() {
+        assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn every_text_has_a_contrast_of_at_least_4_5_in_both_schemes() {
+        let mut pairs = vec![];
+        for ground in ["page", "pane", "plot"] {
+            pairs
+                .extend(["text", "quiet", "link"].map(|text| (text.to_owned(), ground.to_owned())));
+        }
+        for kind in ["good", "bad", "neutral", "muted"] {
+            pairs.push((kind.to_owned(), format!("{kind}-ground")));
+        }
+        for dark in [false, true] {
+            for (text, ground) in &pairs {
+                let contrast = contrast(variable(text, dark), variable(ground, dark));
+                assert!(contrast >= 4.5, "{text} on {ground}, dark {dark}: {contrast:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_figures_stand_out_in_both_schemes() {
+        for dark in [false, true] {
+            let ground = variable("plot", dark);
+            for color in PALETTE {
+                // Orange and sky blue are the faintest of the palette on white; dashes and markers
+                // tell them apart as well.
+                let contrast = contrast([color.0, color.1, color.2], ground);
+                assert!(contrast >= 2.1, "{color:?}, dark {dark}: {contrast:.2}");
+            }
+        }
+    }
+}
