@@ -1,1 +1,20 @@
 //! The papers' learners.
+//!
+//! | paper | methods |
+//! |---|---|
+//! | ASKL: Automated Spectral Kernel Learning | `sk`, `nsk`, `skl`, `nskl`, `askl` ([`askl::METHODS`]) |
+//!
+//! | symbol | code | meaning |
+//! |---|---|---|
+//! | `O`, `O'` | `frequencies` | spectral frequencies, in 1/input unit |
+//! | `W` | `read_out` | linear read-out of the features |
+//! | `λ1`, `λ2` | `lambda1`, `lambda2` | penalties of the read-out and of the features |
+//! | `η` | `rate` | learning rate |
+//!
+//! A learner is handed a sample; it does not know where the rows come from, how they were split,
+//! or what will be tested.
+
+pub mod askl;
+mod spectral;
+
+pub use spectral::Phases;

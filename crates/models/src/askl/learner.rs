@@ -1,0 +1,100 @@
+use super::{AsklParams, Kind, Norms, PenaltyScale, Precision, ReadOut, Thresholding};
+use crate::spectral::{FeaturePenalty, Model, Plan, ReadOutPenalty, Scalar, Start, train};
+use mercer_learning::{
+    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Task,
+};
+
+/// One of the five methods with its settings checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Askl(AsklParams);
+
+impl Askl {
+    /// Settings that the caller has checked or will check before a fit.
+    pub(super) const fn of(params: AsklParams) -> Self {
+        Self(params)
+    }
+
+    /// The settings.
+    pub const fn params(&self) -> &AsklParams {
+        &self.0
+    }
+
+    /// What is minimised for a task.
+    pub(crate) fn plan(&self, task: Task) -> Result<Plan, LearningError> {
+        let params = &self.0;
+        let &AsklParams { lambda1, lambda2, .. } = params;
+        let penalised = params.kind == Kind::Askl;
+        let read_out_penalty = match (penalised, params.norms, params.thresholding) {
+            (false, Norms::Squared, _) => ReadOutPenalty::Squared(lambda1),
+            (false, Norms::Unsquared, _) => ReadOutPenalty::Norm(lambda1),
+            (true, _, Thresholding::None) => ReadOutPenalty::Nothing,
+            (true, _, thresholding) => ReadOutPenalty::Trace {
+                lambda: lambda1,
+                clip: thresholding == Thresholding::Clipped,
+            },
+        };
+        let feature_penalty = match (penalised, params.norms, params.penalty_scale) {
+            (false, ..) => FeaturePenalty::Nothing,
+            (true, Norms::Unsquared, _) => FeaturePenalty::BatchNorm(lambda2),
+            (true, Norms::Squared, PenaltyScale::Mean) => FeaturePenalty::MeanSquared(lambda2),
+            (true, Norms::Squared, PenaltyScale::BatchSum) => FeaturePenalty::BatchSquared(lambda2),
+        };
+        Ok(Plan {
+            loss: params.loss_for(task)?,
+            read_out_penalty,
+            feature_penalty,
+            learn_frequencies: params.kind.learns_frequencies(),
+            train_read_out: !(penalised && params.read_out == ReadOut::Frozen),
+            bias: params.bias,
+            optimiser: params.optimiser,
+            rate: params.rate,
+            epochs: params.epochs,
+            batch: params.batch,
+        })
+    }
+
+    /// How the parameters are drawn.
+    pub(crate) fn start(&self) -> Start {
+        let params = &self.0;
+        let mut deviations = vec![params.std];
+        if params.kind.non_stationary() {
+            deviations.push(params.std_prime.unwrap_or(params.std));
+        }
+        Start {
+            features: params.features,
+            deviations,
+            phases: params.phases,
+            read_out_deviation: params.read_out_std,
+        }
+    }
+
+    fn fit_in<F: Scalar>(
+        &self,
+        sample: &Sample,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let plan = self.plan(sample.task())?;
+        sample.require_two_classes()?;
+        let outputs = match sample.task() {
+            Task::Classification { classes } => classes,
+            Task::Regression => 1,
+        };
+        let model = Model::<F>::draw(&self.start(), sample.features(), outputs, &fitting.streams);
+        let trained = train(&plan, model, sample, fitting)?;
+        Ok(Outcome {
+            predictor: trained.predictor,
+            convergence: Convergence::FixedSteps { steps: trained.steps },
+            facts: trained.numbers,
+        }
+        .boxed())
+    }
+}
+
+impl Learner for Askl {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        match self.0.precision {
+            Precision::F32 => self.fit_in::<f32>(sample, fitting),
+            Precision::F64 => self.fit_in::<f64>(sample, fitting),
+        }
+    }
+}

@@ -1,0 +1,286 @@
+use super::Askl;
+use crate::Phases;
+use linfa::ParamGuard;
+use mercer_learning::{Estimator, LearningError, Loss, Task};
+use mercer_solvers::Optimiser;
+use serde::{Deserialize, Serialize};
+
+/// Which of the paper's five methods (its Table 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Stationary features, drawn.
+    Sk,
+    /// Non-stationary features, drawn.
+    Nsk,
+    /// Stationary features, learned.
+    Skl,
+    /// Non-stationary features, learned.
+    Nskl,
+    /// Non-stationary features, learned, with trace norm and feature norm.
+    Askl,
+}
+
+impl Kind {
+    /// The method's registered name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sk => "sk",
+            Self::Nsk => "nsk",
+            Self::Skl => "skl",
+            Self::Nskl => "nskl",
+            Self::Askl => "askl",
+        }
+    }
+
+    /// Whether `φ` is the sum of two maps.
+    pub const fn non_stationary(self) -> bool {
+        matches!(self, Self::Nsk | Self::Nskl | Self::Askl)
+    }
+
+    /// Whether the frequencies are learned.
+    pub const fn learns_frequencies(self) -> bool {
+        matches!(self, Self::Skl | Self::Nskl | Self::Askl)
+    }
+}
+
+/// Which loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossChoice {
+    /// The paper's: hinge for classes, squared for real targets.
+    Auto,
+    /// The authors' code's: cross-entropy for classes, squared for real targets.
+    AutoCrossEntropy,
+    /// Multi-class hinge; classes only.
+    Hinge,
+    /// Softmax cross-entropy; classes only.
+    CrossEntropy,
+    /// Squared distance, to the one-hot vector for classes.
+    Squared,
+}
+
+/// Whether penalties are squared norms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Norms {
+    /// `λ1 ‖W‖_F²` and `λ2 ‖φ‖_F²`, as printed.
+    Squared,
+    /// `λ1 ‖W‖_F` and `λ2 ‖φ(batch)‖_F`, as in the authors' code.
+    Unsquared,
+}
+
+/// Whether gradients reach the read-out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadOut {
+    /// `W` is trained.
+    Trained,
+    /// `W` receives no gradient and only the threshold moves it, as in the authors' code of ASKL:
+    /// `W_t = W_0 − t η λ1 U_0 V_0ᵀ`. The other four methods train `W` nevertheless.
+    Frozen,
+}
+
+/// What the trace norm does to singular values (ASKL only).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Thresholding {
+    /// They lose `η λ1` a step and stop at 0: the proximal step.
+    Clipped,
+    /// They lose `η λ1` a step and may turn negative, as in the authors' code.
+    Unclipped,
+    /// Nothing.
+    None,
+}
+
+/// What `λ2` multiplies (with squared norms).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PenaltyScale {
+    /// `(1/n) ‖φ(X)‖_F²`, estimated on each batch: free of the sample's size.
+    Mean,
+    /// `‖φ(batch)‖_F²`, the sum over a batch.
+    BatchSum,
+}
+
+/// Number format of the training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// Single precision, as in the paper.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+/// Settings of the five methods; the defaults are the paper's text (variant `printed`).
+///
+/// ```
+/// use linfa::prelude::*;
+/// use mercer_models::askl::{AsklParams, Kind};
+/// use ndarray::{Array1, Array2};
+/// // Two classes: inside and outside a circle.
+/// let x = Array2::from_shape_fn((200, 2), |(i, j)| ((i * (7 + 4 * j)) as f64 * 0.37).sin());
+/// let y: Array1<usize> =
+///     x.rows().into_iter().map(|row| usize::from(row.dot(&row) > 0.8)).collect();
+/// let params =
+///     AsklParams { kind: Kind::Nskl, features: 100, std: 1.0, epochs: 30.0, ..Default::default() };
+/// let model = params.seeded(1).fit(&Dataset::new(x.clone(), y.clone()))?;
+/// let right = model.predict(&x).iter().zip(&y).filter(|(a, b)| a == b).count();
+/// assert!(right > 185);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AsklParams {
+    /// Which method; not a setting, since the registry has one entry for each.
+    #[serde(skip)]
+    pub kind: Kind,
+    /// Features `D`.
+    pub features: usize,
+    /// Deviation `σ` of the entries of `O` at the start, in 1/input unit:
+    /// the kernel starts as `exp(−σ² ‖x − x'‖² / 2)`.
+    pub std: f64,
+    /// Deviation of the entries of `O'`; that of `O` if absent.
+    pub std_prime: Option<f64>,
+    /// `λ1 ≥ 0`, of the read-out's norm.
+    pub lambda1: f64,
+    /// `λ2 ≥ 0`, of the features' norm (ASKL only).
+    pub lambda2: f64,
+    /// Learning rate `η > 0`.
+    pub rate: f64,
+    /// Passes over the training rows; a fraction rounds to whole steps.
+    pub epochs: f64,
+    /// Rows of a batch.
+    pub batch: usize,
+    /// The optimiser.
+    pub optimiser: Optimiser,
+    /// Whether the two maps share their phases.
+    pub phases: Phases,
+    /// The loss.
+    pub loss: LossChoice,
+    /// Whether penalties are squared norms.
+    pub norms: Norms,
+    /// Whether the read-out is trained (ASKL only).
+    pub read_out: ReadOut,
+    /// What the trace norm does (ASKL only).
+    pub thresholding: Thresholding,
+    /// What `λ2` multiplies.
+    pub penalty_scale: PenaltyScale,
+    /// Whether `f` has a learned offset, starting at 0.
+    pub bias: bool,
+    /// Number format.
+    pub precision: Precision,
+    /// Deviation of the entries of `W` at the start.
+    pub read_out_std: f64,
+}
+
+impl Default for AsklParams {
+    fn default() -> Self {
+        Self {
+            kind: Kind::Askl,
+            features: 2000,
+            std: 0.05,
+            std_prime: None,
+            lambda1: 1e-3,
+            lambda2: 1e-3,
+            rate: 1e-2,
+            epochs: 10.0,
+            batch: 32,
+            optimiser: Optimiser::Adam,
+            phases: Phases::Shared,
+            loss: LossChoice::Auto,
+            norms: Norms::Squared,
+            read_out: ReadOut::Trained,
+            thresholding: Thresholding::Clipped,
+            penalty_scale: PenaltyScale::Mean,
+            bias: false,
+            precision: Precision::F32,
+            read_out_std: 1.0,
+        }
+    }
+}
+
+impl AsklParams {
+    /// The learner, after checking every setting.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn checked(self) -> Result<Askl, LearningError> {
+        self.check()?;
+        Ok(Askl::of(self))
+    }
+
+    fn check(&self) -> Result<(), LearningError> {
+        let count = |name, value: usize| match value {
+            0 => Err(refused(name, value, "at least 1")),
+            _ => Ok(()),
+        };
+        let positive = |name, value: f64| match value {
+            v if v > 0.0 && v.is_finite() => Ok(()),
+            _ => Err(refused(name, value, "positive and finite")),
+        };
+        let not_negative = |name, value: f64| match value {
+            v if v >= 0.0 && v.is_finite() => Ok(()),
+            _ => Err(refused(name, value, "finite and at least 0")),
+        };
+        count("features", self.features)?;
+        count("batch", self.batch)?;
+        positive("std", self.std)?;
+        positive("std_prime", self.std_prime.unwrap_or(self.std))?;
+        not_negative("lambda1", self.lambda1)?;
+        not_negative("lambda2", self.lambda2)?;
+        positive("rate", self.rate)?;
+        positive("epochs", self.epochs)?;
+        not_negative("read_out_std", self.read_out_std)
+    }
+
+    /// The loss for a task.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] for a loss of classes on real targets.
+    pub(super) fn loss_for(&self, task: Task) -> Result<Loss, LearningError> {
+        let regression = task == Task::Regression;
+        match self.loss {
+            LossChoice::Squared => Ok(Loss::Squared),
+            LossChoice::Auto | LossChoice::AutoCrossEntropy if regression => Ok(Loss::Squared),
+            LossChoice::Hinge if regression => Err(no_regression("hinge")),
+            LossChoice::CrossEntropy if regression => Err(no_regression("cross-entropy")),
+            LossChoice::Auto | LossChoice::Hinge => Ok(Loss::Hinge),
+            LossChoice::AutoCrossEntropy | LossChoice::CrossEntropy => Ok(Loss::CrossEntropy),
+        }
+    }
+}
+
+fn refused(name: &'static str, value: impl ToString, must: &'static str) -> LearningError {
+    LearningError::Setting { name, value: value.to_string(), must }
+}
+
+fn no_regression(loss: &str) -> LearningError {
+    refused("loss", loss, "`squared` or `auto` for regression")
+}
+
+/// [`AsklParams`] with a seed, as linfa wants them: not checked before `fit` or `check`.
+#[derive(Debug, Clone)]
+pub struct SeededAskl(Estimator<Askl>);
+
+impl AsklParams {
+    /// For linfa's `Fit`: these settings, and the root of the random streams.
+    pub const fn seeded(self, seed: u64) -> SeededAskl {
+        SeededAskl(Estimator { learner: Askl::of(self), seed })
+    }
+}
+
+impl ParamGuard for SeededAskl {
+    type Checked = Estimator<Askl>;
+    type Error = LearningError;
+
+    fn check_ref(&self) -> Result<&Self::Checked, Self::Error> {
+        self.0.learner.params().check()?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<Self::Checked, Self::Error> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}

@@ -1,0 +1,296 @@
+use super::{Model, Plan, Scalar};
+use mercer_linalg::{dispatched, product, sin_cos};
+use mercer_solvers::{Memory, Step};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, s};
+use std::ops::Range;
+
+/// Entries of a tile of the frequencies' gradient: 256 KiB in `f32`, a part of a core's L2 cache,
+/// so that the optimiser finds the gradient there.
+const TILE: usize = 65_536;
+
+/// Some features of a model with all that belongs to them: the part that one thread trains.
+///
+/// Only the scores, two norms and the Gram matrix of `W` are sums over blocks; everything else
+/// stays inside. A model cut into one block is the whole model.
+pub(crate) struct Block<F> {
+    columns: Range<usize>,
+    maps: usize,
+    scale: F,
+    /// `O | O'` of these features, `d × w` with `w = maps · D_b`.
+    frequencies: Array2<F>,
+    phases: Array1<F>,
+    /// Rows of `W` of these features, `D_b × K`.
+    read_out: Array2<F>,
+    /// What rounding took from `W` when small multiples of it were subtracted.
+    lost: Array2<F>,
+    frequency_memory: Memory<F>,
+    read_out_memory: Memory<F>,
+    /// `φ` of the batch, `b × D_b`.
+    phi: Array2<F>,
+    /// `−sin` of the batch's angles times the scale, then the gradient of the angles, `b × w`.
+    flow: Array2<F>,
+    /// Gradient of `φ`, `b × D_b`.
+    feature_gradient: Array2<F>,
+    read_out_gradient: Array2<F>,
+    change: Array2<F>,
+    angles: Vec<F>,
+    cosines: Vec<F>,
+    tile: Vec<F>,
+}
+
+impl<F: Scalar> Block<F> {
+    /// Copies the features in `columns` out of a model.
+    pub fn cut(model: &Model<F>, columns: Range<usize>, plan: &Plan) -> Self {
+        let (d, k, maps) = (model.inputs(), model.outputs(), model.maps);
+        let (big_d, size, batch) = (model.features(), columns.len(), plan.batch);
+        let width = maps * size;
+        let mut frequencies = Array2::zeros((d, width));
+        let mut phases = Array1::zeros(width);
+        for map in 0..maps {
+            let from = map * big_d + columns.start..map * big_d + columns.end;
+            let to = map * size..(map + 1) * size;
+            let half = model.frequencies.slice(s![.., from.clone()]);
+            frequencies.slice_mut(s![.., to.clone()]).assign(&half);
+            phases.slice_mut(s![to]).assign(&model.phases.slice(s![from]));
+        }
+        let learned = if plan.learn_frequencies { 1 } else { 0 };
+        let tile_rows = (TILE / width.max(1)).clamp(1, d);
+        Self {
+            maps,
+            scale: F::of(model.scale),
+            frequencies,
+            phases,
+            read_out: model.read_out.slice(s![columns.clone(), ..]).to_owned(),
+            lost: Array2::zeros((size, k)),
+            frequency_memory: Memory::new(plan.optimiser, learned * d * width),
+            read_out_memory: Memory::new(plan.optimiser, size * k),
+            phi: Array2::zeros((batch, size)),
+            flow: Array2::zeros((batch, width)),
+            feature_gradient: Array2::zeros((learned * batch, size)),
+            read_out_gradient: Array2::zeros((size, k)),
+            change: Array2::zeros((size, k)),
+            angles: vec![F::zero(); width],
+            cosines: vec![F::zero(); width],
+            tile: vec![F::zero(); learned * tile_rows * width],
+            columns,
+        }
+    }
+
+    /// Copies these features back into the model.
+    pub fn paste(&self, model: &mut Model<F>) {
+        let (big_d, size) = (model.features(), self.columns.len());
+        for map in 0..self.maps {
+            let to = map * big_d + self.columns.start..map * big_d + self.columns.end;
+            let half = self.frequencies.slice(s![.., map * size..(map + 1) * size]);
+            model.frequencies.slice_mut(s![.., to]).assign(&half);
+        }
+        self.paste_read_out(model);
+    }
+
+    /// Copies the read-out of these features back into the model.
+    pub fn paste_read_out(&self, model: &mut Model<F>) {
+        model.read_out.slice_mut(s![self.columns.clone(), ..]).assign(&self.read_out);
+    }
+
+    /// Takes the read-out of these features from the model.
+    pub fn take_read_out(&mut self, model: &Model<F>) {
+        self.read_out.assign(&model.read_out.slice(s![self.columns.clone(), ..]));
+        self.lost.fill(F::zero());
+    }
+
+    /// Computes `φ` and its slopes for a batch `x` (`b × d`) and writes this block's part of
+    /// `Wᵀ φ` to `scores` (`b × K`).
+    pub fn forward(&mut self, x: ArrayView2<'_, F>, scores: ArrayViewMut2<'_, F>) {
+        let (b, size) = (x.nrows(), self.columns.len());
+        let mut flow = self.flow.slice_mut(s![..b, ..]);
+        product(F::one(), x, self.frequencies.view(), F::zero(), flow.view_mut());
+        let phases = self.phases.as_slice().expect("contiguous");
+        for (mut row, mut phi) in flow.rows_mut().into_iter().zip(self.phi.rows_mut()) {
+            let row = row.as_slice_mut().expect("contiguous");
+            let phi = phi.as_slice_mut().expect("contiguous");
+            sum(row, phases, &mut self.angles);
+            sin_cos(&self.angles, row, &mut self.cosines);
+            let (first, second) = self.cosines.split_at(size);
+            if self.maps == 1 {
+                scaled(self.scale, first, phi);
+            } else {
+                scaled_sum(self.scale, first, second, phi);
+            }
+        }
+        let phi = self.phi.slice(s![..b, ..]);
+        product(F::one(), phi, self.read_out.view(), F::zero(), scores);
+    }
+
+    /// `‖φ(batch)‖_F²` over these features.
+    pub fn feature_norm_squared(&self, b: usize) -> f64 {
+        let rows = self.phi.rows().into_iter().take(b);
+        rows.map(|phi| squares(phi.to_slice().expect("contiguous"))).sum()
+    }
+
+    /// `‖W‖_F²` over these features.
+    pub fn read_out_norm_squared(&self) -> f64 {
+        self.read_out.as_slice().expect("contiguous").chunks(4096).map(squares).sum()
+    }
+
+    /// This block's part of `Wᵀ W`, `K × K`.
+    pub fn gram(&self, to: ArrayViewMut2<'_, F>) {
+        product(F::one(), self.read_out.t(), self.read_out.view(), F::zero(), to);
+    }
+
+    /// The gradient of the angles from that of the scores, `g` (`b × K`), and a penalty whose
+    /// gradient is `penalty · φ`. To be called once after [`Block::forward`].
+    pub fn backward(&mut self, g: ArrayView2<'_, F>, penalty: f64) {
+        let (b, size) = (g.nrows(), self.columns.len());
+        let mut gradient = self.feature_gradient.slice_mut(s![..b, ..]);
+        // Both terms carry the factor of d cos / d angle, so that the slopes are plain sines.
+        let slope = -self.scale;
+        let keep = if penalty == 0.0 { F::zero() } else { F::one() };
+        if penalty != 0.0 {
+            let factor = slope * F::of(penalty);
+            for (mut to, phi) in gradient.rows_mut().into_iter().zip(self.phi.rows()) {
+                let to = to.as_slice_mut().expect("contiguous");
+                scaled(factor, phi.to_slice().expect("contiguous"), to);
+            }
+        }
+        product(slope, g, self.read_out.t(), keep, gradient.view_mut());
+        for (mut flow, gradient) in self.flow.rows_mut().into_iter().zip(gradient.rows()) {
+            let gradient = gradient.to_slice().expect("contiguous");
+            for flow in flow.as_slice_mut().expect("contiguous").chunks_exact_mut(size.max(1)) {
+                times(flow, gradient);
+            }
+        }
+    }
+
+    /// `∂/∂W` of the loss and of a penalty whose gradient is `penalty · W`.
+    pub fn read_out_gradient(&mut self, g: ArrayView2<'_, F>, penalty: f64) -> &Array2<F> {
+        let phi = self.phi.slice(s![..g.nrows(), ..]);
+        product(F::one(), phi.t(), g, F::zero(), self.read_out_gradient.view_mut());
+        if penalty != 0.0 {
+            self.read_out_gradient.scaled_add(F::of(penalty), &self.read_out);
+        }
+        &self.read_out_gradient
+    }
+
+    /// Moves the read-out against the gradient computed last.
+    pub fn update_read_out(&mut self, step: &Step<F>) {
+        step.update(
+            self.read_out.as_slice_mut().expect("contiguous"),
+            self.read_out_gradient.as_slice().expect("contiguous"),
+            self.read_out_memory.all(),
+        );
+    }
+
+    /// Rows `rows` of `∂/∂(O | O')`, after [`Block::backward`], to `to` (`rows × w`).
+    pub fn frequency_gradient(
+        &self,
+        x: ArrayView2<'_, F>,
+        rows: Range<usize>,
+        to: ArrayViewMut2<'_, F>,
+    ) {
+        let flow = self.flow.slice(s![..x.nrows(), ..]);
+        product(F::one(), x.slice(s![.., rows]).t(), flow, F::zero(), to);
+    }
+
+    /// Moves the frequencies, tile by tile: gradient and optimiser while the tile is in cache.
+    pub fn update_frequencies(&mut self, x: ArrayView2<'_, F>, step: &Step<F>) {
+        let (d, width) = self.frequencies.dim();
+        if width == 0 {
+            return;
+        }
+        let mut tile = std::mem::take(&mut self.tile);
+        let tile_rows = tile.len() / width;
+        for first in (0..d).step_by(tile_rows) {
+            let rows = first..(first + tile_rows).min(d);
+            let gradient = &mut tile[..rows.len() * width];
+            let view = ArrayViewMut2::from_shape((rows.len(), width), &mut *gradient)
+                .expect("a tile has rows x width entries");
+            self.frequency_gradient(x, rows.clone(), view);
+            let entries = rows.start * width..rows.end * width;
+            let parameters = self.frequencies.as_slice_mut().expect("contiguous");
+            let memory = self.frequency_memory.tile(entries.clone());
+            step.update(&mut parameters[entries], gradient, memory);
+        }
+        self.tile = tile;
+    }
+
+    /// `W ← W − W N`, `N` (`K × K`) being what a threshold removes.
+    ///
+    /// The share removed in one step may be smaller than a unit in the last place of `W`, so the
+    /// subtraction is compensated: what rounding loses is added in the next time.
+    pub fn remove(&mut self, removed: ArrayView2<'_, F>) {
+        product(-F::one(), self.read_out.view(), removed, F::zero(), self.change.view_mut());
+        compensated_sum(
+            self.read_out.as_slice_mut().expect("contiguous"),
+            self.lost.as_slice_mut().expect("contiguous"),
+            self.change.as_slice().expect("contiguous"),
+        );
+    }
+}
+
+/// `Σ a²`, the last sum in double precision.
+fn squares<F: Scalar>(a: &[F]) -> f64 {
+    let mut lanes = [F::zero(); LANES];
+    square_lanes(a, &mut lanes);
+    lanes.iter().map(|lane| lane.wide()).sum()
+}
+
+/// Independent sums, so that they can be vectorised.
+const LANES: usize = 32;
+
+dispatched! {
+    fn square_lanes<F: Scalar>(a: &[F], lanes: &mut [F; LANES]) {
+        let mut chunks = a.chunks_exact(LANES);
+        for chunk in &mut chunks {
+            for (lane, &a) in lanes.iter_mut().zip(chunk) {
+                *lane += a * a;
+            }
+        }
+        for (lane, &a) in lanes.iter_mut().zip(chunks.remainder()) {
+            *lane += a * a;
+        }
+    }
+}
+
+dispatched! {
+    fn sum<F: Scalar>(a: &[F], b: &[F], to: &mut [F]) {
+        for ((to, &a), &b) in to.iter_mut().zip(a).zip(b) {
+            *to = a + b;
+        }
+    }
+}
+
+dispatched! {
+    fn scaled<F: Scalar>(factor: F, a: &[F], to: &mut [F]) {
+        for (to, &a) in to.iter_mut().zip(a) {
+            *to = factor * a;
+        }
+    }
+}
+
+dispatched! {
+    fn scaled_sum<F: Scalar>(factor: F, a: &[F], b: &[F], to: &mut [F]) {
+        for ((to, &a), &b) in to.iter_mut().zip(a).zip(b) {
+            *to = factor * (a + b);
+        }
+    }
+}
+
+dispatched! {
+    fn times<F: Scalar>(to: &mut [F], a: &[F]) {
+        for (to, &a) in to.iter_mut().zip(a) {
+            *to *= a;
+        }
+    }
+}
+
+dispatched! {
+    /// Kahan's summation of `change` onto `total`; `lost` is carried from call to call.
+    fn compensated_sum<F: Scalar>(total: &mut [F], lost: &mut [F], change: &[F]) {
+        for ((total, lost), &change) in total.iter_mut().zip(lost).zip(change) {
+            let wanted = change - *lost;
+            let reached = *total + wanted;
+            *lost = (reached - *total) - wanted;
+            *total = reached;
+        }
+    }
+}

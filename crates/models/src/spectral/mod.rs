@@ -1,0 +1,27 @@
+//! Learners on spectral features: cosines of learned or fixed frequencies under a linear read-out.
+//!
+//! A [`Model`] is the features and their read-out; a [`Plan`] says what is minimised and how; a
+//! [`Block`] is the part of a model that one thread owns; [`train`] runs a team of blocks.
+//!
+//! | paper | code | meaning | shape |
+//! |---|---|---|---|
+//! | `O`, `O'` | `frequencies` | side by side, one column a feature and map | `d × (maps · D)` |
+//! | `b`, `b'` | `phases` | side by side, radians | `maps · D` |
+//! | `W` | `read_out` | `f(x) = Wᵀ φ(x) + c` | `D × K` |
+//! | `c` | `offset` | zero unless a bias is asked for | `K` |
+
+mod block;
+mod model;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod train;
+
+pub use model::Phases;
+pub(crate) use model::{Model, Spectral, Start};
+pub(crate) use plan::{FeaturePenalty, Plan, ReadOutPenalty};
+pub(crate) use train::train;
+
+/// The numbers that a spectral model can be trained in.
+pub(crate) trait Scalar: mercer_linalg::Real + linfa::Float {}
+impl<F: mercer_linalg::Real + linfa::Float> Scalar for F {}

@@ -1,0 +1,179 @@
+use super::Scalar;
+use mercer_learning::{Predictor, Streams, Task};
+use mercer_linalg::{cos, product};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use rand::Rng;
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+
+/// Rows that are predicted at a time: small enough to stay in cache, and every block has this
+/// many (the last one is padded), so that a row's scores do not depend on the other rows.
+const BLOCK: usize = 32;
+
+/// Whether the two maps of a non-stationary feature share one phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phases {
+    /// `b' = b`: in expectation the non-stationary kernel.
+    Shared,
+    /// `b'` apart from `b`: in expectation half a stationary kernel.
+    Independent,
+}
+
+/// `f(x) = Wᵀ φ(x) + c`, `φ(x) = scale · Σ_maps cos(Oᵀ x + b)`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Model<F> {
+    pub maps: usize,
+    pub scale: f64,
+    pub frequencies: Array2<F>,
+    pub phases: Array1<F>,
+    pub read_out: Array2<F>,
+    pub offset: Array1<F>,
+}
+
+/// How a model's parameters are drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Start {
+    /// Features `D`.
+    pub features: usize,
+    /// Deviation of the frequencies of each map: one or two.
+    pub deviations: Vec<f64>,
+    /// Phases of the second map.
+    pub phases: Phases,
+    /// Deviation of the entries of `W`.
+    pub read_out_deviation: f64,
+}
+
+impl<F: Scalar> Model<F> {
+    /// Draws `O ~ N(0, σ²)`, `b ~ U[0, 2π)`, `W ~ N(0, s²)` for `d` inputs and `K` outputs.
+    ///
+    /// `O` is drawn before `O'` and `b` before `b'`, so that methods with one and with two maps
+    /// share the first. The scale is `√(2/D)` with one map, `1/√(2D)` with two.
+    pub fn draw(start: &Start, d: usize, k: usize, streams: &Streams) -> Self {
+        let (big_d, maps) = (start.features, start.deviations.len());
+        let mut rng = streams.rng("frequencies");
+        let mut frequencies = Array2::zeros((d, maps * big_d));
+        for (map, &deviation) in start.deviations.iter().enumerate() {
+            let mut half = frequencies.slice_mut(s![.., map * big_d..(map + 1) * big_d]);
+            half.map_inplace(|o| *o = F::of(deviation * rng.sample::<f64, _>(StandardNormal)));
+        }
+        let mut rng = streams.rng("phases");
+        let mut phases: Array1<F> =
+            (0..maps * big_d).map(|_| F::of(rng.gen_range(0.0..TAU))).collect();
+        if maps == 2 && start.phases == Phases::Shared {
+            let (first, mut second) = phases.view_mut().split_at(Axis(0), big_d);
+            second.assign(&first);
+        }
+        let mut rng = streams.rng("read-out");
+        let mut normal = || F::of(start.read_out_deviation * rng.sample::<f64, _>(StandardNormal));
+        let read_out = Array2::from_shape_simple_fn((big_d, k), &mut normal);
+        let scale = (2.0 / big_d as f64).sqrt() / maps as f64;
+        Self { maps, scale, frequencies, phases, read_out, offset: Array1::zeros(k) }
+    }
+
+    /// Number of features `D`.
+    pub fn features(&self) -> usize {
+        self.read_out.nrows()
+    }
+
+    /// Number of outputs `K`.
+    pub fn outputs(&self) -> usize {
+        self.read_out.ncols()
+    }
+
+    /// Number of inputs `d`.
+    pub fn inputs(&self) -> usize {
+        self.frequencies.nrows()
+    }
+
+    /// Writes `φ(x)` of each row of `x` (`b × d`) to `phi` (`b × D`); `angles` is room for `b`
+    /// rows of `maps · D`.
+    fn features_of(
+        &self,
+        x: ArrayView2<'_, F>,
+        mut angles: ArrayViewMut2<'_, F>,
+        mut phi: ArrayViewMut2<'_, F>,
+    ) {
+        let (big_d, scale) = (self.features(), F::of(self.scale));
+        product(F::one(), x, self.frequencies.view(), F::zero(), angles.view_mut());
+        let mut cosines = vec![F::zero(); self.phases.len()];
+        for (mut row, mut phi) in angles.rows_mut().into_iter().zip(phi.rows_mut()) {
+            row += &self.phases;
+            cos(row.as_slice().expect("rows are contiguous"), &mut cosines);
+            let (first, second) = cosines.split_at(big_d);
+            for (phi, &c) in phi.iter_mut().zip(first) {
+                *phi = scale * c;
+            }
+            for (phi, &c) in phi.iter_mut().zip(second) {
+                *phi += scale * c;
+            }
+        }
+    }
+
+    /// Visits `φ` of the rows of `inputs` block by block: the row of the first, and `b × D`.
+    fn each_block(
+        &self,
+        inputs: ArrayView2<'_, f64>,
+        mut visit: impl FnMut(usize, ArrayView2<'_, F>, usize),
+    ) {
+        let mut x = Array2::zeros((BLOCK, self.inputs()));
+        let mut angles = Array2::zeros((BLOCK, self.phases.len()));
+        let mut phi = Array2::zeros((BLOCK, self.features()));
+        for (index, rows) in inputs.axis_chunks_iter(Axis(0), BLOCK).enumerate() {
+            let used = rows.nrows();
+            x.slice_mut(s![..used, ..]).zip_mut_with(&rows, |x, &value| *x = F::of(value));
+            x.slice_mut(s![used.., ..]).fill(F::zero());
+            self.features_of(x.view(), angles.view_mut(), phi.view_mut());
+            visit(index * BLOCK, phi.view(), used);
+        }
+    }
+
+    /// Mean `‖φ(x)‖²` over the rows.
+    pub fn mean_feature_norm(&self, inputs: ArrayView2<'_, f64>) -> f64 {
+        let mut total = 0.0;
+        self.each_block(inputs, |_, phi, used| {
+            for row in phi.rows().into_iter().take(used) {
+                total += row.iter().map(|p| p.wide().powi(2)).sum::<f64>();
+            }
+        });
+        total / inputs.nrows() as f64
+    }
+
+    /// `f(x)` of each row.
+    pub fn scores(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut scores = Array2::zeros((inputs.nrows(), self.outputs()));
+        let mut block = Array2::zeros((BLOCK, self.outputs()));
+        self.each_block(inputs, |first, phi, used| {
+            product(F::one(), phi, self.read_out.view(), F::zero(), block.view_mut());
+            block += &self.offset;
+            let mut target = scores.slice_mut(s![first..first + used, ..]);
+            target.zip_mut_with(&block.slice(s![..used, ..]), |to, from| *to = from.wide());
+        });
+        scores
+    }
+
+    /// `W` in double precision.
+    pub fn wide_read_out(&self) -> Array2<f64> {
+        self.read_out.mapv(F::wide)
+    }
+}
+
+/// A fitted spectral model.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Spectral<F> {
+    pub model: Model<F>,
+    pub task: Task,
+}
+
+impl<F: Scalar> Predictor for Spectral<F> {
+    fn task(&self) -> Task {
+        self.task
+    }
+    fn features(&self) -> usize {
+        self.model.inputs()
+    }
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.model.scores(inputs)
+    }
+}
