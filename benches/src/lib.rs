@@ -1,1 +1,100 @@
-//! Criterion benches of the hot paths.
+//! What the benches share: made-up samples of a given shape, and the times of training steps.
+//!
+//! The benches time public functions on shapes of the papers; it does not know what the numbers
+//! should be. `README.md` beside it states them.
+
+use mercer_learning::{Fitting, LearningError, Limits, Sample, Settings, find};
+use mercer_models::askl::METHODS;
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Steps at the start that are not timed: caches and the team settle.
+const WARM_UP: usize = 20;
+
+/// A classification sample with uniform inputs in `[-1, 1]` and random labels.
+///
+/// # Panics
+/// If a size is 0.
+pub fn sample(n: usize, d: usize, k: usize, seed: u64) -> Sample {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let inputs = Array2::from_shape_simple_fn((n, d), || rng.gen_range(-1.0..1.0));
+    let labels = (0..n).map(|_| rng.gen_range(0..k as u32)).collect();
+    Sample::classification(inputs, labels, k).expect("a valid sample")
+}
+
+/// A clock that a fit looks at once a step.
+#[derive(Default)]
+struct Clock(Mutex<Vec<Instant>>);
+
+impl Limits for Clock {
+    fn check(&self) -> Result<(), LearningError> {
+        self.0.lock().expect("one fit").push(Instant::now());
+        Ok(())
+    }
+    fn reserve(&self, _bytes: u64) -> Result<(), LearningError> {
+        Ok(())
+    }
+}
+
+/// Seconds of each of `steps` training steps (batch 32) of a method, after a warm-up.
+///
+/// # Panics
+/// If the fit fails.
+pub fn step_times(
+    method: &str,
+    d: usize,
+    k: usize,
+    features: usize,
+    threads: usize,
+    steps: usize,
+    seed: u64,
+) -> Vec<f64> {
+    let sample = sample(4096, d, k, seed);
+    let epochs = (steps + WARM_UP + 1) as f64 * 32.0 / sample.rows() as f64;
+    let settings = Settings::new()
+        .with("features", features)
+        .with("epochs", epochs)
+        .with("std", 1.0 / (d as f64).sqrt())
+        .with("loss", "cross-entropy")
+        .with("rate", 1e-3)
+        .with("lambda1", 1e-4)
+        .with("lambda2", if method == "askl" { 1e-4 } else { 0.0 });
+    let learner = find(METHODS, method)
+        .and_then(|method| method.learner(&settings, sample.task()))
+        .expect("a method with these settings");
+    let clock = Clock::default();
+    let mut fitting = Fitting { threads, limits: &clock, ..Fitting::seeded(seed) };
+    learner.fit(&sample, &mut fitting).expect("a fit");
+    let ticks = clock.0.into_inner().expect("one fit");
+    ticks.windows(2).skip(WARM_UP).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect()
+}
+
+/// The median.
+///
+/// # Panics
+/// If there are no times.
+pub fn median(times: &[f64]) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// Values of `--name value` arguments, in the order of `names`, which carry the defaults.
+///
+/// # Panics
+/// On an unknown name or a value that is not a whole number.
+pub fn arguments(names: &[(&str, usize)]) -> Vec<usize> {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let mut values: Vec<usize> = names.iter().map(|&(_, default)| default).collect();
+    for pair in given.chunks(2) {
+        let name = pair[0].trim_start_matches("--");
+        let place = names.iter().position(|&(known, _)| known == name);
+        let place = place.unwrap_or_else(|| panic!("unknown option `{}`", pair[0]));
+        let value = pair.get(1).and_then(|value| value.parse().ok());
+        values[place] = value.unwrap_or_else(|| panic!("`{}` needs a whole number", pair[0]));
+    }
+    values
+}
