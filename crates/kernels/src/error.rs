@@ -1,0 +1,29 @@
+/// Why a feature map could not be built.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// `D = 0`: an empty map approximates nothing.
+    #[error("a feature map needs at least one feature, got 0")]
+    NoFeatures,
+    /// `d = 0`.
+    #[error("a feature map needs at least one input, got 0")]
+    NoInputs,
+    /// The deviation of the frequencies is zero, negative, infinite or NaN.
+    #[error("{name} must be positive and finite, got {value}")]
+    Deviation {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Frequencies and phases of different numbers of features.
+    #[error("{what} has {found} entries, but there are {expected} features")]
+    Shape {
+        /// Which part.
+        what: &'static str,
+        /// Features of the frequencies.
+        expected: usize,
+        /// Features of the part.
+        found: usize,
+    },
+}
