@@ -1,0 +1,23 @@
+use serde::Serialize;
+
+/// The value of a bound, with its terms in the order of the formula.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bound {
+    /// The bound, not clipped.
+    pub value: f64,
+    /// Parts of the formula, each under the name that the formula gives it.
+    pub terms: Vec<(&'static str, f64)>,
+    /// Whether the bound says nothing: its value is at least what holds without any theorem (the
+    /// range of the loss). Always false for a complexity, which is not compared with a loss until
+    /// it stands in a risk bound.
+    pub vacuous: bool,
+    /// Paper, theorem or equation.
+    pub source: &'static str,
+}
+
+impl Bound {
+    /// The term of that name.
+    pub fn term(&self, name: &str) -> Option<f64> {
+        self.terms.iter().find(|(known, _)| *known == name).map(|&(_, value)| value)
+    }
+}

@@ -1,0 +1,173 @@
+use crate::askl::{EXCESS, RADEMACHER, RATE};
+use crate::{Bound, TheoryError, askl_rate, excess_risk_first_term, rademacher_from_trace};
+use std::collections::BTreeMap;
+
+/// A number that a [`Calculator`] takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Input {
+    /// Name on the command line, kebab-case.
+    pub name: &'static str,
+    /// The formula's letter and what it means.
+    pub meaning: &'static str,
+    /// What is allowed.
+    pub range: &'static str,
+    /// Its value where none is given; without one the input must be given.
+    pub default: Option<f64>,
+}
+
+/// A bound of scalar inputs: what `mercer bound` lists and evaluates.
+#[derive(Debug, Clone, Copy)]
+pub struct Calculator {
+    /// Name on the command line, kebab-case, its paper's short name first.
+    pub name: &'static str,
+    /// One line that says what is bounded.
+    pub title: &'static str,
+    /// Paper, theorem or equation.
+    pub source: &'static str,
+    /// What it takes.
+    pub inputs: &'static [Input],
+    /// The bound of inputs that are all there; call [`Calculator::bound`], which checks that.
+    pub evaluate: fn(&BTreeMap<&str, f64>) -> Result<Bound, TheoryError>,
+}
+
+impl Calculator {
+    /// Fills in defaults, checks that every input is there and known, and evaluates.
+    ///
+    /// ```
+    /// use mercer_theory::find_calculator;
+    /// let rate = find_calculator("askl-rate")?;
+    /// let bound = rate.bound(&[("trace-norm", 2.5), ("outputs", 2.0), ("rows", 4.0)].into())?;
+    /// assert!((bound.value - 1.7677669529663689).abs() < 1e-12);
+    /// # Ok::<(), mercer_theory::TheoryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TheoryError::UnknownInput`], [`TheoryError::Missing`], or what the bound says of a value.
+    pub fn bound(&self, given: &BTreeMap<&str, f64>) -> Result<Bound, TheoryError> {
+        let calculator = self.name;
+        for &name in given.keys() {
+            if self.inputs.iter().all(|input| input.name != name) {
+                let known: Vec<_> = self.inputs.iter().map(|input| input.name).collect();
+                let (input, known) = (name.to_owned(), known.join(", "));
+                return Err(TheoryError::UnknownInput { calculator, input, known });
+            }
+        }
+        let mut complete = BTreeMap::new();
+        for &Input { name, meaning, default, .. } in self.inputs {
+            let value = given.get(name).copied().or(default);
+            let missing = TheoryError::Missing { calculator, input: name, meaning };
+            complete.insert(name, value.ok_or(missing)?);
+        }
+        (self.evaluate)(&complete)
+    }
+}
+
+/// Every bound of scalar inputs.
+pub const CALCULATORS: &[Calculator] = &[
+    Calculator {
+        name: "askl-rademacher",
+        title: "Rademacher complexity of spectral kernel machines with a nuclear norm bound",
+        source: RADEMACHER,
+        inputs: &[TRACE_NORM, OUTPUTS, ROWS, TRACE],
+        evaluate: |inputs| {
+            rademacher_from_trace(
+                number(inputs, &TRACE_NORM)?,
+                count(inputs, &OUTPUTS)?,
+                count(inputs, &ROWS)?,
+                number(inputs, &TRACE)?,
+            )
+        },
+    },
+    Calculator {
+        name: "askl-rate",
+        title: "Convergence rate of spectral kernel machines, without its constant",
+        source: RATE,
+        inputs: &[TRACE_NORM, OUTPUTS, ROWS],
+        evaluate: |inputs| {
+            let (k, n) = (count(inputs, &OUTPUTS)?, count(inputs, &ROWS)?);
+            askl_rate(number(inputs, &TRACE_NORM)?, k, n)
+        },
+    },
+    Calculator {
+        name: "askl-excess-risk",
+        title: "First term of the excess risk bound of spectral kernel machines",
+        source: EXCESS,
+        inputs: &[TRACE_NORM, OUTPUTS, ROWS, TRACE, LIPSCHITZ, LOSS_RANGE],
+        evaluate: |inputs| {
+            let rademacher = rademacher_from_trace(
+                number(inputs, &TRACE_NORM)?,
+                count(inputs, &OUTPUTS)?,
+                count(inputs, &ROWS)?,
+                number(inputs, &TRACE)?,
+            )?;
+            let (l, m) = (number(inputs, &LIPSCHITZ)?, number(inputs, &LOSS_RANGE)?);
+            excess_risk_first_term(l, rademacher.value, m)
+        },
+    },
+];
+
+/// The calculator of that name.
+///
+/// # Errors
+/// [`TheoryError::UnknownCalculator`], with the names that exist.
+pub fn find_calculator(name: &str) -> Result<&'static Calculator, TheoryError> {
+    CALCULATORS.iter().find(|calculator| calculator.name == name).ok_or_else(|| {
+        let known: Vec<_> = CALCULATORS.iter().map(|calculator| calculator.name).collect();
+        TheoryError::UnknownCalculator { name: name.to_owned(), known: known.join(", ") }
+    })
+}
+
+const TRACE_NORM: Input = Input {
+    name: "trace-norm",
+    meaning: "B, the bound on the nuclear norm of the read-out W",
+    range: "not negative",
+    default: None,
+};
+const OUTPUTS: Input = Input {
+    name: "outputs",
+    meaning: "K, the number of outputs",
+    range: "a whole number from 1",
+    default: None,
+};
+const ROWS: Input = Input {
+    name: "rows",
+    meaning: "n, the number of training rows",
+    range: "a whole number from 1",
+    default: None,
+};
+const TRACE: Input = Input {
+    name: "trace",
+    meaning: "the sum of k(x_i, x_i) over the training rows, at most n for spectral kernels",
+    range: "not negative",
+    default: None,
+};
+const LIPSCHITZ: Input = Input {
+    name: "lipschitz",
+    meaning: "L of the loss in the 2-norm; the square root of 2 for hinge and cross-entropy",
+    range: "positive",
+    default: Some(std::f64::consts::SQRT_2),
+};
+const LOSS_RANGE: Input = Input {
+    name: "loss-range",
+    meaning: "the width of the loss's range, from which on the bound says nothing",
+    range: "positive",
+    default: Some(1.0),
+};
+
+/// The value of an input; [`Calculator::evaluate`] may have been called without it.
+fn number(inputs: &BTreeMap<&str, f64>, input: &Input) -> Result<f64, TheoryError> {
+    inputs.get(input.name).copied().or(input.default).ok_or(TheoryError::Missing {
+        calculator: "the calculator",
+        input: input.name,
+        meaning: input.meaning,
+    })
+}
+
+/// A whole number from 1 that f64 represents exactly.
+fn count(inputs: &BTreeMap<&str, f64>, input: &Input) -> Result<usize, TheoryError> {
+    let value = number(inputs, input)?;
+    if value >= 1.0 && value <= 2f64.powi(53) && value.fract() == 0.0 {
+        return Ok(value as usize);
+    }
+    Err(TheoryError::Range { argument: input.name, value, must: input.range })
+}

@@ -1,0 +1,106 @@
+use crate::TheoryError;
+use crate::error::{check, check_count};
+use mercer_linalg::SmallEigen;
+use ndarray::ArrayView2;
+
+/// Largest `n K` whose `2^(nK)` sign patterns are enumerated.
+const LIMIT: usize = 20;
+
+/// Rademacher averages over every sign pattern, for a class `{x ↦ Wᵀφ(x) : ‖W‖_* ≤ B}`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RademacherAverages {
+    /// `(B/n) E‖Φ_ε‖_2`: the empirical Rademacher complexity itself, since the spectral norm is
+    /// dual to the nuclear norm.
+    pub spectral: f64,
+    /// `(B/n) E‖Φ_ε‖_F`: where the paper's proof arrives by pairing with the Frobenius norm,
+    /// before Jensen's inequality takes it to (11).
+    pub frobenius: f64,
+}
+
+/// Both averages, exactly, for a handful of points.
+///
+/// With `Φ_ε = Σ_i φ(x_i) ε_iᵀ` (features × `K`) and the Gram matrix `G` of the features,
+/// `Φ_εᵀ Φ_ε = εᵀ G ε` (`K × K`), so that only `G` is needed: its largest eigenvalue is
+/// `‖Φ_ε‖_2²`, its trace `‖Φ_ε‖_F²`.
+///
+/// - `trace_norm` is `B ≥ 0`; `outputs` is `K ≥ 1`
+/// - `gram` is `G`, symmetric and positive semi-definite (`n × n`)
+///
+/// The time is `2^(nK−1) (n² K + n K² + K³)`.
+///
+/// # Errors
+/// [`TheoryError::Empty`], [`TheoryError::Shape`] (not square), [`TheoryError::Range`] (NaN, or
+/// `B` out of range) or [`TheoryError::TooManyPatterns`] beyond `n K = 20`.
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// // One point with ‖φ‖ = 2, one output: ε = ±1 does not matter.
+/// let averages = mercer_theory::enumerate_rademacher(3.0, 1, array![[4.0]].view())?;
+/// assert_eq!((averages.spectral, averages.frobenius), (6.0, 6.0));
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
+pub fn enumerate_rademacher(
+    trace_norm: f64,
+    outputs: usize,
+    gram: ArrayView2<'_, f64>,
+) -> Result<RademacherAverages, TheoryError> {
+    check("trace_norm", trace_norm, |b| b >= 0.0, "not negative and finite")?;
+    check_count("outputs", outputs)?;
+    let (n, columns) = gram.dim();
+    if n == 0 {
+        return Err(TheoryError::Empty { argument: "gram" });
+    }
+    if n != columns {
+        let (argument, found_rows, found_columns) = ("gram", n, columns);
+        return Err(TheoryError::Shape {
+            argument,
+            found_rows,
+            found_columns,
+            rows: n,
+            columns: n,
+        });
+    }
+    for &entry in gram {
+        check("gram", entry, |_| true, "finite")?;
+    }
+    let k = outputs;
+    if n.saturating_mul(k) > LIMIT {
+        return Err(TheoryError::TooManyPatterns { points: n, outputs, limit: LIMIT });
+    }
+
+    // ε and −ε have the same norms: the first sign stays +1.
+    let patterns = 1u32 << (n * k - 1);
+    let mut eigen = SmallEigen::new(k);
+    let (mut signs, mut weighted) = (vec![1.0; n * k], vec![0.0; n * k]);
+    let mut small = vec![0.0; k * k];
+    let (mut spectral, mut frobenius) = (0.0, 0.0);
+    for pattern in 0..patterns {
+        for (bit, sign) in signs.iter_mut().skip(1).enumerate() {
+            *sign = if pattern >> bit & 1 == 1 { -1.0 } else { 1.0 };
+        }
+        for i in 0..n {
+            for c in 0..k {
+                weighted[i * k + c] = (0..n).map(|j| gram[[i, j]] * signs[j * k + c]).sum();
+            }
+        }
+        for a in 0..k {
+            for b in 0..k {
+                small[a * k + b] = (0..n).map(|i| signs[i * k + a] * weighted[i * k + b]).sum();
+            }
+        }
+        let trace: f64 = (0..k).map(|c| small[c * k + c]).sum();
+        if !eigen.decompose(&small) {
+            return Err(TheoryError::Range {
+                argument: "gram",
+                value: trace,
+                must: "a Gram matrix whose entries do not overflow",
+            });
+        }
+        let largest = eigen.values().iter().copied().fold(0.0, f64::max);
+        spectral += largest.sqrt();
+        frobenius += trace.max(0.0).sqrt();
+    }
+    let scale = trace_norm / (n as f64 * f64::from(patterns));
+    Ok(RademacherAverages { spectral: scale * spectral, frobenius: scale * frobenius })
+}
