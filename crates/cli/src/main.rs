@@ -1,2 +1,104 @@
-//! The command line.
-fn main() {}
+//! `mercer`: words in, words out; no algorithm.
+
+mod args;
+mod data;
+mod list;
+mod progress;
+mod report;
+mod reproduce;
+mod results;
+mod status;
+
+use args::{Cli, Command};
+use clap::Parser;
+use mercer_datasets::DataError;
+use mercer_experiments::ExperimentError;
+use mercer_harness::{HarnessError, MeteredAllocator};
+use mercer_learning::LearningError;
+use std::process::ExitCode;
+
+/// Counts bytes by thread, so that a trial's memory is known and can be limited.
+#[global_allocator]
+static ALLOCATOR: MeteredAllocator = MeteredAllocator;
+
+/// How a command ended, when it was no error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// All that was asked was done.
+    Done,
+    /// Some trials failed, or two directories differ.
+    Failed,
+    /// Data is missing.
+    NoData,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl From<Ended> for ExitCode {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Done => Self::SUCCESS,
+            Ended::Failed => Self::from(3),
+            Ended::NoData => Self::from(4),
+            Ended::Interrupted => Self::from(130),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let level = if cli.quiet { "error" } else { "info" };
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("MERCER_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level)),
+        )
+        .with_writer(std::io::stderr)
+        .without_time()
+        .with_target(false)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .init();
+    let ended = match cli.command {
+        Command::List(args) => list::run(&args),
+        Command::Data(args) => data::run(&args, cli.quiet),
+        Command::Reproduce(args) => reproduce::run(&args, cli.quiet),
+        Command::Status(args) => status::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Results(args) => results::run(&args.command),
+    };
+    match ended {
+        Ok(ended) => ended.into(),
+        Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(if wrong_usage(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+/// Whoever read our output has seen enough.
+fn broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// A name that does not exist is the user's slip, not a fault.
+fn wrong_usage(error: &anyhow::Error) -> bool {
+    let harness = |error: &HarnessError| match error {
+        HarnessError::Unknown { .. } => true,
+        HarnessError::Learning(error) => matches!(error, LearningError::UnknownMethod { .. }),
+        HarnessError::Data(error) => matches!(**error, DataError::Unknown { .. }),
+        _ => false,
+    };
+    error.chain().any(|cause| {
+        if let Some(ExperimentError::Harness(error)) = cause.downcast_ref::<ExperimentError>() {
+            return harness(error);
+        }
+        matches!(cause.downcast_ref(), Some(ExperimentError::UnknownArtefact { .. }))
+            || matches!(cause.downcast_ref(), Some(DataError::Unknown { .. }))
+            || cause.downcast_ref::<HarnessError>().is_some_and(harness)
+    })
+}

@@ -1,1 +1,31 @@
-//! Spec to trials to records.
+//! Spec → trials → fits → records.
+//!
+//! A [`Spec`] is a file that reads like the paragraph of a paper: datasets, split, variants,
+//! methods, repeats. [`plan`] turns it into [`Trial`]s, each with the [`mercer_records::Key`]
+//! that names its record; [`run`] carries out those whose record is missing, side by side, within
+//! limits, and writes each as it ends, so that a run can be killed and continued. Tuning sees the
+//! training part of its trial and nothing else.
+//!
+//! The harness is handed the methods and names none of them; it knows no table and no figure.
+
+mod error;
+mod execute;
+mod host;
+mod limits;
+mod memory;
+mod plan;
+mod pool;
+mod prepare;
+mod spec;
+mod tune;
+
+pub use error::HarnessError;
+pub use execute::{Laboratory, execute};
+pub use host::{host, yardstick};
+pub use limits::{Stop, TrialLimits};
+pub use memory::{MeteredAllocator, metered};
+pub use plan::{Selection, Trial, TuningSource, plan};
+pub use pool::{Options, Progress, Shard, Silent, Summary, run};
+pub use prepare::{Parts, Protocol, Scale, SplitRule, TargetRule, prepare};
+pub use spec::{Cut, Profile, Spec, SpecMethod, Variant};
+pub use tune::{Tuner, tune};

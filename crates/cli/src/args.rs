@@ -1,0 +1,236 @@
+//! Words in: what can be typed.
+
+use clap::{Args, Parser, Subcommand};
+use mercer_harness::Shard;
+use std::path::PathBuf;
+
+/// Re-runs, audits and extends four kernel-learning papers.
+///
+/// Tables go to standard output, messages and progress to standard error. Exit status: 0 all that
+/// was asked was done; 1 an error; 2 wrong usage; 3 some trials failed; 4 data is missing; 130
+/// interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "mercer", version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// No progress and no messages but errors.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List artefacts, methods, or datasets.
+    List(ListArgs),
+    /// Find, fetch, import and verify data.
+    Data(DataArgs),
+    /// Run what is missing of some tables and figures, then render them.
+    Reproduce(ReproduceArgs),
+    /// Say how much of each artefact is recorded.
+    Status(StatusArgs),
+    /// Render tables, figures and the page from records; fits nothing.
+    Report(ReportArgs),
+    /// Compact, merge, export and compare records.
+    Results(ResultsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// What to list.
+    #[arg(value_enum, default_value = "artefacts")]
+    pub what: Listed,
+    /// JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Listed {
+    /// Tables and figures.
+    Artefacts,
+    /// Learners and baselines.
+    Methods,
+    /// The catalogue, and where each dataset is found.
+    Datasets,
+}
+
+/// Where data and records are.
+#[derive(Debug, Args)]
+pub(crate) struct Places {
+    /// Data directory with a MANIFEST.toml; else $MERCER_DATA, else data/cache.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Record directory.
+    #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
+    pub results: PathBuf,
+    /// Committed reports, whose records supply tunings made earlier.
+    #[arg(long, value_name = "DIR", default_value = "reports")]
+    pub reports: PathBuf,
+    /// Use data that parses but is not the catalogue's version.
+    #[arg(long)]
+    pub accept_version: bool,
+}
+
+/// What part of the studies is meant.
+#[derive(Debug, Args)]
+pub(crate) struct Narrow {
+    /// Papers (askl) or artefacts (askl/table2); all without one.
+    #[arg(value_name = "PAPER|ARTEFACT")]
+    pub artefacts: Vec<String>,
+    /// paper: all repeats and epochs; quick: the first two repeats; smoke: proves the pipe.
+    #[arg(long, default_value = "quick")]
+    pub profile: String,
+    /// Only this variant (repeatable).
+    #[arg(long = "variant", value_name = "V")]
+    pub variants: Vec<String>,
+    /// Only this dataset (repeatable).
+    #[arg(long = "dataset", value_name = "D")]
+    pub datasets: Vec<String>,
+    /// Only this method (repeatable).
+    #[arg(long = "method", value_name = "M")]
+    pub methods: Vec<String>,
+    /// At most so many repeats of each cell.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    #[command(flatten)]
+    pub narrow: Narrow,
+    #[command(flatten)]
+    pub places: Places,
+    /// Trials side by side; all cores without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Run only the I-th of N shares of the trials.
+    #[arg(long, value_name = "I/N", default_value = "1/1")]
+    pub shard: Shard,
+    /// Run trials again that are recorded as failed.
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// Say what would run, and run nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print every cell as JSON instead of tables.
+    #[arg(long)]
+    pub json: bool,
+    /// Where tables and figures go; DIR of --results with /report appended without it.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub narrow: Narrow,
+    #[command(flatten)]
+    pub places: Places,
+    /// JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Papers or artefacts; all without one.
+    #[arg(value_name = "PAPER|ARTEFACT")]
+    pub artefacts: Vec<String>,
+    /// Whose trials are shown.
+    #[arg(long, default_value = "paper")]
+    pub profile: String,
+    #[command(flatten)]
+    pub places: Places,
+    /// Where tables, figures and the page go; DIR of --reports without it.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Open the page in the desktop's browser.
+    #[arg(long)]
+    pub open: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    #[command(subcommand)]
+    pub command: DataCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataCommand {
+    /// Where each dataset of the catalogue is found.
+    List {
+        /// Data directory.
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+        /// JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Download datasets from their official addresses into data/cache.
+    Fetch {
+        /// Datasets; all without one.
+        names: Vec<String>,
+        /// Keep files whose content is not the catalogue's version.
+        #[arg(long)]
+        accept_version: bool,
+    },
+    /// Copy the datasets of a directory into data/cache, verifying each.
+    Import {
+        /// A directory with a MANIFEST.toml.
+        dir: PathBuf,
+    },
+    /// Load datasets and compare them with the catalogue.
+    Verify {
+        /// Datasets; all that are found without one.
+        names: Vec<String>,
+        /// Data directory.
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResultsArgs {
+    #[command(subcommand)]
+    pub command: ResultsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ResultsCommand {
+    /// Fold the record directory into Parquet files, one a study, keeping what they have.
+    Compact {
+        /// Record directory.
+        #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
+        results: PathBuf,
+        /// Where the Parquet files go.
+        #[arg(long, value_name = "DIR", default_value = "reports/records")]
+        into: PathBuf,
+    },
+    /// Copy records of other directories into the record directory.
+    Merge {
+        /// Directories to copy from.
+        #[arg(required = true)]
+        from: Vec<PathBuf>,
+        /// Record directory.
+        #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
+        results: PathBuf,
+    },
+    /// Write every trial as a line of CSV or JSON.
+    Export {
+        /// Record directory.
+        #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
+        results: PathBuf,
+        /// JSON lines instead of CSV.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compare the results of two record directories; exit status 3 if they differ.
+    Diff {
+        /// A directory.
+        a: PathBuf,
+        /// Another.
+        b: PathBuf,
+    },
+}

@@ -1,0 +1,153 @@
+//! `mercer reproduce`: run what is missing, then render.
+
+use crate::Ended;
+use crate::args::{Narrow, Places, ReproduceArgs};
+use crate::progress::Bar;
+use anyhow::Context;
+use mercer_datasets::Library;
+use mercer_experiments::{Artefact, Desk, Shelf, Work, registry, select, work, write};
+use mercer_harness::{
+    Laboratory, Options, Selection, Stop, Summary, TuningSource, run as carry_out,
+};
+use mercer_records::Store;
+use std::io::Write;
+
+pub(crate) fn selection(narrow: &Narrow) -> Selection {
+    Selection {
+        variants: narrow.variants.clone(),
+        datasets: narrow.datasets.clone(),
+        methods: narrow.methods.clone(),
+        repeats: narrow.repeats,
+        ..Selection::default()
+    }
+}
+
+/// Records of earlier runs: the committed ones, for their tunings.
+pub(crate) fn archive(places: &Places) -> anyhow::Result<Shelf> {
+    let mut shelf = Shelf::new();
+    shelf.add_archive(&places.reports.join("records"))?;
+    Ok(shelf)
+}
+
+pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
+    let methods = registry();
+    let artefacts = select(&args.narrow.artefacts)?;
+    let selection = selection(&args.narrow);
+    let archive = archive(&args.places)?;
+    let work = work(&artefacts, &methods, &args.narrow.profile, &selection, &archive)?;
+    let store = Store::open(&args.places.results)?;
+    if args.dry_run {
+        return dry_run(args, &artefacts, &work, &store);
+    }
+    let stop = Stop::default();
+    let asked = stop.clone();
+    ctrlc::set_handler(move || {
+        eprintln!("stopping: trials in flight are dropped, finished ones are written");
+        asked.ask();
+    })
+    .context("cannot install the handler of Ctrl-C")?;
+    let library =
+        Library::discover(args.places.data.as_deref())?.accept_version(args.places.accept_version);
+    let laboratory = Laboratory::new(&methods, library, store.clone(), stop.clone());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = Options {
+        jobs: args.jobs.map_or(cores, usize::from),
+        shard: args.shard,
+        retry_failed: args.retry_failed,
+    };
+    let bar = Bar::new(quiet);
+    let summary = carry_out(&work.trials, &laboratory, &options, &bar)?;
+    bar.finish();
+    if !stop.asked() {
+        for computed in &work.computed {
+            computed.ensure(&store)?;
+        }
+    }
+    if summary.interrupted {
+        eprintln!(
+            "interrupted; {} trials are recorded. The same command goes on from here.",
+            summary.recorded + summary.done + summary.diverged
+        );
+        return Ok(Ended::Interrupted);
+    }
+    render(args, &artefacts, &methods, &selection, &store, archive, &summary)?;
+    Ok(ended(&summary))
+}
+
+fn render(
+    args: &ReproduceArgs,
+    artefacts: &[&Artefact],
+    methods: &[mercer_learning::Method],
+    selection: &Selection,
+    store: &Store,
+    archive: Shelf,
+    summary: &Summary,
+) -> anyhow::Result<()> {
+    // Records of this directory only: a reproduction shows what it ran. The archive supplies
+    // nothing but the tunings that the keys of the trials rest on.
+    let mut shelf = Shelf::new();
+    shelf.add_store(store)?;
+    shelf.add(archive.into_tunings());
+    let desk = Desk {
+        shelf: &shelf,
+        methods,
+        profile: &args.narrow.profile,
+        selection,
+        missing: &summary.missing,
+    };
+    let out = args.out.clone().unwrap_or_else(|| args.places.results.join("report"));
+    let written = write(&desk, artefacts, &out)?;
+    let mut stdout = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut stdout, &written.summary)?;
+        writeln!(stdout)?;
+    } else {
+        for table in &written.tables {
+            writeln!(stdout, "{}", table.to_markdown())?;
+        }
+    }
+    eprintln!("{} files in {}; open {}", written.files, out.display(), written.page.display());
+    Ok(())
+}
+
+/// Exit status 3 outranks 4: a failure needs eyes, missing data needs a download.
+fn ended(summary: &Summary) -> Ended {
+    for (trial, error) in summary.failed.iter().take(20) {
+        eprintln!("failed: {trial}: {error}");
+    }
+    if !summary.failed.is_empty() {
+        eprintln!("{} trials failed; add --retry-failed to run them again", summary.failed.len());
+        return Ended::Failed;
+    }
+    for (dataset, reason) in &summary.missing {
+        eprintln!("no data for {dataset}: {reason}");
+    }
+    if summary.missing.is_empty() { Ended::Done } else { Ended::NoData }
+}
+
+fn dry_run(
+    args: &ReproduceArgs,
+    artefacts: &[&Artefact],
+    work: &Work,
+    store: &Store,
+) -> anyhow::Result<Ended> {
+    let mut stdout = std::io::stdout().lock();
+    let mut recorded = 0;
+    let mut tunings = 0;
+    for trial in &work.trials {
+        recorded += usize::from(store.get(&trial.key)?.is_some());
+        tunings += usize::from(matches!(&trial.tuning, TuningSource::Tuner { archived: None, .. }));
+    }
+    writeln!(stdout, "profile {}", args.narrow.profile)?;
+    for artefact in artefacts {
+        writeln!(stdout, "{:<28} {}", artefact.id, artefact.title)?;
+    }
+    writeln!(
+        stdout,
+        "{} trials, {recorded} recorded, {} to run, {tunings} with a tuner; {} simulations",
+        work.trials.len(),
+        work.trials.len() - recorded,
+        work.computed.len()
+    )?;
+    Ok(Ended::Done)
+}

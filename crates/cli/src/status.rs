@@ -1,0 +1,58 @@
+//! `mercer status`: how much of each artefact is recorded.
+
+use crate::Ended;
+use crate::args::StatusArgs;
+use crate::reproduce::{archive, selection};
+use mercer_experiments::{registry, select, work};
+use mercer_records::{Status, Store};
+use serde_json::json;
+use std::io::Write;
+
+pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
+    let methods = registry();
+    let artefacts = select(&args.narrow.artefacts)?;
+    let selection = selection(&args.narrow);
+    let archive = archive(&args.places)?;
+    let store = Store::open(&args.places.results)?;
+    let mut stdout = std::io::stdout().lock();
+    let mut lines = Vec::new();
+    for artefact in artefacts {
+        let work = work(&[artefact], &methods, &args.narrow.profile, &selection, &archive)?;
+        let mut done = 0;
+        let mut others = 0;
+        for trial in &work.trials {
+            let status = store.get(&trial.key)?.map(|record| record.result.status);
+            done += usize::from(status == Some(Status::Done));
+            others += usize::from(status.is_some_and(|status| status != Status::Done));
+        }
+        let trials = work.trials.len();
+        lines.push(json!({
+            "artefact": artefact.id, "profile": args.narrow.profile,
+            "trials": trials, "done": done, "without_score": others,
+            "to_run": trials - done - others,
+        }));
+    }
+    if args.json {
+        serde_json::to_writer_pretty(&mut stdout, &lines)?;
+        writeln!(stdout)?;
+    } else {
+        writeln!(
+            stdout,
+            "{:<24} {:>7} {:>7} {:>13} {:>7}",
+            "artefact", "trials", "done", "without score", "to run"
+        )?;
+        for line in &lines {
+            let number = |name: &str| line[name].as_u64().unwrap_or(0);
+            writeln!(
+                stdout,
+                "{:<24} {:>7} {:>7} {:>13} {:>7}",
+                line["artefact"].as_str().unwrap_or_default(),
+                number("trials"),
+                number("done"),
+                number("without_score"),
+                number("to_run")
+            )?;
+        }
+    }
+    Ok(Ended::Done)
+}

@@ -1,0 +1,62 @@
+use mercer_datasets::DataError;
+use mercer_learning::LearningError;
+use mercer_records::RecordError;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Why a study could not be planned or run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HarnessError {
+    /// A spec that cannot be read.
+    #[error("spec {path}: {reason}")]
+    Spec {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A name on the command line that the spec does not have.
+    #[error("unknown {kind} `{name}`{hint}")]
+    Unknown {
+        /// `dataset`, `method`, `variant` or `profile`.
+        kind: &'static str,
+        /// The name given.
+        name: String,
+        /// What there is.
+        hint: String,
+    },
+    /// A shard that does not exist.
+    #[error("shard {index}/{count}: the index must be from 1 to the count")]
+    Shard {
+        /// Index given.
+        index: usize,
+        /// Count given.
+        count: usize,
+    },
+    /// A split that leaves a part empty.
+    #[error("splitting {rows} rows by {rule} leaves the {part} part empty")]
+    EmptyPart {
+        /// Rows to split.
+        rows: usize,
+        /// The rule, printed.
+        rule: String,
+        /// `training` or `test`.
+        part: &'static str,
+    },
+    /// Of the data; shared by all trials that wanted it.
+    #[error("{0}")]
+    Data(Arc<DataError>),
+    /// Of a method or its settings.
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+    /// Of the record directory.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+impl From<DataError> for HarnessError {
+    fn from(error: DataError) -> Self {
+        Self::Data(Arc::new(error))
+    }
+}

@@ -1,0 +1,272 @@
+use crate::{
+    HarnessError, Parts, SplitRule, Stop, Trial, TrialLimits, TuningSource, host, prepare, tune,
+    yardstick,
+};
+use mercer_datasets::{DataError, Dataset, Library};
+use mercer_learning::{
+    Fitted, Fitting, LearningError, Method, Moment, Predictions, Predictor, Probe, Sample,
+    Settings, find, score,
+};
+use mercer_records::{CurvePoint, Key, Predicted, Record, Run, Status, Store, TrialResult, Tuning};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// What trials need: methods, data, the record directory, and the flag that stops them.
+pub struct Laboratory<'a> {
+    /// The registered methods.
+    pub methods: &'a [Method],
+    /// Where data is found.
+    pub library: Library,
+    /// Where records go.
+    pub store: Store,
+    /// Asks every trial to stop.
+    pub stop: Stop,
+    loaded: Mutex<HashMap<String, Arc<OnceLock<Result<Arc<Dataset>, Arc<DataError>>>>>>,
+}
+
+impl<'a> Laboratory<'a> {
+    /// A laboratory with no data loaded yet.
+    pub fn new(methods: &'a [Method], library: Library, store: Store, stop: Stop) -> Self {
+        Self { methods, library, store, stop, loaded: Mutex::default() }
+    }
+
+    /// A dataset, loaded once and shared by all trials; others may load at the same time.
+    ///
+    /// # Errors
+    /// As loading it the first time.
+    pub fn dataset(&self, name: &str) -> Result<Arc<Dataset>, Arc<DataError>> {
+        let slot = {
+            let mut loaded = self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Arc::clone(loaded.entry(name.to_owned()).or_default())
+        };
+        slot.get_or_init(|| self.library.load(name).map(Arc::new).map_err(Arc::new)).clone()
+    }
+
+    /// Forgets a dataset; trials that hold it keep it.
+    pub fn forget(&self, name: &str) {
+        self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(name);
+    }
+}
+
+/// Carries out a trial and writes its record. An error of the fit is a record too; only errors of
+/// the data, of the record directory, and an interruption come back as errors.
+///
+/// # Errors
+/// [`HarnessError::Data`], [`HarnessError::Record`], or
+/// [`LearningError::Interrupted`].
+pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, HarnessError> {
+    let mut run = Run { host: host().to_owned(), version: version(), ..Run::default() };
+    run.yardstick_seconds = yardstick();
+    let mut clock = Clock::new(&mut run.seconds);
+    let dataset = laboratory.dataset(&trial.key.dataset).map_err(HarnessError::Data)?;
+    clock.lap("load");
+    let limit = |name: &str| trial.key.limits.get(name).and_then(Value::as_f64);
+    let (seconds, bytes) = (limit("seconds"), limit("bytes").map(|bytes| bytes as u64));
+    let limits = TrialLimits::start(seconds, bytes, laboratory.stop.clone());
+    let parts = prepare(&dataset, &trial.protocol, &trial.streams)?;
+    clock.lap("prepare");
+    let result = match attempt(trial, laboratory, &parts, &limits, &mut clock) {
+        Ok(result) => result,
+        Err(HarnessError::Learning(error)) if error != LearningError::Interrupted => {
+            failed(&error, &parts)
+        }
+        Err(other) => return Err(other),
+    };
+    run.peak_bytes = limits.peak_bytes();
+    run.finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let record = Record::new(trial.key.clone(), result, run);
+    laboratory.store.put(&record)?;
+    Ok(record)
+}
+
+/// The record of a trial's tuning: from the archive, from the directory, or made now.
+fn tuned(
+    trial: &Trial,
+    laboratory: &Laboratory<'_>,
+    parts: &Parts,
+    limits: &TrialLimits,
+) -> Result<Option<Tuning>, HarnessError> {
+    let TuningSource::Tuner { tuner, key, archived } = &trial.tuning else { return Ok(None) };
+    if let Some(tuning) = archived {
+        return Ok(Some(tuning.clone()));
+    }
+    if let Some(found) = laboratory.store.get(key)?.and_then(|record| record.result.tuning) {
+        return Ok(Some(found));
+    }
+    let start = Instant::now();
+    let method = find(laboratory.methods, &trial.key.method)?;
+    let streams = trial.streams.child("tuning");
+    let tuning =
+        tune(method, &parts.train, &trial.settings, &trial.anchor, tuner, &streams, limits)?;
+    let result = TrialResult {
+        tuning: Some(tuning.clone()),
+        settings: tuning.chosen.clone(),
+        ..empty(Status::Done, parts)
+    };
+    let run = Run {
+        host: host().to_owned(),
+        version: version(),
+        yardstick_seconds: yardstick(),
+        peak_bytes: limits.peak_bytes(),
+        seconds: BTreeMap::from([("tune".to_owned(), start.elapsed().as_secs_f64())]),
+        finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
+    };
+    laboratory.store.put(&Record::new(Key::clone(key), result, run))?;
+    Ok(Some(tuning))
+}
+
+fn attempt(
+    trial: &Trial,
+    laboratory: &Laboratory<'_>,
+    parts: &Parts,
+    limits: &TrialLimits,
+    clock: &mut Clock<'_>,
+) -> Result<TrialResult, HarnessError> {
+    let method = find(laboratory.methods, &trial.key.method)?;
+    let tuning = tuned(trial, laboratory, parts, limits)?;
+    clock.lap("tune");
+    let mut settings = (method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
+    if let Some(tuning) = &tuning {
+        for (name, value) in &tuning.chosen {
+            settings = settings.with(name, value.clone());
+        }
+    }
+    let learner = method.learner(&settings, parts.train.task())?;
+    let mut curve = trial.look_every.map(|every| Curve::new(every, parts)).transpose()?;
+    let mut fitting = Fitting {
+        streams: trial.streams.child("fit"),
+        threads: 1,
+        limits,
+        probe: curve.as_mut().map(|curve| curve as &mut dyn Probe),
+    };
+    let Fitted { predictor, convergence, facts } = learner.fit(&parts.train, &mut fitting)?;
+    clock.lap("fit");
+    let predictions = predictor.predict(parts.test.inputs())?;
+    let metrics = score(&predictions, &parts.test);
+    clock.lap("predict");
+    if let Some((name, value)) = metrics.iter().find(|(_, value)| !value.is_finite()) {
+        let reason = format!("{name} on the test rows is {value}");
+        return Err(LearningError::Numerical { operation: "scoring", reason }.into());
+    }
+    let wrong = matches!(trial.protocol.split, Some(SplitRule::Official { .. }))
+        .then(|| misclassified(&predictions, &parts.test))
+        .flatten();
+    let predicted = trial.keep_predictions.then(|| match predictions {
+        Predictions::Classes(labels) => Predicted::Classes(labels),
+        Predictions::Real(values) => Predicted::Real(values),
+    });
+    Ok(TrialResult {
+        metrics,
+        facts,
+        convergence: json!(convergence),
+        settings: named(&settings),
+        tuning: tuning.map(|tuning| Tuning { chosen: tuning.chosen, history: Vec::new() }),
+        curve: curve.map(|curve| curve.points).unwrap_or_default(),
+        predicted,
+        wrong,
+        ..empty(Status::Done, parts)
+    })
+}
+
+/// Indices of the rows whose predicted class is wrong.
+fn misclassified(predictions: &Predictions, test: &Sample) -> Option<Vec<u32>> {
+    match (predictions, test.labels()) {
+        (Predictions::Classes(labels), Some(truth)) => {
+            let rows = labels.iter().zip(truth).enumerate();
+            Some(rows.filter(|(_, (p, t))| p != t).map(|(row, _)| row as u32).collect())
+        }
+        _ => None,
+    }
+}
+
+fn named(settings: &Settings) -> BTreeMap<String, Value> {
+    settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
+}
+
+fn failed(error: &LearningError, parts: &Parts) -> TrialResult {
+    let status = match error {
+        LearningError::Diverged { .. } => Status::Diverged,
+        LearningError::OutOfTime { .. } => Status::OutOfTime,
+        LearningError::OutOfMemory { .. } => Status::OutOfMemory,
+        _ => Status::Failed,
+    };
+    TrialResult { error: Some(error.to_string()), ..empty(status, parts) }
+}
+
+fn empty(status: Status, parts: &Parts) -> TrialResult {
+    TrialResult {
+        status,
+        error: None,
+        metrics: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        convergence: Value::Null,
+        settings: BTreeMap::new(),
+        tuning: None,
+        curve: Vec::new(),
+        predicted: None,
+        wrong: None,
+        rows: [parts.train.rows() as u64, parts.test.rows() as u64],
+    }
+}
+
+fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
+/// Training rows scored at every look, beside all test rows.
+const TRAINING_ROWS_LOOKED_AT: usize = 2000;
+
+/// Scores the test rows at every look; the learner never sees them.
+struct Curve<'a> {
+    every: usize,
+    train: Sample,
+    test: &'a Sample,
+    points: Vec<CurvePoint>,
+}
+
+impl<'a> Curve<'a> {
+    fn new(every: usize, parts: &'a Parts) -> Result<Self, LearningError> {
+        let rows: Vec<usize> = (0..parts.train.rows().min(TRAINING_ROWS_LOOKED_AT)).collect();
+        let train = parts.train.select(&rows)?;
+        Ok(Self { every, train, test: &parts.test, points: Vec::new() })
+    }
+}
+
+impl Probe for Curve<'_> {
+    fn interval(&self) -> usize {
+        self.every
+    }
+
+    fn observe(
+        &mut self,
+        at: Moment,
+        predictor: &dyn Predictor,
+        numbers: &BTreeMap<String, f64>,
+    ) -> Result<(), LearningError> {
+        let mut values = numbers.clone();
+        values.extend(score(&predictor.predict(self.test.inputs())?, self.test));
+        let seen = score(&predictor.predict(self.train.inputs())?, &self.train);
+        values.extend(seen.into_iter().map(|(name, value)| (format!("train-{name}"), value)));
+        self.points.push(CurvePoint { step: at.step as u64, epoch: at.epoch, values });
+        Ok(())
+    }
+}
+
+/// Wall-clock seconds of each phase.
+struct Clock<'a> {
+    seconds: &'a mut BTreeMap<String, f64>,
+    last: Instant,
+}
+
+impl<'a> Clock<'a> {
+    fn new(seconds: &'a mut BTreeMap<String, f64>) -> Self {
+        Self { seconds, last: Instant::now() }
+    }
+
+    fn lap(&mut self, phase: &str) {
+        self.seconds.insert(phase.to_owned(), self.last.elapsed().as_secs_f64());
+        self.last = Instant::now();
+    }
+}

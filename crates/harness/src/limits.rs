@@ -1,0 +1,71 @@
+use crate::memory::Meter;
+use mercer_learning::{LearningError, Limits};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A flag that asks every running trial to stop: Ctrl-C sets it.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks for a stop.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a stop was asked for.
+    pub fn asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Time, memory and the user's wish to stop, for one trial.
+pub struct TrialLimits {
+    started: Instant,
+    seconds: Option<f64>,
+    bytes: Option<u64>,
+    stop: Stop,
+    meter: Meter,
+}
+
+impl TrialLimits {
+    /// Limits that count from now, on this thread.
+    pub fn start(seconds: Option<f64>, bytes: Option<u64>, stop: Stop) -> Self {
+        Self { started: Instant::now(), seconds, bytes, stop, meter: Meter::start() }
+    }
+
+    /// Most bytes that this thread has held at once since the start.
+    pub fn peak_bytes(&self) -> u64 {
+        self.meter.peak()
+    }
+}
+
+impl Limits for TrialLimits {
+    fn check(&self) -> Result<(), LearningError> {
+        if self.stop.asked() {
+            return Err(LearningError::Interrupted);
+        }
+        if let Some(limit) = self.seconds {
+            let seconds = self.started.elapsed().as_secs_f64();
+            if seconds > limit {
+                return Err(LearningError::OutOfTime { seconds });
+            }
+        }
+        self.reserve(0)
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<(), LearningError> {
+        match self.bytes {
+            Some(limit) => {
+                let needed = self.meter.held() + bytes;
+                if needed > limit {
+                    Err(LearningError::OutOfMemory { needed, limit })
+                } else {
+                    Ok(())
+                }
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+use crate::{Cut, HarnessError, Profile, Protocol, Spec, SpecMethod, SplitRule, Tuner, Variant};
+use mercer_datasets::Catalogue;
+use mercer_learning::{Method, Settings, Shape, Streams, Task, find};
+use mercer_records::{Key, SCHEMA, Tuning};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Which part of a study is wanted; an empty list means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Variants by name.
+    pub variants: Vec<String>,
+    /// Datasets by name.
+    pub datasets: Vec<String>,
+    /// Methods by name.
+    pub methods: Vec<String>,
+    /// Repeats at most.
+    pub repeats: Option<u32>,
+    /// Fingerprints of data that is used although it is not the catalogue's version, by dataset.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// Where the settings that a spec does not fix come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TuningSource {
+    /// Nowhere: the spec's settings and the method's defaults are all there is.
+    None,
+    /// From the trial's own tuner, whose record has this key.
+    Tuner {
+        /// The tuner.
+        tuner: Tuner,
+        /// Key of the record of the tuning.
+        key: Box<Key>,
+        /// The tuning, if the archive has it.
+        archived: Option<Tuning>,
+    },
+}
+
+/// One fit that a table or a figure asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// What names its record.
+    pub key: Key,
+    /// Column of the table.
+    pub label: String,
+    /// What happens to the data.
+    pub protocol: Protocol,
+    /// The settings that are fixed before tuning.
+    pub settings: Settings,
+    /// Settings always among the tuner's candidates.
+    pub anchor: Settings,
+    /// Where the others come from.
+    pub tuning: TuningSource,
+    /// Its random streams, shared by all methods and variants of the same data and repeat.
+    pub streams: Streams,
+    /// Steps between two looks.
+    pub look_every: Option<usize>,
+    /// Whether the record keeps the predictions.
+    pub keep_predictions: bool,
+    /// The paper's number of repeats on this dataset.
+    pub repeats_of_paper: u32,
+    /// Whether rows, steps and features are all that the paper has.
+    pub complete: bool,
+    /// Relative cost, for the order of work and the time left.
+    pub weight: f64,
+}
+
+/// The trials of a study under a profile, in the order of the spec; nothing is run or read.
+///
+/// `archive` looks up the settings that an earlier tuning chose.
+///
+/// # Errors
+/// If the selection or the spec names something that does not exist.
+pub fn plan(
+    spec: &Spec,
+    methods: &[Method],
+    profile: &str,
+    selection: &Selection,
+    archive: &dyn Fn(&Key) -> Option<Tuning>,
+) -> Result<Vec<Trial>, HarnessError> {
+    check(selection, spec)?;
+    let profile = spec.profile(profile)?;
+    let mut trials = Vec::new();
+    for variant in &spec.variants {
+        check_settings(spec, variant, methods)?;
+        if !wanted(&selection.variants, &variant.name) {
+            continue;
+        }
+        for dataset in &spec.datasets {
+            let listed = profile.datasets.as_ref().is_none_or(|names| names.contains(dataset));
+            if !listed || !wanted(&selection.datasets, dataset) {
+                continue;
+            }
+            for method in &variant.methods {
+                if wanted(&selection.methods, &method.name) {
+                    let registered = find(methods, &method.name)?;
+                    let cell = Cell { spec, variant, dataset, method, registered };
+                    cell.trials(&profile, selection, archive, &mut trials)?;
+                }
+            }
+        }
+    }
+    Ok(trials)
+}
+
+fn wanted(names: &[String], name: &str) -> bool {
+    names.is_empty() || names.iter().any(|wanted| wanted == name)
+}
+
+fn check(selection: &Selection, spec: &Spec) -> Result<(), HarnessError> {
+    let variants: Vec<&str> = spec.variants.iter().map(|v| v.name.as_str()).collect();
+    let datasets: Vec<&str> = spec.datasets.iter().map(String::as_str).collect();
+    let mut methods: Vec<&str> =
+        spec.variants.iter().flat_map(|v| &v.methods).map(|m| m.name.as_str()).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    for (kind, names, known) in [
+        ("variant", &selection.variants, variants),
+        ("dataset", &selection.datasets, datasets),
+        ("method", &selection.methods, methods),
+    ] {
+        if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            return Err(HarnessError::Unknown {
+                kind,
+                name: name.clone(),
+                hint: format!("; {} has {}", spec.artefact, known.join(", ")),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A setting that no method of the variant knows is a slip of the pen.
+fn check_settings(spec: &Spec, variant: &Variant, methods: &[Method]) -> Result<(), HarnessError> {
+    let shape = Shape { rows: 100, features: 2, task: Task::Classification { classes: 2 } };
+    let mut known = Settings::new();
+    for method in &variant.methods {
+        known = known.overridden_by(&(find(methods, &method.name)?.defaults)(&shape));
+    }
+    let rules = variant.dataset.values().map(|rule| &rule.settings);
+    let given = spec.given.values().chain(rules).flat_map(Settings::iter);
+    match variant.settings.iter().chain(given).find(|(name, _)| known.get(name).is_none()) {
+        Some((name, _)) => Err(HarnessError::Unknown {
+            kind: "setting",
+            name: name.to_owned(),
+            hint: format!("; no method of variant `{}` has it", variant.name),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// One cell of the table: all repeats of a method on a dataset in a variant.
+struct Cell<'a> {
+    spec: &'a Spec,
+    variant: &'a Variant,
+    dataset: &'a str,
+    method: &'a SpecMethod,
+    registered: &'a Method,
+}
+
+impl Cell<'_> {
+    fn trials(
+        &self,
+        profile: &Profile,
+        selection: &Selection,
+        archive: &dyn Fn(&Key) -> Option<Tuning>,
+        trials: &mut Vec<Trial>,
+    ) -> Result<(), HarnessError> {
+        let Self { spec, variant, dataset, method, registered } = *self;
+        let entry = Catalogue::builtin().find(dataset)?;
+        let shape = Shape { rows: entry.rows, features: entry.features, task: entry.task };
+        if !registered.tasks.include(shape.task) {
+            return Ok(());
+        }
+        let cut = cut(profile, dataset);
+        let nothing = crate::spec::VariantRule::default();
+        let rule = variant.dataset.get(dataset).unwrap_or(&nothing);
+        let mut protocol = spec.protocol;
+        if let Some(rule) = spec.dataset.get(dataset) {
+            protocol = protocol.overridden_by(&rule.protocol);
+        }
+        protocol = protocol.overridden_by(&variant.protocol).overridden_by(&rule.protocol);
+        let defaults = (registered.defaults)(&shape);
+        let known = |settings: &Settings| {
+            settings
+                .iter()
+                .filter(|(name, _)| defaults.get(name).is_some())
+                .fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()))
+        };
+        let fixed = known(&variant.settings).overridden_by(&method.settings);
+        let of_dataset = spec.given.get(dataset).cloned().unwrap_or_default();
+        let of_dataset = known(&of_dataset.overridden_by(&rule.settings));
+        // Without a tuner the dataset's settings say more than the variant's; with one, what the
+        // variant fixes stays fixed.
+        let given = match variant.tuner {
+            None => {
+                known(&variant.settings).overridden_by(&of_dataset).overridden_by(&method.settings)
+            }
+            Some(_) => of_dataset.overridden_by(&fixed),
+        };
+
+        let paper = spec.repeats_of_paper(dataset);
+        let limits = [Some(paper), profile.repeats, cut.repeats, selection.repeats];
+        let repeats = limits.into_iter().flatten().min();
+        let version = selection.versions.get(&entry.name).or(entry.fingerprint.as_ref());
+        let fingerprint = version.cloned().unwrap_or_default();
+        for repeat in 0..repeats.unwrap_or(paper) {
+            let streams = Streams::root(spec.seed)
+                .child(spec.streams())
+                .child(dataset)
+                .child(&format!("repeat {repeat}"));
+            let key = |settings: &Settings, tuning: Value, protocol: &Protocol| Key {
+                schema: SCHEMA,
+                artefact: spec.artefact.clone(),
+                variant: variant.name.clone(),
+                dataset: dataset.to_owned(),
+                fingerprint: fingerprint.clone(),
+                method: method.name.clone(),
+                revision: registered.revision,
+                settings: settings.iter().map(|(k, v)| (k.to_owned(), v.clone())).collect(),
+                tuning,
+                protocol: self.protocol_key(protocol),
+                repeat,
+                seed: spec.seed,
+                limits: self.limits(),
+            };
+            let mut trial = Trial {
+                key: key(&given, Value::Null, &protocol),
+                label: method.label.clone().unwrap_or_else(|| registered.title.to_owned()),
+                protocol,
+                settings: given.clone(),
+                anchor: Settings::new(),
+                tuning: TuningSource::None,
+                streams,
+                look_every: spec.look_every(dataset),
+                keep_predictions: spec.keep_predictions,
+                repeats_of_paper: paper,
+                complete: cut.rows.is_none() && cut.at_most.is_empty(),
+                weight: weight(&shape, 1.0),
+            };
+            if let Some(tuner) = &variant.tuner {
+                let tuner = tuner.clone();
+                let budget = json!({ "tuner": tuner });
+                let mut tuning =
+                    key(&fixed, json!({ "tuner": tuner, "part": "tuning" }), &protocol);
+                if matches!(protocol.split, Some(SplitRule::Official { .. })) {
+                    tuning.repeat = 0;
+                }
+                tuning.limits.clear();
+                let archived = archive(&tuning);
+                if profile.tune.unwrap_or(true) || archived.is_some() {
+                    trial.key = key(&fixed, budget, &protocol);
+                    trial.settings = fixed.clone();
+                    trial.anchor = given.clone();
+                    trial.weight *= if archived.is_some() { 1.0 } else { tuner.cost() };
+                    trial.tuning = TuningSource::Tuner { tuner, key: Box::new(tuning), archived };
+                } else {
+                    trial.key.tuning = json!("given settings: no tuning of these rows is archived");
+                }
+            }
+            apply(&cut, &defaults, &mut trial);
+            trials.push(trial);
+        }
+        Ok(())
+    }
+
+    fn protocol_key(&self, protocol: &Protocol) -> BTreeMap<String, Value> {
+        let mut key = protocol.key();
+        key.insert("streams".to_owned(), json!(self.spec.streams()));
+        if let Some(every) = self.spec.look_every(self.dataset) {
+            key.insert("look-every".to_owned(), json!(every));
+        }
+        key
+    }
+
+    fn limits(&self) -> BTreeMap<String, Value> {
+        let seconds = self.spec.seconds.map(|seconds| ("seconds".to_owned(), json!(seconds)));
+        let bytes = self.spec.bytes.map(|bytes| ("bytes".to_owned(), json!(bytes)));
+        seconds.into_iter().chain(bytes).collect()
+    }
+}
+
+/// The cut for every dataset and the one for this, the smaller of the two wherever both have one.
+fn cut(profile: &Profile, dataset: &str) -> Cut {
+    let mut cut = profile.cut.clone();
+    if let Some(own) = profile.dataset.get(dataset) {
+        cut.repeats = [cut.repeats, own.repeats].into_iter().flatten().min();
+        cut.rows = [cut.rows, own.rows].into_iter().flatten().min();
+        for (name, &limit) in &own.at_most {
+            let smaller = cut.at_most.get(name).map_or(limit, |&other| limit.min(other));
+            cut.at_most.insert(name.clone(), smaller);
+        }
+    }
+    cut
+}
+
+/// Makes a trial smaller and says so in its key.
+fn apply(cut: &Cut, defaults: &Settings, trial: &mut Trial) {
+    if let Some(rows) = cut.rows {
+        let rows = trial.protocol.rows.map_or(rows, |other| rows.min(other));
+        trial.protocol.rows = Some(rows);
+        trial.key.protocol.insert("rows".to_owned(), json!(rows));
+        if let TuningSource::Tuner { key, .. } = &mut trial.tuning {
+            key.protocol.insert("rows".to_owned(), json!(rows));
+        }
+    }
+    for (name, &limit) in &cut.at_most {
+        let Some(default) = defaults.get(name) else { continue };
+        let current = trial.settings.get(name).unwrap_or(default).as_f64();
+        if current.is_some_and(|value| value > limit) {
+            // Whole numbers stay whole: a count of 64.0 is not a count.
+            let value = if default.is_u64() { json!(limit as u64) } else { json!(limit) };
+            trial.settings = std::mem::take(&mut trial.settings).with(name, value.clone());
+            trial.key.settings.insert(name.clone(), value.clone());
+            if let TuningSource::Tuner { key, .. } = &mut trial.tuning {
+                key.settings.insert(name.clone(), value);
+            }
+        }
+    }
+}
+
+/// Rows times columns, with a part that small inputs cost as well.
+fn weight(shape: &Shape, effort: f64) -> f64 {
+    shape.rows as f64 * (shape.features as f64 + 40.0) * effort
+}

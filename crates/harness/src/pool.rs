@@ -1,0 +1,211 @@
+use crate::{HarnessError, Laboratory, Trial, TuningSource, execute};
+use mercer_learning::LearningError;
+use mercer_records::{Record, Status};
+use std::collections::{BTreeMap, VecDeque};
+use std::str::FromStr;
+use std::sync::Mutex;
+
+/// One of several processes that share a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1.
+    pub index: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Default for Shard {
+    fn default() -> Self {
+        Self { index: 1, count: 1 }
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    /// Reads `I/N`, 1 ≤ I ≤ N.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(index, count)| {
+            Some(Self { index: index.parse().ok()?, count: count.parse().ok()? })
+        });
+        match parts {
+            Some(shard) if (1..=shard.count).contains(&shard.index) => Ok(shard),
+            _ => Err(format!("`{text}` is not a shard; write I/N with 1 <= I <= N, such as 2/3")),
+        }
+    }
+}
+
+/// How a plan is carried out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Trials side by side, at least 1.
+    pub jobs: usize,
+    /// Which share of the trials.
+    pub shard: Shard,
+    /// Whether trials recorded as failed run again.
+    pub retry_failed: bool,
+}
+
+/// Told what happens, from any thread.
+pub trait Progress: Sync {
+    /// Before the first trial: how many there are, how many are recorded, the weight of the rest.
+    fn begin(&self, trials: usize, recorded: usize, weight: f64);
+    /// After each trial.
+    fn trial(&self, trial: &Trial, record: &Record);
+    /// A trial whose data is missing or unsound.
+    fn no_data(&self, trial: &Trial, error: &HarnessError);
+}
+
+/// Tells nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _: usize, _: usize, _: f64) {}
+    fn trial(&self, _: &Trial, _: &Record) {}
+    fn no_data(&self, _: &Trial, _: &HarnessError) {}
+}
+
+/// What became of a plan.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Trials of this shard.
+    pub trials: usize,
+    /// Found recorded.
+    pub recorded: usize,
+    /// Carried out now with a score.
+    pub done: usize,
+    /// Recorded, now or earlier, as diverged: a result, but not a score.
+    pub diverged: usize,
+    /// Recorded, now or earlier, as failed or stopped by a limit: the trial and the error.
+    pub failed: Vec<(String, String)>,
+    /// Datasets that could not be loaded, with the reason.
+    pub missing: BTreeMap<String, String>,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+}
+
+impl Summary {
+    fn count(&mut self, record: &Record) {
+        match record.result.status {
+            Status::Done => self.done += 1,
+            Status::Diverged => self.diverged += 1,
+            _ => self.failed.push(failure(record)),
+        }
+    }
+}
+
+/// Carries out the trials whose record is missing.
+///
+/// Trials that share a tuning run in sequence; all else runs side by side, heavy trials first. The
+/// results do not depend on `jobs` or `shard`.
+///
+/// # Errors
+/// The first error of the record directory; trials in flight end first.
+pub fn run(
+    trials: &[Trial],
+    laboratory: &Laboratory<'_>,
+    options: &Options,
+    progress: &dyn Progress,
+) -> Result<Summary, HarnessError> {
+    let mut summary = Summary::default();
+    let mut chains: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
+    let mut weight = 0.0;
+    for trial in trials {
+        let chain = match &trial.tuning {
+            TuningSource::Tuner { key, archived: None, .. } => key.digest(),
+            _ => trial.key.digest(),
+        };
+        if !mine(&chain, options.shard) {
+            continue;
+        }
+        summary.trials += 1;
+        match laboratory.store.get(&trial.key)? {
+            Some(record) if record.result.status == Status::Done => summary.recorded += 1,
+            Some(record) if record.result.status == Status::Diverged || !options.retry_failed => {
+                summary.recorded += 1;
+                summary.count(&record);
+            }
+            _ => {
+                weight += trial.weight;
+                chains.entry(chain).or_default().push(trial);
+            }
+        }
+    }
+    progress.begin(summary.trials, summary.recorded, weight);
+    let mut chains: Vec<Vec<&Trial>> = chains.into_values().collect();
+    let heavy = |chain: &[&Trial]| chain.iter().map(|trial| trial.weight).sum::<f64>();
+    // Datasets together, the heaviest first: a dataset is loaded once and the last trials are short.
+    let dataset_weight: BTreeMap<&str, f64> =
+        chains.iter().flatten().fold(BTreeMap::new(), |mut totals, trial| {
+            *totals.entry(trial.key.dataset.as_str()).or_default() += trial.weight;
+            totals
+        });
+    chains.sort_by(|a, b| {
+        let total = |chain: &[&Trial]| dataset_weight[chain[0].key.dataset.as_str()];
+        total(b).total_cmp(&total(a)).then(heavy(b).total_cmp(&heavy(a)))
+    });
+    let queue = Mutex::new(VecDeque::from(chains));
+    let shared = Mutex::new((summary, None));
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs.max(1) {
+            scope.spawn(|| work(&queue, laboratory, progress, &shared));
+        }
+    });
+    let (mut summary, error) =
+        shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    summary.interrupted = laboratory.stop.asked();
+    match error {
+        Some(error) => Err(error),
+        None => Ok(summary),
+    }
+}
+
+fn work(
+    queue: &Mutex<VecDeque<Vec<&Trial>>>,
+    laboratory: &Laboratory<'_>,
+    progress: &dyn Progress,
+    shared: &Mutex<(Summary, Option<HarnessError>)>,
+) {
+    let lock = || shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    loop {
+        let chain = queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop_front();
+        let Some(chain) = chain else { return };
+        for trial in chain {
+            if laboratory.stop.asked() || lock().1.is_some() {
+                return;
+            }
+            match execute(trial, laboratory) {
+                Ok(record) => {
+                    progress.trial(trial, &record);
+                    lock().0.count(&record);
+                }
+                Err(HarnessError::Learning(LearningError::Interrupted)) => return,
+                Err(error @ (HarnessError::Data(_) | HarnessError::EmptyPart { .. })) => {
+                    progress.no_data(trial, &error);
+                    lock().0.missing.insert(trial.key.dataset.clone(), error.to_string());
+                }
+                Err(error) => {
+                    lock().1.get_or_insert(error);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn failure(record: &Record) -> (String, String) {
+    let error = record.result.error.clone().unwrap_or_default();
+    let key = &record.key;
+    let name = format!(
+        "{} {} {} {} repeat {}",
+        key.artefact, key.variant, key.dataset, key.method, key.repeat
+    );
+    (name, error)
+}
+
+/// A shard is decided by the first digits of the digest, so it does not depend on the plan.
+fn mine(digest: &str, shard: Shard) -> bool {
+    let number = u64::from_str_radix(&digest[..15], 16).unwrap_or(0);
+    number % shard.count as u64 == (shard.index - 1) as u64
+}

@@ -1,0 +1,209 @@
+use crate::HarnessError;
+use mercer_datasets::{Dataset, Scaler, Scaling, Split, TargetScaler, random_split, subsample};
+use mercer_learning::{Sample, Streams};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// How the rows are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SplitRule {
+    /// A random permutation; the first `train` share of the rows trains.
+    Random {
+        /// Share of the rows that train, in `(0, 1)`.
+        train: f64,
+    },
+    /// The official training and test part; `train` rows drawn from the former, if given.
+    Official {
+        /// Training rows drawn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        train: Option<usize>,
+    },
+}
+
+/// Rows whose range a scaler sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FittedOn {
+    /// Training rows only.
+    Training,
+    /// All rows, as the authors' code does.
+    All,
+}
+
+/// Scaling of the inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// To which range.
+    pub to: Scaling,
+    /// From which rows.
+    pub from: FittedOn,
+}
+
+/// Scaling of regression targets.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetRule {
+    /// Smallest target after scaling.
+    pub low: f64,
+    /// Largest target after scaling.
+    pub high: f64,
+    /// From which rows.
+    pub from: FittedOn,
+}
+
+/// What happens to the data before a method sees it; each absent part is inherited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Protocol {
+    /// How rows are divided; without a rule, 80 % train.
+    #[serde(default)]
+    pub split: Option<SplitRule>,
+    /// Scaling of inputs; without a rule, none.
+    #[serde(default)]
+    pub scale: Option<Scale>,
+    /// Scaling of regression targets; without a rule, none.
+    #[serde(default)]
+    pub targets: Option<TargetRule>,
+    /// Training rows at most, drawn at random after the split.
+    #[serde(default)]
+    pub rows: Option<usize>,
+}
+
+impl Protocol {
+    /// This, overridden by `other` where that has a rule.
+    #[must_use]
+    pub fn overridden_by(self, other: &Self) -> Self {
+        Self {
+            split: other.split.or(self.split),
+            scale: other.scale.or(self.scale),
+            targets: other.targets.or(self.targets),
+            rows: other.rows.or(self.rows),
+        }
+    }
+
+    /// Its part of a trial's key.
+    pub fn key(&self) -> BTreeMap<String, Value> {
+        let mut key = BTreeMap::from([("split".to_owned(), json!(self.split_rule()))]);
+        if let Some(scale) = self.scale {
+            key.insert("scale".to_owned(), json!(scale));
+        }
+        if let Some(targets) = self.targets {
+            key.insert("targets".to_owned(), json!(targets));
+        }
+        if let Some(rows) = self.rows {
+            key.insert("rows".to_owned(), json!(rows));
+        }
+        key
+    }
+
+    fn split_rule(&self) -> SplitRule {
+        self.split.unwrap_or(SplitRule::Random { train: 0.8 })
+    }
+}
+
+/// The two parts of a trial, scaled.
+pub struct Parts {
+    /// What the learner and the tuner see.
+    pub train: Sample,
+    /// What only the score sees.
+    pub test: Sample,
+}
+
+/// Splits and scales a dataset; the random choices come from `streams`, never from the method.
+///
+/// A dataset with an official test part is used without it under a random split: the papers
+/// load one file a name.
+///
+/// # Errors
+/// If a part is empty.
+pub fn prepare(
+    dataset: &Dataset,
+    protocol: &Protocol,
+    streams: &Streams,
+) -> Result<Parts, HarnessError> {
+    let rule = protocol.split_rule();
+    let mut rng = streams.rng("split");
+    let mut split = match rule {
+        SplitRule::Random { train } => {
+            let offset = dataset.parts.train.start;
+            let split = random_split(dataset.parts.train.len(), train, &mut rng);
+            let shifted = |rows: Vec<usize>| rows.into_iter().map(|row| row + offset).collect();
+            Split { train: shifted(split.train), test: shifted(split.test) }
+        }
+        SplitRule::Official { train } => {
+            let all: Vec<usize> = dataset.parts.train.clone().collect();
+            let train = match train {
+                Some(count) if count < all.len() => subsample(&all, count, &mut rng),
+                _ => all,
+            };
+            Split { train, test: dataset.parts.test.clone().collect() }
+        }
+    };
+    if let Some(rows) = protocol.rows.filter(|&rows| rows < split.train.len()) {
+        split.train = subsample(&split.train, rows, &mut streams.rng("rows"));
+    }
+    parts(&dataset.sample, &split, protocol, &rule)
+}
+
+/// Splits a training part once more, for the tuner; scalers are not fitted again, since the
+/// training part comes scaled by its own rows.
+pub(crate) fn inner_split(
+    train: &Sample,
+    share: f64,
+    rows: Option<usize>,
+    streams: &Streams,
+) -> Result<Parts, HarnessError> {
+    let mut rng = streams.rng("inner split");
+    let mut all: Vec<usize> = (0..train.rows()).collect();
+    if let Some(rows) = rows.filter(|&rows| rows < all.len()) {
+        all = subsample(&all, rows, &mut rng);
+    }
+    let split = random_split(all.len(), share, &mut rng);
+    let named = |rows: &[usize]| rows.iter().map(|&row| all[row]).collect();
+    let split = Split { train: named(&split.train), test: named(&split.test) };
+    parts(train, &split, &Protocol::default(), &SplitRule::Random { train: share })
+}
+
+fn parts(
+    sample: &Sample,
+    split: &Split,
+    protocol: &Protocol,
+    rule: &SplitRule,
+) -> Result<Parts, HarnessError> {
+    let part = |rows: &[usize], part: &'static str| {
+        if rows.is_empty() {
+            let (rows, rule) = (sample.rows(), json!(rule).to_string());
+            return Err(HarnessError::EmptyPart { rows, rule, part });
+        }
+        Ok(sample.select(rows)?)
+    };
+    let mut train = part(&split.train, "training")?;
+    let mut test = part(&split.test, "test")?;
+    if let Some(Scale { to, from }) = protocol.scale {
+        let scaler = match from {
+            FittedOn::Training => Scaler::fit(to, train.inputs()),
+            FittedOn::All => Scaler::fit(to, sample.inputs()),
+        };
+        train = train.with_inputs(scaler.apply(train.inputs()))?;
+        test = test.with_inputs(scaler.apply(test.inputs()))?;
+    }
+    if let (Some(rule), Some(values), Some(all)) =
+        (protocol.targets, train.values(), sample.values())
+    {
+        let seen = match rule.from {
+            FittedOn::Training => values,
+            FittedOn::All => all,
+        };
+        let scaler = TargetScaler::fit(seen, rule.low, rule.high);
+        let rescaled = |sample: &Sample| {
+            let values = sample.values().map(|values| scaler.apply(values)).unwrap_or_default();
+            Sample::regression(sample.inputs().to_owned(), values)
+        };
+        let scaled = (rescaled(&train)?, rescaled(&test)?);
+        (train, test) = scaled;
+    }
+    Ok(Parts { train, test })
+}

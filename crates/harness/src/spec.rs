@@ -1,0 +1,215 @@
+use crate::{HarnessError, Protocol, Tuner};
+use mercer_learning::Settings;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A study: what is run. One TOML file in `experiments/specs`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The artefact that the trials belong to, `askl/table2`.
+    pub artefact: String,
+    /// The study whose splits and random streams these trials share, if not their own: what
+    /// makes an ablation paired with the table that it explains.
+    #[serde(default)]
+    pub paired_with: Option<String>,
+    /// What the study asks.
+    pub question: String,
+    /// Root seed.
+    pub seed: u64,
+    /// The paper's number of repeats.
+    pub repeats: u32,
+    /// Datasets, in the order of the table.
+    pub datasets: Vec<String>,
+    /// What every trial shares: rows, split, scaling. Variants and datasets may override it.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Dataset by dataset: what differs from `protocol`.
+    #[serde(default)]
+    pub dataset: BTreeMap<String, DatasetRule>,
+    /// Settings that the paper or its code gives for a dataset: they hold where a variant has no
+    /// tuner, and are the tuner's first candidate where it has one.
+    #[serde(default)]
+    pub given: BTreeMap<String, Settings>,
+    /// The variants, in the order of the table.
+    pub variants: Vec<Variant>,
+    /// What the profiles cut; `paper` need not be listed.
+    #[serde(default)]
+    pub profiles: BTreeMap<String, Profile>,
+    /// Whether records keep the predictions on test rows.
+    #[serde(default = "yes")]
+    pub keep_predictions: bool,
+    /// Seconds after which a trial is stopped, tuning included.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+    /// Bytes above which a trial is stopped.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What is special about one dataset.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DatasetRule {
+    /// Overrides of the protocol.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// The paper's number of repeats, where it differs.
+    #[serde(default)]
+    pub repeats: Option<u32>,
+    /// Steps between two looks at an iterative fit; none for a dataset without curves.
+    #[serde(default)]
+    pub look_every: Option<usize>,
+}
+
+/// One way to run the study.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// `printed`, `released`, `corrected`, or the name of an ablation.
+    pub name: String,
+    /// One line for the table's notes.
+    pub summary: String,
+    /// Overrides of the protocol.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Settings of every method that knows them by that name.
+    #[serde(default)]
+    pub settings: Settings,
+    /// How what is not fixed is set; absent: settings and defaults are all there is.
+    #[serde(default)]
+    pub tuner: Option<Tuner>,
+    /// Overrides by dataset.
+    #[serde(default)]
+    pub dataset: BTreeMap<String, VariantRule>,
+    /// The methods, in the order of the table.
+    pub methods: Vec<SpecMethod>,
+}
+
+/// What a variant does differently on one dataset.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariantRule {
+    /// Overrides of the protocol.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Overrides of the settings given for this dataset.
+    #[serde(default)]
+    pub settings: Settings,
+}
+
+/// A method in a variant.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpecMethod {
+    /// Name in the registry.
+    pub name: String,
+    /// Column of the table; the method's title if absent.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Its own settings; they override those of the variant and the dataset.
+    #[serde(default)]
+    pub settings: Settings,
+}
+
+/// What a profile cuts.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Repeats at most.
+    #[serde(default)]
+    pub repeats: Option<u32>,
+    /// Whether a tuner may run; if not, settings come from the archive of tunings, else the
+    /// dataset's given settings.
+    #[serde(default)]
+    pub tune: Option<bool>,
+    /// Cuts for every dataset.
+    #[serde(default)]
+    pub cut: Cut,
+    /// Cuts by dataset.
+    #[serde(default)]
+    pub dataset: BTreeMap<String, Cut>,
+    /// Only these datasets, if given.
+    #[serde(default)]
+    pub datasets: Option<Vec<String>>,
+}
+
+/// How a trial is made smaller. Every cut is part of the key and makes the verdict `short`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// Repeats at most.
+    #[serde(default)]
+    pub repeats: Option<u32>,
+    /// Training rows at most.
+    #[serde(default)]
+    pub rows: Option<usize>,
+    /// Upper limits of numeric settings, of the methods that have them.
+    #[serde(default)]
+    pub at_most: BTreeMap<String, f64>,
+}
+
+impl Spec {
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// [`HarnessError::Spec`] with the line and what was expected there.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, HarnessError> {
+        let fault = |reason: String| HarnessError::Spec { path: path.to_owned(), reason };
+        let spec: Self = toml::from_str(text).map_err(|error| fault(error.to_string()))?;
+        let known = |name: &String| spec.datasets.contains(name);
+        let named = spec
+            .dataset
+            .keys()
+            .chain(spec.given.keys())
+            .chain(spec.variants.iter().flat_map(|variant| variant.dataset.keys()))
+            .chain(spec.profiles.values().flat_map(|profile| profile.dataset.keys()));
+        if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
+            return Err(fault(format!("`{stranger}` has rules but is not among the datasets")));
+        }
+        if spec.repeats == 0 || spec.variants.is_empty() || spec.datasets.is_empty() {
+            return Err(fault("a study needs repeats, variants and datasets".to_owned()));
+        }
+        Ok(spec)
+    }
+
+    /// The study whose random streams the trials use.
+    pub fn streams(&self) -> &str {
+        self.paired_with.as_deref().unwrap_or(&self.artefact)
+    }
+
+    /// The paper's number of repeats on a dataset.
+    pub fn repeats_of_paper(&self, dataset: &str) -> u32 {
+        self.dataset.get(dataset).and_then(|rule| rule.repeats).unwrap_or(self.repeats)
+    }
+
+    /// Steps between two looks on a dataset, if it has curves.
+    pub fn look_every(&self, dataset: &str) -> Option<usize> {
+        self.dataset.get(dataset).and_then(|rule| rule.look_every)
+    }
+
+    /// The profile of that name; `paper` cuts nothing.
+    ///
+    /// # Errors
+    /// [`HarnessError::Unknown`].
+    pub fn profile(&self, name: &str) -> Result<Profile, HarnessError> {
+        match self.profiles.get(name) {
+            Some(profile) => Ok(profile.clone()),
+            None if name == "paper" => Ok(Profile::default()),
+            None => Err(HarnessError::Unknown {
+                kind: "profile",
+                name: name.to_owned(),
+                hint: format!(
+                    "; {} has paper, {}",
+                    self.artefact,
+                    self.profiles.keys().cloned().collect::<Vec<_>>().join(", ")
+                ),
+            }),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+use crate::{HarnessError, prepare::inner_split};
+use mercer_learning::{
+    Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Streams, Task, score,
+};
+use mercer_records::{Tuning, TuningStep};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Successive halving: all candidates at a small effort, the best third at three times that,
+/// the best ninth at full effort. Every method gets the same budget.
+///
+/// A method without a resource (a closed form) fits every candidate in full at the first rung.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuner {
+    /// Candidates at the first rung.
+    pub candidates: usize,
+    /// Share of the full effort at each rung, rising to 1.
+    pub rungs: Vec<f64>,
+    /// Share of the training part that trains; the rest scores.
+    pub train: f64,
+    /// Training rows used at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
+}
+
+impl Default for Tuner {
+    fn default() -> Self {
+        Self {
+            candidates: 27,
+            rungs: vec![1.0 / 9.0, 1.0 / 3.0, 1.0],
+            train: 0.8,
+            rows: Some(10_000),
+        }
+    }
+}
+
+impl Tuner {
+    /// Cost in full fits, the final fit included.
+    pub fn cost(&self) -> f64 {
+        let mut left = self.candidates as f64;
+        let mut cost = 0.0;
+        for &effort in &self.rungs {
+            cost += left * effort;
+            left = (left / 3.0).ceil();
+        }
+        self.train * cost + 1.0
+    }
+}
+
+/// Tunes `method` on the training part alone.
+///
+/// Candidates are `fixed` overridden by the anchor, by the space's anchors, and by seeded draws.
+/// The score is accuracy, or minus the root mean squared error, on the held-out fifth; ties go
+/// to the earlier candidate. A candidate that fails or diverges scores nothing.
+///
+/// # Errors
+/// If no candidate could be fitted, or a limit was reached.
+pub fn tune(
+    method: &Method,
+    train: &Sample,
+    fixed: &Settings,
+    anchor: &Settings,
+    tuner: &Tuner,
+    streams: &Streams,
+    limits: &dyn Limits,
+) -> Result<Tuning, HarnessError> {
+    let parts = inner_split(train, tuner.train, tuner.rows, streams)?;
+    let shape = parts.train.shape();
+    let mut space = (method.space)(&shape);
+    if !anchor.is_empty() {
+        space.anchors.insert(0, anchor.clone());
+    }
+    let defaults = (method.defaults)(&shape);
+    let full = method
+        .resource
+        .and_then(|name| fixed.get(name).or_else(|| defaults.get(name)))
+        .and_then(Value::as_f64);
+    let mut left: Vec<Settings> = space
+        .candidates(tuner.candidates, &mut streams.rng("candidates"))
+        .iter()
+        .map(|candidate| candidate.clone().overridden_by(fixed))
+        .collect();
+    let mut history = Vec::new();
+    let mut first_error = None;
+    for (rung, &effort) in tuner.rungs.iter().enumerate() {
+        // A closed form has no effort to scale: the first rung is the only one.
+        let effort = if full.is_some() { effort } else { 1.0 };
+        let mut scored: Vec<(f64, Settings)> = Vec::new();
+        for candidate in left {
+            let mut settings = candidate.clone();
+            if let (Some(name), Some(full)) = (method.resource, full) {
+                let share = (full * effort).round().max(1.0) as u64;
+                settings = settings.with(name, share);
+            }
+            let found = attempt(method, &parts.train, &parts.test, &settings, streams, limits);
+            let score = match found {
+                Ok(score) => Some(score),
+                Err(stop @ (LearningError::Interrupted | LearningError::OutOfTime { .. })) => {
+                    return Err(stop.into());
+                }
+                Err(error) => {
+                    first_error.get_or_insert(error);
+                    None
+                }
+            };
+            history.push(TuningStep {
+                settings: named(&candidate),
+                effort: if full.is_some() { effort } else { 1.0 },
+                score,
+            });
+            if let Some(score) = score {
+                scored.push((score, candidate));
+            }
+        }
+        // A stable sort: ties stay in the order of the candidates.
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let last = rung + 1 == tuner.rungs.len() || full.is_none();
+        let keep = if last { 1 } else { scored.len().div_ceil(3) };
+        left = scored.into_iter().take(keep).map(|(_, candidate)| candidate).collect();
+        if last || left.is_empty() {
+            break;
+        }
+    }
+    match left.first() {
+        Some(best) => Ok(Tuning { chosen: named(best), history }),
+        None => Err(first_error
+            .unwrap_or(LearningError::Numerical {
+                operation: "tuning",
+                reason: "there was no candidate".to_owned(),
+            })
+            .into()),
+    }
+}
+
+fn named(settings: &Settings) -> std::collections::BTreeMap<String, Value> {
+    settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
+}
+
+fn attempt(
+    method: &Method,
+    train: &Sample,
+    held_out: &Sample,
+    settings: &Settings,
+    streams: &Streams,
+    limits: &dyn Limits,
+) -> Result<f64, LearningError> {
+    let learner = method.learner(settings, train.task())?;
+    let mut fitting =
+        Fitting { streams: streams.child("tuning fit"), threads: 1, limits, probe: None };
+    let fitted = learner.fit(train, &mut fitting)?;
+    let metrics = score(&fitted.predictor.predict(held_out.inputs())?, held_out);
+    let value = match train.task() {
+        Task::Classification { .. } => metrics[Metric::Accuracy.name()],
+        Task::Regression => -metrics[Metric::Rmse.name()],
+    };
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        let (operation, reason) = ("validation", json!(value).to_string());
+        Err(LearningError::Numerical { operation, reason })
+    }
+}

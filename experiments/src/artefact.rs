@@ -1,0 +1,163 @@
+use crate::{Desk, ExperimentError, askl, audit};
+use mercer_render::{Diagram, Figure, Table};
+use serde::Serialize;
+
+/// The papers, by short name and title, in the order of the report.
+pub const PAPERS: &[(&str, &str)] = &[
+    ("askl", "Automated Spectral Kernel Learning (Li, Liu, Wang; AAAI 2020)"),
+    ("audit", "Audits: why numbers differ"),
+    ("theory", "Theory: bounds beside what was measured"),
+];
+
+/// A table or figure of a paper, or one of ours.
+#[derive(Clone, Copy)]
+pub struct Artefact {
+    /// `askl/table2`.
+    pub id: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// Studies whose records it shows.
+    pub studies: &'static [&'static str],
+    /// Datasets of those studies that it shows; empty means all.
+    pub datasets: &'static [&'static str],
+    /// Names of the computed records that it shows.
+    pub computed: &'static [&'static str],
+    /// Turns records into tables and figures; fits nothing.
+    pub render: fn(&Desk<'_>) -> Result<Rendered, ExperimentError>,
+}
+
+impl std::fmt::Debug for Artefact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Artefact").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// All of them, in the order of the report.
+pub const ARTEFACTS: &[Artefact] = &[
+    askl::table1::ARTEFACT,
+    askl::table2::ARTEFACT,
+    askl::figure1::ARTEFACT,
+    askl::figure2::ARTEFACT,
+    askl::figure3::ARTEFACT,
+    askl::figure4::ARTEFACT,
+    audit::paired_t::ARTEFACT,
+    audit::askl_read_out::ARTEFACT,
+    audit::askl_phases::ARTEFACT,
+    audit::askl_scaling::ARTEFACT,
+    audit::askl_penalties::ARTEFACT,
+    //HOLD theory::askl_bound::ARTEFACT,
+];
+
+/// What a rendering leaves.
+#[derive(Debug, Clone, Default)]
+pub struct Rendered {
+    /// Tables, in order.
+    pub tables: Vec<Table>,
+    /// Figures and diagrams, in order.
+    pub drawings: Vec<Drawing>,
+    /// The cells behind the tables, for `--json`.
+    pub cells: Vec<CellReport>,
+}
+
+/// A figure with numbers, or one drawn from structure alone.
+#[derive(Debug, Clone)]
+pub enum Drawing {
+    /// Curves and points.
+    Figure(Figure),
+    /// Boxes and arrows.
+    Diagram(Diagram),
+}
+
+/// One cell as `reproduce --json` prints it: percentages and target units as the paper has them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CellReport {
+    /// `askl/table2`.
+    pub artefact: String,
+    /// Dataset.
+    pub dataset: String,
+    /// Name of the method in the registry.
+    pub method: String,
+    /// Head of the column.
+    pub label: String,
+    /// Variant.
+    pub variant: String,
+    /// `accuracy` (percent) or `rmse` (target units).
+    pub metric: String,
+    /// Mean over the repeats with a score.
+    pub mean: Option<f64>,
+    /// Deviation divided by `J − 1`.
+    pub std: Option<f64>,
+    /// Repeats with a score.
+    pub repeats: usize,
+    /// Repeats of the paper.
+    pub repeats_of_paper: u32,
+    /// How the settings were found.
+    pub tuning: String,
+    /// The printed number.
+    pub published: Option<PublishedNumber>,
+    /// `exact`, `agrees`, `differs`, `short`, `missing`, or nothing where nothing was printed.
+    pub verdict: Option<String>,
+    /// Our mean minus theirs.
+    pub difference: Option<f64>,
+    /// 95 % interval of that difference.
+    pub interval: Option<(f64, f64)>,
+    /// Against the best method of the row: p of the paper's test.
+    pub p_naive: Option<f64>,
+    /// Against the best method of the row: p of the corrected test, or of the bootstrap over rows
+    /// where the test part is fixed.
+    pub p_corrected: Option<f64>,
+    /// Best mean of its row.
+    pub best: bool,
+    /// Why there is no score, if there is none.
+    pub note: Option<String>,
+}
+
+/// A printed mean with its deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PublishedNumber {
+    /// Mean.
+    pub mean: f64,
+    /// Deviation.
+    pub std: f64,
+}
+
+/// The artefacts that some names mean: an id, a paper, or, without names, all.
+///
+/// # Errors
+/// [`ExperimentError::UnknownArtefact`], with the nearest name.
+pub fn select(names: &[String]) -> Result<Vec<&'static Artefact>, ExperimentError> {
+    if names.is_empty() {
+        return Ok(ARTEFACTS.iter().collect());
+    }
+    let mut chosen: Vec<&Artefact> = Vec::new();
+    for name in names {
+        let before = chosen.len();
+        for artefact in ARTEFACTS {
+            let paper = artefact.id.split('/').next();
+            let means = artefact.id == name || paper == Some(name);
+            if means && !chosen.iter().any(|other| other.id == artefact.id) {
+                chosen.push(artefact);
+            }
+        }
+        if chosen.len() == before && !chosen.iter().any(|a| a.id.starts_with(name.as_str())) {
+            return Err(ExperimentError::UnknownArtefact {
+                name: name.clone(),
+                hint: nearest(name)
+                    .map_or(String::new(), |near| format!("; did you mean `{near}`?")),
+            });
+        }
+    }
+    Ok(chosen)
+}
+
+fn nearest(name: &str) -> Option<&'static str> {
+    let papers = PAPERS.iter().map(|(paper, _)| *paper);
+    ARTEFACTS
+        .iter()
+        .map(|artefact| artefact.id)
+        .chain(papers)
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        .min()
+        .filter(|(distance, _)| *distance <= 4)
+        .map(|(_, known)| known)
+}

@@ -1,0 +1,46 @@
+//! Figure 4: the objective on MNIST against iterations: each method's own, as the paper draws it,
+//! and one common objective for all, since the paper compares incommensurable ones.
+
+use super::figure3::{drawing, panels};
+use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_records::CurvePoint;
+use mercer_render::Axis;
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "askl/figure4",
+    title: "Objective on MNIST along training",
+    studies: &["askl/table2"],
+    datasets: &["mnist"],
+    computed: &[],
+    render,
+};
+
+/// Weights of the common objective: the code's for MNIST.
+const LAMBDA: f64 = 1e-4;
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let axis = Axis::log10("objective");
+    let own = panels(desk, &axis, &|_, point| point.values.get("objective").copied())?;
+    let common = panels(desk, &axis, &common)?;
+    let mut drawings = drawing(
+        &ARTEFACT,
+        ARTEFACT.id,
+        "Each method's own objective, as in the paper: the penalties differ from method to method, so levels cannot be compared between methods. First repeat, one panel a variant.",
+        own,
+    );
+    drawings.extend(drawing(
+        &ARTEFACT,
+        "askl/figure4-common",
+        "One objective for all: mean loss + 1e-4 ‖W‖∗ + 1e-4 (1/n)‖φ(X)‖², evaluated along each method's training. First repeat, one panel a variant.",
+        common,
+    ));
+    Ok(Rendered { drawings, ..Rendered::default() })
+}
+
+/// Mean loss plus both penalties of ASKL, with equal weights for every method.
+fn common(_: &StudyCell, point: &CurvePoint) -> Option<f64> {
+    let number = |name: &str| point.values.get(name).copied();
+    Some(
+        number("loss")? + LAMBDA * number("trace-norm")? + LAMBDA * number("feature-norm-squared")?,
+    )
+}

@@ -1,0 +1,281 @@
+//! Table 2: accuracy or RMSE of the five methods on twelve datasets, variant by variant.
+
+use super::METHODS;
+use crate::artefact::PublishedNumber;
+use crate::published::PublishedCell;
+use crate::{
+    Artefact, CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare,
+    published,
+};
+use mercer_render::{Cell, Column, Kind, Row, Table};
+use mercer_statistics::{Judgement, Ours, Verdict, verdict};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "askl/table2",
+    title: "Test accuracy and RMSE on twelve datasets",
+    studies: &["askl/table2"],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// Level of the tests behind bold and underline.
+const LEVEL: f64 = 0.05;
+
+/// Columns beside the paper's: what stands next to every learned number.
+const REFERENCE: [&str; 3] = ["gaussian-svm", "kernel-ridge", "trivial"];
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let (spec, cells) = desk.cells("askl/table2")?;
+    let (repeats, printed) = published("askl")?;
+    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+        .caption(
+            "Mean ± deviation (divided by J − 1) over random 80/20 splits (MNIST: fixed test part); accuracy in percent, RMSE of targets scaled to [0, 100]. \
+             Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test (MNIST: bootstrap over test rows and seeds). \
+             j/J: repeats behind the cell of the paper's. Below each cell: the two-sided p-values against the best of the row, by the paper's paired t-test and by the corrected one.",
+        )
+        .columns([Column::left("Variant")]);
+    for name in METHODS {
+        table = table.columns([Column::right(name.to_uppercase()).under("the paper's methods")]);
+    }
+    for head in ["Gaussian SVM", "Kernel ridge", "Majority / mean"] {
+        table = table.columns([Column::right(head).under("for reference")]);
+    }
+    let mut reports = Vec::new();
+    for dataset in &spec.datasets {
+        let of_dataset: Vec<&StudyCell> =
+            cells.iter().filter(|cell| cell.key().dataset == *dataset).collect();
+        if of_dataset.is_empty() {
+            continue;
+        }
+        let metric = of_dataset[0].metric().name();
+        let group = format!("{dataset} ({metric})");
+        table = table.row(published_row(&printed, dataset).under(&group));
+        for variant in &spec.variants {
+            let row: Vec<&StudyCell> = of_dataset
+                .iter()
+                .copied()
+                .filter(|cell| cell.key().variant == variant.name)
+                .collect();
+            if row.is_empty() {
+                continue;
+            }
+            let mut line = vec![Cell::text(&variant.name)];
+            let best = best_of(&row);
+            for slot in METHODS.iter().chain(&REFERENCE) {
+                let found = row.iter().copied().find(|cell| fills(cell, slot));
+                let Some(cell) = found else {
+                    line.push(Cell::text(""));
+                    continue;
+                };
+                let theirs = printed.iter().find(|published| {
+                    published.dataset == *dataset && published.method == cell.label()
+                });
+                let report = report(desk, cell, best, theirs, repeats)?;
+                line.push(show(cell, &report));
+                reports.push(report);
+            }
+            table = table.row(Row::new(line).under(&group));
+        }
+    }
+    for variant in &spec.variants {
+        table = table.note(format!("{}: {}.", variant.name, variant.summary));
+    }
+    table = table.note(
+        "The Gaussian SVM by linfa trains on at most 4000 rows and kernel ridge on at most 12000, since they hold the whole Gram matrix; the records say how many were used.",
+    );
+    let summary = summary(&reports);
+    Ok(Rendered { tables: vec![table, summary], drawings: Vec::new(), cells: reports })
+}
+
+fn fills(cell: &StudyCell, slot: &str) -> bool {
+    let method = cell.key().method.as_str();
+    method == slot || (slot == "trivial" && matches!(method, "majority" | "mean"))
+}
+
+fn published_row(printed: &[PublishedCell], dataset: &str) -> Row {
+    let mut row = vec![Cell::text("published")];
+    for method in METHODS {
+        let found = printed
+            .iter()
+            .find(|cell| cell.dataset == dataset && cell.method.eq_ignore_ascii_case(method));
+        row.push(found.map_or_else(
+            || Cell::text(""),
+            |cell| {
+                let shown = Cell::mean_std(cell.mean, cell.std, 2);
+                let shown = if cell.mark == "best" { shown.bold() } else { shown };
+                if cell.mark == "underlined" { shown.underline() } else { shown }
+            },
+        ));
+    }
+    row.resize(1 + METHODS.len() + REFERENCE.len(), Cell::text(""));
+    Row::new(row)
+}
+
+/// The cell with the best mean of a row; trivial predictors take part, they may well be best.
+fn best_of<'a>(row: &[&'a StudyCell]) -> Option<&'a StudyCell> {
+    row.iter().copied().filter(|cell| cell.score().is_some()).reduce(|best, cell| {
+        match (best.score(), cell.score()) {
+            (Some(b), Some(c)) if cell.better(c.mean, b.mean) => cell,
+            _ => best,
+        }
+    })
+}
+
+fn report(
+    desk: &Desk<'_>,
+    cell: &StudyCell,
+    best: Option<&StudyCell>,
+    theirs: Option<&PublishedCell>,
+    repeats: usize,
+) -> Result<CellReport, ExperimentError> {
+    let key = cell.key();
+    let score = cell.score();
+    let is_best = best.is_some_and(|best| best.key().method == key.method);
+    let against: Option<Comparison> = match best {
+        Some(best) if !is_best => compare(cell, best)?,
+        _ => None,
+    };
+    let judgement = match (theirs, score) {
+        (Some(theirs), Some(_)) => Some(judge(cell, theirs, repeats)?),
+        _ => None,
+    };
+    let verdict = match (theirs, score, judgement) {
+        (Some(_), Some(_), Some(judgement)) => Some(word(judgement.verdict).to_owned()),
+        (Some(_), ..) => Some("missing".to_owned()),
+        _ => None,
+    };
+    let note = match (cell.without_score().next(), desk.missing.get(&key.dataset)) {
+        (Some((record, status)), _) => {
+            let error = record.result.error.clone().unwrap_or_default();
+            Some(format!("{} repeat(s) {status:?}: {error}", cell.without_score().count()))
+        }
+        (None, Some(_)) if score.is_none() => Some("data missing".to_owned()),
+        (None, None) if score.is_none() => Some("not run yet".to_owned()),
+        _ => None,
+    };
+    Ok(CellReport {
+        artefact: ARTEFACT.id.to_owned(),
+        dataset: key.dataset.clone(),
+        method: key.method.clone(),
+        label: cell.label().to_owned(),
+        variant: key.variant.clone(),
+        metric: cell.metric().name().to_owned(),
+        mean: score.map(|score| score.mean),
+        std: score.map(|score| score.std),
+        repeats: score.map_or(0, |score| score.repeats),
+        repeats_of_paper: cell.repeats_of_paper(),
+        tuning: cell.tuning().to_owned(),
+        published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
+        verdict,
+        difference: judgement.map(|judgement| judgement.difference),
+        interval: judgement.map(|judgement| judgement.interval),
+        p_naive: against.map(|test| test.p_naive),
+        p_corrected: against.map(|test| test.p_corrected),
+        best: is_best && score.is_some(),
+        note,
+    })
+}
+
+fn judge(
+    cell: &StudyCell,
+    theirs: &PublishedCell,
+    repeats: usize,
+) -> Result<Judgement, ExperimentError> {
+    let ours = Ours {
+        values: cell.values().into_iter().map(|(_, value)| value).collect(),
+        test_over_train: cell.test_over_train(),
+        paper_repeats: cell.repeats_of_paper() as usize,
+        complete: cell.complete(),
+    };
+    Ok(verdict(&ours, &theirs.statistic(repeats))?)
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Exact => "exact",
+        Verdict::Agrees => "agrees",
+        Verdict::Differs { .. } => "differs",
+        Verdict::Short => "short",
+    }
+}
+
+fn show(cell: &StudyCell, report: &CellReport) -> Cell {
+    let (Some(mean), Some(std)) = (report.mean, report.std) else {
+        let note = report.note.clone().unwrap_or_default();
+        let remedy = match note.as_str() {
+            "data missing" => format!("mercer data fetch {}", report.dataset),
+            _ => format!("mercer reproduce askl/table2 --dataset {}", report.dataset),
+        };
+        return Cell::missing(note, remedy);
+    };
+    let mut shown = Cell::mean_std(mean, std, 2)
+        .repeats(format!("{}/{}", report.repeats, report.repeats_of_paper))
+        .sort(mean);
+    if report.best {
+        shown = shown.bold();
+    } else if report.p_corrected.is_some_and(|p| p >= LEVEL) {
+        shown = shown.underline();
+    }
+    if let Some(verdict) = &report.verdict {
+        let kind = match verdict.as_str() {
+            "exact" | "agrees" => Kind::Good,
+            "differs" => Kind::Bad,
+            _ => Kind::Muted,
+        };
+        let text = match report.difference {
+            Some(difference) if verdict == "differs" => format!("differs {difference:+.2}"),
+            _ => verdict.clone(),
+        };
+        shown = shown.badge(text, kind);
+    }
+    let tests = match (report.p_naive, report.p_corrected) {
+        (Some(naive), Some(corrected)) => format!("p {naive:.2e} naive, {corrected:.2e} corrected"),
+        _ => String::new(),
+    };
+    let tuning = if cell.tuning() == "given, not tuned" { "given, not tuned" } else { "" };
+    let detail: Vec<&str> =
+        [tests.as_str(), tuning].into_iter().filter(|t| !t.is_empty()).collect();
+    if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) }
+}
+
+/// How many cells came out which way, and how many significant differences survive.
+fn summary(reports: &[CellReport]) -> Table {
+    let mut table = Table::new("askl/table2-verdicts", "Table 2 in numbers")
+        .caption(
+            "Verdicts over the published cells, and differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+        )
+        .columns([Column::left("Variant")]);
+    let words = ["exact", "agrees", "differs", "short", "missing"];
+    for word in words {
+        table = table.columns([Column::right(word).under("published cells")]);
+    }
+    for head in ["naive", "corrected"] {
+        table = table.columns([Column::right(head).under("significant differences")]);
+    }
+    let mut variants: Vec<&str> = reports.iter().map(|report| report.variant.as_str()).collect();
+    variants.dedup();
+    let mut seen: Vec<&str> = Vec::new();
+    for variant in variants {
+        if seen.contains(&variant) {
+            continue;
+        }
+        seen.push(variant);
+        let of_variant: Vec<&CellReport> = reports
+            .iter()
+            .filter(|report| report.variant == variant && METHODS.contains(&report.method.as_str()))
+            .collect();
+        let count = |test: &dyn Fn(&CellReport) -> bool| {
+            of_variant.iter().filter(|report| test(report)).count() as f64
+        };
+        let mut row = vec![Cell::text(variant)];
+        for word in words {
+            let number = count(&|report| report.verdict.as_deref() == Some(word));
+            row.push(Cell::number(number, 0));
+        }
+        row.push(Cell::number(count(&|r| r.p_naive.is_some_and(|p| p < LEVEL)), 0));
+        row.push(Cell::number(count(&|r| r.p_corrected.is_some_and(|p| p < LEVEL)), 0));
+        table = table.row(Row::new(row));
+    }
+    table
+}

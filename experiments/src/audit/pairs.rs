@@ -1,0 +1,138 @@
+//! One table for every ablation: dataset by dataset, the mean with and without, and the corrected
+//! interval of the paired difference.
+
+use crate::{CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare};
+use mercer_render::{Cell, Column, Row, Table};
+use mercer_statistics::{holm, wilcoxon_signed_rank};
+use std::collections::BTreeMap;
+
+/// One side of a comparison: study, variant, method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Side(pub &'static str, pub &'static str, pub &'static str);
+
+/// What is compared: a name, the side that has the change, the side that has not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair {
+    /// What changes, for the section's head.
+    pub name: &'static str,
+    /// With the change.
+    pub with: Side,
+    /// Without it.
+    pub without: Side,
+}
+
+/// The table of all pairs; a positive gain means that the change helps.
+pub(crate) fn render(
+    desk: &Desk<'_>,
+    id: &'static str,
+    title: &'static str,
+    caption: &str,
+    pairs: &[Pair],
+) -> Result<Rendered, ExperimentError> {
+    let mut table = Table::new(id, title)
+        .caption(format!(
+            "{caption} Gain: with minus without for accuracy (percentage points), without minus with for RMSE, so that a positive gain means that the change helps; its 95 % interval and p are those of the corrected resampled t-test over paired splits. Holm: p over the datasets of a section."
+        ))
+        .columns(["Dataset", "Metric"].map(Column::left))
+        .columns(["With", "Without", "Gain", "Interval", "p naive", "p corrected", "p Holm", "Pairs"].map(Column::right));
+    let mut studies: BTreeMap<&str, Vec<StudyCell>> = BTreeMap::new();
+    for Side(study, ..) in pairs.iter().flat_map(|pair| [pair.with, pair.without]) {
+        if !studies.contains_key(study) {
+            studies.insert(study, desk.cells(study)?.1);
+        }
+    }
+    let side = |Side(study, variant, method): Side| {
+        studies[study]
+            .iter()
+            .filter(move |cell| cell.key().variant == variant && cell.key().method == method)
+    };
+    let mut cells = Vec::new();
+    for pair in pairs {
+        let mut found: Vec<(&StudyCell, &StudyCell, Comparison)> = Vec::new();
+        for with in side(pair.with) {
+            let same_data = |cell: &&StudyCell| cell.key().dataset == with.key().dataset;
+            let Some(without) = side(pair.without).find(same_data) else { continue };
+            if let Some(comparison) = compare(with, without)? {
+                found.push((with, without, comparison));
+            }
+        }
+        let adjusted = holm(&found.iter().map(|(.., test)| test.p_corrected).collect::<Vec<_>>())?;
+        let mut gains = Vec::new();
+        for ((with, without, test), adjusted) in found.iter().zip(adjusted) {
+            let larger = with.metric().larger_is_better();
+            let sign = if larger { 1.0 } else { -1.0 };
+            let (low, high) = test.interval;
+            let interval = if larger { (low, high) } else { (-high, -low) };
+            gains.push(sign * test.difference);
+            cells.push(report(id, with, test));
+            table = table.row(
+                Row::new([
+                    Cell::text(&with.key().dataset),
+                    Cell::text(with.metric().name()),
+                    shown(with),
+                    shown(without),
+                    Cell::number(sign * test.difference, 2),
+                    Cell::text(format!("[{:.2}, {:.2}]", interval.0, interval.1)),
+                    Cell::text(format!("{:.2e}", test.p_naive)),
+                    Cell::text(format!("{:.2e}", test.p_corrected)),
+                    Cell::text(format!("{adjusted:.2e}")),
+                    Cell::number(test.pairs as f64, 0),
+                ])
+                .under(pair.name),
+            );
+        }
+        table = table.note(over_datasets(pair.name, &gains)?);
+    }
+    Ok(Rendered { tables: vec![table], drawings: Vec::new(), cells })
+}
+
+/// One sentence over all datasets of a section.
+fn over_datasets(name: &str, gains: &[f64]) -> Result<String, ExperimentError> {
+    let better = gains.iter().filter(|gain| **gain > 0.0).count();
+    let worse = gains.iter().filter(|gain| **gain < 0.0).count();
+    Ok(match gains.len() {
+        0 => format!("{name}: not run yet."),
+        1..=4 => format!(
+            "{name}: better on {better}, worse on {worse} of {} datasets; too few for a test over datasets.",
+            gains.len()
+        ),
+        count => {
+            let p = wilcoxon_signed_rank(gains)?.p_two_sided;
+            format!(
+                "{name}: better on {better}, worse on {worse} of {count} datasets; Wilcoxon signed rank over datasets p = {p:.2e}."
+            )
+        }
+    })
+}
+
+fn shown(cell: &StudyCell) -> Cell {
+    cell.score().map_or_else(
+        || Cell::text("-"),
+        |score| Cell::mean_std(score.mean, score.std, 2).sort(score.mean),
+    )
+}
+
+fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
+    let score = cell.score();
+    CellReport {
+        artefact: id.to_owned(),
+        dataset: cell.key().dataset.clone(),
+        method: cell.key().method.clone(),
+        label: cell.label().to_owned(),
+        variant: cell.key().variant.clone(),
+        metric: cell.metric().name().to_owned(),
+        mean: score.map(|score| score.mean),
+        std: score.map(|score| score.std),
+        repeats: score.map_or(0, |score| score.repeats),
+        repeats_of_paper: cell.repeats_of_paper(),
+        tuning: cell.tuning().to_owned(),
+        published: None,
+        verdict: None,
+        difference: Some(test.difference),
+        interval: Some(test.interval),
+        p_naive: Some(test.p_naive),
+        p_corrected: Some(test.p_corrected),
+        best: false,
+        note: None,
+    }
+}

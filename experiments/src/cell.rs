@@ -1,0 +1,243 @@
+use crate::ExperimentError;
+use mercer_harness::{SplitRule, Trial};
+use mercer_learning::{Metric, Task};
+use mercer_records::{Key, Record, Status};
+use mercer_statistics::{TTest, corrected_t, paired_bootstrap, paired_t, summarise};
+
+/// Resamples of the bootstrap over rows and seeds.
+const RESAMPLES: usize = 2000;
+
+/// All repeats of one method on one dataset in one variant.
+#[derive(Debug, Clone)]
+pub struct StudyCell {
+    trials: Vec<Trial>,
+    records: Vec<Option<Record>>,
+    metric: Metric,
+}
+
+/// Mean and deviation of a cell in the unit in which papers print: percent, or target units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// Mean over the repeats that ended with a score.
+    pub mean: f64,
+    /// Deviation divided by `J − 1`; 0 for one repeat.
+    pub std: f64,
+    /// Repeats that ended with a score.
+    pub repeats: usize,
+}
+
+/// Two cells of the same row compared, pair by pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Comparison {
+    /// Mean of (first − second), in printed units.
+    pub difference: f64,
+    /// 95 % interval of it by the corrected test.
+    pub interval: (f64, f64),
+    /// Two-sided p of the papers' test.
+    pub p_naive: f64,
+    /// Two-sided p of the corrected test, or of the bootstrap where the test part is fixed.
+    pub p_corrected: f64,
+    /// Pairs.
+    pub pairs: usize,
+    /// Whether the test part is fixed, so that `p_corrected` is the bootstrap's.
+    pub fixed_test: bool,
+}
+
+impl StudyCell {
+    /// A cell with its first trial.
+    pub fn new(trial: Trial, record: Option<Record>) -> Self {
+        let entry = mercer_datasets::Catalogue::builtin().find(&trial.key.dataset);
+        let metric = match entry.map(|entry| entry.task) {
+            Ok(Task::Regression) => Metric::Rmse,
+            _ => Metric::Accuracy,
+        };
+        Self { trials: vec![trial], records: vec![record], metric }
+    }
+
+    /// Whether a trial of this key belongs to the cell.
+    pub fn is_of(&self, key: &Key) -> bool {
+        let own = self.key();
+        (&own.variant, &own.dataset, &own.method) == (&key.variant, &key.dataset, &key.method)
+    }
+
+    /// Adds a repeat.
+    pub fn push(&mut self, trial: Trial, record: Option<Record>) {
+        self.trials.push(trial);
+        self.records.push(record);
+    }
+
+    /// Key of the first repeat.
+    pub fn key(&self) -> &Key {
+        &self.trials[0].key
+    }
+
+    /// Head of the column.
+    pub fn label(&self) -> &str {
+        &self.trials[0].label
+    }
+
+    /// What is printed of it.
+    pub const fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// The paper's number of repeats.
+    pub fn repeats_of_paper(&self) -> u32 {
+        self.trials[0].repeats_of_paper
+    }
+
+    /// Whether rows, steps and features are all that the paper has.
+    pub fn complete(&self) -> bool {
+        self.trials.iter().all(|trial| trial.complete)
+    }
+
+    /// How the settings were found: `tuned`, `given`, or `given, not tuned` where a tuned variant
+    /// fell back on them.
+    pub fn tuning(&self) -> &'static str {
+        use serde_json::Value;
+        match &self.key().tuning {
+            Value::Null => "given",
+            Value::String(_) => "given, not tuned",
+            _ => "tuned",
+        }
+    }
+
+    /// The records that there are.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.records.iter().flatten()
+    }
+
+    /// Records without a score, with their status.
+    pub fn without_score(&self) -> impl Iterator<Item = (&Record, Status)> {
+        self.records()
+            .map(|record| (record, record.result.status))
+            .filter(|(_, status)| *status != Status::Done)
+    }
+
+    /// Repeat and score, in printed units, of the records that have one.
+    pub fn values(&self) -> Vec<(u32, f64)> {
+        self.of(self.metric.name())
+            .into_iter()
+            .map(|(repeat, value)| (repeat, self.printed(value)))
+            .collect()
+    }
+
+    /// Repeat and raw value of a metric or fact, of the records that have it.
+    pub fn of(&self, name: &str) -> Vec<(u32, f64)> {
+        self.records()
+            .filter(|record| record.result.status == Status::Done)
+            .filter_map(|record| {
+                let result = &record.result;
+                let value = result.metrics.get(name).or_else(|| result.facts.get(name))?;
+                Some((record.key.repeat, *value))
+            })
+            .collect()
+    }
+
+    fn printed(&self, value: f64) -> f64 {
+        if self.metric.larger_is_better() { 100.0 * value } else { value }
+    }
+
+    /// Mean and deviation, if there is a score.
+    pub fn score(&self) -> Option<Score> {
+        let values: Vec<f64> = self.values().into_iter().map(|(_, value)| value).collect();
+        let summary = summarise(&values)?;
+        Some(Score { mean: summary.mean, std: summary.sample_std, repeats: summary.count })
+    }
+
+    /// `n_test / n_train` of random splits; 0 where the test part is fixed.
+    pub fn test_over_train(&self) -> f64 {
+        match self.trials[0].protocol.split {
+            Some(SplitRule::Official { .. }) => 0.0,
+            Some(SplitRule::Random { train }) => (1.0 - train) / train,
+            None => 0.25,
+        }
+    }
+
+    fn fixed_test(&self) -> bool {
+        matches!(self.trials[0].protocol.split, Some(SplitRule::Official { .. }))
+    }
+
+    /// Whether `a` is a better score than `b`.
+    pub fn better(&self, a: f64, b: f64) -> bool {
+        if self.metric.larger_is_better() { a > b } else { a < b }
+    }
+}
+
+/// Compares two cells of the same data on the repeats that both have; `None` without a pair.
+///
+/// # Errors
+/// Of the tests.
+pub fn compare(a: &StudyCell, b: &StudyCell) -> Result<Option<Comparison>, ExperimentError> {
+    let theirs: std::collections::BTreeMap<u32, f64> = b.values().into_iter().collect();
+    let differences: Vec<f64> = a
+        .values()
+        .into_iter()
+        .filter_map(|(repeat, value)| Some(value - theirs.get(&repeat)?))
+        .collect();
+    if differences.is_empty() {
+        return Ok(None);
+    }
+    let pairs = differences.len();
+    let mean = differences.iter().sum::<f64>() / pairs as f64;
+    if a.fixed_test() {
+        return over_rows(a, b, &differences);
+    }
+    if pairs < 2 {
+        // One pair says nothing of its own spread.
+        let nothing = (f64::NEG_INFINITY, f64::INFINITY);
+        return Ok(Some(Comparison {
+            difference: mean,
+            interval: nothing,
+            p_naive: 1.0,
+            p_corrected: 1.0,
+            pairs,
+            fixed_test: false,
+        }));
+    }
+    let naive: TTest = paired_t(&differences)?;
+    let corrected = corrected_t(&differences, a.test_over_train())?;
+    Ok(Some(Comparison {
+        difference: mean,
+        interval: corrected.interval(0.95),
+        p_naive: naive.p_two_sided,
+        p_corrected: corrected.p_two_sided,
+        pairs,
+        fixed_test: false,
+    }))
+}
+
+/// With a fixed test part nothing is resampled by the splits: bootstrap over its rows and seeds.
+fn over_rows(
+    a: &StudyCell,
+    b: &StudyCell,
+    differences: &[f64],
+) -> Result<Option<Comparison>, ExperimentError> {
+    let theirs: std::collections::BTreeMap<u32, &Record> =
+        b.records().map(|record| (record.key.repeat, record)).collect();
+    let mut table = Vec::new();
+    for ours in a.records() {
+        let Some(other) = theirs.get(&ours.key.repeat) else { continue };
+        let (Some(wrong), Some(other_wrong)) = (&ours.result.wrong, &other.result.wrong) else {
+            continue;
+        };
+        // Correct minus correct, in percent: +100 where only the first is right.
+        let mut row = vec![0.0; ours.result.rows[1] as usize];
+        wrong.iter().for_each(|&i| row[i as usize] -= 100.0);
+        other_wrong.iter().for_each(|&i| row[i as usize] += 100.0);
+        table.push(row);
+    }
+    if table.is_empty() {
+        return Ok(None);
+    }
+    let bootstrap = paired_bootstrap(&table, RESAMPLES, 1)?;
+    let naive = if differences.len() > 1 { paired_t(differences)?.p_two_sided } else { 1.0 };
+    Ok(Some(Comparison {
+        difference: differences.iter().sum::<f64>() / differences.len() as f64,
+        interval: bootstrap.interval(0.95),
+        p_naive: naive,
+        p_corrected: bootstrap.p_two_sided,
+        pairs: differences.len(),
+        fixed_test: true,
+    }))
+}

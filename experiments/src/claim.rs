@@ -1,0 +1,328 @@
+use crate::cell::StudyCell;
+use crate::{Desk, ExperimentError, compare};
+use mercer_statistics::wilcoxon_signed_rank;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A sentence of a paper, turned into a check.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// `askl-beats-nskl`.
+    pub id: String,
+    /// Where the paper says it.
+    pub source: String,
+    /// What it says, in our words.
+    pub text: String,
+    /// How it is checked.
+    pub check: Check,
+}
+
+/// How a claim is checked, variant by variant.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Check {
+    /// `better` beats `worse` over the datasets: Wilcoxon signed rank over the mean gains.
+    Beats {
+        /// The study.
+        study: String,
+        /// The method that should win.
+        better: String,
+        /// The method that should lose.
+        worse: String,
+        /// Only these datasets, if given.
+        #[serde(default)]
+        datasets: Vec<String>,
+    },
+    /// `better` has the best value at all looks along training.
+    AlwaysAhead {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method that should lead.
+        better: String,
+        /// Its rivals.
+        rivals: Vec<String>,
+        /// The number looked at.
+        value: String,
+        /// Whether a larger one leads.
+        larger: bool,
+    },
+    /// At the end of training, a smaller `value` goes with a higher accuracy over the methods.
+    GoesWith {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// Methods compared.
+        methods: Vec<String>,
+        /// The number that should fall as accuracy rises.
+        value: String,
+    },
+    /// `method` is best or not significantly worse than the best on every dataset.
+    NeverWorse {
+        /// The study.
+        study: String,
+        /// The method.
+        method: String,
+        /// The methods of the row.
+        methods: Vec<String>,
+    },
+}
+
+/// What a check says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holds {
+    /// Shown.
+    Yes,
+    /// The opposite, or its absence, is shown.
+    No,
+    /// The records do not decide.
+    Undecided,
+    /// There are no records yet.
+    NotRun,
+}
+
+/// A claim checked in one variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClaimResult {
+    /// Id of the claim.
+    pub claim: String,
+    /// The variant.
+    pub variant: String,
+    /// Whether it holds.
+    pub holds: Holds,
+    /// The numbers.
+    pub numbers: String,
+}
+
+/// The claims of a paper.
+///
+/// # Errors
+/// If its file does not have its form.
+pub fn claims(paper: &str) -> Result<Vec<Claim>, ExperimentError> {
+    #[derive(Deserialize)]
+    struct File {
+        claim: Vec<Claim>,
+    }
+    let text = match paper {
+        "askl" => include_str!("../claims/askl.toml"),
+        _ => return Ok(Vec::new()),
+    };
+    let file: File = toml::from_str(text).map_err(|error| ExperimentError::Form {
+        file: format!("claims/{paper}.toml"),
+        reason: error.to_string(),
+    })?;
+    Ok(file.claim)
+}
+
+impl Claim {
+    /// Checks it in every variant of its study.
+    ///
+    /// # Errors
+    /// Of the study or the tests.
+    pub fn check(&self, desk: &Desk<'_>) -> Result<Vec<ClaimResult>, ExperimentError> {
+        let (Check::Beats { study, .. }
+        | Check::AlwaysAhead { study, .. }
+        | Check::GoesWith { study, .. }
+        | Check::NeverWorse { study, .. }) = &self.check;
+        let (spec, cells) = desk.cells(study)?;
+        let mut results = Vec::new();
+        for variant in &spec.variants {
+            let of_variant: Vec<&StudyCell> =
+                cells.iter().filter(|cell| cell.key().variant == variant.name).collect();
+            let (holds, numbers) = self.check.on(&of_variant)?;
+            results.push(ClaimResult {
+                claim: self.id.clone(),
+                variant: variant.name.clone(),
+                holds,
+                numbers,
+            });
+        }
+        Ok(results)
+    }
+}
+
+impl Check {
+    fn on(&self, cells: &[&StudyCell]) -> Result<(Holds, String), ExperimentError> {
+        match self {
+            Self::Beats { better, worse, datasets, .. } => beats(cells, better, worse, datasets),
+            Self::AlwaysAhead { dataset, better, rivals, value, larger, .. } => {
+                Ok(always_ahead(cells, dataset, better, rivals, value, *larger))
+            }
+            Self::GoesWith { dataset, methods, value, .. } => {
+                Ok(goes_with(cells, dataset, methods, value))
+            }
+            Self::NeverWorse { method, methods, .. } => never_worse(cells, method, methods),
+        }
+    }
+}
+
+fn of<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a StudyCell> {
+    let found = cells
+        .iter()
+        .copied()
+        .find(|cell| cell.key().dataset == dataset && cell.key().method == method);
+    found.filter(|cell| cell.score().is_some())
+}
+
+fn datasets_of(cells: &[&StudyCell]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for cell in cells {
+        if !names.contains(&cell.key().dataset) {
+            names.push(cell.key().dataset.clone());
+        }
+    }
+    names
+}
+
+fn beats(
+    cells: &[&StudyCell],
+    better: &str,
+    worse: &str,
+    only: &[String],
+) -> Result<(Holds, String), ExperimentError> {
+    let mut gains = Vec::new();
+    let (mut wins, mut losses) = (0, 0);
+    for dataset in datasets_of(cells) {
+        if !only.is_empty() && !only.contains(&dataset) {
+            continue;
+        }
+        let (Some(a), Some(b)) = (of(cells, &dataset, better), of(cells, &dataset, worse)) else {
+            continue;
+        };
+        let Some(test) = compare(a, b)? else { continue };
+        let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
+        wins += usize::from(gain > 0.0 && test.p_corrected < 0.05);
+        losses += usize::from(gain < 0.0 && test.p_corrected < 0.05);
+        gains.push(gain);
+    }
+    if gains.is_empty() {
+        return Ok((Holds::NotRun, "no records".to_owned()));
+    }
+    let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
+    let test = wilcoxon_signed_rank(&gains)?;
+    let p = test.p_two_sided;
+    let holds = match test.positive_ranks.total_cmp(&test.negative_ranks) {
+        std::cmp::Ordering::Greater if p < 0.05 => Holds::Yes,
+        std::cmp::Ordering::Less if p < 0.05 => Holds::No,
+        _ => Holds::Undecided,
+    };
+    let numbers = format!(
+        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %); Wilcoxon over datasets p = {p:.2e}",
+        gains.len()
+    );
+    Ok((holds, numbers))
+}
+
+/// Step and value along training, of the first repeat that has a curve.
+fn curve(cell: &StudyCell, value: &str) -> BTreeMap<u64, f64> {
+    let record = cell.records().find(|record| !record.result.curve.is_empty());
+    record.map_or_else(BTreeMap::new, |record| {
+        let points = record.result.curve.iter();
+        points.filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
+    })
+}
+
+fn always_ahead(
+    cells: &[&StudyCell],
+    dataset: &str,
+    better: &str,
+    rivals: &[String],
+    value: &str,
+    larger: bool,
+) -> (Holds, String) {
+    let leader = of(cells, dataset, better).map(|cell| curve(cell, value)).unwrap_or_default();
+    let others: Vec<BTreeMap<u64, f64>> =
+        rivals.iter().filter_map(|rival| Some(curve(of(cells, dataset, rival)?, value))).collect();
+    if leader.is_empty() || others.len() < rivals.len() {
+        return (Holds::NotRun, "no curves".to_owned());
+    }
+    let leads = |step: &u64, own: f64| {
+        others
+            .iter()
+            .filter_map(|other| other.get(step))
+            .all(|&theirs| if larger { own > theirs } else { own < theirs })
+    };
+    let ahead = leader.iter().filter(|(step, own)| leads(step, **own)).count();
+    let holds = if ahead == leader.len() { Holds::Yes } else { Holds::No };
+    (holds, format!("ahead of all others at {ahead} of {} looks", leader.len()))
+}
+
+fn goes_with(
+    cells: &[&StudyCell],
+    dataset: &str,
+    methods: &[String],
+    value: &str,
+) -> (Holds, String) {
+    let ends: Vec<(f64, f64)> = methods
+        .iter()
+        .filter_map(|method| {
+            let cell = of(cells, dataset, method)?;
+            let last = |name: &str| curve(cell, name).last_entry().map(|entry| *entry.get());
+            Some((last(value)?, last("accuracy")?))
+        })
+        .collect();
+    if ends.len() < methods.len() {
+        return (Holds::NotRun, "no curves".to_owned());
+    }
+    let mut concordant = 0;
+    let mut pairs = 0;
+    for (i, a) in ends.iter().enumerate() {
+        for b in &ends[i + 1..] {
+            pairs += 1;
+            concordant += usize::from((a.0 < b.0) == (a.1 > b.1));
+        }
+    }
+    let holds = if concordant == pairs { Holds::Yes } else { Holds::No };
+    let numbers = format!(
+        "smaller {value} goes with higher accuracy in {concordant} of {pairs} pairs of methods at the end of training"
+    );
+    (holds, numbers)
+}
+
+fn never_worse(
+    cells: &[&StudyCell],
+    method: &str,
+    methods: &[String],
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut rows, mut best, mut level, mut worse) = (0, 0, 0, Vec::new());
+    for dataset in datasets_of(cells) {
+        let row: Vec<&StudyCell> =
+            methods.iter().filter_map(|name| of(cells, &dataset, name)).collect();
+        let Some(own) = of(cells, &dataset, method) else { continue };
+        if row.len() < methods.len() {
+            continue;
+        }
+        rows += 1;
+        let score = |cell: &StudyCell| cell.score().map_or(f64::NAN, |score| score.mean);
+        let top = row
+            .iter()
+            .copied()
+            .reduce(|top, cell| if cell.better(score(cell), score(top)) { cell } else { top });
+        let Some(top) = top else { continue };
+        if top.key().method == method {
+            best += 1;
+        } else if compare(own, top)?.is_some_and(|test| test.p_corrected < 0.05) {
+            worse.push(dataset);
+        } else {
+            level += 1;
+        }
+    }
+    if rows == 0 {
+        return Ok((Holds::NotRun, "no records".to_owned()));
+    }
+    let holds = match (worse.len(), best * 2 > rows) {
+        (0, true) => Holds::Yes,
+        (0, false) => Holds::Undecided,
+        _ => Holds::No,
+    };
+    let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
+    let numbers = format!(
+        "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets",
+        worse.len()
+    );
+    Ok((holds, numbers))
+}

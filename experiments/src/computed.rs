@@ -1,0 +1,83 @@
+use crate::ExperimentError;
+use crate::audit::paired_t;
+use mercer_records::{Key, Record, Run, SCHEMA, Status, Store, TrialResult};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// A simulation that needs no data and no learner of the registry: its result is one record.
+pub struct Computed {
+    /// `audit/paired-t`.
+    pub name: &'static str,
+    /// Raised whenever the numbers change.
+    pub revision: u32,
+    /// Its settings, part of the key.
+    pub settings: fn() -> Value,
+    /// The numbers.
+    pub compute: fn() -> Result<BTreeMap<String, f64>, ExperimentError>,
+}
+
+/// All of them.
+pub const COMPUTED: &[Computed] = &[paired_t::SIMULATION];
+
+impl Computed {
+    /// The one of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        COMPUTED.iter().find(|computed| computed.name == name)
+    }
+
+    /// The key of its record.
+    pub fn key(&self) -> Key {
+        Key {
+            schema: SCHEMA,
+            artefact: self.name.to_owned(),
+            variant: "simulation".to_owned(),
+            dataset: "generated".to_owned(),
+            fingerprint: String::new(),
+            method: "simulation".to_owned(),
+            revision: self.revision,
+            settings: BTreeMap::from([("settings".to_owned(), (self.settings)())]),
+            tuning: Value::Null,
+            protocol: BTreeMap::new(),
+            repeat: 0,
+            seed: 0,
+            limits: BTreeMap::new(),
+        }
+    }
+
+    /// Computes and writes the record, unless it is there.
+    ///
+    /// # Errors
+    /// Of the computation or the record directory.
+    pub fn ensure(&self, store: &Store) -> Result<Record, ExperimentError> {
+        let key = self.key();
+        if let Some(record) = store.get(&key)? {
+            return Ok(record);
+        }
+        let start = Instant::now();
+        let facts = (self.compute)()?;
+        let result = TrialResult {
+            status: Status::Done,
+            error: None,
+            metrics: BTreeMap::new(),
+            facts,
+            convergence: json!({ "status": "exact" }),
+            settings: BTreeMap::new(),
+            tuning: None,
+            curve: Vec::new(),
+            predicted: None,
+            wrong: None,
+            rows: [0, 0],
+        };
+        let run = Run {
+            seconds: BTreeMap::from([("compute".to_owned(), start.elapsed().as_secs_f64())]),
+            host: mercer_harness::host().to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs()),
+            ..Run::default()
+        };
+        let record = Record::new(key, result, run);
+        store.put(&record)?;
+        Ok(record)
+    }
+}

@@ -1,0 +1,52 @@
+use crate::cell::StudyCell;
+use crate::{ExperimentError, Shelf, study};
+use mercer_harness::{Selection, Spec, plan};
+use mercer_learning::Method;
+use std::collections::BTreeMap;
+
+/// What a rendering sees: records, the profile, the selection. No data, no learner.
+pub struct Desk<'a> {
+    /// The records.
+    pub shelf: &'a Shelf,
+    /// The registered methods, for titles and settings.
+    pub methods: &'a [Method],
+    /// The profile whose trials are shown.
+    pub profile: &'a str,
+    /// What part of them was asked for.
+    pub selection: &'a Selection,
+    /// Datasets that could not be loaded, with the reason.
+    pub missing: &'a BTreeMap<String, String>,
+}
+
+impl Desk<'_> {
+    /// The cells of a study, with whatever records there are, in the order of its spec; those that
+    /// the selection leaves out are not among them.
+    ///
+    /// # Errors
+    /// If the spec does not have the profile.
+    pub fn cells(&self, name: &str) -> Result<(Spec, Vec<StudyCell>), ExperimentError> {
+        let spec = study(name)?;
+        let archive = |key: &mercer_records::Key| self.shelf.tuning(key);
+        // A selection made for one study may name what another does not have.
+        let selection = Selection { repeats: self.selection.repeats, ..Selection::default() };
+        let trials = plan(&spec, self.methods, self.profile, &selection, &archive)?;
+        let wanted =
+            |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);
+        let mut cells: Vec<StudyCell> = Vec::new();
+        for trial in trials {
+            let key = &trial.key;
+            if !(wanted(&self.selection.variants, &key.variant)
+                && wanted(&self.selection.datasets, &key.dataset)
+                && wanted(&self.selection.methods, &key.method))
+            {
+                continue;
+            }
+            let record = self.shelf.get(key).cloned();
+            match cells.last_mut() {
+                Some(cell) if cell.is_of(key) => cell.push(trial, record),
+                _ => cells.push(StudyCell::new(trial, record)),
+            }
+        }
+        Ok((spec, cells))
+    }
+}

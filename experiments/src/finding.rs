@@ -1,0 +1,177 @@
+use crate::cell::StudyCell;
+use crate::{Computed, Desk, ExperimentError, compare, published};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The pages, by file name.
+const PAGES: &[(&str, &str)] = &[
+    ("askl-frozen-read-out", include_str!("../findings/askl-frozen-read-out.md")),
+    ("askl-half-a-kernel", include_str!("../findings/askl-half-a-kernel.md")),
+    ("askl-worse-than-the-mean", include_str!("../findings/askl-worse-than-the-mean.md")),
+    ("askl-scaling-decides", include_str!("../findings/askl-scaling-decides.md")),
+    ("askl-majority-on-poker", include_str!("../findings/askl-majority-on-poker.md")),
+    ("askl-one-epoch-on-satimage", include_str!("../findings/askl-one-epoch-on-satimage.md")),
+    ("paired-t-false-alarms", include_str!("../findings/paired-t-false-alarms.md")),
+];
+
+/// Why numbers differ: a page whose every number is a query that is answered anew each time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Its id: the file name.
+    pub id: &'static str,
+    /// One line.
+    pub title: String,
+    /// The artefacts that it explains.
+    pub explains: Vec<String>,
+    /// The audit, artefact or test that shows it.
+    pub shown_by: String,
+    /// Numbers in the text that are quoted from the paper, its code or its text, not measured.
+    pub quoted: Vec<String>,
+    numbers: BTreeMap<String, Query>,
+    body: &'static str,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Front {
+    title: String,
+    explains: Vec<String>,
+    shown_by: String,
+    #[serde(default)]
+    quoted: Vec<String>,
+    #[serde(default)]
+    numbers: BTreeMap<String, Query>,
+}
+
+/// Where a number of a finding comes from.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
+enum Query {
+    /// Mean of a cell, in printed units.
+    Mean { study: String, variant: String, dataset: String, method: String },
+    /// Mean of a fact or metric of a cell.
+    Fact { study: String, variant: String, dataset: String, method: String, name: String },
+    /// Mean paired difference of two cells on one dataset: first minus second.
+    Difference { dataset: String, first: [String; 3], second: [String; 3] },
+    /// A printed mean.
+    Published { paper: String, dataset: String, method: String },
+    /// A number of a simulation, in percent.
+    Percent { computed: String, name: String },
+}
+
+/// All findings.
+///
+/// # Errors
+/// If a page's front matter does not have its form.
+pub fn findings() -> Result<Vec<Finding>, ExperimentError> {
+    PAGES.iter().map(|(id, text)| Finding::parse(id, text)).collect()
+}
+
+impl Finding {
+    fn parse(id: &'static str, text: &'static str) -> Result<Self, ExperimentError> {
+        let fault =
+            |reason: String| ExperimentError::Form { file: format!("findings/{id}.md"), reason };
+        let (front, body) =
+            text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n")).ok_or_else(
+                || fault("it must begin with front matter between lines of +++".to_owned()),
+            )?;
+        let Front { title, explains, shown_by, quoted, numbers } =
+            toml::from_str(front).map_err(|error| fault(error.to_string()))?;
+        Ok(Self { id, title, explains, shown_by, quoted, numbers, body: body.trim() })
+    }
+
+    /// The text with every number filled in; a number without records reads "(not run)".
+    ///
+    /// # Errors
+    /// If a query names a study or a paper that does not exist.
+    pub fn text(&self, desk: &Desk<'_>) -> Result<String, ExperimentError> {
+        let mut text = self.body.to_owned();
+        for (name, query) in &self.numbers {
+            let number = query.answer(desk)?;
+            let shown =
+                number.map_or_else(|| "(not run)".to_owned(), |value| format!("{value:.2}"));
+            text = text.replace(&format!("{{{name}}}"), &shown);
+        }
+        Ok(text)
+    }
+
+    /// Whether every number has its records.
+    ///
+    /// # Errors
+    /// As [`Finding::text`].
+    pub fn answered(&self, desk: &Desk<'_>) -> Result<bool, ExperimentError> {
+        for query in self.numbers.values() {
+            if query.answer(desk)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What is wrong with the page itself: a hole without a query, a query without a hole, a bare
+    /// number that is not declared as quoted.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut bare = self.body.to_owned();
+        for name in self.numbers.keys() {
+            let hole = format!("{{{name}}}");
+            if !bare.contains(&hole) {
+                faults.push(format!("`{name}` is asked for but not used"));
+            }
+            bare = bare.replace(&hole, "");
+        }
+        if bare.contains(['{', '}']) {
+            faults.push("a hole has no query".to_owned());
+        }
+        for quoted in &self.quoted {
+            bare = bare.replace(quoted.as_str(), "");
+        }
+        let words =
+            bare.split_whitespace().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+        // Names such as `table2` and L1 carry digits but are no numbers.
+        let numbers = words.filter(|word| !word.contains(|c: char| c.is_ascii_alphabetic()));
+        faults.extend(numbers.map(|word| format!("`{word}` is neither asked for nor quoted")));
+        faults
+    }
+}
+
+impl Query {
+    fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
+        let cell = |study: &str, variant: &str, dataset: &str, method: &str| {
+            let (_, cells) = desk.cells(study)?;
+            Ok::<Option<StudyCell>, ExperimentError>(cells.into_iter().find(|cell| {
+                let key = cell.key();
+                key.variant == variant && key.dataset == dataset && key.method == method
+            }))
+        };
+        Ok(match self {
+            Self::Mean { study, variant, dataset, method } => {
+                cell(study, variant, dataset, method)?.and_then(|cell| cell.score()).map(|s| s.mean)
+            }
+            Self::Fact { study, variant, dataset, method, name } => {
+                cell(study, variant, dataset, method)?.and_then(|cell| {
+                    let values = cell.of(name);
+                    let sum: f64 = values.iter().map(|(_, value)| value).sum();
+                    (!values.is_empty()).then(|| sum / values.len() as f64)
+                })
+            }
+            Self::Difference { dataset, first, second } => {
+                let side =
+                    |[study, variant, method]: &[String; 3]| cell(study, variant, dataset, method);
+                match (side(first)?, side(second)?) {
+                    (Some(a), Some(b)) => compare(&a, &b)?.map(|test| test.difference),
+                    _ => None,
+                }
+            }
+            Self::Published { paper, dataset, method } => published(paper)?
+                .1
+                .into_iter()
+                .find(|cell| cell.dataset == *dataset && cell.method == *method)
+                .map(|cell| cell.mean),
+            Self::Percent { computed, name } => Computed::find(computed)
+                .and_then(|computed| desk.shelf.get(&computed.key()))
+                .and_then(|record| record.result.facts.get(name))
+                .map(|share| 100.0 * share),
+        })
+    }
+}

@@ -1,0 +1,252 @@
+use crate::artefact::{Artefact, Drawing, PAPERS};
+use crate::claim::{ClaimResult, Holds, claims};
+use crate::{CellReport, Desk, ExperimentError, Rendered, findings};
+use mercer_render::{Badge, Block, Claim, Finding, Kind, Link, Report, Section, Table};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Pixels of a PNG for each of the SVG.
+const SCALE: f64 = 2.0;
+
+/// What was written, and what of it goes to standard output.
+pub struct Written {
+    /// Number of files.
+    pub files: usize,
+    /// The page.
+    pub page: PathBuf,
+    /// The tables, in order.
+    pub tables: Vec<Table>,
+    /// The cells, claims and profile, as `--json` prints them.
+    pub summary: Summary,
+}
+
+/// What `reproduce --json` prints.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// The profile shown.
+    pub profile: String,
+    /// The artefacts shown.
+    pub artefacts: Vec<String>,
+    /// Every cell of every table.
+    pub cells: Vec<CellReport>,
+    /// Every claim in every variant.
+    pub claims: Vec<ClaimResult>,
+}
+
+/// Renders artefacts into a folder: `PAPER/NAME.{tex,md,csv,svg,png}`, `cells.json` and the page
+/// `index.html`.
+///
+/// # Errors
+/// If a rendering fails or a file cannot be written.
+pub fn write(
+    desk: &Desk<'_>,
+    artefacts: &[&Artefact],
+    out: &Path,
+) -> Result<Written, ExperimentError> {
+    let mut folder = Folder { root: out.to_owned(), files: 0 };
+    let mut rendered: Vec<(&Artefact, Rendered)> = Vec::new();
+    for artefact in artefacts {
+        rendered.push((artefact, (artefact.render)(desk)?));
+    }
+    for table in rendered.iter().flat_map(|(_, rendered)| &rendered.tables) {
+        folder.put(&format!("{}.tex", table.id), table.to_latex().as_bytes())?;
+        folder.put(&format!("{}.md", table.id), table.to_markdown().as_bytes())?;
+        folder.put(&format!("{}.csv", table.id), table.to_csv().as_bytes())?;
+    }
+    for drawing in rendered.iter().flat_map(|(_, rendered)| &rendered.drawings) {
+        let (id, svg, png) = match drawing {
+            Drawing::Figure(figure) => {
+                folder.put(&format!("{}.csv", figure.id), figure.csv().as_bytes())?;
+                (&figure.id, figure.svg()?, figure.png(SCALE)?)
+            }
+            Drawing::Diagram(diagram) => (&diagram.id, diagram.svg()?, diagram.png(SCALE)?),
+        };
+        folder.put(&format!("{id}.svg"), svg.as_bytes())?;
+        folder.put(&format!("{id}.png"), &png)?;
+    }
+    let mut claim_results = Vec::new();
+    for (paper, _) in PAPERS {
+        if artefacts.iter().any(|artefact| paper_of(artefact) == *paper) {
+            for claim in claims(paper)? {
+                claim_results.extend(claim.check(desk)?);
+            }
+        }
+    }
+    let page = page(desk, &rendered, &claim_results)?;
+    folder.put("index.html", page.to_html()?.as_bytes())?;
+    let summary = Summary {
+        profile: desk.profile.to_owned(),
+        artefacts: artefacts.iter().map(|artefact| artefact.id.to_owned()).collect(),
+        cells: rendered.iter().flat_map(|(_, rendered)| rendered.cells.clone()).collect(),
+        claims: claim_results,
+    };
+    let json = serde_json::to_vec_pretty(&summary).map_err(|error| ExperimentError::Form {
+        file: "cells.json".to_owned(),
+        reason: error.to_string(),
+    })?;
+    folder.put("cells.json", &json)?;
+    let tables = rendered.into_iter().flat_map(|(_, rendered)| rendered.tables).collect();
+    Ok(Written { files: folder.files, page: out.join("index.html"), tables, summary })
+}
+
+fn paper_of(artefact: &Artefact) -> &str {
+    artefact.id.split('/').next().unwrap_or_default()
+}
+
+fn page(
+    desk: &Desk<'_>,
+    rendered: &[(&Artefact, Rendered)],
+    claim_results: &[ClaimResult],
+) -> Result<Report, ExperimentError> {
+    let mut report = Report::new("Mercer: four kernel-learning papers, re-run and audited")
+        .subtitle(format!("Profile {}: each number beside the published one.", desk.profile));
+    for (paper, title) in PAPERS {
+        let own: Vec<_> =
+            rendered.iter().filter(|(artefact, _)| paper_of(artefact) == *paper).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let mut section = Section::new(*paper, *title);
+        for (_, rendered) in own {
+            for table in &rendered.tables {
+                section = section.block(Block::Table(table.clone()));
+            }
+            for drawing in &rendered.drawings {
+                section = section.block(match drawing {
+                    Drawing::Figure(figure) => Block::Figure(figure.clone()),
+                    Drawing::Diagram(diagram) => Block::Diagram(diagram.clone()),
+                });
+            }
+        }
+        report = report.section(section);
+    }
+    report = report.section(claim_section(claim_results)?);
+    report = report.section(finding_section(desk)?);
+    report = report.section(source_section(rendered));
+    let records = desk.shelf.records().count();
+    Ok(report
+        .provenance("Software", format!("mercer {}", env!("CARGO_PKG_VERSION")))
+        .provenance("Profile", desk.profile)
+        .provenance("Records", records.to_string())
+        .provenance("Hosts", hosts(desk)))
+}
+
+fn claim_section(results: &[ClaimResult]) -> Result<Section, ExperimentError> {
+    let mut texts = BTreeMap::new();
+    for (paper, _) in PAPERS {
+        texts.extend(claims(paper)?.into_iter().map(|claim| (claim.id.clone(), claim)));
+    }
+    let claims = results
+        .iter()
+        .filter_map(|result| {
+            let claim = texts.get(&result.claim)?;
+            let (word, kind) = match result.holds {
+                Holds::Yes => ("holds", Kind::Good),
+                Holds::No => ("does not hold", Kind::Bad),
+                Holds::Undecided => ("undecided", Kind::Neutral),
+                Holds::NotRun => ("not run", Kind::Muted),
+            };
+            Some(Claim {
+                id: format!("claim-{}-{}", result.claim, result.variant),
+                statement: claim.text.clone(),
+                source: format!("{}; variant {}", claim.source, result.variant),
+                verdict: Badge::new(word, kind),
+                numbers: result.numbers.clone(),
+                link: None,
+            })
+        })
+        .collect();
+    Ok(Section::new("claims", "Claims")
+        .intro("Each claim is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %; single rows follow the corrected test.")
+        .block(Block::Claims(claims)))
+}
+
+fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
+    let mut shown = Vec::new();
+    for finding in findings()? {
+        let answered = finding.answered(desk)?;
+        let badge = if answered {
+            Badge::new("shown", Kind::Good)
+        } else {
+            Badge::new("records missing", Kind::Muted)
+        };
+        shown.push(Finding {
+            id: format!("finding-{}", finding.id),
+            title: finding.title.clone(),
+            badge: Some(badge),
+            affects: finding.explains.clone(),
+            body: format!(
+                "{}\n\nShown by [{}](#{}).",
+                finding.text(desk)?,
+                finding.shown_by,
+                finding.shown_by
+            ),
+        });
+    }
+    Ok(Section::new("findings", "Findings: why numbers differ").block(Block::Findings(shown)))
+}
+
+/// Where in the code each artefact stands.
+fn source_section(rendered: &[(&Artefact, Rendered)]) -> Section {
+    let links = rendered
+        .iter()
+        .map(|(artefact, _)| {
+            let module = artefact.id.replace('-', "_");
+            let (folder, name) = module.split_once('/').unwrap_or(("", &module));
+            Link {
+                text: artefact.id.to_owned(),
+                target: artefact.id.to_owned(),
+                note: format!(
+                    "experiments/src/{folder}/{name}.rs; records of {}",
+                    artefact
+                        .studies
+                        .iter()
+                        .chain(artefact.computed)
+                        .copied()
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ),
+            }
+        })
+        .collect();
+    Section::new("sources", "Where it stands in the code")
+        .intro(
+            "Specs are in `experiments/specs`, learners in `crates/models` and `crates/baselines`.",
+        )
+        .block(Block::List(links))
+}
+
+fn hosts(desk: &Desk<'_>) -> String {
+    let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
+    for record in desk.shelf.records() {
+        *hosts.entry(record.run.host.as_str()).or_default() += 1;
+    }
+    let listed: Vec<String> =
+        hosts.into_iter().map(|(host, records)| format!("{host} ({records} records)")).collect();
+    if listed.is_empty() { "none".to_owned() } else { listed.join("; ") }
+}
+
+/// Files below one folder, each written whole or not at all.
+struct Folder {
+    root: PathBuf,
+    files: usize,
+}
+
+impl Folder {
+    fn put(&mut self, name: &str, content: &[u8]) -> Result<(), ExperimentError> {
+        let path = self.root.join(name);
+        let io = |action: &'static str, path: &Path| {
+            let path = path.to_owned();
+            move |source| ExperimentError::Io { action, path, source }
+        };
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(io("create", parent))?;
+        }
+        let partial = path.with_extension("part");
+        std::fs::write(&partial, content).map_err(io("write", &partial))?;
+        std::fs::rename(&partial, &path).map_err(io("write", &path))?;
+        self.files += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+use crate::ExperimentError;
+use mercer_records::{Key, Record, Store, Tuning};
+use mercer_render::frame;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Records by the digest of their key: those of a directory, and those compacted into
+/// `reports/records`.
+#[derive(Debug, Default)]
+pub struct Shelf {
+    records: HashMap<String, Record>,
+}
+
+impl Shelf {
+    /// An empty shelf.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds records; one that is there already stays.
+    pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
+        for record in records {
+            self.records.entry(record.key.digest()).or_insert(record);
+        }
+    }
+
+    /// Adds the records of a directory.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn add_store(&mut self, store: &Store) -> Result<(), ExperimentError> {
+        let listing = store.list()?;
+        for (path, reason) in &listing.set_aside {
+            tracing::warn!("set aside {}: {reason}; its trial will run again", path.display());
+        }
+        self.add(listing.records);
+        Ok(())
+    }
+
+    /// Adds the records of every `*.parquet` file of a folder; none if there is no folder.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn add_archive(&mut self, folder: &Path) -> Result<(), ExperimentError> {
+        let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+        let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.sort();
+        let compacted = |path: &&std::path::PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.ends_with(".parquet") && !name.ends_with(".predictions.parquet")
+        };
+        for path in files.iter().filter(compacted) {
+            let table = frame::read_parquet(path)?;
+            self.add(frame::from_frame(&table, None)?);
+        }
+        Ok(())
+    }
+
+    /// The record of a key.
+    pub fn get(&self, key: &Key) -> Option<&Record> {
+        self.records.get(&key.digest())
+    }
+
+    /// The tuning that a key names.
+    pub fn tuning(&self, key: &Key) -> Option<Tuning> {
+        self.get(key)?.result.tuning.clone()
+    }
+
+    /// The records of tunings, for a reproduction that uses them but makes its own fits.
+    pub fn into_tunings(self) -> impl Iterator<Item = Record> {
+        let tuning = |record: &Record| {
+            record.result.tuning.as_ref().is_some_and(|tuning| !tuning.history.is_empty())
+        };
+        self.records.into_values().filter(tuning)
+    }
+
+    /// All records, in no order.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.records.values()
+    }
+}

@@ -1,0 +1,24 @@
+use crate::ExperimentError;
+use mercer_harness::Spec;
+use std::path::Path;
+
+/// The specs, by the artefact that their trials belong to.
+pub const STUDIES: &[(&str, &str)] = &[
+    ("askl/table2", include_str!("../specs/askl-table2.toml")),
+    ("audit/askl", include_str!("../specs/audit-askl.toml")),
+];
+
+/// The spec of a study.
+///
+/// # Errors
+/// If there is none, or it cannot be read.
+pub fn study(name: &str) -> Result<Spec, ExperimentError> {
+    let Some((_, text)) = STUDIES.iter().find(|(id, _)| *id == name) else {
+        let known: Vec<&str> = STUDIES.iter().map(|(id, _)| *id).collect();
+        return Err(ExperimentError::Form {
+            file: name.to_owned(),
+            reason: format!("no such study; there are {}", known.join(", ")),
+        });
+    };
+    Ok(Spec::parse(text, Path::new(name))?)
+}

@@ -1,0 +1,3 @@
+//! Bounds beside what was measured.
+
+pub(crate) mod askl_bound;
