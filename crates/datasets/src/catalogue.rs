@@ -231,7 +231,7 @@ mod tests {
             assert!(!entry.papers.is_empty() && !entry.urls.is_empty(), "{}", entry.name);
             assert!(entry.fingerprint.as_ref().is_none_or(|hash| hash.len() == 64));
         }
-        for (paper, count) in [("askl", 12), ("rftk", 13), ("hyper", 9), ("mce", 8)] {
+        for (paper, count) in [("askl", 13), ("rftk", 13), ("hyper", 10), ("mce", 8)] {
             let found = catalogue.entries.iter().filter(|e| e.papers.iter().any(|p| p == paper));
             assert_eq!(found.count(), count, "{paper}");
         }

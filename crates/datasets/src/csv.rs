@@ -85,9 +85,9 @@ pub fn parse(
         Separator::Blanks => (Cow::Owned(single_blanks(text)), b' '),
     };
     let quotes = options.separator != Separator::Blanks;
-    let (lines, width) = records(&text, separator, quotes, file)?;
+    let Records { lines, width, text } = records(&text, separator, quotes, file)?;
     limits.check(file, lines.len(), width)?;
-    let frame = read(&text, separator, quotes)
+    let frame = read(text, separator, quotes)
         .map_err(|error| DataError::format(file, format!("is not a text table: {error}")))?;
     if (frame.height(), frame.width()) != (lines.len(), width) {
         let found = format!("{} x {}", frame.height(), frame.width());
@@ -178,52 +178,58 @@ fn assemble(
     Ok(Table { inputs: matrix, targets })
 }
 
-/// The first line of each record, and how many fields every record has.
-fn records(
-    text: &str,
-    separator: u8,
-    quotes: bool,
-    file: &str,
-) -> Result<(Vec<usize>, usize), DataError> {
-    let (mut lines, mut width) = (Vec::new(), 0);
-    let (mut line, mut start, mut fields, mut quoted, mut blank) = (1, 1, 1, false, true);
-    let mut close = |start: usize, fields: usize| {
-        if lines.is_empty() {
-            width = fields;
-        } else if fields != width {
-            let problem = format!("has {fields} columns, but the first line has {width}");
-            return Err(DataError::line(file, start, problem));
-        }
-        lines.push(start);
-        Ok(())
-    };
-    for &byte in text.as_bytes() {
-        match byte {
-            b'"' if quotes => (quoted, blank) = (!quoted, false),
-            b'\n' if !quoted => {
-                if !blank {
-                    close(start, fields)?;
-                } else if fields > 1 {
-                    return Err(DataError::line(file, start, "every column is empty"));
-                }
-                (start, fields, blank) = (line + 1, 1, true);
+/// The records of a text table.
+struct Records {
+    /// The line in which each begins, from 1.
+    lines: Vec<usize>,
+    /// Fields in every one.
+    width: usize,
+    /// Their text, without the blank lines, which polars would take for rows of empty fields.
+    text: Vec<u8>,
+}
+
+/// Takes the text apart at line ends outside of quotes and counts the fields.
+fn records(text: &str, separator: u8, quotes: bool, file: &str) -> Result<Records, DataError> {
+    let bytes = text.as_bytes();
+    let mut found = Records { lines: Vec::new(), width: 0, text: Vec::with_capacity(bytes.len()) };
+    let (mut line, mut at) = (1, 0);
+    while at < bytes.len() {
+        let (start, first) = (at, line);
+        let (mut fields, mut quoted, mut blank) = (1, false, true);
+        while let Some(&byte) = bytes.get(at) {
+            at += 1;
+            line += usize::from(byte == b'\n');
+            match byte {
+                b'"' if quotes => (quoted, blank) = (!quoted, false),
+                b'\n' if !quoted => break,
+                _ if byte == separator && !quoted => fields += 1,
+                b' ' | b'\t' | b'\r' | b'\n' => {}
+                _ => blank = false,
             }
-            _ if byte == separator && !quoted => fields += 1,
-            b' ' | b'\t' | b'\r' => {}
-            _ => blank = false,
         }
-        line += usize::from(byte == b'\n');
+        let wrong = |problem: String| Err(DataError::line(file, first, problem));
+        if quoted {
+            return wrong("opens a quote that never closes".to_owned());
+        }
+        if blank && fields == 1 {
+            continue;
+        }
+        if blank {
+            return wrong("every column is empty".to_owned());
+        }
+        if found.lines.is_empty() {
+            found.width = fields;
+        } else if fields != found.width {
+            let width = found.width;
+            return wrong(format!("has {fields} columns, but the first line has {width}"));
+        }
+        found.lines.push(first);
+        found.text.extend(&bytes[start..at]);
     }
-    if quoted {
-        return Err(DataError::line(file, start, "opens a quote that never closes"));
-    }
-    if !blank {
-        close(start, fields)?;
-    }
-    if lines.is_empty() {
+    if found.lines.is_empty() {
         return Err(DataError::format(file, "holds no rows"));
     }
-    Ok((lines, width))
+    Ok(found)
 }
 
 /// Every run of blanks as one, none at the ends of lines.
@@ -242,14 +248,7 @@ fn single_blanks(text: &str) -> String {
 }
 
 /// All fields as text; polars takes the quotes apart.
-fn read(text: &str, separator: u8, quotes: bool) -> Result<DataFrame, PolarsError> {
-    // Blank lines would come out as rows of empty fields.
-    let blank = |line: &str| line.trim_matches([' ', '\t', '\r']).is_empty();
-    let text: Cow<'_, str> = if quotes && text.contains('"') || !text.lines().any(blank) {
-        Cow::Borrowed(text)
-    } else {
-        text.lines().filter(|line| !blank(line)).flat_map(|line| [line, "\n"]).collect()
-    };
+fn read(text: Vec<u8>, separator: u8, quotes: bool) -> Result<DataFrame, PolarsError> {
     let parsing = CsvParseOptions::default()
         .with_separator(separator)
         .with_quote_char(quotes.then_some(b'"'))
@@ -259,7 +258,7 @@ fn read(text: &str, separator: u8, quotes: bool) -> Result<DataFrame, PolarsErro
         .with_infer_schema_length(Some(0)) // without a look at the values all columns are text
         .with_n_threads(Some(1))
         .with_parse_options(parsing)
-        .into_reader_with_file_handle(Cursor::new(text.as_bytes().to_vec()))
+        .into_reader_with_file_handle(Cursor::new(text))
         .finish()
 }
 

@@ -35,6 +35,17 @@ pub struct Library {
     limits: Limits,
 }
 
+/// Where a dataset is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In this folder, listed in its manifest.
+    Folder(PathBuf),
+    /// Compiled in.
+    BuiltIn,
+    /// Nowhere; what to do about it.
+    Missing(String),
+}
+
 impl Library {
     /// Looks for the folders and reads their manifests.
     ///
@@ -78,13 +89,20 @@ impl Library {
 
     /// Whether [`Library::load`] would find the dataset; its content is not looked at.
     pub fn available(&self, name: &str) -> bool {
-        let Ok(entry) = Catalogue::builtin().find(name) else { return false };
-        self.listed(&entry.name).is_some() || entry.name == "iris"
+        self.place(name).is_ok_and(|place| !matches!(place, Place::Missing(_)))
     }
 
-    /// Where the dataset would be read from: a folder, or `None` if it is compiled in or missing.
-    pub fn folder(&self, name: &str) -> Option<&Path> {
-        self.listed(&name.to_lowercase()).map(|(folder, _)| folder)
+    /// Where [`Library::load`] would read the dataset; its content is not looked at.
+    ///
+    /// # Errors
+    /// [`DataError::Unknown`] if the catalogue has none of that name.
+    pub fn place(&self, name: &str) -> Result<Place, DataError> {
+        let entry = Catalogue::builtin().find(name)?;
+        Ok(match self.listed(&entry.name) {
+            Some((folder, _)) => Place::Folder(folder.to_owned()),
+            None if entry.name == "iris" => Place::BuiltIn,
+            None => Place::Missing(remedy(entry)),
+        })
     }
 
     /// Reads a dataset and holds it against the catalogue.
@@ -103,6 +121,11 @@ impl Library {
             return iris(entry);
         }
         Err(DataError::Missing { name: entry.name.clone(), remedy: remedy(entry) })
+    }
+
+    /// Whether one of the folders has the dataset.
+    pub(crate) fn lists(&self, name: &str) -> bool {
+        self.listed(name).is_some()
     }
 
     /// The first folder that lists the dataset and has all its files.

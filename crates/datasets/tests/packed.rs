@@ -1,0 +1,62 @@
+//! Packed files: read whichever way they are packed, refused when cut short or when they explode.
+
+use mercer_datasets::{DataError, Limits, decompress};
+use std::io::{Read, Write};
+
+const TEXT: &[u8] = b"1 1:0.5\n2 1:1.5\n";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    let mut encoder = bzip2::bufread::BzEncoder::new(bytes, bzip2::Compression::best());
+    encoder.read_to_end(&mut packed).unwrap();
+    packed
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    liblzma::bufread::XzEncoder::new(bytes, 6).read_to_end(&mut packed).unwrap();
+    packed
+}
+
+#[test]
+fn all_shells_are_opened_also_several_in_a_row() {
+    let limits = Limits::default();
+    assert_eq!(decompress(TEXT.to_vec(), "f", &limits).unwrap(), TEXT);
+    for pack in [gzip, bzip2, xz] {
+        assert_eq!(decompress(pack(TEXT), "f", &limits).unwrap(), TEXT);
+        let twice = [pack(TEXT), pack(TEXT)].concat();
+        assert_eq!(decompress(twice, "f", &limits).unwrap(), [TEXT, TEXT].concat());
+    }
+}
+
+#[test]
+fn damage_is_refused() {
+    for (pack, kind) in [(gzip as fn(&[u8]) -> Vec<u8>, "gzip"), (bzip2, "bzip2"), (xz, "xz")] {
+        let packed = pack(TEXT);
+        let cut = packed[..packed.len() - 5].to_vec();
+        let error = decompress(cut, "f", &Limits::default()).unwrap_err().to_string();
+        assert!(error.contains(&format!("inside its {kind} shell")), "{error}");
+        let mut flipped = packed.clone();
+        let middle = flipped.len() / 2;
+        flipped[middle] ^= 0x55;
+        assert!(decompress(flipped, "f", &Limits::default()).is_err(), "{kind}");
+    }
+}
+
+#[test]
+fn a_bomb_stops_at_the_limit() {
+    let limits = Limits { bytes: 1 << 20, ..Limits::default() };
+    let zeros = vec![0; 8 << 20];
+    for pack in [gzip, bzip2, xz] {
+        let bomb = pack(&zeros);
+        assert!(bomb.len() < 1 << 17);
+        let error = decompress(bomb, "f", &limits).unwrap_err();
+        assert!(matches!(&error, DataError::TooLarge { field: "bytes", .. }), "{error}");
+    }
+}
