@@ -283,9 +283,14 @@ fn refused(error: impl std::fmt::Display) -> RenderError {
     RenderError::Drawing(error.to_string())
 }
 
-/// XML knows no control characters.
+/// XML knows no control characters, and the fonts know only one of the two double bars.
 fn clean(text: &str) -> String {
-    text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let known = |c: char| match c {
+        '‖' => '∥',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    text.trim().chars().map(known).collect()
 }
 
 /// Cuts a line into strokes; the backends draw solid lines only.

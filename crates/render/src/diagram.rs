@@ -206,7 +206,8 @@ fn block<DB: DrawingBackend>(
     let (from, to) = ((x - width / 2.0, y - height / 2.0), (x + width / 2.0, y + height / 2.0));
     canvas.rectangle(from, to, PANE)?;
     let rim = color.map_or(FRAME, |color| PALETTE[color % PALETTE.len()]);
-    let corners = [from, (to.0, from.1), to, (from.0, to.1), from];
+    // From the middle of a side, where the two ends meet without a notch.
+    let corners = [(x, from.1), (to.0, from.1), to, (from.0, to.1), from, (x, from.1)];
     canvas.line(&corners, Pen::new(rim, 2.0))?;
     let lines: Vec<_> = text.lines().collect();
     for (i, line) in lines.iter().enumerate() {

@@ -14,6 +14,7 @@ mod diagram;
 mod error;
 mod escape;
 mod figure;
+pub mod frame;
 mod plot;
 mod png;
 mod ranks;

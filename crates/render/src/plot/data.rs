@@ -331,6 +331,6 @@ mod tests {
         assert_eq!(clip((5.0, -5.0), (5.0, 20.0), from, to), Some(((5.0, 0.0), (5.0, 10.0))));
         assert_eq!(clip((1.0, 1.0), (2.0, 2.0), from, to), Some(((1.0, 1.0), (2.0, 2.0))));
         assert_eq!(clip((-1.0, -1.0), (-2.0, 5.0), from, to), None);
-        assert_eq!(clip((-4.0, 5.0), (5.0, -5.0), from, to), None);
+        assert_eq!(clip((-4.0, 2.0), (2.0, -8.0), from, to), None);
     }
 }

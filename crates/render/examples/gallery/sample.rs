@@ -1,29 +1,11 @@
-//! Draws one figure of each kind into a folder, to be looked at.
+//! One table, figure and diagram of each kind, with made-up numbers, and a report of them all.
 
 use mercer_render::{
     Align, Axis, Badge, Block, Cell, Claim, Column, Diagram, Figure, Finding, Kind, Legend, Link,
     Mark, Panel, Report, Row, Section, Series, Style, Table, critical_difference,
 };
-use std::path::Path;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| "target/gallery".to_owned());
-    std::fs::create_dir_all(&folder)?;
-    for figure in [curves(), panels(), bars()] {
-        let name = figure.id.replace('/', "-");
-        std::fs::write(Path::new(&folder).join(format!("{name}.svg")), figure.svg()?)?;
-        std::fs::write(Path::new(&folder).join(format!("{name}.png")), figure.png(2.0)?)?;
-    }
-    for diagram in [network(), ranks()?] {
-        let name = diagram.id.replace('/', "-");
-        std::fs::write(Path::new(&folder).join(format!("{name}.svg")), diagram.svg()?)?;
-        std::fs::write(Path::new(&folder).join(format!("{name}.png")), diagram.png(2.0)?)?;
-    }
-    std::fs::write(Path::new(&folder).join("index.html"), report()?.to_html()?)?;
-    Ok(())
-}
-
-fn network() -> Diagram {
+pub fn network() -> Diagram {
     Diagram::new("demo/network", "Forward and backward", (700.0, 220.0))
         .caption("From an input to its scores, and gradients on their way back.")
         .block((80.0, 90.0), (110.0, 60.0), "x\ninput, d", None)
@@ -36,7 +18,7 @@ fn network() -> Diagram {
         .schematic()
 }
 
-fn ranks() -> Result<Diagram, mercer_render::RenderError> {
+pub fn ranks() -> Result<Diagram, mercer_render::RenderError> {
     let ranks = [
         ("SK", 5.2),
         ("NSK", 4.9),
@@ -49,7 +31,7 @@ fn ranks() -> Result<Diagram, mercer_render::RenderError> {
     critical_difference("demo/ranks", "Mean ranks over 12 datasets", &ranks, 2.18)
 }
 
-fn accuracies() -> Table {
+pub fn accuracies() -> Table {
     let mut table = Table::new("demo/table2", "Test accuracy in percent")
         .caption("Mean ± deviation (J − 1) over repeats; bold: best; underlined: not worse at 5 % (corrected test).")
         .columns([Column::left("Dataset"), Column::right("rows")]);
@@ -78,7 +60,7 @@ fn accuracies() -> Table {
     table.row(Row::new(missing).under("large")).note("† training part capped at 10,000 rows.")
 }
 
-fn report() -> Result<Report, mercer_render::RenderError> {
+pub fn report() -> Result<Report, mercer_render::RenderError> {
     let claims = [
         ("ASKL beats NSKL on every dataset", "does not hold", Kind::Bad),
         ("NSK beats SK", "holds", Kind::Good),
@@ -132,7 +114,7 @@ fn report() -> Result<Report, mercer_render::RenderError> {
         ))
 }
 
-fn curves() -> Figure {
+pub fn curves() -> Figure {
     let methods = ["SK", "NSK", "SKL", "NSKL", "ASKL"];
     let mut panel = Panel::new(Axis::linear("iteration"), Axis::linear("test accuracy (%)"));
     for (i, name) in methods.iter().enumerate() {
@@ -162,7 +144,7 @@ fn curves() -> Figure {
     Figure::new("demo/curves", "Accuracy along training").panel(panel)
 }
 
-fn panels() -> Figure {
+pub fn panels() -> Figure {
     let mut figure = Figure::new("demo/panels", "Double descent").columns(2).legend(Legend::Below);
     for (title, ridge) in [("ridgeless, λ = 10⁻⁷", 0.0), ("ridge", 0.3)] {
         let curve = |shift: f64| {
@@ -194,7 +176,7 @@ fn panels() -> Figure {
     figure
 }
 
-fn bars() -> Figure {
+pub fn bars() -> Figure {
     let names = [
         "segment",
         "satimage",

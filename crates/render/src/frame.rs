@@ -1,0 +1,95 @@
+//! Records as a data frame, one row a trial, and to and from Parquet.
+//!
+//! Plain fields and metrics (`metric.accuracy`) are columns to filter and group by; nested parts
+//! are columns of canonical JSON, so nothing is lost: a record that went there and back has the
+//! same result, bit by bit. Predictions are large and stand in a table of their own, joined by the
+//! digest of the key.
+
+mod read;
+mod write;
+
+use crate::RenderError;
+use mercer_records::Record;
+use polars::prelude::{
+    CsvWriter, DataFrame, ParquetCompression, ParquetReader, ParquetWriter, SerReader, SerWriter,
+};
+use std::fs::File;
+use std::path::Path;
+
+pub use read::from_frame;
+pub use write::{predictions_frame, to_frame};
+
+/// Before the name of a metric, in the name of its column.
+const METRIC: &str = "metric.";
+
+/// Writes a data frame as Parquet (Zstandard), whole or not at all.
+///
+/// ```
+/// use mercer_render::frame::{from_frame, read_parquet, to_frame, write_parquet};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("records.parquet");
+/// let records = Vec::new(); // from a `mercer_records::Store`
+/// write_parquet(&to_frame(&records)?, &path)?;
+/// assert_eq!(from_frame(&read_parquet(&path)?, None)?, records);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`RenderError::Io`] or [`RenderError::Frame`] if the disk or the library refuses; an older file
+/// stays as it was.
+pub fn write_parquet(frame: &DataFrame, path: &Path) -> Result<(), RenderError> {
+    let io = |source| RenderError::Io { action: "write", path: path.to_owned(), source };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder).map_err(io)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".writing-");
+    #[cfg(unix)]
+    {
+        // Temporary files are private by default; a report is not.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o644));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(io)?;
+    ParquetWriter::new(file.as_file_mut())
+        .with_compression(ParquetCompression::Zstd(None))
+        .finish(&mut frame.clone()) // columns are shared, not copied
+        .map_err(|source| RenderError::Frame { action: "write", source })?;
+    file.as_file().sync_all().map_err(io)?;
+    file.persist(path).map_err(|error| io(error.error))?;
+    Ok(())
+}
+
+/// Reads a data frame from Parquet.
+///
+/// # Errors
+/// [`RenderError::Io`] if the file cannot be opened, [`RenderError::Frame`] if it is no Parquet.
+pub fn read_parquet(path: &Path) -> Result<DataFrame, RenderError> {
+    let file = File::open(path).map_err(|source| RenderError::Io {
+        action: "read",
+        path: path.to_owned(),
+        source,
+    })?;
+    ParquetReader::new(file)
+        .finish()
+        .map_err(|source| RenderError::Frame { action: "read", source })
+}
+
+/// A data frame as CSV with a head.
+///
+/// # Errors
+/// [`RenderError::Frame`] if the library refuses.
+pub fn csv(frame: &DataFrame) -> Result<String, RenderError> {
+    let mut bytes = Vec::new();
+    CsvWriter::new(&mut bytes)
+        .finish(&mut frame.clone())
+        .map_err(|source| RenderError::Frame { action: "write", source })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The name by which a record's predictions find it.
+fn trial(record: &Record) -> String {
+    record.key.digest()
+}

@@ -1,0 +1,123 @@
+use super::{METRIC, trial};
+use crate::RenderError;
+use mercer_records::{Predicted, Record, canonical};
+use polars::prelude::{
+    Column, DataFrame, DataType, Float64Type, IntoSeries, ListBuilderTrait,
+    ListPrimitiveChunkedBuilder, NamedFrom, PolarsNumericType, Series, UInt32Type,
+};
+use std::collections::BTreeSet;
+
+/// One row a record, without predictions.
+///
+/// # Errors
+/// [`RenderError::Frame`] if the library refuses.
+pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
+    let texts = |name: &str, get: &dyn Fn(&Record) -> String| {
+        column(name, records.iter().map(get).collect::<Vec<_>>())
+    };
+    let options = |name: &str, get: &dyn Fn(&Record) -> Option<String>| {
+        column(name, records.iter().map(get).collect::<Vec<_>>())
+    };
+    let counts = |name: &str, get: &dyn Fn(&Record) -> u64| {
+        column(name, records.iter().map(get).collect::<Vec<_>>())
+    };
+    let small = |name: &str, get: &dyn Fn(&Record) -> u32| {
+        column(name, records.iter().map(get).collect::<Vec<_>>())
+    };
+
+    let mut columns = vec![
+        texts("trial", &trial),
+        small("schema", &|r| r.key.schema),
+        texts("artefact", &|r| r.key.artefact.clone()),
+        texts("variant", &|r| r.key.variant.clone()),
+        texts("dataset", &|r| r.key.dataset.clone()),
+        texts("fingerprint", &|r| r.key.fingerprint.clone()),
+        texts("method", &|r| r.key.method.clone()),
+        small("revision", &|r| r.key.revision),
+        texts("settings", &|r| canonical(&r.key.settings)),
+        texts("tuning", &|r| canonical(&r.key.tuning)),
+        texts("protocol", &|r| canonical(&r.key.protocol)),
+        small("repeat", &|r| r.key.repeat),
+        counts("seed", &|r| r.key.seed),
+        texts("limits", &|r| canonical(&r.key.limits)),
+        texts("status", &|r| canonical(&r.result.status).trim_matches('"').to_owned()),
+        options("error", &|r| r.result.error.clone()),
+    ];
+    let names: BTreeSet<&String> = records.iter().flat_map(|r| r.result.metrics.keys()).collect();
+    for name in names {
+        let values: Vec<Option<f64>> =
+            records.iter().map(|r| r.result.metrics.get(name).copied()).collect();
+        columns.push(column(&format!("{METRIC}{name}"), values));
+    }
+    let wrong = records.iter().map(|r| r.result.wrong.as_deref());
+    columns.extend([
+        lists::<UInt32Type>("wrong", DataType::UInt32, wrong),
+        texts("facts", &|r| canonical(&r.result.facts)),
+        texts("convergence", &|r| canonical(&r.result.convergence)),
+        texts("used_settings", &|r| canonical(&r.result.settings)),
+        options("tuned", &|r| r.result.tuning.as_ref().map(canonical)),
+        texts("curve", &|r| canonical(&r.result.curve)),
+        counts("train_rows", &|r| r.result.rows[0]),
+        counts("test_rows", &|r| r.result.rows[1]),
+        column(
+            "predicted",
+            records.iter().map(|r| r.result.predicted.is_some()).collect::<Vec<_>>(),
+        ),
+        texts("result_sha256", &|r| r.result_sha256.clone()),
+        texts("seconds", &|r| canonical(&r.run.seconds)),
+        counts("peak_bytes", &|r| r.run.peak_bytes),
+        column(
+            "yardstick_seconds",
+            records.iter().map(|r| r.run.yardstick_seconds).collect::<Vec<_>>(),
+        ),
+        texts("host", &|r| r.run.host.clone()),
+        texts("version", &|r| r.run.version.clone()),
+        counts("finished", &|r| r.run.finished),
+    ]);
+    frame(records.len(), columns)
+}
+
+/// One row a record with predictions: `trial`, and a list of `classes` or of `real` values.
+///
+/// # Errors
+/// [`RenderError::Frame`] if the library refuses.
+pub fn predictions_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
+    let with: Vec<_> =
+        records.iter().filter_map(|r| r.result.predicted.as_ref().map(|p| (r, p))).collect();
+    let trials: Vec<String> = with.iter().map(|(record, _)| trial(record)).collect();
+    let classes = with.iter().map(|(_, predicted)| match predicted {
+        Predicted::Classes(classes) => Some(classes.as_slice()),
+        Predicted::Real(_) => None,
+    });
+    let real = with.iter().map(|(_, predicted)| match predicted {
+        Predicted::Real(values) => Some(values.as_slice()),
+        Predicted::Classes(_) => None,
+    });
+    let columns = vec![
+        column("trial", trials),
+        lists::<UInt32Type>("classes", DataType::UInt32, classes),
+        lists::<Float64Type>("real", DataType::Float64, real),
+    ];
+    frame(with.len(), columns)
+}
+
+fn frame(height: usize, columns: Vec<Column>) -> Result<DataFrame, RenderError> {
+    DataFrame::new(height, columns).map_err(|source| RenderError::Frame { action: "build", source })
+}
+
+fn column<T>(name: &str, values: Vec<T>) -> Column
+where
+    Series: NamedFrom<Vec<T>, [T]>,
+{
+    Column::from(Series::new(name.into(), values))
+}
+
+fn lists<'a, T: PolarsNumericType>(
+    name: &str,
+    dtype: DataType,
+    rows: impl ExactSizeIterator<Item = Option<&'a [T::Native]>>,
+) -> Column {
+    let mut builder = ListPrimitiveChunkedBuilder::<T>::new(name.into(), rows.len(), 0, dtype);
+    rows.for_each(|row| builder.append_opt_slice(row));
+    Column::from(builder.finish().into_series())
+}

@@ -1,0 +1,8 @@
+//! Tables, figures, reports and frames from outside, in one program: linking is the slow part.
+
+mod figures;
+mod frames;
+mod report;
+#[path = "../../examples/gallery/sample.rs"]
+mod sample;
+mod tables;
