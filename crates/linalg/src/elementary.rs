@@ -1,3 +1,8 @@
+#![expect(
+    clippy::inline_always,
+    reason = "a body takes on the features of the level that calls it only when inlined there"
+)]
+
 use crate::{Dispatch, Real, dispatch};
 
 /// Arguments up to this size are reduced in single precision; larger ones go to the standard
@@ -184,7 +189,7 @@ fn sin_cos_at(level: Dispatch, x: &[f32], sin: &mut [f32], cos: &mut [f32]) {
     at_level!(level, sin_cos, sin_cos_body::<false>, (x, sin, cos));
     if !within(level, x, LARGEST_ANGLE) {
         for ((&x, sin), cos) in x.iter().zip(sin).zip(cos) {
-            if !(x.abs() <= LARGEST_ANGLE) {
+            if x.is_nan() || x.abs() > LARGEST_ANGLE {
                 (*sin, *cos) = x.sin_cos();
             }
         }
@@ -195,7 +200,7 @@ fn cos_at(level: Dispatch, x: &[f32], cos: &mut [f32]) {
     at_level!(level, cos, cos_body::<false>, (x, cos));
     if !within(level, x, LARGEST_ANGLE) {
         for (&x, cos) in x.iter().zip(cos) {
-            if !(x.abs() <= LARGEST_ANGLE) {
+            if x.is_nan() || x.abs() > LARGEST_ANGLE {
                 *cos = x.cos();
             }
         }
@@ -206,7 +211,7 @@ fn exp_at(level: Dispatch, x: &[f32], exp: &mut [f32]) {
     at_level!(level, exp, exp_body::<false>, (x, exp));
     if !within(level, x, LARGEST_EXPONENT) {
         for (&x, exp) in x.iter().zip(exp) {
-            if !(x.abs() <= LARGEST_EXPONENT) {
+            if x.is_nan() || x.abs() > LARGEST_EXPONENT {
                 *exp = x.exp();
             }
         }

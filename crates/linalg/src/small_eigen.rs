@@ -115,7 +115,7 @@ mod tests {
             let mut eigen = SmallEigen::new(k);
             assert!(eigen.decompose(&gram));
             let mut back = vec![0.0; k * k];
-            eigen.compose(&eigen.values().to_vec(), &mut back);
+            eigen.compose(eigen.values(), &mut back);
             for (x, y) in back.iter().zip(&gram) {
                 assert_relative_eq!(x, y, epsilon = 1e-12);
             }

@@ -98,7 +98,7 @@ impl Drop for Guard<'_> {
 ///     member.barrier();
 ///     total.load(Ordering::Relaxed)
 /// };
-/// assert_eq!(team(2, add, |member| drop(add(member))), 10);
+/// assert_eq!(team(2, add, |member| assert!(add(member) == 10)), 10);
 /// ```
 ///
 /// # Panics
@@ -177,7 +177,7 @@ mod tests {
                 }
                 member.size()
             };
-            assert_eq!(team(size, work, |member| drop(work(member))), size);
+            assert_eq!(team(size, work, |member| assert!(work(member) == size)), size);
         }
     }
 

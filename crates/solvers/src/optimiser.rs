@@ -99,8 +99,7 @@ impl Optimiser {
     /// The constants of step `t`, counted from 1, at rate `η`.
     pub fn step<F: Real>(self, rate: f64, t: usize) -> Step<F> {
         let t = i32::try_from(t).unwrap_or(i32::MAX);
-        let corrected =
-            (rate / (1.0 - 0.9f64.powi(t)), 1.0 / (1.0 - 0.999f64.powi(t)).sqrt());
+        let corrected = (rate / (1.0 - 0.9f64.powi(t)), 1.0 / (1.0 - 0.999f64.powi(t)).sqrt());
         Step {
             optimiser: self,
             rate: F::of(rate),
@@ -191,8 +190,7 @@ mod tests {
     #[test]
     fn each_optimiser_follows_its_formula() {
         let gradient = |w: f64, t: usize| w * w - 1.0 + t as f64 / 10.0;
-        for optimiser in
-            [Optimiser::Sgd, Optimiser::Momentum, Optimiser::Adam, Optimiser::Adadelta]
+        for optimiser in [Optimiser::Sgd, Optimiser::Momentum, Optimiser::Adam, Optimiser::Adadelta]
         {
             let mut w = [0.3, -1.7];
             let mut memory = Memory::new(optimiser, 2);
@@ -223,8 +221,7 @@ mod tests {
                             }
                             Optimiser::Adadelta => {
                                 m[i] = 0.9 * m[i] + 0.1 * g * g;
-                                let delta =
-                                    f64::sqrt(v[i] + 1e-6) / f64::sqrt(m[i] + 1e-6) * g;
+                                let delta = f64::sqrt(v[i] + 1e-6) / f64::sqrt(m[i] + 1e-6) * g;
                                 v[i] = 0.9 * v[i] + 0.1 * delta * delta;
                                 delta
                             }

@@ -51,7 +51,7 @@ impl Threshold {
         let gram = w.t().dot(&w);
         let gram: Vec<f64> = gram.iter().copied().collect();
         if let Some(removed) = shrinkage.plan(&gram, rows, f64::EPSILON, 1e-10, self) {
-            let removed = ArrayView2::from_shape((k, k), removed).expect("k x k entries");
+            let removed = Array2::from_shape_fn((k, k), |(i, j)| removed[i * k + j]);
             return Ok((&w - &w.dot(&removed), Route::Gram));
         }
         let svd = thin_svd(w)?;
@@ -124,7 +124,7 @@ impl Shrinkage {
             let surely = if clip { (g - delta).max(tau * tau) } else { g - delta };
             let error = tau * delta * (g + delta).sqrt() / (2.0 * surely.max(0.0).powf(1.5));
             // An error of 0/0 (an all-zero matrix without the clip) is refused as well.
-            if !(error <= tolerance * largest.sqrt()) {
+            if error.is_nan() || error > tolerance * largest.sqrt() {
                 return None;
             }
             *share = if clip { (tau / g.sqrt()).min(1.0) } else { tau / g.sqrt() };

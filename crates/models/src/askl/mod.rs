@@ -13,6 +13,8 @@
 mod learner;
 mod methods;
 mod params;
+#[cfg(test)]
+mod tests;
 
 pub use learner::Askl;
 pub use methods::METHODS;

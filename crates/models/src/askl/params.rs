@@ -251,7 +251,7 @@ impl AsklParams {
     }
 }
 
-fn refused(name: &'static str, value: impl ToString, must: &'static str) -> LearningError {
+fn refused(name: &'static str, value: impl std::fmt::Display, must: &'static str) -> LearningError {
     LearningError::Setting { name, value: value.to_string(), must }
 }
 

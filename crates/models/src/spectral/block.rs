@@ -53,7 +53,7 @@ impl<F: Scalar> Block<F> {
             frequencies.slice_mut(s![.., to.clone()]).assign(&half);
             phases.slice_mut(s![to]).assign(&model.phases.slice(s![from]));
         }
-        let learned = if plan.learn_frequencies { 1 } else { 0 };
+        let learned = usize::from(plan.learn_frequencies);
         let tile_rows = (TILE / width.max(1)).clamp(1, d);
         Self {
             maps,

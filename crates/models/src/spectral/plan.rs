@@ -63,9 +63,7 @@ impl ReadOutPenalty {
         match self {
             Self::Nothing | Self::Trace { .. } => 0.0,
             Self::Squared(lambda) => 2.0 * lambda,
-            // At W = 0 the subgradient 0 is taken.
-            Self::Norm(lambda) if squared_norm > 0.0 => lambda / squared_norm.sqrt(),
-            Self::Norm(_) => 0.0,
+            Self::Norm(lambda) => slope_of_norm(lambda, squared_norm),
         }
     }
 
@@ -103,8 +101,7 @@ impl FeaturePenalty {
             Self::Nothing => 0.0,
             Self::MeanSquared(lambda) => 2.0 * lambda / batch as f64,
             Self::BatchSquared(lambda) => 2.0 * lambda,
-            Self::BatchNorm(lambda) if squared_norm > 0.0 => lambda / squared_norm.sqrt(),
-            Self::BatchNorm(_) => 0.0,
+            Self::BatchNorm(lambda) => slope_of_norm(lambda, squared_norm),
         }
     }
 
@@ -122,6 +119,11 @@ impl FeaturePenalty {
             Self::BatchNorm(lambda) => lambda * (mean_squared_norm * batch as f64).sqrt(),
         }
     }
+}
+
+/// `c` of the gradient `c a` of `λ ‖a‖`; at `a = 0` the subgradient 0 is taken.
+fn slope_of_norm(lambda: f64, squared_norm: f64) -> f64 {
+    if squared_norm > 0.0 { lambda / squared_norm.sqrt() } else { 0.0 }
 }
 
 impl Plan {

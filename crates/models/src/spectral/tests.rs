@@ -79,7 +79,7 @@ fn gradients(model: &Model<f64>, sample: &Sample, plan: &Plan) -> Gradients {
 
 /// The same objective from the definitions, one number at a time.
 fn objective(model: &Model<f64>, sample: &Sample, plan: &Plan) -> f64 {
-    let (n, big_d, k) = (sample.rows(), model.features(), model.outputs());
+    let (n, big_d) = (sample.rows(), model.features());
     let (mut loss, mut feature_norm) = (0.0, 0.0);
     for i in 0..n {
         let mut f = model.offset.to_vec();
@@ -93,8 +93,8 @@ fn objective(model: &Model<f64>, sample: &Sample, plan: &Plan) -> f64 {
                 phi += model.scale * (angle + model.phases[column]).cos();
             }
             feature_norm += phi * phi;
-            for c in 0..k {
-                f[c] += phi * model.read_out[[j, c]];
+            for (f, w) in f.iter_mut().zip(model.read_out.row(j)) {
+                *f += phi * w;
             }
         }
         loss += match sample.targets() {
