@@ -35,9 +35,10 @@ impl Bootstrap {
 ///
 /// `differences[s][i]` is the difference of the two methods' losses with seed `s` on test row `i`.
 /// Each resample draws seeds and rows, independently and with replacement, and averages over the
-/// drawn grid: the pigeonhole bootstrap (Owen 2007, *Annals of Applied Statistics* 1), which is
-/// mildly conservative. With one seed it is the ordinary paired bootstrap over rows and says
-/// nothing about other seeds.
+/// drawn grid: the pigeonhole bootstrap (Owen 2007, *Annals of Applied Statistics* 1), mildly
+/// conservative where rows and seeds are many. With one seed it is the ordinary paired bootstrap
+/// over rows and says nothing about other seeds; with `S` of them the part of the variance that
+/// is due to seeds comes out too small by the factor `(S − 1)/S`.
 ///
 /// The time is `resamples × (rows + seeds + rows·seeds)`.
 ///

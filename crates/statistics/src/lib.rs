@@ -51,7 +51,9 @@ pub use mcnemar::{McNemar, mcnemar};
 pub use multiplicity::holm;
 pub use null::{EqualMethods, RejectionRates, null_rejection_rates};
 pub use proportion::{binomial_deviation, wilson_interval};
-pub use ranks::{Friedman, average_ranks, friedman, nemenyi_critical_difference};
+pub use ranks::{
+    Friedman, average_ranks, friedman, indistinguishable_groups, nemenyi_critical_difference,
+};
 pub use summary::{Summary, summarise};
 pub use t_test::{MeanStd, TTest, corrected_t, paired_t, welch_summaries};
 pub use verdict::{Judgement, Ours, Published, Verdict, verdict};

@@ -156,6 +156,34 @@ pub fn nemenyi_critical_difference(
     Ok(q * (k * (k + 1.0) / (6.0 * n)).sqrt())
 }
 
+/// The bars of a critical-difference diagram: the largest groups of methods, neighbours by mean
+/// rank, whose ranks lie less than `critical_difference` apart. Each group lists indices into
+/// `average_ranks`, best first; groups of one and groups inside another are left out.
+///
+/// ```
+/// let groups = mercer_statistics::indistinguishable_groups(&[3.5, 1.0, 2.0, 2.5], 1.6);
+/// assert_eq!(groups, [vec![1, 2, 3], vec![2, 3, 0]]); // only 1.0 and 3.5 are told apart
+/// ```
+pub fn indistinguishable_groups(
+    average_ranks: &[f64],
+    critical_difference: f64,
+) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..average_ranks.len()).collect();
+    order.sort_by(|&i, &j| average_ranks[i].total_cmp(&average_ranks[j]));
+    let mut groups = Vec::new();
+    let mut covered = 0;
+    for (start, &best) in order.iter().enumerate() {
+        let near = |&&j: &&usize| average_ranks[j] - average_ranks[best] < critical_difference;
+        let end = start + order[start..].iter().take_while(near).count();
+        // A group that ends where an earlier one did lies inside it.
+        if end > covered && end - start > 1 {
+            groups.push(order[start..end].to_vec());
+            covered = end;
+        }
+    }
+    groups
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +218,27 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn groups_are_the_maximal_runs_of_near_ranks(
+            ranks in proptest::collection::vec(1.0..6.0f64, 1..8),
+            critical in 0.1..3.0f64,
+        ) {
+            let groups = indistinguishable_groups(&ranks, critical);
+            for i in 0..ranks.len() {
+                for j in 0..i {
+                    // Two methods share a bar exactly if they are not told apart.
+                    let together = groups.iter().any(|g| g.contains(&i) && g.contains(&j));
+                    prop_assert_eq!(together, (ranks[i] - ranks[j]).abs() < critical);
+                }
+            }
+            for (a, first) in groups.iter().enumerate() {
+                for second in &groups[a + 1..] {
+                    prop_assert!(second.iter().any(|i| !first.contains(i)));
+                    prop_assert!(first.iter().any(|i| !second.contains(i)));
+                }
+            }
+        }
+
         #[test]
         fn ranks_sum_to_a_triangle_and_only_order_counts(
             scores in proptest::collection::vec(proptest::collection::vec(0i32..6, 4), 2..9),

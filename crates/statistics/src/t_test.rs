@@ -17,7 +17,8 @@ pub struct TTest {
     pub standard_error: f64,
     /// Degrees of freedom.
     pub degrees_of_freedom: f64,
-    /// `t = mean / standard error`; 0 or infinite if degenerate.
+    /// `t = mean / standard error`; 0 or infinite if degenerate (JSON has no infinity: it is
+    /// written as null there).
     pub statistic: f64,
     /// `P(|T| ≥ |t|)`.
     pub p_two_sided: f64,
