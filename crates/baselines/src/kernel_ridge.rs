@@ -17,8 +17,12 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Both,
     cost: Cost { fit: "n^3/3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
-    resource: None,
-    defaults: |shape| Settings::new().with("std", default_std(shape.features)).with("lambda", 1e-5),
+    // A tuner's early rungs use fewer rows.
+    resource: Some("cap"),
+    defaults: |shape| {
+        let std = default_std(shape.features);
+        Settings::new().with("std", std).with("lambda", 1e-5).with("cap", CAP)
+    },
     space,
     build: |settings| Ok(Box::new(KernelRidge::new(settings.parse("kernel-ridge")?)?)),
 };
@@ -33,6 +37,9 @@ fn space(shape: &Shape) -> Space {
         anchors: vec![(METHOD.defaults)(shape)],
     }
 }
+
+/// The Gram matrix of so many rows fills 1.2 GB.
+const CAP: usize = 12_000;
 
 /// `1/√d`: on standard-scaled data the typical `s² ‖x − z‖² / 2` is then 1.
 pub(crate) fn default_std(features: usize) -> f64 {
@@ -56,7 +63,7 @@ pub struct KernelRidgeParams {
 
 impl Default for KernelRidgeParams {
     fn default() -> Self {
-        Self { lambda: 1e-5, std: None, centre: true, cap: 12_000 }
+        Self { lambda: 1e-5, std: None, centre: true, cap: CAP }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the fixtures cannot show: caps, limits, degenerate samples, refused settings.
 
+#![expect(clippy::float_cmp, reason = "counts and shares that are exact in f64")]
+
 use approx::assert_abs_diff_eq;
 use mercer_baselines::BASELINES;
 use mercer_learning::{

@@ -1,5 +1,7 @@
 //! Against scikit-learn: `fixtures/make.py` names the program and its version and wrote the file.
 
+#![expect(clippy::float_cmp, reason = "counts and shares that are exact in f64")]
+
 use approx::assert_abs_diff_eq;
 use mercer_baselines::BASELINES;
 use mercer_learning::{Convergence, Fitted, Fitting, Predictions, Sample, Settings, find};

@@ -57,7 +57,7 @@ impl Kernel {
     /// assert_eq!(gram[[1, 1]], 1.0);
     /// ```
     pub fn gram(self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
-        let prepared = self.prepare(inputs, self.centre(inputs).as_ref());
+        let prepared = Points::of(inputs, self.centre(inputs).as_ref());
         let n = inputs.nrows();
         let mut gram = Array2::zeros((n, n));
         for top in (0..n).step_by(TILE) {
@@ -92,7 +92,7 @@ impl Kernel {
     /// many points: what a kernel machine keeps of its training rows.
     pub fn sections(self, right: ArrayView2<'_, f64>) -> Sections {
         let centre = self.centre(right);
-        let points = self.prepare(right, centre.as_ref());
+        let points = Points::of(right, centre.as_ref());
         Sections { kernel: self, centre, points }
     }
 
@@ -103,15 +103,6 @@ impl Kernel {
             Self::Gaussian { .. } => inputs.mean_axis(Axis(0)),
             Self::Linear | Self::Polynomial { .. } => None,
         }
-    }
-
-    fn prepare(self, inputs: ArrayView2<'_, f64>, centre: Option<&Array1<f64>>) -> Points {
-        let mut points = inputs.as_standard_layout().into_owned();
-        if let Some(centre) = centre {
-            points -= centre;
-        }
-        let squares = points.rows().into_iter().map(|x| x.dot(&x)).collect();
-        Points { points, squares }
     }
 
     fn fill(self, mut tile: ArrayViewMut2<'_, f64>, a: &Rows<'_>, b: &Rows<'_>) {
@@ -167,7 +158,7 @@ impl Sections {
     /// If `left` has another number of columns.
     pub fn at(&self, left: ArrayView2<'_, f64>) -> Array2<f64> {
         assert_eq!(left.ncols(), self.features(), "points of different dimension");
-        let a = self.kernel.prepare(left, self.centre.as_ref());
+        let a = Points::of(left, self.centre.as_ref());
         let (m, n) = (left.nrows(), self.len());
         let mut gram = Array2::zeros((m, n));
         for top in (0..m).step_by(TILE) {
@@ -195,6 +186,15 @@ struct Rows<'a> {
 }
 
 impl Points {
+    fn of(inputs: ArrayView2<'_, f64>, centre: Option<&Array1<f64>>) -> Self {
+        let mut points = inputs.as_standard_layout().into_owned();
+        if let Some(centre) = centre {
+            points -= centre;
+        }
+        let squares = points.rows().into_iter().map(|x| x.dot(&x)).collect();
+        Self { points, squares }
+    }
+
     fn rows(&self, start: usize, end: usize) -> Rows<'_> {
         Rows {
             points: self.points.slice(s![start..end, ..]),

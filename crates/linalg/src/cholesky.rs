@@ -97,14 +97,15 @@ impl Cholesky {
         if expected != found {
             return Err(LinalgError::Height { expected, found });
         }
-        let mut solution = right.as_standard_layout().into_owned();
-        let slice = solution.as_slice_mut().expect("a fresh array in standard layout");
+        let mut storage: Vec<f64> = right.iter().copied().collect();
         llt::solve::solve_in_place(
             self.view(),
-            MatMut::from_row_major_slice_mut(slice, found, columns),
+            MatMut::from_row_major_slice_mut(&mut storage, found, columns),
             Par::Seq,
             MemStack::new(&mut []),
         );
+        let mut solution = Array2::zeros((found, columns));
+        solution.iter_mut().zip(storage).for_each(|(to, value)| *to = value);
         Ok(solution)
     }
 
@@ -203,9 +204,9 @@ impl Cholesky {
 
     /// Puts `A + jitter I` back after a failed attempt, from the triangle that was not touched.
     fn restore(&mut self, diagonal: &[f64], jitter: f64) {
-        let n = self.size;
         // In tiles: a plain transposition misses the cache on every write.
         const TILE: usize = 64;
+        let n = self.size;
         for columns in (0..n).step_by(TILE) {
             for rows in (columns..n).step_by(TILE) {
                 for column in columns..(columns + TILE).min(n) {

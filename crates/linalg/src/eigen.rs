@@ -2,7 +2,7 @@ use crate::LinalgError;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatRef, Par, Spec};
 use ndarray::{Array1, Array2, ArrayView2};
 
 /// The eigenvalues and eigenvectors of a symmetric matrix, `A = V diag(values) Vᵀ`.
@@ -40,21 +40,20 @@ pub fn symmetric_eigen(matrix: ArrayView2<'_, f64>) -> Result<Eigen, LinalgError
     if matrix.iter().any(|entry| !entry.is_finite()) {
         return Err(LinalgError::NotFinite { operation });
     }
-    let compact = matrix.as_standard_layout();
-    let slice = compact.as_slice().expect("standard layout");
+    let compact: Vec<f64> = matrix.iter().copied().collect();
     // Row-major read as column-major: the engine's lower triangle is our upper one.
-    let a = MatRef::from_column_major_slice(slice, n, n);
+    let a = MatRef::from_column_major_slice(&compact, n, n);
     let mut values = Diag::<f64>::zeros(n);
     let mut vectors = Mat::<f64>::zeros(n, n);
     let need =
-        self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+        self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
     self_adjoint_evd(
         a,
         values.as_mut(),
         Some(vectors.as_mut()),
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(need)),
-        Default::default(),
+        Spec::default(),
     )
     .map_err(|error| LinalgError::NoConvergence { operation, reason: format!("{error:?}") })?;
     Ok(Eigen {

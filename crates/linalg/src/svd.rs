@@ -134,18 +134,18 @@ mod pure {
     use faer::diag::Diag;
     use faer::dyn_stack::{MemBuffer, MemStack};
     use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-    use faer::{Mat, MatRef, Par};
+    use faer::{Mat, MatRef, Par, Spec};
     use ndarray::{Array1, Array2, ArrayView2};
 
     pub(super) fn thin_svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
         let (m, n) = matrix.dim();
         let k = m.min(n);
-        let compact = matrix.as_standard_layout();
-        let a = MatRef::from_row_major_slice(compact.as_slice().expect("standard layout"), m, n);
+        let compact: Vec<f64> = matrix.iter().copied().collect();
+        let a = MatRef::from_row_major_slice(&compact, m, n);
         let (mut singular, mut u, mut v) =
             (Diag::<f64>::zeros(k), Mat::<f64>::zeros(m, k), Mat::<f64>::zeros(n, k));
         let thin = ComputeSvdVectors::Thin;
-        let need = svd_scratch::<f64>(m, n, thin, thin, Par::Seq, Default::default());
+        let need = svd_scratch::<f64>(m, n, thin, thin, Par::Seq, Spec::default());
         svd(
             a,
             singular.as_mut(),
@@ -153,7 +153,7 @@ mod pure {
             Some(v.as_mut()),
             Par::Seq,
             MemStack::new(&mut MemBuffer::new(need)),
-            Default::default(),
+            Spec::default(),
         )
         .map_err(|error| LinalgError::NoConvergence {
             operation: OPERATION,

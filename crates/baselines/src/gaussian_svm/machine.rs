@@ -53,7 +53,7 @@ impl Dual<'_> {
             let (up, low) = if signs[i] { (can_grow, can_shrink) } else { (can_shrink, can_grow) };
             (y[i] - f[i], up, low)
         });
-        self.finish(rows, &svm, worst_pair(conditions))
+        finish(rows, &svm, worst_pair(conditions))
     }
 
     /// ε-SVR on all rows of the sample.
@@ -79,7 +79,7 @@ impl Dual<'_> {
             ]
         });
         let rows: Vec<usize> = (0..targets.len()).collect();
-        self.finish(&rows, &svm, worst_pair(conditions))
+        finish(&rows, &svm, worst_pair(conditions))
     }
 
     /// `Σ_j weight_j k(x_i, x_j)` for all rows of the problem.
@@ -92,29 +92,25 @@ impl Dual<'_> {
         let blocks = inputs.axis_chunks_iter(Axis(0), 512);
         blocks.flat_map(|block| sections.at(block).dot(&kept).to_vec()).collect()
     }
+}
 
-    fn finish<T>(
-        &self,
-        rows: &[usize],
-        svm: &Svm<f64, T>,
-        violation: f64,
-    ) -> Result<Machine, LearningError> {
-        let (iterations, finished) = read_exit(&svm.to_string()).ok_or_else(|| {
-            let reason = format!("cannot read its summary: {svm}");
-            LearningError::Numerical { operation: "linfa-svm", reason }
-        })?;
-        if !svm.rho.is_finite() || svm.alpha.iter().any(|weight| !weight.is_finite()) {
-            let reason = "the solution has NaN or infinite entries; lower `cost`".to_owned();
-            return Err(LearningError::Numerical { operation: "linfa-svm", reason });
-        }
-        let weights = rows
-            .iter()
-            .zip(&svm.alpha)
-            .filter(|(_, weight)| weight.abs() > NEGLIGIBLE)
-            .map(|(&row, &weight)| (row, weight))
-            .collect();
-        Ok(Machine { weights, rho: svm.rho, iterations, finished, violation })
+/// What is kept of linfa's solution of the problem on these rows.
+fn finish<T>(rows: &[usize], svm: &Svm<f64, T>, violation: f64) -> Result<Machine, LearningError> {
+    let (iterations, finished) = read_exit(&svm.to_string()).ok_or_else(|| {
+        let reason = format!("cannot read its summary: {svm}");
+        LearningError::Numerical { operation: "linfa-svm", reason }
+    })?;
+    if !svm.rho.is_finite() || svm.alpha.iter().any(|weight| !weight.is_finite()) {
+        let reason = "the solution has NaN or infinite entries; lower `cost`".to_owned();
+        return Err(LearningError::Numerical { operation: "linfa-svm", reason });
     }
+    let weights = rows
+        .iter()
+        .zip(&svm.alpha)
+        .filter(|(_, weight)| weight.abs() > NEGLIGIBLE)
+        .map(|(&row, &weight)| (row, weight))
+        .collect();
+    Ok(Machine { weights, rho: svm.rho, iterations, finished, violation })
 }
 
 /// linfa's Gaussian kernel is `exp(−‖x−z‖²/ε)`, ours `exp(−s²‖x−z‖²/2)`, so `ε = 2/s²`.
