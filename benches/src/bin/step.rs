@@ -21,7 +21,8 @@ fn main() {
     let times: Vec<Vec<f64>> = std::thread::scope(|scope| {
         let fits: Vec<_> = (0..trials)
             .map(|trial| {
-                scope.spawn(move || step_times("askl", d, k, features, threads, steps, trial as u64))
+                scope
+                    .spawn(move || step_times("askl", d, k, features, threads, steps, trial as u64))
             })
             .collect();
         fits.into_iter().map(|fit| fit.join().expect("a fit")).collect()

@@ -1,5 +1,6 @@
+use super::loops::{compensated_sum, scaled, scaled_sum, squares, sum, times};
 use super::{Model, Plan, Scalar};
-use mercer_linalg::{dispatched, product, sin_cos};
+use mercer_linalg::{product, sin_cos};
 use mercer_solvers::{Memory, Step};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, s};
 use std::ops::Range;
@@ -224,73 +225,5 @@ impl<F: Scalar> Block<F> {
             self.lost.as_slice_mut().expect("contiguous"),
             self.change.as_slice().expect("contiguous"),
         );
-    }
-}
-
-/// `Σ a²`, the last sum in double precision.
-fn squares<F: Scalar>(a: &[F]) -> f64 {
-    let mut lanes = [F::zero(); LANES];
-    square_lanes(a, &mut lanes);
-    lanes.iter().map(|lane| lane.wide()).sum()
-}
-
-/// Independent sums, so that they can be vectorised.
-const LANES: usize = 32;
-
-dispatched! {
-    fn square_lanes<F: Scalar>(a: &[F], lanes: &mut [F; LANES]) {
-        let mut chunks = a.chunks_exact(LANES);
-        for chunk in &mut chunks {
-            for (lane, &a) in lanes.iter_mut().zip(chunk) {
-                *lane += a * a;
-            }
-        }
-        for (lane, &a) in lanes.iter_mut().zip(chunks.remainder()) {
-            *lane += a * a;
-        }
-    }
-}
-
-dispatched! {
-    fn sum<F: Scalar>(a: &[F], b: &[F], to: &mut [F]) {
-        for ((to, &a), &b) in to.iter_mut().zip(a).zip(b) {
-            *to = a + b;
-        }
-    }
-}
-
-dispatched! {
-    fn scaled<F: Scalar>(factor: F, a: &[F], to: &mut [F]) {
-        for (to, &a) in to.iter_mut().zip(a) {
-            *to = factor * a;
-        }
-    }
-}
-
-dispatched! {
-    fn scaled_sum<F: Scalar>(factor: F, a: &[F], b: &[F], to: &mut [F]) {
-        for ((to, &a), &b) in to.iter_mut().zip(a).zip(b) {
-            *to = factor * (a + b);
-        }
-    }
-}
-
-dispatched! {
-    fn times<F: Scalar>(to: &mut [F], a: &[F]) {
-        for (to, &a) in to.iter_mut().zip(a) {
-            *to *= a;
-        }
-    }
-}
-
-dispatched! {
-    /// Kahan's summation of `change` onto `total`; `lost` is carried from call to call.
-    fn compensated_sum<F: Scalar>(total: &mut [F], lost: &mut [F], change: &[F]) {
-        for ((total, lost), &change) in total.iter_mut().zip(lost).zip(change) {
-            let wanted = change - *lost;
-            let reached = *total + wanted;
-            *lost = (reached - *total) - wanted;
-            *total = reached;
-        }
     }
 }

@@ -11,6 +11,7 @@
 //! | `c` | `offset` | zero unless a bias is asked for | `K` |
 
 mod block;
+mod loops;
 mod model;
 mod plan;
 #[cfg(test)]

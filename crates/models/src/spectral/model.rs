@@ -1,4 +1,5 @@
 use super::Scalar;
+use super::loops::{scaled, scaled_sum, squares, sum};
 use mercer_learning::{Predictor, Streams, Task};
 use mercer_linalg::{cos, product};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
@@ -98,15 +99,17 @@ impl<F: Scalar> Model<F> {
         let (big_d, scale) = (self.features(), F::of(self.scale));
         product(F::one(), x, self.frequencies.view(), F::zero(), angles.view_mut());
         let mut cosines = vec![F::zero(); self.phases.len()];
-        for (mut row, mut phi) in angles.rows_mut().into_iter().zip(phi.rows_mut()) {
-            row += &self.phases;
-            cos(row.as_slice().expect("rows are contiguous"), &mut cosines);
+        let mut shifted = cosines.clone();
+        let phases = self.phases.as_slice().expect("contiguous");
+        for (row, mut phi) in angles.rows().into_iter().zip(phi.rows_mut()) {
+            sum(row.to_slice().expect("contiguous"), phases, &mut shifted);
+            cos(&shifted, &mut cosines);
+            let phi = phi.as_slice_mut().expect("contiguous");
             let (first, second) = cosines.split_at(big_d);
-            for (phi, &c) in phi.iter_mut().zip(first) {
-                *phi = scale * c;
-            }
-            for (phi, &c) in phi.iter_mut().zip(second) {
-                *phi += scale * c;
+            if second.is_empty() {
+                scaled(scale, first, phi);
+            } else {
+                scaled_sum(scale, first, second, phi);
             }
         }
     }
@@ -134,7 +137,7 @@ impl<F: Scalar> Model<F> {
         let mut total = 0.0;
         self.each_block(inputs, |_, phi, used| {
             for row in phi.rows().into_iter().take(used) {
-                total += row.iter().map(|p| p.wide().powi(2)).sum::<f64>();
+                total += squares(row.to_slice().expect("contiguous"));
             }
         });
         total / inputs.nrows() as f64
