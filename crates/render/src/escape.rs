@@ -93,7 +93,7 @@ pub fn latex(text: &str) -> String {
 fn mathematics(c: char) -> Option<&'static str> {
     Some(match c {
         '±' => "\\pm",
-        '×' => "\\times",
+        '×' | '✗' => "\\times",
         '−' => "-",
         '·' | '⋅' => "\\cdot",
         '≤' => "\\le",
@@ -103,7 +103,7 @@ fn mathematics(c: char) -> Option<&'static str> {
         '≪' => "\\ll",
         '≫' => "\\gg",
         '∞' => "\\infty",
-        '√' => "\\surd",
+        '√' | '✓' => "\\surd",
         '∑' => "\\sum",
         '∏' => "\\prod",
         '∫' => "\\int",
@@ -121,8 +121,6 @@ fn mathematics(c: char) -> Option<&'static str> {
         '‡' => "\\ddagger",
         '°' => "^{\\circ}",
         '′' => "'",
-        '✓' => "\\surd",
-        '✗' => "\\times",
         '⁰' => "^{0}",
         '¹' => "^{1}",
         '²' => "^{2}",

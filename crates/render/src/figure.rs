@@ -8,7 +8,7 @@ use plotters::prelude::DrawingBackend;
 /// A figure of one or more panels with one legend.
 ///
 /// A series keeps its colour and dashes in all panels: they go by its label. SVG text is text, in
-/// the reader's sans-serif font; its width in the layout is that of DejaVu Sans.
+/// the reader's sans-serif font; its width in the layout is that of `DejaVu Sans`.
 ///
 /// ```
 /// use mercer_render::{Axis, Figure, Panel, Series};

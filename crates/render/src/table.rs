@@ -70,6 +70,8 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// The section that the row belongs to; its name is printed above the first row of each run.
     pub group: Option<String>,
+    /// Its address in a report, for links to it.
+    pub id: Option<String>,
 }
 
 /// What a badge tells at a glance; it carries its text too, so colour is never alone.
@@ -168,7 +170,7 @@ impl Table {
     }
 
     /// A `table` environment for LaTeX with the package `booktabs`. Second lines are left out,
-    /// badges are small capitals' size.
+    /// badges are small.
     ///
     /// # Panics
     /// If a row has not one cell a column.
@@ -197,8 +199,8 @@ impl Table {
         csv::table(self)
     }
 
-    /// A `figure` element with caption, table and notes. Classes and the script of [`Report`]
-    /// (crate::Report) make it sortable; it reads well without them.
+    /// A `figure` element with caption, table and notes. The script of
+    /// [`Report`](crate::Report) makes it sortable; it reads well without.
     ///
     /// # Panics
     /// If a row has not one cell a column.
@@ -268,7 +270,14 @@ impl Column {
 impl Row {
     /// A row of these cells.
     pub fn new(cells: impl IntoIterator<Item = Cell>) -> Self {
-        Self { cells: cells.into_iter().collect(), group: None }
+        Self { cells: cells.into_iter().collect(), ..Self::default() }
+    }
+
+    /// With this address in a report.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
     }
 
     /// In this section.

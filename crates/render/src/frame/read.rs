@@ -58,7 +58,7 @@ fn typed<'a, T>(
 ) -> Result<&'a T, RenderError> {
     frame
         .column(name)
-        .and_then(|column| cast(column))
+        .and_then(cast)
         .map_err(|error| RenderError::Column { column: name.to_owned(), reason: error.to_string() })
 }
 

@@ -209,7 +209,7 @@ fn errors<DB: DrawingBackend>(
     for (&(x, y), &(low, high)) in limits {
         let Some((x, _)) = frame.at((x, y)) else { continue };
         let x = x + offset;
-        if !(frame.from.0..=frame.to.0).contains(&x) || !(low <= high) {
+        if !(frame.from.0..=frame.to.0).contains(&x) || low.is_nan() || high.is_nan() {
             continue;
         }
         let level = |y| frame.up(frame.y.fraction(y).unwrap_or(0.0).clamp(0.0, 1.0));

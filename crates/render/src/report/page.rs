@@ -74,13 +74,21 @@ fn distinct(report: &Report) -> Result<(), RenderError> {
     let own = ["main", "filter", "count", "theme", "provenance"].map(str::to_owned);
     let mut seen = HashSet::from(own);
     for section in &report.sections {
-        let claims = section.blocks.iter().filter_map(|block| match block {
-            Block::Claims(claims) => Some(claims),
-            _ => None,
-        });
         let mut ids = vec![section.id.as_str()];
         ids.extend(parts(section).into_iter().map(|(id, _)| id));
-        ids.extend(claims.flatten().map(|claim| claim.id.as_str()));
+        for block in &section.blocks {
+            match block {
+                Block::Table(table) => {
+                    ids.extend(table.rows.iter().filter_map(|row| row.id.as_deref()));
+                }
+                Block::Claims(claims) => {
+                    ids.extend(
+                        claims.iter().map(|claim| claim.id.as_str()).filter(|id| !id.is_empty()),
+                    );
+                }
+                _ => {}
+            }
+        }
         for id in ids {
             if !seen.insert(address(id)) {
                 return Err(RenderError::DuplicateId(id.to_owned()));
@@ -129,7 +137,6 @@ fn section(section: &Section, out: &mut String) -> Result<(), RenderError> {
             Block::Text(text) => out.push_str(&markdown::blocks(text)),
             Block::Claims(claims) => {
                 out.push_str(&self::claims(&format!("{id}-claims-{i}"), claims).to_html());
-                // Rows have no address of their own in a table; a claim's leads to its table.
             }
             Block::Findings(findings) => findings.iter().for_each(|it| finding(it, out)),
             Block::List(links) => list(links, out),
@@ -161,9 +168,9 @@ fn figure(figure: &Figure, out: &mut String) -> Result<(), RenderError> {
     let csv = figure.csv();
     let lines = csv.lines().count() - 1;
     if (1..=MOST_LINES).contains(&lines) {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details class=\"numbers\"><summary>The {lines} numbers behind it (CSV)</summary><pre>{}</pre></details>\n",
+            "<details class=\"numbers\"><summary>The {lines} numbers behind it (CSV)</summary><pre>{}</pre></details>",
             html(&csv.replace('\r', ""))
         );
     }
@@ -185,7 +192,8 @@ fn claims(id: &str, claims: &[Claim]) -> Table {
         statement.link.clone_from(&claim.link);
         let verdict = Cell { badge: Some(claim.verdict.clone()), ..Cell::default() };
         let cells = [statement, Cell::text(&claim.source), verdict, Cell::text(&claim.numbers)];
-        table.row(Row::new(cells))
+        let row = Row::new(cells);
+        table.row(if claim.id.is_empty() { row } else { row.id(&claim.id) })
     })
 }
 

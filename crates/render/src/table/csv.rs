@@ -1,8 +1,11 @@
 use super::{Cell, Table};
 use crate::escape::csv_line;
 
+/// A part of a cell, if it has it.
+type Get = fn(&Cell) -> Option<&str>;
+
 /// Columns that stand beside the text of a cell where any row has them.
-const BESIDE: [(&str, fn(&Cell) -> Option<&str>); 3] = [
+const BESIDE: [(&str, Get); 3] = [
     ("repeats", |cell| cell.repeats.as_deref()),
     ("verdict", |cell| cell.badge.as_ref().map(|badge| badge.text.as_str())),
     ("note", |cell| cell.detail.as_deref()),
@@ -12,9 +15,7 @@ pub(super) fn table(table: &Table) -> String {
     let grouped = table.rows.iter().any(|row| row.group.is_some());
     let shown: Vec<Vec<_>> = (0..table.columns.len())
         .map(|j| {
-            let used = |get: &fn(&Cell) -> Option<&str>| {
-                table.rows.iter().any(|row| get(&row.cells[j]).is_some())
-            };
+            let used = |get: &Get| table.rows.iter().any(|row| get(&row.cells[j]).is_some());
             BESIDE.iter().filter(|(_, get)| used(get)).collect()
         })
         .collect();

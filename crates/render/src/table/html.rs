@@ -81,7 +81,10 @@ fn section(table: &Table, group: Option<&str>, rows: &[Row], out: &mut String) {
         );
     }
     for row in rows {
-        out.push_str("<tr>");
+        let _ = match &row.id {
+            Some(id) => write!(out, "<tr id=\"{}\">", address(id)),
+            None => write!(out, "<tr>"),
+        };
         for (j, (entry, column)) in row.cells.iter().zip(&table.columns).enumerate() {
             let (tag, scope) = if j == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
             let sort = entry.sort.filter(|value| value.is_finite());
@@ -108,11 +111,14 @@ fn cell(cell: &Cell) -> String {
     if let Some(repeats) = &cell.repeats {
         let _ = write!(text, " <small class=\"repeats\">{}</small>", html(repeats));
     }
-    if let Some(mark) = &cell.badge {
-        let _ = write!(text, " {}", badge(mark));
-    }
-    if let Some(detail) = &cell.detail {
-        let _ = write!(text, "<small class=\"detail\">{}</small>", html(detail));
+    // Verdict and detail go below the value, so that values stand in line.
+    let below: Vec<_> =
+        cell.badge.iter().map(badge).chain(cell.detail.as_deref().map(html)).collect();
+    if !below.is_empty() {
+        // A remedy may break over lines, where a published value must not.
+        let long = cell.detail.as_ref().is_some_and(|detail| detail.chars().count() > 24);
+        let class = if long { "detail long" } else { "detail" };
+        let _ = write!(text, "<small class=\"{class}\">{}</small>", below.join(" "));
     }
     text
 }
