@@ -1,4 +1,4 @@
-use crate::{Desk, ExperimentError, askl, audit};
+use crate::{Desk, ExperimentError, askl, audit, theory};
 use mercer_render::{Diagram, Figure, Table};
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::askl_phases::ARTEFACT,
     audit::askl_scaling::ARTEFACT,
     audit::askl_penalties::ARTEFACT,
-    //HOLD theory::askl_bound::ARTEFACT,
+    theory::askl_bound::ARTEFACT,
 ];
 
 /// What a rendering leaves.

@@ -20,7 +20,7 @@ mod published;
 mod report;
 mod shelf;
 mod study;
-//HOLD mod theory;
+mod theory;
 mod work;
 
 pub use artefact::{ARTEFACTS, Artefact, CellReport, Drawing, PAPERS, Rendered, select};

@@ -149,13 +149,19 @@ fn set_aside(path: &Path) -> Result<(), RecordError> {
     }
 }
 
+/// Whether a file is named like a record: by a digest. Others may live in the directory.
+fn named(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    stem.len() == 64 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Record files below `folder`; temporary and set-aside files have other endings.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecordError> {
     for entry in fs::read_dir(folder).map_err(io("list", folder))? {
         let path = entry.map_err(io("list", folder))?.path();
         if path.is_dir() {
             collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "json") {
+        } else if path.extension().is_some_and(|extension| extension == "json") && named(&path) {
             files.push(path);
         }
     }
@@ -236,6 +242,17 @@ mod tests {
         let listing = store.list().unwrap();
         assert!(listing.records.is_empty());
         assert!(listing.set_aside[0].1.contains("check sum"), "{:?}", listing.set_aside);
+    }
+
+    #[test]
+    fn files_that_are_not_named_by_a_digest_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let cells = folder.path().join("report").join("cells.json");
+        fs::create_dir(cells.parent().unwrap()).unwrap();
+        fs::write(&cells, "{}").unwrap();
+        assert!(store.list().unwrap().set_aside.is_empty());
+        assert!(cells.exists());
     }
 
     #[test]

@@ -21,12 +21,13 @@ const LIPSCHITZ: f64 = std::f64::consts::SQRT_2;
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let (spec, cells) = desk.cells("askl/table2")?;
     let mut panels = Vec::new();
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new("theory/askl-bound-table", ARTEFACT.title)
         .caption("MNIST, end of training, first repeat. Bound: first term of (10), 4√2 L R with L = √2 and R the Rademacher bound (11) from the features; rate: the same with R = B √(K/n) of (12). B is the trace norm of the learned W. Gap: training minus test accuracy, as a fraction. The loss that the bound speaks of is of order 1, so a bound above 1 is vacuous.")
         .columns(["Variant", "Method"].map(Column::left))
         .columns(["Trace norm B", "Mean ‖φ‖²", "Bound (11)", "Rate (12)", "Bound (10), first term", "Measured gap"].map(Column::right));
     for variant in &spec.variants {
-        let mut panel = Panel::new(Axis::linear("iterations"), Axis::log10("excess risk")).title(&variant.name);
+        let mut panel =
+            Panel::new(Axis::linear("iterations"), Axis::log10("excess risk")).title(&variant.name);
         for method in METHODS {
             let cell = cells.iter().find(|cell| {
                 let key = cell.key();
@@ -93,15 +94,12 @@ fn look(point: &CurvePoint, rows: usize, classes: usize) -> Option<Look> {
     let number = |name: &str| point.values.get(name).copied();
     let trace_norm = number("trace-norm")?;
     let feature_norm = number("feature-norm-squared")?;
-    let features_bound = mercer_theory::rademacher_from_trace(
-        trace_norm,
-        classes,
-        feature_norm * rows as f64,
-        rows,
-    )
-    .ok()?;
-    let rate = mercer_theory::askl_rate(trace_norm, classes, rows).ok()?;
-    let excess = mercer_theory::excess_risk_first_term(LIPSCHITZ, features_bound).ok()?;
+    let trace = feature_norm * rows as f64;
+    let features_bound =
+        mercer_theory::rademacher_from_trace(trace_norm, classes, rows, trace).ok()?.value;
+    let rate = mercer_theory::askl_rate(trace_norm, classes, rows).ok()?.value;
+    // Accuracy is a loss with values in [0, 1].
+    let excess = mercer_theory::excess_risk_first_term(LIPSCHITZ, features_bound, 1.0).ok()?.value;
     Some(Look {
         step: point.step as f64,
         trace_norm,
