@@ -287,6 +287,13 @@ pub(super) fn star<DB: DrawingBackend>(
     Ok(())
 }
 
+/// Points of all series inside a rectangle of the picture.
+fn crowd(frame: &Frame, from: Point, to: Point) -> usize {
+    let points = frame.panel.series.iter().flat_map(|series| &series.points);
+    let inside = |(x, y): &Point| (from.0..=to.0).contains(x) && (from.1..=to.1).contains(y);
+    points.filter_map(|&point| frame.at(point)).filter(inside).count()
+}
+
 /// Reference lines with their names; names of vertical ones step down so as not to collide.
 fn references<DB: DrawingBackend>(frame: &Frame, canvas: &Canvas<DB>) -> Result<(), RenderError> {
     let pen = Pen { color: MUTED, width: 1.2, dash: &[4.0, 3.0] };
@@ -312,7 +319,15 @@ fn references<DB: DrawingBackend>(frame: &Frame, canvas: &Canvas<DB>) -> Result<
                 let y = frame.up(at);
                 canvas.line(&[(left, y), (right, y)], pen)?;
                 let y = if y - top > 18.0 { y - 8.0 } else { y + 9.0 };
-                canvas.text(label, (right - 4.0, y), NOTE.anchor(HPos::Right, VPos::Center))?;
+                let wide = canvas.width(label, NOTE)?;
+                // At the end where fewer data are in the way.
+                let covers = |from: f64| crowd(frame, (from, y - 7.0), (from + wide, y + 7.0));
+                let (x, h) = if covers(left + 4.0) < covers(right - 4.0 - wide) {
+                    (left + 4.0, HPos::Left)
+                } else {
+                    (right - 4.0, HPos::Right)
+                };
+                canvas.text(label, (x, y), NOTE.anchor(h, VPos::Center))?;
             }
             Mark::Point { .. } => {}
         }
