@@ -75,7 +75,7 @@ pub fn parse(
     limits: &Limits,
 ) -> Result<Table, DataError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
         DataError::line(file, line, "is not UTF-8 text")
     })?;
     let (text, separator) = match options.separator {

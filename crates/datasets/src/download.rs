@@ -58,12 +58,12 @@ struct Failure {
 }
 
 impl Failure {
-    fn passing(problem: impl ToString) -> Self {
-        Self { problem: problem.to_string(), again: true }
+    fn passing(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), again: true }
     }
 
-    fn lasting(problem: impl ToString) -> Self {
-        Self { problem: problem.to_string(), again: false }
+    fn lasting(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), again: false }
     }
 }
 
@@ -193,7 +193,7 @@ impl Downloader {
         }
         let response = match request.call() {
             Ok(response) => response,
-            Err(error) => return Ok(Err(Failure::passing(error))),
+            Err(error) => return Ok(Err(Failure::passing(error.to_string()))),
         };
         let header = |name: &str| {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)

@@ -73,6 +73,7 @@ pub(crate) fn print_row(inputs: ArrayView1<'_, f64>, text: &mut String) {
 }
 
 /// The shortest decimal; whole numbers, most of what there is, without the general machinery.
+#[expect(clippy::float_cmp, reason = "asks whether the number is whole, which is exact")]
 pub(crate) fn print_number(value: f64, text: &mut String) {
     let whole = value as i64; // saturates, and then differs from `value`
     if whole as f64 == value && whole.unsigned_abs() < 1 << 53 {

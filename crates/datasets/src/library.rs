@@ -50,20 +50,35 @@ impl Library {
     /// Looks for the folders and reads their manifests.
     ///
     /// # Errors
-    /// [`DataError::Io`] or [`DataError::Manifest`] if a folder that was named, by `explicit` or by
-    /// `$MERCER_DATA`, has no usable `MANIFEST.toml`, or that of the cache is unusable.
+    /// [`DataError::Argument`] if a folder that was named, by `explicit` or by `$MERCER_DATA`, has
+    /// no `MANIFEST.toml`; [`DataError::Manifest`] if one is unusable.
     pub fn discover(explicit: Option<&Path>) -> Result<Self, DataError> {
         let variable = std::env::var_os(DATA_VARIABLE).filter(|value| !value.is_empty());
-        let named = explicit.map(Path::to_owned).into_iter().chain(variable.map(PathBuf::from));
+        let mut folders = Vec::new();
+        for (name, folder) in [
+            ("--data", explicit.map(Path::to_owned)),
+            ("$MERCER_DATA", variable.map(PathBuf::from)),
+        ] {
+            let Some(folder) = folder else { continue };
+            if !folder.join(MANIFEST).is_file() {
+                let must = format!("a folder with a {MANIFEST}; `mercer data import` makes one");
+                return Err(DataError::Argument {
+                    name,
+                    value: folder.display().to_string(),
+                    must,
+                });
+            }
+            folders.push(folder);
+        }
         let cache = PathBuf::from(CACHE);
-        let cached = cache.join(MANIFEST).is_file().then_some(cache);
-        Self::of_folders(named.chain(cached))
+        folders.extend(cache.join(MANIFEST).is_file().then_some(cache));
+        Self::of_folders(folders)
     }
 
     /// Exactly these folders, in this order, and what is compiled in.
     ///
     /// # Errors
-    /// As [`Library::discover`].
+    /// [`DataError::Io`] or [`DataError::Manifest`] if one has no usable `MANIFEST.toml`.
     pub fn of_folders(folders: impl IntoIterator<Item = PathBuf>) -> Result<Self, DataError> {
         let folders = folders
             .into_iter()

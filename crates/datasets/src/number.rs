@@ -13,6 +13,7 @@ const TENS: [f64; 23] = [
 /// With a mantissa below `2^53` and `|exponent| ≤ 22` one correctly rounded multiplication or
 /// division of two exact numbers gives the answer (Clinger 1990); anything else is left to the
 /// standard library.
+#[inline]
 pub(crate) fn number(bytes: &[u8]) -> Option<(f64, usize)> {
     let negative = bytes.first() == Some(&b'-');
     let start = usize::from(negative || bytes.first() == Some(&b'+'));
@@ -32,6 +33,11 @@ pub(crate) fn number(bytes: &[u8]) -> Option<(f64, usize)> {
     }
     if digits == 0 {
         return None;
+    }
+    // A short whole number: most of what stands in most files.
+    if point.is_none() && digits <= 15 && !matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let size = mantissa as f64;
+        return Some((if negative { -size } else { size }, at));
     }
     let fraction = point.map_or(0, |before| digits - before);
     let mut exponent = 0i64;

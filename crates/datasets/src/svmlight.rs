@@ -46,7 +46,7 @@ pub fn parse(
 ) -> Result<Table, DataError> {
     let last = features.map_or(limits.features, |d| d.min(limits.features));
     // Without `d` and the base the rows cannot be laid out yet: keep what is not zero.
-    let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    let (mut ends, mut entries) = (Vec::new(), Vec::new());
     let (mut targets, mut highest, mut lowest) = (Vec::new(), None::<u32>, u32::MAX);
     let first = u32::from(base == Base::One);
     // With the base unknown, a column equal to `last` is allowed for now.
@@ -57,9 +57,8 @@ pub fn parse(
             lowest = lowest.min(low);
             highest = highest.max(Some(high));
         }
-        columns.extend(row.iter().map(|&(column, _)| column));
-        values.extend(row.iter().map(|&(_, value)| value));
-        starts.push(columns.len());
+        entries.extend_from_slice(row);
+        ends.push(entries.len());
         Ok(())
     })?;
     let shift = match base {
@@ -81,12 +80,15 @@ pub fn parse(
     }
     let n = targets.len();
     limits.check(file, n, d)?;
-    let mut inputs = Array2::zeros((n, d));
-    for (mut row, bounds) in inputs.outer_iter_mut().zip(starts.windows(2)) {
-        for at in bounds[0]..bounds[1] {
-            row[(columns[at] - shift) as usize] = values[at];
+    let (mut values, mut start) = (vec![0.0; n * d], 0);
+    for (cells, end) in values.chunks_exact_mut(d).zip(ends) {
+        for &(column, value) in &entries[start..end] {
+            cells[(column - shift) as usize] = value;
         }
+        start = end;
     }
+    let inputs = Array2::from_shape_vec((n, d), values)
+        .map_err(|error| DataError::format(file, error.to_string()))?;
     Ok(Table { inputs, targets: Column::Numbers(targets) })
 }
 
@@ -115,8 +117,9 @@ pub(crate) fn append(
         rows.targets.push(target);
         let start = rows.values.len();
         rows.values.resize(start + features, 0.0);
+        let cells = &mut rows.values[start..];
         for &(column, value) in row {
-            rows.values[start + (column - first) as usize] = value;
+            cells[(column - first) as usize] = value;
         }
         Ok(())
     })
@@ -139,7 +142,7 @@ fn scan(
             row.clear();
             let target;
             (target, at) = value(bytes, at, "target").map_err(wrong)?;
-            let mut previous = None;
+            let mut previous = None::<u32>;
             loop {
                 at = skip_blanks(bytes, at);
                 if at_line_end(bytes, at) {
@@ -166,15 +169,17 @@ fn scan(
             }
             visit(target, &row)?;
         }
-        match bytes[at..].iter().position(|&byte| byte == b'\n') {
-            Some(rest) => at += rest + 1,
-            None => break,
+        // As a rule the line ends right here.
+        while bytes.get(at).is_some_and(|&byte| byte != b'\n') {
+            at += 1;
         }
+        at += 1;
         line += 1;
     }
     Ok(())
 }
 
+#[inline]
 fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
@@ -183,6 +188,7 @@ fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Whether nothing but a comment is left of the line.
+#[inline]
 fn at_line_end(bytes: &[u8], at: usize) -> bool {
     match bytes.get(at) {
         None | Some(b'\n' | b'#') => true,
@@ -192,38 +198,41 @@ fn at_line_end(bytes: &[u8], at: usize) -> bool {
 }
 
 /// A finite number that a blank or the end of the line follows.
+#[inline]
 fn value(bytes: &[u8], at: usize, what: &str) -> Result<(f64, usize), String> {
-    let Some((value, length)) = number(&bytes[at..]) else {
-        return Err(format!("the {what} `{}` is not a finite number", token(bytes, at)));
-    };
-    let end = at + length;
-    let ends = matches!(bytes.get(end), Some(b' ' | b'\t')) || at_line_end(bytes, end);
-    if !ends {
-        return Err(format!("the {what} `{}` is not a finite number", token(bytes, at)));
+    let parsed =
+        number(&bytes[at..]).map(|(value, length)| (value, at + length)).filter(|&(_, end)| {
+            matches!(bytes.get(end), Some(b' ' | b'\t')) || at_line_end(bytes, end)
+        });
+    match parsed {
+        Some((value, end)) if value.is_finite() => Ok((value, end)),
+        Some(_) => {
+            Err(format!("the {what} `{}` is infinite in double precision", token(bytes, at)))
+        }
+        None => Err(format!("the {what} `{}` is not a finite number", token(bytes, at))),
     }
-    if !value.is_finite() {
-        return Err(format!("the {what} `{}` is infinite in double precision", token(bytes, at)));
-    }
-    Ok((value, end))
 }
 
 /// The column number in front of a colon.
+#[inline]
 fn pair_column(bytes: &[u8], at: usize) -> Result<(u32, usize), String> {
-    let (mut end, mut column) = (at, 0u64);
-    while let Some(digit) = bytes.get(end).filter(|byte| byte.is_ascii_digit()) {
-        column = (column * 10 + u64::from(digit - b'0')).min(u64::from(u32::MAX));
+    let (mut end, mut column) = (at, 0u32);
+    while let Some(digit) = bytes.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|&d| d < 10) {
+        column = column.wrapping_mul(10).wrapping_add(u32::from(digit));
         end += 1;
     }
     if end == at || bytes.get(end) != Some(&b':') {
         return Err(format!("expected `column:value`, found `{}`", token(bytes, at)));
     }
-    if column == u64::from(u32::MAX) {
+    // Nine digits always fit; leading zeros are not worth more.
+    if end - at > 9 {
         return Err(format!("the column number in `{}` is too large", token(bytes, at)));
     }
-    Ok((column as u32, end + 1))
+    Ok((column, end + 1))
 }
 
 /// What stands at `at`, shortened and with unprintable bytes escaped, for a message.
+#[cold]
 fn token(bytes: &[u8], at: usize) -> String {
     let rest = &bytes[at.min(bytes.len())..];
     let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
@@ -236,6 +245,7 @@ mod tests {
     use super::*;
     use ndarray::array;
     use proptest::prelude::*;
+    use std::fmt::Write;
 
     fn read(text: &[u8]) -> Result<Table, DataError> {
         parse(text, "f.svm", Base::Detect, None, &Limits::default())
@@ -273,7 +283,8 @@ mod tests {
             (b"1 1:2 5:", "f.svm:1: the value `` is not a finite number"),
             (b"1 qid:3 1:2\n", "f.svm:1: expected `column:value`, found `qid:3`"),
             (b"1 99999999999999999999:1\n", "f.svm:1: the column number in"),
-            (b"1 4000000000:1\n", "f.svm:1: column 4000000000 is outside the allowed range"),
+            (b"1 400000000:1\n", "f.svm:1: column 400000000 is outside the allowed range"),
+            (b"1 4000000000:1\n", "f.svm:1: the column number in `4000000000:1` is too large"),
             (b"\x7fELF\x02\x01\n", "f.svm:1: the target `\\x7fELF\\x02\\x01` is not"),
             (b"1,2 1:1\n", "f.svm:1: the target `1,2` is not a finite number"),
             (b"1 1:2\r3:4\n", "f.svm:1: the value `2` is not a finite number"),
@@ -341,7 +352,7 @@ mod tests {
             for (target, row) in &rows {
                 text += &target.to_string();
                 for (column, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-                    text += &format!(" {}:{value}", column + 1);
+                    write!(text, " {}:{value}", column + 1).unwrap();
                 }
                 text.push('\n');
             }

@@ -94,7 +94,7 @@ fn other_class_counts_and_rows_are_another_version_too() {
 fn a_named_folder_without_manifest_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = Library::discover(Some(folder.path())).unwrap_err().to_string();
-    assert!(error.contains("MANIFEST.toml"), "{error}");
+    assert!(error.starts_with("`--data` is ") && error.contains("MANIFEST.toml"), "{error}");
     fs::write(folder.path().join("MANIFEST.toml"), "schema = 7").unwrap();
     let error = Library::discover(Some(folder.path())).unwrap_err().to_string();
     assert!(error.contains("has schema 7, but only schema 1 is known"), "{error}");
@@ -114,7 +114,8 @@ fn a_folder_can_be_imported_and_official_files_too() {
     let mut text = String::new();
     for (row, &label) in iris.sample.inputs().rows().into_iter().zip(labels) {
         let numbers: Vec<String> = row.iter().map(|value| format!("{value:.1}")).collect();
-        text += &format!("{},{}\n", numbers.join(","), names[label as usize]);
+        text += &[numbers.join(",").as_str(), names[label as usize]].join(",");
+        text.push('\n');
     }
     let official = tempfile::tempdir().unwrap();
     fs::write(official.path().join("iris.data"), text + "\n").unwrap();

@@ -1,6 +1,7 @@
 //! Packed files: read whichever way they are packed, refused when cut short or when they explode.
 
 use mercer_datasets::{DataError, Limits, decompress};
+use proptest::prelude::*;
 use std::io::{Read, Write};
 
 const TEXT: &[u8] = b"1 1:0.5\n2 1:1.5\n";
@@ -58,5 +59,24 @@ fn a_bomb_stops_at_the_limit() {
         assert!(bomb.len() < 1 << 17);
         let error = decompress(bomb, "f", &limits).unwrap_err();
         assert!(matches!(&error, DataError::TooLarge { field: "bytes", .. }), "{error}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn damaged_files_never_panic_nor_exceed_the_limit(
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        kind in 0usize..3,
+    ) {
+        let mut bytes = [gzip, bzip2, xz][kind](&TEXT.repeat(50));
+        for (at, byte) in edits {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let limits = Limits { bytes: 4096, ..Limits::default() };
+        if let Ok(out) = decompress(bytes, "f", &limits) {
+            prop_assert!(out.len() <= 4096);
+        }
     }
 }
