@@ -16,6 +16,8 @@ pub enum Scaling {
     Symmetric,
     /// `(x − mean) / deviation`, with the deviation divided by `n`.
     Standard,
+    /// `x / 127.5 − 1`: bytes fill `[−1, 1]`, whatever the training rows hold; for images.
+    Bytes,
 }
 
 impl FromStr for Scaling {
@@ -27,10 +29,11 @@ impl FromStr for Scaling {
             "unit-interval" => Ok(Self::UnitInterval),
             "symmetric" => Ok(Self::Symmetric),
             "standard" => Ok(Self::Standard),
+            "bytes" => Ok(Self::Bytes),
             _ => Err(DataError::Argument {
                 name: "scaling",
                 value: format!("`{text}`"),
-                must: "none, unit-interval, symmetric or standard".to_owned(),
+                must: "none, unit-interval, symmetric, standard or bytes".to_owned(),
             }),
         }
     }
@@ -39,7 +42,8 @@ impl FromStr for Scaling {
 /// An affine map per column, `x ↦ a (x − c) + b`, fitted on training rows.
 ///
 /// A column that is constant on the training rows maps to 0, whatever it is elsewhere; with
-/// [`Scaling::None`] nothing changes, constant columns included.
+/// [`Scaling::None`] nothing changes, constant columns included, and [`Scaling::Bytes`] does not
+/// look at the rows.
 ///
 /// ```
 /// use mercer_datasets::{Scaler, Scaling};
@@ -73,6 +77,11 @@ impl Scaler {
             Scaling::Symmetric => (2.0, -1.0),
             Scaling::Standard => {
                 scaler.standardise(inputs);
+                return scaler;
+            }
+            Scaling::Bytes => {
+                scaler.factors.fill(1.0 / 127.5);
+                scaler.offsets.fill(-1.0);
                 return scaler;
             }
         };

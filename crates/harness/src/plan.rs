@@ -87,7 +87,9 @@ pub fn plan(
             continue;
         }
         for dataset in &spec.datasets {
-            let listed = profile.datasets.as_ref().is_none_or(|names| names.contains(dataset));
+            let listed = [&profile.datasets, &variant.datasets]
+                .into_iter()
+                .all(|only| only.as_ref().is_none_or(|names| names.contains(dataset)));
             if !listed || !wanted(&selection.datasets, dataset) {
                 continue;
             }
@@ -192,7 +194,9 @@ impl Cell<'_> {
         let of_dataset = known(&of_dataset.overridden_by(&rule.settings));
         // Without a tuner the dataset's settings say more than the variant's; with one, what the
         // variant fixes stays fixed.
-        let given = match variant.tuner {
+        // Nothing to tune, nothing tuned: the majority class needs no candidates.
+        let tuner = variant.tuner.as_ref().filter(|_| !(registered.space)(&shape).axes.is_empty());
+        let given = match tuner {
             None => {
                 known(&variant.settings).overridden_by(&of_dataset).overridden_by(&method.settings)
             }
@@ -238,7 +242,7 @@ impl Cell<'_> {
                 complete: cut.rows.is_none() && cut.at_most.is_empty(),
                 weight: weight(&shape, 1.0),
             };
-            if let Some(tuner) = &variant.tuner {
+            if let Some(tuner) = tuner {
                 let tuner = tuner.clone();
                 let budget = json!({ "tuner": tuner });
                 let mut tuning =

@@ -187,8 +187,8 @@ fn parts(
             FittedOn::Training => Scaler::fit(to, train.inputs()),
             FittedOn::All => Scaler::fit(to, sample.inputs()),
         };
-        train = train.with_inputs(scaler.apply(train.inputs()))?;
-        test = test.with_inputs(scaler.apply(test.inputs()))?;
+        train = train.map_inputs(|inputs| scaler.apply_inplace(inputs))?;
+        test = test.map_inputs(|inputs| scaler.apply_inplace(inputs))?;
     }
     if let (Some(rule), Some(values), Some(all)) =
         (protocol.targets, train.values(), sample.values())
@@ -202,8 +202,7 @@ fn parts(
             let values = sample.values().map(|values| scaler.apply(values)).unwrap_or_default();
             Sample::regression(sample.inputs().to_owned(), values)
         };
-        let scaled = (rescaled(&train)?, rescaled(&test)?);
-        (train, test) = scaled;
+        (train, test) = (rescaled(&train)?, rescaled(&test)?);
     }
     Ok(Parts { train, test })
 }

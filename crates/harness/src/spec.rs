@@ -87,6 +87,9 @@ pub struct Variant {
     /// Overrides by dataset.
     #[serde(default)]
     pub dataset: BTreeMap<String, VariantRule>,
+    /// Only these datasets, if given.
+    #[serde(default)]
+    pub datasets: Option<Vec<String>>,
     /// The methods, in the order of the table.
     pub methods: Vec<SpecMethod>,
 }
@@ -168,6 +171,7 @@ impl Spec {
             .keys()
             .chain(spec.given.keys())
             .chain(spec.variants.iter().flat_map(|variant| variant.dataset.keys()))
+            .chain(spec.variants.iter().flat_map(|variant| variant.datasets.iter().flatten()))
             .chain(spec.profiles.values().flat_map(|profile| profile.dataset.keys()));
         if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
             return Err(fault(format!("`{stranger}` has rules but is not among the datasets")));

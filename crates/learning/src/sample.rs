@@ -176,13 +176,18 @@ impl Sample {
         Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets })
     }
 
-    /// The same targets over other inputs of the same number of rows (scaled ones, say).
+    /// The sample with its inputs changed where they are, by a scaler, say; no copy is made.
     ///
     /// # Errors
-    /// If the number of rows differs or an input is not finite.
-    pub fn with_inputs(&self, inputs: Array2<f64>) -> Result<Self, LearningError> {
-        check_inputs(inputs.view(), self.rows())?;
-        Ok(Self { inputs, targets: self.targets.clone() })
+    /// If an input is not finite afterwards or the number of rows has changed.
+    pub fn map_inputs(
+        mut self,
+        change: impl FnOnce(&mut Array2<f64>),
+    ) -> Result<Self, LearningError> {
+        let rows = self.rows();
+        change(&mut self.inputs);
+        check_inputs(self.inputs.view(), rows)?;
+        Ok(self)
     }
 
     /// How many rows each class has; empty for regression.

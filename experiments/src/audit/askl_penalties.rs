@@ -18,17 +18,17 @@ const PAIRS: &[Pair] = &[
     Pair {
         name: "trace norm: lambda1 as in the code against 0",
         with: Side(ABLATION, "trained", "askl"),
-        without: Side(ABLATION, "no-trace-norm", "askl"),
+        without: &[Side(ABLATION, "no-trace-norm", "askl")],
     },
     Pair {
         name: "feature norm: lambda2 as in the code against 0",
         with: Side(ABLATION, "trained", "askl"),
-        without: Side(ABLATION, "no-feature-norm", "askl"),
+        without: &[Side(ABLATION, "no-feature-norm", "askl")],
     },
     Pair {
         name: "both penalties against none",
         with: Side(ABLATION, "trained", "askl"),
-        without: Side(ABLATION, "no-penalty", "askl"),
+        without: &[Side(ABLATION, "no-penalty", "askl")],
     },
 ];
 

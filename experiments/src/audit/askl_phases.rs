@@ -19,22 +19,22 @@ const PAIRS: &[Pair] = &[
     Pair {
         name: "NSK: shared against independent phases",
         with: Side(ABLATION, "shared", "nsk"),
-        without: Side(CODE, "released", "nsk"),
+        without: &[Side(CODE, "released", "nsk")],
     },
     Pair {
         name: "NSKL: shared against independent phases",
         with: Side(ABLATION, "shared", "nskl"),
-        without: Side(CODE, "released", "nskl"),
+        without: &[Side(CODE, "released", "nskl")],
     },
     Pair {
         name: "ASKL: shared against independent phases",
         with: Side(ABLATION, "shared", "askl"),
-        without: Side(ABLATION, "trained", "askl"),
+        without: &[Side(ABLATION, "trained", "askl")],
     },
     Pair {
         name: "NSK against SK, independent phases",
         with: Side(CODE, "released", "nsk"),
-        without: Side(CODE, "released", "sk"),
+        without: &[Side(CODE, "released", "sk")],
     },
 ];
 

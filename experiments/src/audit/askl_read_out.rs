@@ -19,17 +19,17 @@ const PAIRS: &[Pair] = &[
     Pair {
         name: "ASKL: read-out trained against frozen",
         with: Side(ABLATION, "trained", "askl"),
-        without: Side(CODE, "released", "askl"),
+        without: &[Side(CODE, "released", "askl")],
     },
     Pair {
         name: "ASKL with a trained read-out against NSKL",
         with: Side(ABLATION, "trained", "askl"),
-        without: Side(CODE, "released", "nskl"),
+        without: &[Side(CODE, "released", "nskl")],
     },
     Pair {
         name: "ASKL as the code runs it against NSKL",
         with: Side(CODE, "released", "askl"),
-        without: Side(CODE, "released", "nskl"),
+        without: &[Side(CODE, "released", "nskl")],
     },
 ];
 

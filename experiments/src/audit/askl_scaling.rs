@@ -19,42 +19,42 @@ const PAIRS: &[Pair] = &[
     Pair {
         name: "SK: raw inputs against [-1, 1]",
         with: Side(ABLATION, "raw", "sk"),
-        without: Side(CODE, "released", "sk"),
+        without: &[Side(ABLATION, "symmetric", "sk"), Side(CODE, "released", "sk")],
     },
     Pair {
         name: "NSKL: raw inputs against [-1, 1]",
         with: Side(ABLATION, "raw", "nskl"),
-        without: Side(CODE, "released", "nskl"),
+        without: &[Side(ABLATION, "symmetric", "nskl"), Side(CODE, "released", "nskl")],
     },
     Pair {
         name: "ASKL: raw inputs against [-1, 1]",
         with: Side(ABLATION, "raw", "askl"),
-        without: Side(ABLATION, "trained", "askl"),
+        without: &[Side(ABLATION, "symmetric", "askl"), Side(ABLATION, "trained", "askl")],
     },
     Pair {
         name: "SK: standardised inputs against [-1, 1]",
         with: Side(ABLATION, "standard", "sk"),
-        without: Side(CODE, "released", "sk"),
+        without: &[Side(ABLATION, "symmetric", "sk"), Side(CODE, "released", "sk")],
     },
     Pair {
         name: "NSKL: standardised inputs against [-1, 1]",
         with: Side(ABLATION, "standard", "nskl"),
-        without: Side(CODE, "released", "nskl"),
+        without: &[Side(ABLATION, "symmetric", "nskl"), Side(CODE, "released", "nskl")],
     },
     Pair {
         name: "ASKL: standardised inputs against [-1, 1]",
         with: Side(ABLATION, "standard", "askl"),
-        without: Side(ABLATION, "trained", "askl"),
+        without: &[Side(ABLATION, "symmetric", "askl"), Side(ABLATION, "trained", "askl")],
     },
     Pair {
         name: "NSKL: with a bias against without",
         with: Side(ABLATION, "bias", "nskl"),
-        without: Side(CODE, "released", "nskl"),
+        without: &[Side(CODE, "released", "nskl")],
     },
     Pair {
         name: "ASKL: with a bias against without",
         with: Side(ABLATION, "bias", "askl"),
-        without: Side(ABLATION, "trained", "askl"),
+        without: &[Side(ABLATION, "trained", "askl")],
     },
 ];
 

@@ -17,8 +17,8 @@ pub(crate) struct Pair {
     pub name: &'static str,
     /// With the change.
     pub with: Side,
-    /// Without it.
-    pub without: Side,
+    /// Without it: the first of these that has the dataset.
+    pub without: &'static [Side],
 }
 
 /// The table of all pairs; a positive gain means that the change helps.
@@ -36,7 +36,8 @@ pub(crate) fn render(
         .columns(["Dataset", "Metric"].map(Column::left))
         .columns(["With", "Without", "Gain", "Interval", "p naive", "p corrected", "p Holm", "Pairs"].map(Column::right));
     let mut studies: BTreeMap<&str, Vec<StudyCell>> = BTreeMap::new();
-    for Side(study, ..) in pairs.iter().flat_map(|pair| [pair.with, pair.without]) {
+    let sides = pairs.iter().flat_map(|pair| std::iter::once(&pair.with).chain(pair.without));
+    for &Side(study, ..) in sides {
         if !studies.contains_key(study) {
             studies.insert(study, desk.cells(study)?.1);
         }
@@ -51,7 +52,8 @@ pub(crate) fn render(
         let mut found: Vec<(&StudyCell, &StudyCell, Comparison)> = Vec::new();
         for with in side(pair.with) {
             let same_data = |cell: &&StudyCell| cell.key().dataset == with.key().dataset;
-            let Some(without) = side(pair.without).find(same_data) else { continue };
+            let without = pair.without.iter().find_map(|other| side(*other).find(same_data));
+            let Some(without) = without else { continue };
             if let Some(comparison) = compare(with, without)? {
                 found.push((with, without, comparison));
             }
