@@ -15,6 +15,7 @@
 
 mod cholesky;
 mod dispatch;
+mod double;
 mod eigen;
 mod elementary;
 mod error;
