@@ -1,5 +1,5 @@
 use crate::SolverError;
-use mercer_linalg::{SmallEigen, thin_svd};
+use mercer_linalg::{SmallEigen, product, thin_svd};
 use ndarray::{Array2, ArrayView2};
 
 /// Singular value thresholding at `τ`: every singular value of `W` loses `τ`.
@@ -48,11 +48,14 @@ impl Threshold {
         }
         let (rows, k) = w.dim();
         let mut shrinkage = Shrinkage::new(k);
-        let gram = w.t().dot(&w);
-        let gram: Vec<f64> = gram.iter().copied().collect();
+        let mut gram = Array2::zeros((k, k));
+        product(1.0, w.t(), w, 0.0, gram.view_mut());
+        let (gram, _) = gram.into_raw_vec_and_offset();
         if let Some(removed) = shrinkage.plan(&gram, rows, f64::EPSILON, 1e-10, self) {
             let removed = Array2::from_shape_fn((k, k), |(i, j)| removed[i * k + j]);
-            return Ok((&w - &w.dot(&removed), Route::Gram));
+            let mut shrunk = w.to_owned();
+            product(-1.0, w, removed.view(), 1.0, shrunk.view_mut());
+            return Ok((shrunk, Route::Gram));
         }
         let svd = thin_svd(w)?;
         let mut left = svd.u;

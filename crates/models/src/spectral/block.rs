@@ -39,6 +39,13 @@ pub(crate) struct Block<F> {
     tile: Vec<F>,
 }
 
+/// Rows of a tile: a multiple of 6 where possible, which is what the products' kernels take at a
+/// time.
+fn tile_rows(width: usize, d: usize) -> usize {
+    let rows = TILE / width.max(1);
+    (if rows > 6 { rows - rows % 6 } else { rows }).clamp(1, d)
+}
+
 impl<F: Scalar> Block<F> {
     /// Copies the features in `columns` out of a model.
     pub fn cut(model: &Model<F>, columns: Range<usize>, plan: &Plan) -> Self {
@@ -55,7 +62,7 @@ impl<F: Scalar> Block<F> {
             phases.slice_mut(s![to]).assign(&model.phases.slice(s![from]));
         }
         let learned = usize::from(plan.learn_frequencies);
-        let tile_rows = (TILE / width.max(1)).clamp(1, d);
+        let tile_rows = tile_rows(width, d);
         Self {
             maps,
             scale: F::of(model.scale),

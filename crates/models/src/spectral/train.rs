@@ -350,7 +350,8 @@ impl<'a, F: Scalar> Worker<'a, F> {
         watch: Option<&mut Watch<'_, '_>>,
     ) -> Result<(), LearningError> {
         self.bring_together();
-        if let Some(Watch { fitting, rows }) = watch {
+        if let Some(watch) = watch {
+            let Watch { fitting, rows } = watch;
             let whole = self.shared.whole.read().expect(UNPOISONED);
             let numbers = numbers(self.shared.plan, &whole.model, loss, rows.view());
             if let Some(probe) = fitting.probe.as_mut()
