@@ -27,6 +27,11 @@ pub fn parse(
         return Err(wrong("holds no rows".to_owned()));
     }
     let names = frame.get_column_names();
+    // In a damaged file the pages of a column may hold fewer rows than the footer says.
+    if let Some(column) = frame.columns().iter().find(|column| column.len() != frame.height()) {
+        let (name, rows, height) = (column.name(), column.len(), frame.height());
+        return Err(wrong(format!("is damaged: column `{name}` has {rows} rows, not {height}")));
+    }
     let target = match target {
         None => frame.width() - 1,
         Some(name) => names
@@ -149,6 +154,14 @@ mod tests {
         ));
         let error = parse(b"PAR1", "f", None, &limits).unwrap_err().to_string();
         assert!(error.starts_with("f: is not Parquet"), "{error}");
+    }
+
+    /// Found by the fuzz driver: the footer promises 3 rows, the last column holds another number.
+    #[test]
+    fn columns_of_different_length_are_refused() {
+        let bytes = include_bytes!("../tests/fixtures/uneven-columns.parquet");
+        let error = parse(bytes, "f", None, &Limits::default()).unwrap_err().to_string();
+        assert!(error.starts_with("f: is damaged: column"), "{error}");
     }
 
     proptest! {

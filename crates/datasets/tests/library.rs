@@ -1,6 +1,7 @@
 //! Folders with a manifest: which one wins, and what happens when a file is not what it should be.
 
 use mercer_datasets::{Catalogue, DataError, Library, Manifest, Place, Store};
+use mercer_learning::Sample;
 use std::fs;
 use std::path::Path;
 
@@ -61,7 +62,8 @@ fn another_version_is_used_only_when_accepted() {
     let mut iris = Library::of_folders([]).unwrap().load("iris").unwrap();
     let mut inputs = iris.sample.inputs().to_owned();
     inputs[[34, 3]] = 0.2; // the misprint of the UCI copy, corrected
-    iris.sample = iris.sample.with_inputs(inputs).unwrap();
+    let labels = iris.sample.labels().unwrap().to_vec();
+    iris.sample = Sample::classification(inputs, labels, 3).unwrap();
     Store::new(folder.path()).put(&iris).unwrap();
     let error = library(folder.path()).load("iris").unwrap_err();
     let text = error.to_string();
