@@ -169,7 +169,7 @@ mod tests {
 
     /// Distance in units of the last place of the standard library's result, itself within one.
     fn ulps(found: f64, truth: f64) -> f64 {
-        (found - truth).abs() / 2f64.powi(truth.abs().log2().floor() as i32 - 52)
+        (found - truth).abs() / (truth.abs().next_up() - truth.abs())
     }
 
     #[test]
