@@ -143,6 +143,34 @@ impl<F: Scalar> Model<F> {
         total / inputs.nrows() as f64
     }
 
+    /// Mean diagonal `k(x, x)` of the kernel that the features stand for in expectation over the
+    /// phases: `(1/D) Σ_j (1 + cos((w_j − w'_j)ᵀ x))/2` with two maps of shared phases, 1/2 with
+    /// independent ones, 1 with one map.
+    pub fn mean_kernel_diagonal(&self, inputs: ArrayView2<'_, f64>) -> f64 {
+        if self.maps == 1 {
+            return 1.0;
+        }
+        let big_d = self.features();
+        let (phases, phases_prime) = self.phases.view().split_at(Axis(0), big_d);
+        if phases != phases_prime {
+            return 0.5;
+        }
+        let (o, o_prime) = self.frequencies.view().split_at(Axis(1), big_d);
+        let difference = &o - &o_prime;
+        let mut total = 0.0;
+        for rows in inputs.axis_chunks_iter(Axis(0), BLOCK) {
+            let x = rows.mapv(F::of);
+            let mut angles = Array2::zeros((rows.nrows(), big_d));
+            product(F::one(), x.view(), difference.view(), F::zero(), angles.view_mut());
+            let mut cosines = vec![F::zero(); big_d];
+            for row in angles.rows() {
+                cos(row.to_slice().expect("contiguous"), &mut cosines);
+                total += cosines.iter().map(|c| c.wide()).sum::<f64>() / big_d as f64;
+            }
+        }
+        0.5 + 0.5 * total / inputs.nrows() as f64
+    }
+
     /// `f(x)` of each row.
     pub fn scores(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut scores = Array2::zeros((inputs.nrows(), self.outputs()));

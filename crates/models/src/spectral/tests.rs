@@ -356,3 +356,38 @@ fn methods_with_one_map_share_their_draws_with_those_with_two() {
     assert_relative_eq!(apart.scale, 0.05f64.sqrt());
     assert_eq!(array![one.maps, apart.maps], array![1, 2]);
 }
+
+#[test]
+fn features_and_diagonals_are_those_of_the_maps_that_the_kernels_crate_defines() {
+    use mercer_kernels::{FeatureMap, Map};
+    let sample = ring(40, 3);
+    let none = || Array1::zeros(0);
+    for (maps, phases, map) in [
+        (1, Phases::Shared, Map::Stationary),
+        (2, Phases::Shared, Map::SharedPhase),
+        (2, Phases::Independent, Map::IndependentPhases),
+    ] {
+        let model = Model::<f64>::draw(&start(11, maps, phases), 3, 2, &Streams::root(7));
+        let half = |from: usize| model.frequencies.slice(ndarray::s![.., from..]).to_owned();
+        let (o, o_prime) = match maps {
+            1 => (half(0), Array2::zeros((3, 0))),
+            _ => (model.frequencies.slice(ndarray::s![.., ..11]).to_owned(), half(11)),
+        };
+        let b = model.phases.slice(ndarray::s![..11]).to_owned();
+        let b_prime = match map {
+            Map::IndependentPhases => model.phases.slice(ndarray::s![11..]).to_owned(),
+            _ => none(),
+        };
+        let map = FeatureMap::new(map, o, o_prime, b, b_prime).unwrap();
+        let expected = map.features(sample.inputs()).dot(&model.read_out);
+        for (found, expected) in model.scores(sample.inputs()).iter().zip(&expected) {
+            assert_relative_eq!(found, expected, epsilon = 1e-12);
+        }
+        let norms = map.features(sample.inputs()).mapv(|phi| phi * phi).sum() / 40.0;
+        assert_relative_eq!(model.mean_feature_norm(sample.inputs()), norms, epsilon = 1e-12);
+        let kernel = map.expected_kernel(sample.inputs(), sample.inputs());
+        let diagonal = kernel.diag().mean().unwrap();
+        let found = model.mean_kernel_diagonal(sample.inputs());
+        assert_relative_eq!(found, diagonal, epsilon = 1e-12);
+    }
+}

@@ -442,6 +442,7 @@ fn numbers<F: Scalar>(
         ("trace-norm", trace),
         ("frobenius-squared", squared),
         ("feature-norm-squared", feature),
+        ("mean-kernel-diagonal", model.mean_kernel_diagonal(rows)),
         ("objective", objective),
     ]
     .into_iter()
