@@ -10,6 +10,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// `target` names the target column; without it, it is the last one.
 ///
+/// The number of rows and columns is checked against the limits before a page is decoded, and a
+/// panic of the decoder is an error. One thing is beyond reach: level counts inside a maliciously
+/// damaged page can make the decoder ask for more memory than there is, which ends the process.
+/// Files of a manifest are compared with their SHA-256 first.
+///
 /// # Errors
 /// [`DataError::Format`] for a file that is no such table, has empty cells, or inputs that are no
 /// finite numbers; [`DataError::TooLarge`] beyond the limits.

@@ -87,11 +87,11 @@ impl Scaler {
         };
         let (low, high) = extremes(inputs);
         for j in 0..d {
-            // Halves, because the difference of two finite numbers may overflow.
-            let half_width = high[j] / 2.0 - low[j] / 2.0;
-            let varies = high[j] > low[j];
+            let factor = range / (high[j] - low[j]);
+            // A width so small that its reciprocal overflows is as good as none.
+            let varies = high[j] > low[j] && factor.is_finite();
             scaler.centres[j] = low[j];
-            scaler.factors[j] = if varies { range / 2.0 / half_width } else { 0.0 };
+            scaler.factors[j] = if varies { factor } else { 0.0 };
             scaler.offsets[j] = if varies { offset } else { 0.0 };
         }
         scaler
@@ -183,8 +183,8 @@ impl TargetScaler {
         assert!(low < high, "targets must be scaled to an interval, got [{low}, {high}]");
         let minimum = values.iter().copied().fold(f64::INFINITY, f64::min);
         let maximum = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if maximum > minimum {
-            let factor = (high - low) / (maximum - minimum);
+        let factor = (high - low) / (maximum - minimum);
+        if maximum > minimum && factor.is_finite() {
             Self { centre: minimum, factor, low }
         } else {
             Self { centre: minimum, factor: 0.0, low: 0.0 }
@@ -233,12 +233,30 @@ mod tests {
     }
 
     #[test]
+    fn nearly_constant_columns_are_constant() {
+        let train = array![[0.0], [f64::from_bits(1)]];
+        for scaling in [Scaling::UnitInterval, Scaling::Symmetric, Scaling::Standard] {
+            let scaled = Scaler::fit(scaling, train.view()).apply(train.view());
+            assert_eq!(scaled, array![[0.0], [0.0]], "{scaling:?}");
+        }
+        let targets = TargetScaler::fit(train.column(0), 0.0, 100.0);
+        assert_eq!(targets.apply(train.column(0)), array![0.0, 0.0]);
+    }
+
+    #[test]
+    fn bytes_keep_one_scale_whatever_the_training_rows_hold() {
+        let scaler = Scaler::fit(Scaling::Bytes, array![[0.0, 7.0], [9.0, 7.0]].view());
+        let scaled = scaler.apply(array![[0.0, 255.0], [127.5, 51.0]].view());
+        assert_abs_diff_eq!(scaled, array![[-1.0, 1.0], [0.0, -0.6]], epsilon = 1e-15);
+    }
+
+    #[test]
     fn names_are_those_of_specs() {
         assert_eq!("unit-interval".parse::<Scaling>().unwrap(), Scaling::UnitInterval);
         let error = "minmax".parse::<Scaling>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "`scaling` is `minmax`; it must be none, unit-interval, symmetric or standard"
+            "`scaling` is `minmax`; it must be none, unit-interval, symmetric, standard or bytes"
         );
     }
 

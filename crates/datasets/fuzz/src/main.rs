@@ -40,6 +40,15 @@ fn main() -> ExitCode {
         if rounds > 0 {
             mutate::mutate(&mut bytes, &pool, target.words, &mut rng);
         }
+        if target.may_abort {
+            // A failed allocation ends the process: what was read must already be on disk.
+            let kept = std::fs::create_dir_all("findings")
+                .and_then(|()| std::fs::write(format!("findings/{}-current", target.name), &bytes));
+            if let Err(error) = kept {
+                eprintln!("findings/: {error}");
+                return ExitCode::from(2);
+            }
+        }
         let start = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(&bytes)));
         let took = start.elapsed();

@@ -14,6 +14,8 @@ pub struct Target {
     pub words: &'static [&'static [u8]],
     /// What came out, in words; an error is a contradiction.
     pub run: fn(&[u8]) -> Result<String, String>,
+    /// Whether a damaged file can end the process, see the documentation of `parquet::parse`.
+    pub may_abort: bool,
 }
 
 const NUMBERS: &[&[u8]] = &[
@@ -38,13 +40,31 @@ const NUMBERS: &[&[u8]] = &[
 ];
 
 const TARGETS: &[Target] = &[
-    Target { name: "svmlight", seeds: svmlight_seeds, words: NUMBERS, run: run_svmlight },
-    Target { name: "number", seeds: number_seeds, words: NUMBERS, run: run_number },
-    Target { name: "csv", seeds: csv_seeds, words: NUMBERS, run: run_csv },
-    Target { name: "parquet", seeds: parquet_seeds, words: &[], run: run_parquet },
-    Target { name: "idx", seeds: idx_seeds, words: &[], run: run_idx },
-    Target { name: "packed", seeds: packed_seeds, words: &[], run: run_packed },
-    Target { name: "manifest", seeds: manifest_seeds, words: NUMBERS, run: run_manifest },
+    Target {
+        name: "svmlight",
+        seeds: svmlight_seeds,
+        words: NUMBERS,
+        run: run_svmlight,
+        may_abort: false,
+    },
+    Target {
+        name: "number",
+        seeds: number_seeds,
+        words: NUMBERS,
+        run: run_number,
+        may_abort: false,
+    },
+    Target { name: "csv", seeds: csv_seeds, words: NUMBERS, run: run_csv, may_abort: false },
+    Target { name: "parquet", seeds: parquet_seeds, words: &[], run: run_parquet, may_abort: true },
+    Target { name: "idx", seeds: idx_seeds, words: &[], run: run_idx, may_abort: false },
+    Target { name: "packed", seeds: packed_seeds, words: &[], run: run_packed, may_abort: false },
+    Target {
+        name: "manifest",
+        seeds: manifest_seeds,
+        words: NUMBERS,
+        run: run_manifest,
+        may_abort: false,
+    },
 ];
 
 pub fn find(name: &str) -> Option<&'static Target> {
