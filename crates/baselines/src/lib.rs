@@ -11,18 +11,28 @@
 //! the facts of the fit say so (`rows-used`). It does not know the papers' own methods.
 
 mod constant;
-mod gaussian_svm;
-mod kernel_ridge;
-mod majority;
-mod mean;
 mod subsample;
-mod zero;
 
 pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass};
 pub use kernel_ridge::{KernelRidge, KernelRidgeParams};
 
 use mercer_learning::Method;
 
-/// Every baseline, in the order in which tables print them.
-pub const BASELINES: &[Method] =
-    &[majority::METHOD, mean::METHOD, zero::METHOD, kernel_ridge::METHOD, gaussian_svm::METHOD];
+/// Declares the files and lists their methods.
+macro_rules! register {
+    ($($file:ident,)*) => {
+        $(mod $file;)*
+
+        /// Every baseline, in the order in which tables print them.
+        pub const BASELINES: &[Method] = &[$($file::METHOD),*];
+    };
+}
+
+// A new baseline is a file with a `METHOD`, and its line here.
+register! {
+    majority,
+    mean,
+    zero,
+    kernel_ridge,
+    gaussian_svm,
+}

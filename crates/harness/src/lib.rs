@@ -26,6 +26,6 @@ pub use limits::{Stop, TrialLimits};
 pub use memory::{MeteredAllocator, metered};
 pub use plan::{Selection, Trial, TuningSource, plan};
 pub use pool::{Options, Progress, Shard, Silent, Summary, run};
-pub use prepare::{Parts, Protocol, Scale, SplitRule, TargetRule, prepare};
-pub use spec::{Cut, Profile, Spec, SpecMethod, Variant};
+pub use prepare::{FittedOn, Parts, Protocol, Scale, SplitRule, TargetRule, prepare};
+pub use spec::{Cut, DatasetRule, Profile, Spec, SpecMethod, Variant, VariantRule};
 pub use tune::{Tuner, tune};

@@ -122,14 +122,26 @@ fn check(selection: &Selection, spec: &Spec) -> Result<(), HarnessError> {
         ("method", &selection.methods, methods),
     ] {
         if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            let near = nearest(name, &known)
+                .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             return Err(HarnessError::Unknown {
                 kind,
                 name: name.clone(),
-                hint: format!("; {} has {}", spec.artefact, known.join(", ")),
+                hint: format!("{near}; {} has {}", spec.artefact, known.join(", ")),
             });
         }
     }
     Ok(())
+}
+
+/// The known name that a slip of at most three letters turns into `name`.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(known, name), *known))
+        .min()
+        .filter(|(distance, _)| *distance <= 3)
+        .map(|(_, known)| known)
 }
 
 /// A setting that no method of the variant knows is a slip of the pen.
@@ -190,7 +202,9 @@ impl Cell<'_> {
                 .fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()))
         };
         let fixed = known(&variant.settings).overridden_by(&method.settings);
-        let of_dataset = spec.given.get(dataset).cloned().unwrap_or_default();
+        let speaks_of_it = spec.given_to.is_empty() || spec.given_to.contains(&method.name);
+        let of_dataset =
+            spec.given.get(dataset).filter(|_| speaks_of_it).cloned().unwrap_or_default();
         let of_dataset = known(&of_dataset.overridden_by(&rule.settings));
         // Without a tuner the dataset's settings say more than the variant's; with one, what the
         // variant fixes stays fixed.

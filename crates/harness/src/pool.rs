@@ -73,6 +73,8 @@ pub struct Summary {
     pub trials: usize,
     /// Found recorded.
     pub recorded: usize,
+    /// Carried out now, however they ended.
+    pub carried_out: usize,
     /// Carried out now with a score.
     pub done: usize,
     /// Recorded, now or earlier, as diverged: a result, but not a score.
@@ -178,7 +180,9 @@ fn work(
             match execute(trial, laboratory) {
                 Ok(record) => {
                     progress.trial(trial, &record);
-                    lock().0.count(&record);
+                    let mut shared = lock();
+                    shared.0.carried_out += 1;
+                    shared.0.count(&record);
                 }
                 Err(HarnessError::Learning(LearningError::Interrupted)) => return,
                 Err(error @ (HarnessError::Data(_) | HarnessError::EmptyPart { .. })) => {

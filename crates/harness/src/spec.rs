@@ -32,6 +32,9 @@ pub struct Spec {
     /// tuner, and are the tuner's first candidate where it has one.
     #[serde(default)]
     pub given: BTreeMap<String, Settings>,
+    /// The methods that `given` speaks of; all without one.
+    #[serde(default)]
+    pub given_to: Vec<String>,
     /// The variants, in the order of the table.
     pub variants: Vec<Variant>,
     /// What the profiles cut; `paper` need not be listed.

@@ -1,0 +1,65 @@
+# Everything that anyone types. `just` alone lists it.
+
+# A data mirror beside the repository is used when no other is named.
+export MERCER_DATA := env("MERCER_DATA", if path_exists(justfile_directory() / "../shared/data/MANIFEST.toml") == "true" { justfile_directory() / "../shared/data" } else { "" })
+# One BLAS thread beside our own.
+export OPENBLAS_NUM_THREADS := "1"
+
+mercer := "target/release/mercer"
+
+_default:
+    @just --list --unsorted
+
+# Build the binary. All targets, so that tests and benches reuse what is compiled.
+build:
+    cargo build --release --workspace --bins
+
+# Run what is missing of every table and figure, and render them into results/report.
+reproduce *ARGS: build
+    {{mercer}} reproduce {{ARGS}}
+
+# Run all tests but the slow ones, and the examples in the documentation.
+test:
+    cargo nextest run --release --workspace -E 'not test(/(^|::)slow_/)'
+    cargo test --release --workspace --doc --quiet
+
+# Run all tests.
+test-all:
+    cargo nextest run --release --workspace
+    cargo test --release --workspace --doc --quiet
+
+# Test one crate: just unit linalg
+unit CRATE *ARGS:
+    cargo nextest run --release -p mercer-{{CRATE}} -p mercer-dependencies {{ARGS}}
+
+# Formatting, lints, documentation.
+check:
+    cargo fmt --all --check
+    rustfmt --edition 2024 --check crates/baselines/src/*.rs  # declared by a macro, which cargo fmt does not enter
+    cargo clippy --release --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps --quiet
+
+# Criterion benches of the hot paths.
+bench *ARGS:
+    cargo bench -p mercer-benches -p mercer-dependencies {{ARGS}}
+
+# Our training step and PyTorch's, alternating in one run (needs ./setup --peers).
+bench-peers *ARGS:
+    cargo build --release -p mercer-benches -p mercer-dependencies --bins
+    python3 benches/peers/torch_askl.py {{ARGS}}
+
+# Render the committed reports again from the committed records and results/.
+report: build
+    {{mercer}} report --profile paper
+
+# Fold results/ into reports/records.
+compact: build
+    {{mercer}} results compact
+
+# Where each dataset is found.
+data: build
+    {{mercer}} data list
+
+# Throw damaged input at every parser for so many seconds each.
+fuzz SECONDS="60":
+    cd crates/datasets/fuzz && for parser in svmlight csv parquet idx manifest; do cargo run --release --quiet -- $parser --seconds {{SECONDS}} || exit 1; done
