@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     if summary.interrupted {
         eprintln!(
             "interrupted; {} trials are recorded. The same command goes on from here.",
-            summary.recorded + summary.done + summary.diverged
+            summary.recorded + summary.carried_out
         );
         return Ok(Ended::Interrupted);
     }

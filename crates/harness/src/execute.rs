@@ -23,8 +23,10 @@ pub struct Laboratory<'a> {
     pub store: Store,
     /// Asks every trial to stop.
     pub stop: Stop,
-    loaded: Mutex<HashMap<String, Arc<OnceLock<Result<Arc<Dataset>, Arc<DataError>>>>>>,
+    loaded: Mutex<HashMap<String, Arc<OnceLock<Loaded>>>>,
 }
+
+type Loaded = Result<Arc<Dataset>, Arc<DataError>>;
 
 impl<'a> Laboratory<'a> {
     /// A laboratory with no data loaded yet.
@@ -153,7 +155,7 @@ fn attempt(
     let wrong = matches!(trial.protocol.split, Some(SplitRule::Official { .. }))
         .then(|| misclassified(&predictions, &parts.test))
         .flatten();
-    let predicted = trial.keep_predictions.then(|| match predictions {
+    let predicted = trial.keep_predictions.then_some(match predictions {
         Predictions::Classes(labels) => Predicted::Classes(labels),
         Predictions::Real(values) => Predicted::Real(values),
     });

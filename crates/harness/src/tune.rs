@@ -66,7 +66,8 @@ pub fn tune(
     limits: &dyn Limits,
 ) -> Result<Tuning, HarnessError> {
     let parts = inner_split(train, tuner.train, tuner.rows, streams)?;
-    let shape = parts.train.shape();
+    // Candidates are completed as the final fit will be, which sees the whole training part.
+    let shape = train.shape();
     let mut space = (method.space)(&shape);
     if !anchor.is_empty() {
         space.anchors.insert(0, anchor.clone());
@@ -88,7 +89,7 @@ pub fn tune(
         let effort = if full.is_some() { effort } else { 1.0 };
         let mut scored: Vec<(f64, Settings)> = Vec::new();
         for candidate in left {
-            let mut settings = candidate.clone();
+            let mut settings = defaults.clone().overridden_by(&candidate);
             if let (Some(name), Some(full)) = (method.resource, full) {
                 let share = (full * effort).round().max(1.0) as u64;
                 settings = settings.with(name, share);

@@ -1,0 +1,16 @@
+//! What the harness promises whatever the methods: who sees which rows, what a plan leaves on
+//! disk in which order of events, and what stops a trial.
+
+mod bench;
+mod doubles;
+mod limits;
+mod order;
+mod planning;
+mod resume;
+mod splits;
+mod tuning;
+
+use mercer_harness::MeteredAllocator;
+
+#[global_allocator]
+static ALLOCATOR: MeteredAllocator = MeteredAllocator;

@@ -1,0 +1,99 @@
+//! A run goes on where the last one ended, whatever ended it.
+
+use crate::bench::{STUDY, all, carry_out, laboratory, one_job, one_method, results};
+use crate::doubles::page;
+use mercer_harness::{Options, Silent, run};
+use mercer_records::{Status, Store};
+use std::fs;
+
+#[test]
+fn only_what_is_missing_runs() {
+    let trials = all(STUDY);
+    let (whole, part) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    carry_out(&trials, &laboratory(whole.path()));
+    let reference = results(whole.path());
+    let records = Store::open(whole.path()).unwrap().list().unwrap().records;
+    let store = Store::open(part.path()).unwrap();
+    let mut kept = 0;
+    for record in records.iter().step_by(3) {
+        store.put(record).unwrap();
+        kept += usize::from(trials.iter().any(|trial| trial.key == record.key));
+    }
+    let summary = carry_out(&trials, &laboratory(part.path()));
+    assert_eq!((summary.recorded, summary.done), (kept, 24 - kept));
+    assert_eq!(results(part.path()), reference);
+    let again = carry_out(&trials, &laboratory(part.path()));
+    assert_eq!((again.recorded, again.done), (24, 0));
+}
+
+#[test]
+fn a_damaged_record_is_set_aside_and_made_again() {
+    let trials = all(STUDY);
+    let folder = tempfile::tempdir().unwrap();
+    carry_out(&trials, &laboratory(folder.path()));
+    let reference = results(folder.path());
+    let store = Store::open(folder.path()).unwrap();
+    let paths = [0, 7].map(|trial| store.path(&trials[trial].key));
+    let whole = fs::read(&paths[0]).unwrap();
+    fs::write(&paths[0], &whole[..whole.len() / 2]).unwrap();
+    fs::write(&paths[1], b"").unwrap();
+    let summary = carry_out(&trials, &laboratory(folder.path()));
+    assert_eq!((summary.recorded, summary.done), (22, 2));
+    for path in paths {
+        assert!(path.exists() && path.with_extension("json.damaged").exists());
+    }
+    assert_eq!(results(folder.path()), reference);
+}
+
+#[test]
+fn a_failure_is_kept_until_a_retry_is_asked_for() {
+    let trials = all(&one_method("conduct = \"fails\", token = \"retry\"", ""));
+    let folder = tempfile::tempdir().unwrap();
+    let laboratory = laboratory(folder.path());
+    let first = carry_out(&trials, &laboratory);
+    assert_eq!((first.done, first.failed.len()), (0, 4));
+    assert!(first.failed[0].0.contains("test/one only iris drifting-mean"), "{:?}", first.failed);
+    assert!(first.failed[0].1.contains("told to fail"));
+    let record = laboratory.store.get(&trials[0].key).unwrap().unwrap();
+    assert_eq!(record.result.status, Status::Failed);
+    assert!(record.result.metrics.is_empty() && record.result.error.is_some());
+
+    page("retry", |page| page.mended = true);
+    let kept = carry_out(&trials, &laboratory);
+    assert_eq!((kept.recorded, kept.done, kept.failed.len()), (4, 0, 4));
+    assert_eq!(page("retry", |page| page.fits), 4);
+
+    let options = Options { retry_failed: true, ..one_job() };
+    let retried = run(&trials, &laboratory, &options, &Silent).unwrap();
+    assert_eq!((retried.recorded, retried.done, retried.failed.len()), (0, 4, 0));
+    // What is done is not done again.
+    let again = run(&trials, &laboratory, &options, &Silent).unwrap();
+    assert_eq!((again.recorded, again.done), (4, 0));
+    assert_eq!(page("retry", |page| page.fits), 8);
+}
+
+#[test]
+fn divergence_is_a_result_and_stays() {
+    let trials = all(&one_method("conduct = \"diverges\", token = \"diverged\"", ""));
+    let folder = tempfile::tempdir().unwrap();
+    let laboratory = laboratory(folder.path());
+    let first = carry_out(&trials, &laboratory);
+    assert_eq!((first.done, first.diverged, first.failed.len()), (0, 4, 0));
+    let options = Options { retry_failed: true, ..one_job() };
+    let again = run(&trials, &laboratory, &options, &Silent).unwrap();
+    assert_eq!((again.recorded, again.diverged), (4, 4));
+    assert_eq!(page("diverged", |page| page.fits), 4);
+    let record = laboratory.store.get(&trials[0].key).unwrap().unwrap();
+    assert_eq!(record.result.status, Status::Diverged);
+}
+
+#[test]
+fn a_record_directory_that_fails_ends_the_run_with_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let laboratory = laboratory(folder.path());
+    // A file where the study's directory should be: no record can be written.
+    fs::create_dir(folder.path().join("test")).unwrap();
+    fs::write(folder.path().join("test/study"), "in the way").unwrap();
+    let error = run(&all(STUDY), &laboratory, &one_job(), &Silent).unwrap_err().to_string();
+    assert!(error.contains("test/study"), "{error}");
+}

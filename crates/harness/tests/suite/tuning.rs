@@ -1,0 +1,272 @@
+//! The tuner sees the training part and nothing else, and spends the same on every method.
+
+use crate::bench::{STUDY, all, carry_out, planned, stand_in};
+use crate::doubles::{METHODS, page};
+use mercer_datasets::{Dataset, Library, Parts as Ranges};
+use mercer_harness::{Laboratory, Protocol, Selection, Stop, Tuner, TuningSource, prepare, tune};
+use mercer_learning::{Sample, Settings, Streams, Unlimited, find};
+use mercer_records::{Record, Store, Tuning};
+use ndarray::{Array1, Array2};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// An input that no honest row has, by nine orders of magnitude.
+const POISON: f64 = 1e9;
+
+/// Iris as label and inputs, in the order of the file.
+fn iris() -> Vec<(String, Vec<f64>)> {
+    let dataset = Library::of_folders([]).unwrap().load("iris").unwrap();
+    let (inputs, labels) = (dataset.sample.inputs(), dataset.sample.labels().unwrap());
+    let rows = inputs.rows().into_iter().zip(labels);
+    rows.map(|(row, &label)| (dataset.labels[label as usize].clone(), row.to_vec())).collect()
+}
+
+/// The rows that `prepare` puts into the test part, found by giving every row its own number.
+fn test_rows(rows: usize, protocol: &Protocol, streams: &Streams) -> Vec<usize> {
+    let inputs = Array2::from_shape_fn((rows, 1), |(row, _)| row as f64);
+    let sample = Sample::regression(inputs, Array1::zeros(rows)).unwrap();
+    let protocol = Protocol { scale: None, targets: None, ..*protocol };
+    let parts = prepare(&dataset(sample), &protocol, streams).unwrap();
+    parts.test.inputs().iter().map(|&row| row as usize).collect()
+}
+
+fn dataset(sample: Sample) -> Dataset {
+    let parts = Ranges::undivided(sample.rows());
+    let (name, fingerprint) = ("made".to_owned(), String::new());
+    Dataset { name, fingerprint, sample, parts, labels: Vec::new(), note: None }
+}
+
+/// The first repeat of the tuned drifting mean on these rows: its tuning and its trial.
+fn tuned_on(rows: &[(String, Vec<f64>)], spec: &str) -> (Record, Record) {
+    let selection = Selection {
+        variants: vec!["tuned".to_owned()],
+        methods: vec!["drifting-mean".to_owned()],
+        repeats: Some(1),
+        ..Selection::default()
+    };
+    let trials = planned(spec, &selection);
+    let folder = tempfile::tempdir().unwrap();
+    let library = stand_in(folder.path(), "iris", &[("all", rows.to_vec())]);
+    let store = Store::open(folder.path().join("results")).unwrap();
+    let laboratory = Laboratory::new(METHODS, library, store.clone(), Stop::default());
+    let summary = carry_out(&trials, &laboratory);
+    assert_eq!(summary.done, 1, "{summary:?}");
+    let TuningSource::Tuner { key, .. } = &trials[0].tuning else { panic!("no tuner") };
+    (store.get(key).unwrap().unwrap(), store.get(&trials[0].key).unwrap().unwrap())
+}
+
+/// Iris with poison in the inputs and wrong labels, in the test rows of the first repeat only.
+fn poisoned(spec: &str) -> Vec<(String, Vec<f64>)> {
+    let trial = all(spec).swap_remove(0);
+    let mut rows = iris();
+    let test = test_rows(rows.len(), &trial.protocol, &trial.streams);
+    assert_eq!(test.len(), 30);
+    for row in test {
+        let (label, inputs) = &mut rows[row];
+        *label = String::from(if label == "1" { "2" } else { "1" });
+        inputs.fill(POISON);
+    }
+    rows
+}
+
+/// The study, with a page of the diary for its drifting mean.
+fn spec(token: &str, scaled_on: &str) -> String {
+    STUDY.replace("from = \"training\"", &format!("from = \"{scaled_on}\"")).replace(
+        "{ name = \"drifting-mean\" }",
+        &format!("{{ name = \"drifting-mean\", settings = {{ token = \"{token}\" }} }}"),
+    )
+}
+
+#[test]
+fn a_poisoned_test_row_changes_nothing_before_the_score() {
+    let spec = spec("poison", "training");
+    let (clean_tuning, clean) = tuned_on(&iris(), &spec);
+    let (tuning, trial) = tuned_on(&poisoned(&spec), &spec);
+    assert_eq!(tuning.result, clean_tuning.result);
+    assert_eq!(trial.result.settings, clean.result.settings);
+    assert_eq!(trial.result.facts, clean.result.facts);
+    let largest = page("poison", |page| page.largest_fitted);
+    assert!(largest < 10.0, "a fit was shown {largest}");
+    // The poison was there: the score saw it.
+    assert_ne!(trial.result.metrics, clean.result.metrics);
+}
+
+#[test]
+fn a_scaler_of_all_rows_would_be_noticed() {
+    let spec = spec("leak", "all");
+    let (clean_tuning, _) = tuned_on(&iris(), &spec);
+    let (tuning, _) = tuned_on(&poisoned(&spec), &spec);
+    assert_ne!(tuning.result, clean_tuning.result);
+}
+
+#[test]
+fn target_scaling_follows_the_training_rows() {
+    let text = "scale = { to = \"symmetric\", from = \"training\" }\n\
+                targets = { low = 0, high = 100, from = \"training\" }";
+    let protocol: Protocol = toml::from_str(text).unwrap();
+    let streams = Streams::root(3);
+    let inputs = Array2::from_shape_fn((50, 3), |(i, j)| ((7 * i + 5 * j) % 13) as f64);
+    let values = Array1::from_shape_fn(50, |i| ((11 * i) % 17) as f64);
+    let mut spoiled = (inputs.clone(), values.clone());
+    for row in test_rows(50, &protocol, &streams) {
+        spoiled.0.row_mut(row).fill(POISON);
+        spoiled.1[row] = -POISON;
+    }
+    let of = |inputs, values| {
+        let sample = Sample::regression(inputs, values).unwrap();
+        prepare(&dataset(sample), &protocol, &streams).unwrap()
+    };
+    let (clean, spoiled) = (of(inputs, values), of(spoiled.0, spoiled.1));
+    assert_eq!(clean.train, spoiled.train);
+    assert_ne!(clean.test, spoiled.test);
+    let scaled = clean.train.values().unwrap().to_owned();
+    let ends = scaled.iter().fold((f64::MAX, f64::MIN), |(a, b), &v| (a.min(v), b.max(v)));
+    assert_eq!(ends, (0.0, 100.0));
+}
+
+/// Candidates at each effort, in order.
+fn rungs(tuning: &Tuning) -> Vec<(f64, usize)> {
+    let mut rungs: Vec<(f64, usize)> = Vec::new();
+    for step in &tuning.history {
+        match rungs.last_mut() {
+            Some((effort, count)) if effort.to_bits() == step.effort.to_bits() => *count += 1,
+            _ => rungs.push((step.effort, 1)),
+        }
+    }
+    rungs
+}
+
+fn tuned(method: &str, fixed: &Settings, anchor: &Settings) -> Tuning {
+    let sample = Library::of_folders([]).unwrap().load("iris").unwrap().sample;
+    let method = find(METHODS, method).unwrap();
+    let (tuner, streams) = (Tuner::default(), Streams::root(1));
+    tune(method, &sample, fixed, anchor, &tuner, &streams, &Unlimited).unwrap()
+}
+
+#[test]
+fn every_method_has_the_same_budget() {
+    let nothing = Settings::new();
+    let iterative = tuned("drifting-mean", &nothing, &nothing);
+    assert_eq!(rungs(&iterative), [(1.0 / 9.0, 27), (1.0 / 3.0, 9), (1.0, 3)]);
+    // A closed form has no effort to scale, so that its first rung is its last.
+    assert_eq!(rungs(&tuned("closed-mean", &nothing, &nothing)), [(1.0, 27)]);
+    // And with nothing to tune there is one candidate.
+    assert_eq!(rungs(&tuned("plain-mean", &nothing, &nothing)), [(1.0, 1)]);
+}
+
+#[test]
+fn rungs_keep_the_best_third_and_ties_go_to_the_earlier() {
+    let tuning = tuned("drifting-mean", &Settings::new(), &Settings::new());
+    let mut start = 0;
+    for count in [27, 9] {
+        let rung = &tuning.history[start..start + count];
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|&a, &b| rung[b].score.unwrap().total_cmp(&rung[a].score.unwrap()));
+        let kept: Vec<_> = order[..count / 3].iter().map(|&i| &rung[i].settings).collect();
+        start += count;
+        let next: Vec<_> =
+            tuning.history[start..start + count / 3].iter().map(|step| &step.settings).collect();
+        assert_eq!(kept, next);
+    }
+    let last = &tuning.history[start..];
+    let best = last.iter().map(|step| step.score.unwrap()).fold(f64::MIN, f64::max);
+    let first = last.iter().find(|step| step.score == Some(best)).unwrap();
+    assert_eq!(first.settings, tuning.chosen);
+}
+
+#[test]
+fn anchors_are_tried_first_and_fixed_settings_hold() {
+    let anchor = Settings::new().with("rate", 0.5);
+    let tuning = tuned("drifting-mean", &Settings::new().with("epochs", 18), &anchor);
+    let rate = |step: usize| tuning.history[step].settings["rate"].as_f64().unwrap();
+    assert_eq!((rate(0), rate(1)), (0.5, 0.02));
+    assert!(tuning.history.iter().all(|step| step.settings["epochs"] == 18));
+    let fixed = tuned("drifting-mean", &Settings::new().with("rate", 0.3), &anchor);
+    assert!(fixed.history.iter().all(|step| step.settings["rate"] == 0.3));
+}
+
+#[test]
+fn a_candidate_that_fails_scores_nothing_and_is_not_chosen() {
+    let conduct = Settings::new().with("conduct", "fails-when-fast");
+    let tuning = tuned("drifting-mean", &conduct, &Settings::new());
+    let (failed, scored): (Vec<_>, Vec<_>) =
+        tuning.history.iter().partition(|step| step.score.is_none());
+    assert!(!failed.is_empty() && !scored.is_empty());
+    assert!(failed.iter().all(|step| step.settings["rate"].as_f64().unwrap() > 0.1));
+    assert!(tuning.chosen["rate"].as_f64().unwrap() <= 0.1);
+}
+
+#[test]
+fn without_a_candidate_that_fits_the_first_error_is_told() {
+    let sample = Library::of_folders([]).unwrap().load("iris").unwrap().sample;
+    let method = find(METHODS, "drifting-mean").unwrap();
+    let fixed = Settings::new().with("conduct", "fails");
+    let (tuner, streams) = (Tuner::default(), Streams::root(1));
+    let error = tune(method, &sample, &fixed, &Settings::new(), &tuner, &streams, &Unlimited);
+    assert!(error.unwrap_err().to_string().contains("told to fail"));
+}
+
+/// With a fixed test part nothing is resampled: the first repeat's tuning serves all of them.
+#[test]
+fn a_fixed_test_part_is_tuned_once() {
+    let spec = STUDY
+        .replace("\"iris\"", "\"letter\"")
+        .replace("split = { kind = \"random\", train = 0.8 }", "split = { kind = \"official\" }");
+    let selection = Selection {
+        variants: vec!["tuned".to_owned()],
+        methods: vec!["drifting-mean".to_owned()],
+        ..Selection::default()
+    };
+    let trials = planned(&spec, &selection);
+    let folder = tempfile::tempdir().unwrap();
+    let (test, train) = iris().into_iter().enumerate().partition::<Vec<_>, _>(|(i, _)| i % 5 == 0);
+    let rows = |part: Vec<(usize, _)>| part.into_iter().map(|(_, row)| row).collect();
+    let parts = [("train", rows(train)), ("test", rows(test))];
+    let library = stand_in(folder.path(), "letter", &parts);
+    let store = Store::open(folder.path().join("results")).unwrap();
+    let laboratory = Laboratory::new(METHODS, library, store.clone(), Stop::default());
+    let options = mercer_harness::Options { jobs: 3, ..Default::default() };
+    let summary =
+        mercer_harness::run(&trials, &laboratory, &options, &mercer_harness::Silent).unwrap();
+    assert_eq!(summary.done, 4);
+    let listing = store.list().unwrap();
+    let (tunings, fits): (Vec<_>, Vec<_>) = listing.records.iter().partition(|record| {
+        record.result.tuning.as_ref().is_some_and(|tuning| !tuning.history.is_empty())
+    });
+    assert_eq!((tunings.len(), fits.len()), (1, 4));
+    let chosen = &tunings[0].result.tuning.as_ref().unwrap().chosen;
+    for record in fits {
+        assert_eq!(&record.result.tuning.as_ref().unwrap().chosen, chosen);
+        assert_eq!(record.result.rows, [120, 30]);
+        let wrong = record.result.wrong.as_ref().unwrap().len() as f64;
+        let accuracy = record.result.metrics["accuracy"];
+        assert!((accuracy - (1.0 - wrong / 30.0)).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn an_archived_tuning_is_used_and_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let trials = all(STUDY);
+    carry_out(&trials, &crate::bench::laboratory(folder.path()));
+    let store = Store::open(folder.path()).unwrap();
+    let archived: BTreeMap<String, Tuning> = store
+        .list()
+        .unwrap()
+        .records
+        .into_iter()
+        .filter_map(|record| Some((record.key.digest(), record.result.tuning?)))
+        .filter(|(_, tuning)| !tuning.history.is_empty())
+        .collect();
+    assert_eq!(archived.len(), 8);
+    let spec = mercer_harness::Spec::parse(STUDY, Path::new("test.toml")).unwrap();
+    let archive = |key: &mercer_records::Key| archived.get(&key.digest()).cloned();
+    let again =
+        mercer_harness::plan(&spec, METHODS, "paper", &Selection::default(), &archive).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    carry_out(&again, &crate::bench::laboratory(other.path()));
+    let (before, after) =
+        (crate::bench::results(folder.path()), crate::bench::results(other.path()));
+    assert_eq!((before.len(), after.len()), (32, 24));
+    assert!(after.iter().all(|(name, result)| before[name] == *result));
+}
