@@ -36,6 +36,7 @@ impl std::fmt::Debug for Artefact {
 pub const ARTEFACTS: &[Artefact] = &[
     askl::table1::ARTEFACT,
     askl::table2::ARTEFACT,
+    askl::ranks::ARTEFACT,
     askl::figure1::ARTEFACT,
     askl::figure2::ARTEFACT,
     askl::figure3::ARTEFACT,
@@ -106,6 +107,8 @@ pub struct CellReport {
     /// Against the best method of the row: p of the corrected test, or of the bootstrap over rows
     /// where the test part is fixed.
     pub p_corrected: Option<f64>,
+    /// McNemar's exact test on the first pair of seeds, where the test part is fixed.
+    pub p_mcnemar: Option<f64>,
     /// Best mean of its row.
     pub best: bool,
     /// Why there is no score, if there is none.

@@ -2,7 +2,7 @@ use crate::ExperimentError;
 use mercer_harness::{SplitRule, Trial};
 use mercer_learning::{Metric, Task};
 use mercer_records::{Key, Record, Status};
-use mercer_statistics::{TTest, corrected_t, paired_bootstrap, paired_t, summarise};
+use mercer_statistics::{TTest, corrected_t, mcnemar, paired_bootstrap, paired_t, summarise};
 
 /// Resamples of the bootstrap over rows and seeds.
 const RESAMPLES: usize = 2000;
@@ -37,6 +37,8 @@ pub struct Comparison {
     pub p_naive: f64,
     /// Two-sided p of the corrected test, or of the bootstrap where the test part is fixed.
     pub p_corrected: f64,
+    /// McNemar's exact test on the first pair, where the test part is fixed.
+    pub p_mcnemar: Option<f64>,
     /// Pairs.
     pub pairs: usize,
     /// Whether the test part is fixed, so that `p_corrected` is the bootstrap's.
@@ -191,6 +193,7 @@ pub fn compare(a: &StudyCell, b: &StudyCell) -> Result<Option<Comparison>, Exper
             interval: nothing,
             p_naive: 1.0,
             p_corrected: 1.0,
+            p_mcnemar: None,
             pairs,
             fixed_test: false,
         }));
@@ -202,6 +205,7 @@ pub fn compare(a: &StudyCell, b: &StudyCell) -> Result<Option<Comparison>, Exper
         interval: corrected.interval(0.95),
         p_naive: naive.p_two_sided,
         p_corrected: corrected.p_two_sided,
+        p_mcnemar: None,
         pairs,
         fixed_test: false,
     }))
@@ -230,6 +234,8 @@ fn over_rows(
     if table.is_empty() {
         return Ok(None);
     }
+    let only = |sign: f64| table[0].iter().filter(|gain| **gain * sign > 0.0).count() as u64;
+    let p_mcnemar = mcnemar(only(1.0), only(-1.0)).p_exact;
     let bootstrap = paired_bootstrap(&table, RESAMPLES, 1)?;
     let naive = if differences.len() > 1 { paired_t(differences)?.p_two_sided } else { 1.0 };
     Ok(Some(Comparison {
@@ -237,6 +243,7 @@ fn over_rows(
         interval: bootstrap.interval(0.95),
         p_naive: naive,
         p_corrected: bootstrap.p_two_sided,
+        p_mcnemar: Some(p_mcnemar),
         pairs: differences.len(),
         fixed_test: true,
     }))

@@ -101,6 +101,7 @@ fn page(
 ) -> Result<Report, ExperimentError> {
     let mut report = Report::new("Mercer: four kernel-learning papers, re-run and audited")
         .subtitle(format!("Profile {}: each number beside the published one.", desk.profile));
+    report = report.section(claim_section(claim_results)?);
     for (paper, title) in PAPERS {
         let own: Vec<_> =
             rendered.iter().filter(|(artefact, _)| paper_of(artefact) == *paper).collect();
@@ -121,7 +122,6 @@ fn page(
         }
         report = report.section(section);
     }
-    report = report.section(claim_section(claim_results)?);
     report = report.section(finding_section(desk)?);
     report = report.section(source_section(rendered));
     let records = desk.shelf.records().count();
@@ -157,7 +157,7 @@ fn claim_section(results: &[ClaimResult]) -> Result<Section, ExperimentError> {
             })
         })
         .collect();
-    Ok(Section::new("claims", "Claims")
+    Ok(Section::new("claims", "Answers: which claims hold")
         .intro("Each claim is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %; single rows follow the corrected test.")
         .block(Block::Claims(claims)))
 }

@@ -4,6 +4,7 @@ pub(crate) mod figure1;
 pub(crate) mod figure2;
 pub(crate) mod figure3;
 pub(crate) mod figure4;
+pub(crate) mod ranks;
 pub(crate) mod table1;
 pub(crate) mod table2;
 

@@ -32,7 +32,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .caption(
             "Mean ± deviation (divided by J − 1) over random 80/20 splits (MNIST: fixed test part); accuracy in percent, RMSE of targets scaled to [0, 100]. \
              Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test (MNIST: bootstrap over test rows and seeds). \
-             j/J: repeats behind the cell of the paper's. Below each cell: the two-sided p-values against the best of the row, by the paper's paired t-test and by the corrected one.",
+             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.",
         )
         .columns([Column::left("Variant")]);
     for name in METHODS {
@@ -188,6 +188,7 @@ fn report(
         interval: judgement.map(|judgement| judgement.interval),
         p_naive: against.map(|test| test.p_naive),
         p_corrected: against.map(|test| test.p_corrected),
+        p_mcnemar: against.and_then(|test| test.p_mcnemar),
         best: is_best && score.is_some(),
         note,
     })
@@ -246,13 +247,18 @@ fn show(cell: &StudyCell, report: &CellReport) -> Cell {
         shown = shown.badge(text, kind);
     }
     let tests = match (report.p_naive, report.p_corrected) {
-        (Some(naive), Some(corrected)) => format!("p {naive:.2e} naive, {corrected:.2e} corrected"),
+        (Some(naive), Some(corrected)) => format!("p {} / {}", short(naive), short(corrected)),
         _ => String::new(),
     };
-    let tuning = if cell.tuning() == "given, not tuned" { "given, not tuned" } else { "" };
+    let tuning = if cell.tuning() == "given, not tuned" { "not tuned" } else { "" };
     let detail: Vec<&str> =
         [tests.as_str(), tuning].into_iter().filter(|t| !t.is_empty()).collect();
     if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) }
+}
+
+/// Two significant digits, without an exponent where that is short.
+fn short(p: f64) -> String {
+    if p >= 0.01 { format!("{p:.2}") } else { format!("{p:.0e}") }
 }
 
 /// How many cells came out which way, and how many significant differences survive.

@@ -134,6 +134,7 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         interval: Some(test.interval),
         p_naive: Some(test.p_naive),
         p_corrected: Some(test.p_corrected),
+        p_mcnemar: test.p_mcnemar,
         best: false,
         note: None,
     }

@@ -1,0 +1,110 @@
+//! Over all datasets: mean ranks with the critical difference, and practical equivalence of ASKL
+//! and NSKL dataset by dataset. Ours; the paper stops at single rows.
+
+use super::METHODS;
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Cell, Column, Row, Table, critical_difference};
+use mercer_statistics::{bayesian_correlated_t, friedman, nemenyi_critical_difference};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "askl/ranks",
+    title: "Ranks over the twelve datasets",
+    studies: &["askl/table2"],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// Half-width of the region of practical equivalence: one point of accuracy or of RMSE.
+const ROPE: f64 = 1.0;
+/// Level of the critical difference.
+const LEVEL: f64 = 0.05;
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let (spec, cells) = desk.cells("askl/table2")?;
+    let mut ranks = Table::new("askl/ranks-table", ARTEFACT.title)
+        .caption("Mean rank of each method (1 is best) over the datasets on which all of the row have a score; Friedman's test with the F statistic of Iman and Davenport; two methods whose ranks differ by less than the critical difference (Nemenyi, 5 %) are not told apart.")
+        .columns([Column::left("Variant")])
+        .columns(METHODS.map(|name| Column::right(name.to_uppercase())))
+        .columns(["Datasets", "F", "p", "Critical difference"].map(Column::right));
+    let mut equivalence = Table::new("askl/ranks-equivalence", "ASKL against NSKL: worse, equivalent, better")
+        .caption("Posterior probability, by the Bayesian correlated t-test, that ASKL is worse than NSKL by more than one point, within one point of it, or better by more (points of accuracy, or of RMSE of targets in [0, 100]).")
+        .columns(["Variant", "Dataset"].map(Column::left))
+        .columns(["Worse", "Equivalent", "Better", "Pairs"].map(Column::right));
+    let mut drawings = Vec::new();
+    for variant in &spec.variants {
+        let of_variant: Vec<&StudyCell> =
+            cells.iter().filter(|cell| cell.key().variant == variant.name).collect();
+        let scores = scores(&of_variant, &spec.datasets);
+        if scores.len() > 1 {
+            let test = friedman(&scores, true)?;
+            let cd = nemenyi_critical_difference(METHODS.len(), scores.len(), LEVEL)?;
+            let mut row = vec![Cell::text(&variant.name)];
+            row.extend(test.average_ranks.iter().map(|&rank| Cell::number(rank, 2)));
+            row.push(Cell::count(scores.len()));
+            row.push(Cell::number(test.iman_davenport, 2));
+            row.push(Cell::text(format!("{:.1e}", test.p_iman_davenport)));
+            row.push(Cell::number(cd, 2));
+            ranks = ranks.row(Row::new(row));
+            let named: Vec<(String, f64)> =
+                METHODS.iter().map(|name| name.to_uppercase()).zip(test.average_ranks).collect();
+            drawings.push(Drawing::Diagram(critical_difference(
+                format!("askl/ranks-{}", variant.name),
+                format!("Mean ranks, variant {}, {} datasets", variant.name, scores.len()),
+                &named,
+                cd,
+            )?));
+        }
+        for dataset in &spec.datasets {
+            if let Some(row) = posterior(&of_variant, dataset)? {
+                let mut line = vec![Cell::text(&variant.name), Cell::text(dataset)];
+                line.extend(row);
+                equivalence = equivalence.row(Row::new(line));
+            }
+        }
+    }
+    Ok(Rendered { tables: vec![ranks, equivalence], drawings, ..Rendered::default() })
+}
+
+fn find<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a StudyCell> {
+    cells.iter().copied().find(|cell| cell.key().dataset == dataset && cell.key().method == method)
+}
+
+/// One row a dataset, one column a method; larger is better throughout.
+fn scores(cells: &[&StudyCell], datasets: &[String]) -> Vec<Vec<f64>> {
+    let score = |dataset: &str, method: &str| {
+        let cell = find(cells, dataset, method)?;
+        let mean = cell.score()?.mean;
+        Some(if cell.metric().larger_is_better() { mean } else { -mean })
+    };
+    datasets
+        .iter()
+        .filter_map(|dataset| METHODS.iter().map(|method| score(dataset, method)).collect())
+        .collect()
+}
+
+/// Worse, equivalent, better, pairs; `None` where nothing is resampled or too little was run.
+fn posterior(cells: &[&StudyCell], dataset: &str) -> Result<Option<[Cell; 4]>, ExperimentError> {
+    let (Some(askl), Some(nskl)) = (find(cells, dataset, "askl"), find(cells, dataset, "nskl"))
+    else {
+        return Ok(None);
+    };
+    let ratio = askl.test_over_train();
+    let theirs: std::collections::BTreeMap<u32, f64> = nskl.values().into_iter().collect();
+    let sign = if askl.metric().larger_is_better() { 1.0 } else { -1.0 };
+    let gains: Vec<f64> = askl
+        .values()
+        .into_iter()
+        .filter_map(|(repeat, value)| Some(sign * (value - theirs.get(&repeat)?)))
+        .collect();
+    if gains.len() < 2 || ratio == 0.0 {
+        return Ok(None);
+    }
+    let test = bayesian_correlated_t(&gains, ratio / (1.0 + ratio), ROPE)?;
+    Ok(Some([
+        Cell::number(test.left, 3),
+        Cell::number(test.rope, 3),
+        Cell::number(test.right, 3),
+        Cell::count(gains.len()),
+    ]))
+}
