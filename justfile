@@ -62,4 +62,4 @@ data: build
 
 # Throw damaged input at every parser for so many seconds each.
 fuzz SECONDS="60":
-    cd crates/datasets/fuzz && for parser in svmlight csv parquet idx manifest; do cargo run --release --quiet -- $parser --seconds {{SECONDS}} || exit 1; done
+    cd crates/datasets/fuzz && for parser in svmlight number csv idx packed manifest parquet; do cargo run --release --quiet --target-dir ../../../target -- $parser --seconds {{SECONDS}} || exit 1; done

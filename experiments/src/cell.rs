@@ -227,8 +227,12 @@ fn over_rows(
         };
         // Correct minus correct, in percent: +100 where only the first is right.
         let mut row = vec![0.0; ours.result.rows[1] as usize];
-        wrong.iter().for_each(|&i| row[i as usize] -= 100.0);
-        other_wrong.iter().for_each(|&i| row[i as usize] += 100.0);
+        for &i in wrong {
+            row[i as usize] -= 100.0;
+        }
+        for &i in other_wrong {
+            row[i as usize] += 100.0;
+        }
         table.push(row);
     }
     if table.is_empty() {

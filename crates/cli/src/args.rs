@@ -59,7 +59,7 @@ pub(crate) enum Listed {
 /// Where data and records are.
 #[derive(Debug, Args)]
 pub(crate) struct Places {
-    /// Data directory with a MANIFEST.toml; else $MERCER_DATA, else data/cache.
+    /// Data directory with a MANIFEST.toml; else that of the variable `MERCER_DATA`, else data/cache.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Record directory.

@@ -12,6 +12,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     render,
 };
 
+#[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
 fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let diagram = Diagram::new(ARTEFACT.id, ARTEFACT.title, (760.0, 330.0))
         .caption("Spectral density, features and read-out are learned together; one penalty acts on the read-out, one on the features. It shows structure, no numbers.")

@@ -12,6 +12,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     render,
 };
 
+#[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
 fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let diagram = Diagram::new(ARTEFACT.id, ARTEFACT.title, (760.0, 330.0))
         .caption("One hidden layer of D cosines over two frequency matrices that share a phase, then a linear read-out: W by a proximal step (7)-(8), Ω and Ω' by the chain rule (9). It shows structure, no numbers.")
