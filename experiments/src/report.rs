@@ -1,7 +1,9 @@
 use crate::artefact::{Artefact, Drawing, PAPERS};
 use crate::claim::{ClaimResult, Holds, claims};
 use crate::{CellReport, Desk, ExperimentError, Rendered, findings};
-use mercer_render::{Badge, Block, Claim, Finding, Kind, Link, Report, Section, Table};
+use mercer_render::{
+    Badge, Block, Cell, Claim, Column, Finding, Kind, Link, Report, Row, Section, Table,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -74,6 +76,7 @@ pub fn write(
         }
     }
     let page = page(desk, &rendered, &claim_results)?;
+    folder.put("answers.md", answers(&claim_results)?.to_markdown().as_bytes())?;
     folder.put("index.html", page.to_html()?.as_bytes())?;
     let summary = Summary {
         profile: desk.profile.to_owned(),
@@ -132,21 +135,48 @@ fn page(
         .provenance("Hosts", hosts(desk)))
 }
 
-fn claim_section(results: &[ClaimResult]) -> Result<Section, ExperimentError> {
-    let mut texts = BTreeMap::new();
-    for (paper, _) in PAPERS {
-        texts.extend(claims(paper)?.into_iter().map(|claim| (claim.id.clone(), claim)));
+/// The claims as a table of their own, for readers without a browser.
+fn answers(results: &[ClaimResult]) -> Result<Table, ExperimentError> {
+    let mut table = Table::new("answers", "Which claims hold")
+        .caption("Each claim of the papers, and ours, in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %.")
+        .columns(["Claim", "Variant", "Verdict", "Numbers"].map(Column::left));
+    for result in results {
+        let text = claims_by_id()?.remove(&result.claim).map_or_else(String::new, |c| c.text);
+        let (word, kind) = word(result.holds);
+        table = table.row(Row::new([
+            Cell::text(text),
+            Cell::text(&result.variant),
+            Cell::text("").badge(word, kind),
+            Cell::text(&result.numbers),
+        ]));
     }
+    Ok(table)
+}
+
+fn claims_by_id() -> Result<BTreeMap<String, crate::Claim>, ExperimentError> {
+    let mut all = BTreeMap::new();
+    for (paper, _) in PAPERS {
+        all.extend(claims(paper)?.into_iter().map(|claim| (claim.id.clone(), claim)));
+    }
+    Ok(all)
+}
+
+const fn word(holds: Holds) -> (&'static str, Kind) {
+    match holds {
+        Holds::Yes => ("holds", Kind::Good),
+        Holds::No => ("does not hold", Kind::Bad),
+        Holds::Undecided => ("undecided", Kind::Neutral),
+        Holds::NotRun => ("not run", Kind::Muted),
+    }
+}
+
+fn claim_section(results: &[ClaimResult]) -> Result<Section, ExperimentError> {
+    let texts = claims_by_id()?;
     let claims = results
         .iter()
         .filter_map(|result| {
             let claim = texts.get(&result.claim)?;
-            let (word, kind) = match result.holds {
-                Holds::Yes => ("holds", Kind::Good),
-                Holds::No => ("does not hold", Kind::Bad),
-                Holds::Undecided => ("undecided", Kind::Neutral),
-                Holds::NotRun => ("not run", Kind::Muted),
-            };
+            let (word, kind) = word(result.holds);
             Some(Claim {
                 id: format!("claim-{}-{}", result.claim, result.variant),
                 statement: claim.text.clone(),

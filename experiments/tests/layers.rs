@@ -1,0 +1,125 @@
+//! Dependencies point down: every manifest against the layers of the root manifest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// The crates that may see polars: where tables of data or of records are wrangled, and the one
+/// that unites the features of outside crates.
+const WRANGLERS: [&str; 4] =
+    ["mercer-datasets", "mercer-dependencies", "mercer-experiments", "mercer-render"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn manifest(folder: &Path) -> Table {
+    let path = folder.join("Cargo.toml");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Name and manifest of every member, as the globs of the root manifest name them.
+fn members() -> BTreeMap<String, Table> {
+    let root = root();
+    let mut folders = Vec::new();
+    for pattern in manifest(&root)["workspace"]["members"].as_array().unwrap() {
+        match pattern.as_str().unwrap().strip_suffix("/*") {
+            Some(parent) => {
+                let entries = std::fs::read_dir(root.join(parent)).unwrap();
+                folders.extend(entries.map(|entry| entry.unwrap().path()));
+            }
+            None => folders.push(root.join(pattern.as_str().unwrap())),
+        }
+    }
+    folders.retain(|folder| folder.join("Cargo.toml").is_file());
+    let named = |folder: &PathBuf| {
+        let manifest = manifest(folder);
+        (manifest["package"]["name"].as_str().unwrap().to_owned(), manifest)
+    };
+    folders.iter().map(named).collect()
+}
+
+/// All that a manifest depends on, for building, for tests and on some targets only.
+fn dependencies(manifest: &Table) -> BTreeSet<String> {
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let conditional = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
+    std::iter::once(manifest)
+        .chain(conditional)
+        .flat_map(|table| {
+            ["dependencies", "dev-dependencies", "build-dependencies"]
+                .into_iter()
+                .filter_map(|kind| table.get(kind)?.as_table())
+        })
+        .flat_map(|table| table.keys().cloned())
+        .collect()
+}
+
+#[test]
+fn every_member_has_a_layer_and_every_layer_a_member() {
+    let root = manifest(&root());
+    let layers = root["workspace"]["metadata"]["layers"].as_table().unwrap();
+    let listed: BTreeSet<&String> = layers.keys().collect();
+    let members = members();
+    assert_eq!(listed, members.keys().collect());
+    assert!(members.len() >= 10);
+}
+
+#[test]
+fn dependencies_point_down() {
+    let root = manifest(&root());
+    let layers = root["workspace"]["metadata"]["layers"].as_table().unwrap();
+    let layer = |name: &str| layers.get(name).and_then(Value::as_integer);
+    let mut looked_at = 0;
+    for (name, manifest) in members() {
+        for dependency in dependencies(&manifest) {
+            let Some(below) = layer(&dependency) else {
+                assert!(!dependency.starts_with("mercer"), "{dependency} has no layer");
+                continue;
+            };
+            let own = layer(&name).unwrap();
+            assert!(
+                below < own,
+                "{name} (layer {own}) depends on {dependency} (layer {below}): the arrow must point down"
+            );
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 20, "only {looked_at} arrows were found");
+}
+
+/// Outside crates have one version, which stands in the root manifest.
+#[test]
+fn versions_stand_once() {
+    for (name, manifest) in members() {
+        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(table) = manifest.get(kind).and_then(Value::as_table) else { continue };
+            for (dependency, how) in table {
+                let inherited = how.get("workspace").and_then(Value::as_bool) == Some(true);
+                assert!(inherited, "{name}: {dependency} must be `{dependency}.workspace = true`");
+            }
+        }
+    }
+}
+
+#[test]
+fn there_is_one_ndarray() {
+    let text = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let lock: Table = text.parse().unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    let versions: Vec<&str> = packages
+        .iter()
+        .filter(|package| package["name"].as_str() == Some("ndarray"))
+        .filter_map(|package| package["version"].as_str())
+        .collect();
+    assert_eq!(versions.len(), 1, "{versions:?}: a matrix of one is no matrix of the other");
+}
+
+#[test]
+fn polars_stays_where_tables_are_wrangled() {
+    for (name, manifest) in members() {
+        if dependencies(&manifest).iter().any(|dependency| dependency.starts_with("polars")) {
+            assert!(WRANGLERS.contains(&name.as_str()), "{name} depends on polars");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A shelf on which every trial of every study has a record: made up, for tests of what is shown.
+
+use mercer_datasets::Catalogue;
+use mercer_experiments::{COMPUTED, Computed, Desk, STUDIES, Shelf, study};
+use mercer_harness::{Selection, SplitRule, Trial, plan};
+use mercer_learning::{Method, Task};
+use mercer_records::{CurvePoint, Record, Run, Status, TrialResult};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Repeats of every trial.
+pub const REPEATS: u32 = 2;
+
+/// The record of a trial with made-up numbers: no two trials have the same.
+pub fn record(trial: &Trial) -> Record {
+    let digest = trial.key.digest();
+    let number = u64::from_str_radix(&digest[..8], 16).unwrap() as f64 / f64::from(u32::MAX);
+    let task = Catalogue::builtin().find(&trial.key.dataset).unwrap().task;
+    let metrics = match task {
+        Task::Classification { .. } => vec![("accuracy", number), ("balanced-accuracy", number)],
+        Task::Regression => vec![("rmse", 10.0 * number), ("mae", 7.0 * number)],
+    };
+    let metrics: BTreeMap<String, f64> =
+        metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let rows: [u64; 2] = [80, 20];
+    let official = matches!(trial.protocol.split, Some(SplitRule::Official { .. }));
+    let wrong = ((1.0 - number) * 20.0) as u32;
+    let curve = trial.look_every.map_or(Vec::new(), |every| {
+        let point = |look: u64| {
+            let mut values = metrics.clone();
+            values.insert("objective".to_owned(), number / look as f64);
+            CurvePoint { step: look * every as u64, epoch: look as f64, values }
+        };
+        (1..=3).map(point).collect()
+    });
+    let facts = FACTS.iter().map(|name| ((*name).to_owned(), 1.0 + number)).collect();
+    let result = TrialResult {
+        status: Status::Done,
+        error: None,
+        metrics,
+        facts,
+        convergence: json!({ "status": "exact" }),
+        settings: BTreeMap::new(),
+        tuning: None,
+        curve,
+        predicted: None,
+        wrong: official.then(|| (0..wrong).collect()),
+        rows,
+    };
+    Record::new(trial.key.clone(), result, Run::default())
+}
+
+/// Facts that learners report and artefacts show.
+const FACTS: [&str; 3] = ["objective", "trace-norm", "feature-norm"];
+
+/// The record of a simulation, computed.
+pub fn simulation(computed: &Computed) -> Record {
+    let facts = (computed.compute)().unwrap();
+    let result = TrialResult {
+        status: Status::Done,
+        error: None,
+        metrics: BTreeMap::new(),
+        facts,
+        convergence: json!({ "status": "exact" }),
+        settings: BTreeMap::new(),
+        tuning: None,
+        curve: Vec::new(),
+        predicted: None,
+        wrong: None,
+        rows: [0, 0],
+    };
+    Record::new(computed.key(), result, Run::default())
+}
+
+/// Those repeats and no more.
+pub fn selection() -> Selection {
+    Selection { repeats: Some(REPEATS), ..Selection::default() }
+}
+
+/// Two repeats of every trial of every study under the profile `paper`, and every simulation.
+pub fn full(methods: &[Method]) -> Shelf {
+    let mut shelf = Shelf::new();
+    let selection = selection();
+    for (name, _) in STUDIES {
+        let trials = plan(&study(name).unwrap(), methods, "paper", &selection, &|_| None).unwrap();
+        shelf.add(trials.iter().map(record));
+    }
+    shelf.add(COMPUTED.iter().map(simulation));
+    shelf
+}
+
+/// A desk with that shelf.
+pub fn desk<'a>(
+    shelf: &'a Shelf,
+    methods: &'a [Method],
+    selection: &'a Selection,
+    missing: &'a BTreeMap<String, String>,
+) -> Desk<'a> {
+    Desk { shelf, methods, profile: "paper", selection, missing }
+}

@@ -1,0 +1,295 @@
+//! The files of the project hold together: specs, claims, findings, artefacts, published numbers.
+
+mod shelves;
+
+use mercer_datasets::Catalogue;
+use mercer_experiments::{
+    ARTEFACTS, Check, Claim, Desk, Drawing, Holds, PAPERS, Rendered, STUDIES, Shelf, claims,
+    findings, published, registry, select, study, work, write,
+};
+use mercer_harness::{Selection, Spec, Trial, plan};
+use mercer_learning::{Method, Shape, find};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn planned(spec: &Spec, methods: &[Method], profile: &str) -> Vec<Trial> {
+    plan(spec, methods, profile, &Selection::default(), &|_| None).unwrap()
+}
+
+#[test]
+fn every_spec_parses_and_plans_in_every_profile() {
+    let methods = registry();
+    let mut names = BTreeSet::new();
+    for (name, _) in STUDIES {
+        let spec = study(name).unwrap();
+        assert_eq!(spec.artefact, *name);
+        assert!(names.insert(name), "{name} is there twice");
+        assert!(spec.question.ends_with('?'));
+        let paper = planned(&spec, &methods, "paper").len();
+        for profile in ["quick", "smoke"] {
+            let trials = planned(&spec, &methods, profile);
+            assert!(!trials.is_empty(), "{name} plans nothing under {profile}");
+            assert!(trials.len() < paper, "{profile} cuts nothing of {name}");
+        }
+        // A study that shares another's streams names one that exists, with the same seed.
+        if let Some(partner) = &spec.paired_with {
+            assert_eq!(study(partner).unwrap().seed, spec.seed);
+        }
+    }
+}
+
+#[test]
+fn every_name_in_a_spec_is_known_and_every_setting_builds() {
+    let methods = registry();
+    for (name, _) in STUDIES {
+        let spec = study(name).unwrap();
+        for dataset in &spec.datasets {
+            assert!(Catalogue::builtin().find(dataset).is_ok(), "{name}: {dataset}");
+        }
+        for variant in &spec.variants {
+            for method in &variant.methods {
+                assert!(find(&methods, &method.name).is_ok(), "{name}: {}", method.name);
+            }
+        }
+        for profile in ["paper", "quick", "smoke"] {
+            for trial in planned(&spec, &methods, profile) {
+                let entry = Catalogue::builtin().find(&trial.key.dataset).unwrap();
+                let shape = Shape { rows: entry.rows, features: entry.features, task: entry.task };
+                let method = find(&methods, &trial.key.method).unwrap();
+                let settings = (method.defaults)(&shape).overridden_by(&trial.settings);
+                let candidate = settings.clone().overridden_by(&trial.anchor);
+                for settings in [settings, candidate] {
+                    if let Err(error) = method.learner(&settings, shape.task) {
+                        panic!("{name} {} {profile}: {error}", trial.label);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All artefacts on a desk.
+fn rendered(desk: &Desk<'_>) -> Vec<(&'static str, Rendered)> {
+    ARTEFACTS
+        .iter()
+        .map(|artefact| {
+            let rendered = (artefact.render)(desk);
+            (artefact.id, rendered.unwrap_or_else(|e| panic!("{}: {e}", artefact.id)))
+        })
+        .collect()
+}
+
+fn ids(rendered: &Rendered) -> Vec<String> {
+    let drawings = rendered.drawings.iter().map(|drawing| match drawing {
+        Drawing::Figure(figure) => figure.id.clone(),
+        Drawing::Diagram(diagram) => diagram.id.clone(),
+    });
+    rendered.tables.iter().map(|table| table.id.clone()).chain(drawings).collect()
+}
+
+#[test]
+fn every_artefact_renders_without_a_record() {
+    let (methods, selection) = (registry(), Selection::default());
+    let (shelf, missing) = (Shelf::new(), BTreeMap::new());
+    for profile in ["paper", "quick", "smoke"] {
+        let desk = Desk {
+            shelf: &shelf,
+            methods: &methods,
+            profile,
+            selection: &selection,
+            missing: &missing,
+        };
+        for (id, rendered) in rendered(&desk) {
+            for cell in &rendered.cells {
+                assert_eq!(cell.mean, None, "{id} shows a mean without a record");
+                assert_eq!(cell.repeats, 0);
+            }
+            for table in &rendered.tables {
+                assert!(!table.to_markdown().contains("NaN") && !table.to_latex().contains("NaN"));
+            }
+        }
+        let out = tempfile::tempdir().unwrap();
+        let all: Vec<_> = ARTEFACTS.iter().collect();
+        let written = write(&desk, &all, out.path()).unwrap();
+        assert!(written.page.is_file() && written.files > ARTEFACTS.len());
+        assert!(written.summary.claims.iter().all(|claim| claim.holds == Holds::NotRun));
+    }
+}
+
+#[test]
+fn ids_are_unique_and_every_artefact_has_a_paper() {
+    let artefacts: BTreeSet<&str> = ARTEFACTS.iter().map(|artefact| artefact.id).collect();
+    assert_eq!(artefacts.len(), ARTEFACTS.len());
+    for artefact in ARTEFACTS {
+        let (paper, _) = artefact.id.split_once('/').unwrap();
+        assert!(PAPERS.iter().any(|(known, _)| *known == paper), "{paper} is not in PAPERS");
+        assert!(artefact.studies.iter().all(|study| STUDIES.iter().any(|(id, _)| id == study)));
+    }
+    for (paper, _) in PAPERS {
+        assert!(!select(&[(*paper).to_owned()]).unwrap().is_empty(), "{paper} has no artefact");
+    }
+    let (methods, selection) = (registry(), shelves::selection());
+    let (shelf, missing) = (shelves::full(&methods), BTreeMap::new());
+    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let mut seen = BTreeSet::new();
+    for (artefact, rendered) in rendered(&desk) {
+        let own = ids(&rendered);
+        assert!(own.iter().any(|id| id == artefact), "{artefact} shows nothing of its name");
+        for id in own {
+            // Below its artefact's name, so that files and anchors of two never collide.
+            assert!(id.starts_with(artefact), "{id} is not below {artefact}");
+            assert!(seen.insert(id.clone()), "{id} is there twice");
+        }
+    }
+    // Nor may a claim or finding take the anchor of another.
+    for (paper, _) in PAPERS {
+        for claim in claims(paper).unwrap() {
+            assert!(seen.insert(format!("claim-{}", claim.id)), "{} is there twice", claim.id);
+        }
+    }
+    for finding in findings().unwrap() {
+        assert!(seen.insert(format!("finding-{}", finding.id)), "{} is there twice", finding.id);
+    }
+}
+
+#[test]
+fn a_name_that_is_no_artefact_gets_a_suggestion() {
+    let error = select(&["askl/tabel2".to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("did you mean `askl/table2`"), "{error}");
+    assert_eq!(select(&[]).unwrap().len(), ARTEFACTS.len());
+}
+
+#[test]
+fn every_finding_points_at_something_and_every_number_has_a_query() {
+    let known = |id: &String| ARTEFACTS.iter().any(|artefact| artefact.id == id);
+    let findings = findings().unwrap();
+    assert!(!findings.is_empty());
+    for finding in &findings {
+        assert_eq!(finding.faults(), Vec::<String>::new(), "{}", finding.id);
+        assert!(!finding.explains.is_empty(), "{} explains nothing", finding.id);
+        let strangers: Vec<_> = finding.explains.iter().filter(|id| !known(id)).collect();
+        assert!(strangers.is_empty(), "{} explains {strangers:?}", finding.id);
+        assert!(known(&finding.shown_by), "{} is shown by {}", finding.id, finding.shown_by);
+    }
+    // No page lies in the folder unread.
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("findings");
+    let pages: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(pages, findings.iter().map(|finding| finding.id.to_owned()).collect());
+}
+
+/// A misspelt study, variant, dataset, method or fact would stay "(not run)" for ever.
+#[test]
+fn every_query_of_a_finding_is_answered_by_a_full_shelf() {
+    let (methods, missing) = (registry(), BTreeMap::new());
+    let (shelf, selection) = (shelves::full(&methods), shelves::selection());
+    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    for finding in findings().unwrap() {
+        assert!(
+            finding.answered(&desk).unwrap(),
+            "{}: {}",
+            finding.id,
+            finding.text(&desk).unwrap()
+        );
+        let text = finding.text(&desk).unwrap();
+        assert!(!text.contains("(not run)") && !text.contains(['{', '}']), "{text}");
+    }
+}
+
+/// The study of a claim, its methods and its datasets.
+fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
+    match &claim.check {
+        Check::Beats { study, better, worse, datasets } => {
+            (study, vec![better, worse], datasets.iter().collect())
+        }
+        Check::AlwaysAhead { study, dataset, better, rivals, .. } => {
+            (study, std::iter::once(better).chain(rivals).collect(), vec![dataset])
+        }
+        Check::GoesWith { study, dataset, methods, .. } => {
+            (study, methods.iter().collect(), vec![dataset])
+        }
+        Check::NeverWorse { study, method, methods } => {
+            (study, std::iter::once(method).chain(methods).collect(), Vec::new())
+        }
+    }
+}
+
+#[test]
+fn every_claim_names_what_exists_and_can_be_decided() {
+    let (methods, missing) = (registry(), BTreeMap::new());
+    let (shelf, selection) = (shelves::full(&methods), shelves::selection());
+    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let mut checked = 0;
+    for (paper, _) in PAPERS {
+        for claim in claims(paper).unwrap() {
+            let (name, of_methods, datasets) = names(&claim);
+            let spec = study(name).unwrap();
+            for dataset in datasets {
+                assert!(spec.datasets.contains(dataset), "{}: {dataset}", claim.id);
+            }
+            for method in of_methods {
+                let listed = |name: &String| {
+                    spec.variants.iter().flat_map(|v| &v.methods).any(|m| m.name == *name)
+                };
+                assert!(listed(method), "{}: {method}", claim.id);
+            }
+            let results = claim.check(&desk).unwrap();
+            let run = results.iter().filter(|result| result.holds != Holds::NotRun).count();
+            assert!(run > 0, "{} is not run in any variant: {results:?}", claim.id);
+            checked += 1;
+        }
+    }
+    assert!(checked >= 12, "{checked} claims");
+}
+
+/// Each published cell has its dataset and its method in the study that reproduces it.
+#[test]
+fn every_published_number_stands_beside_one_of_ours() {
+    let (repeats, cells) = published("askl").unwrap();
+    let spec = study("askl/table2").unwrap();
+    assert_eq!((repeats, cells.len()), (spec.repeats as usize, 60));
+    let (methods, missing) = (registry(), BTreeMap::new());
+    let (shelf, selection) = (shelves::full(&methods), shelves::selection());
+    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let table = ARTEFACTS.iter().find(|artefact| artefact.id == "askl/table2").unwrap();
+    let shown = (table.render)(&desk).unwrap().cells;
+    for published in cells {
+        assert!(published.std >= 0.0 && published.mean > 0.0);
+        for variant in &spec.variants {
+            let beside = shown.iter().filter(|cell| {
+                cell.dataset == published.dataset
+                    && cell.label == published.method
+                    && cell.variant == variant.name
+            });
+            let of_variant: Vec<_> = beside.collect();
+            let (dataset, method) = (&published.dataset, &published.method);
+            assert_eq!(of_variant.len(), 1, "{dataset} {method} {}", variant.name);
+            let number = of_variant[0].published.unwrap();
+            assert_eq!((number.mean, number.std), (published.mean, published.std));
+            // Two of the paper's thirty repeats decide nothing.
+            assert_eq!(of_variant[0].verdict.as_deref(), Some("short"));
+        }
+    }
+}
+
+/// What an artefact is planned to need is what it shows: with every planned record there, no
+/// cell is empty.
+#[test]
+fn the_plan_of_an_artefact_fills_its_cells() {
+    let methods = registry();
+    let selection = shelves::selection();
+    for artefact in ARTEFACTS {
+        let work = work(&[artefact], &methods, "paper", &selection, &Shelf::new()).unwrap();
+        let mut shelf = Shelf::new();
+        shelf.add(work.trials.iter().map(shelves::record));
+        shelf.add(work.computed.iter().map(|computed| shelves::simulation(computed)));
+        let missing = BTreeMap::new();
+        let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+        for cell in (artefact.render)(&desk).unwrap().cells {
+            let place = format!("{} {} {}", cell.dataset, cell.method, cell.variant);
+            assert_eq!(cell.repeats, shelves::REPEATS as usize, "{}: {place}", artefact.id);
+            assert!(cell.mean.is_some_and(f64::is_finite), "{}: {place}", artefact.id);
+        }
+    }
+}
