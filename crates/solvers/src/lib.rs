@@ -13,6 +13,7 @@
 //! It does not know what is being learned.
 
 mod error;
+mod inverse_root;
 mod optimiser;
 mod threshold;
 

@@ -1,4 +1,5 @@
 use crate::SolverError;
+use crate::inverse_root::InverseRoot;
 use mercer_linalg::{SmallEigen, product, thin_svd};
 use ndarray::{Array2, ArrayView2};
 
@@ -71,7 +72,11 @@ impl Threshold {
 ///
 /// From `G = Wᵀ W = V diag(s²) Vᵀ` follows `W₊ = W − W N` with `N = V diag(r) Vᵀ`,
 /// `r = min(1, τ/s)` (or `τ/s` without the clip): no left singular vectors are needed.
+///
+/// Where no singular value can be below the threshold, `N = τ G^-½`, which takes a few products
+/// of small matrices; eigenvalues are computed only where that does not hold.
 pub struct Shrinkage {
+    root: InverseRoot,
     eigen: SmallEigen,
     removed: Vec<f64>,
     shares: Vec<f64>,
@@ -80,7 +85,12 @@ pub struct Shrinkage {
 impl Shrinkage {
     /// Room for matrices of `k` columns.
     pub fn new(k: usize) -> Self {
-        Self { eigen: SmallEigen::new(k), removed: vec![0.0; k * k], shares: vec![0.0; k] }
+        Self {
+            root: InverseRoot::new(k),
+            eigen: SmallEigen::new(k),
+            removed: vec![0.0; k * k],
+            shares: vec![0.0; k],
+        }
     }
 
     /// The matrix `N` of `W₊ = W − W N`, row by row, from `gram = Wᵀ W`; `None` where that would
@@ -112,12 +122,28 @@ impl Shrinkage {
             self.removed.fill(0.0);
             return Some(&self.removed);
         }
+        // The error is largest for the smallest eigenvalue, and √g_max is at least the mean's.
+        let wobble = 2.0 * (rows as f64).sqrt() * unit;
+        let k = self.shares.len();
+        let trace: f64 = gram.iter().step_by(k + 1).sum();
+        if let Some((root, smallest)) = self.root.of(gram) {
+            let delta = wobble * trace;
+            let surely = smallest - delta;
+            let error = tau * delta * (smallest + delta).sqrt() / (2.0 * surely.max(0.0).powf(1.5));
+            let fine = error <= tolerance * (trace / k as f64).sqrt();
+            if surely > tau * tau && fine {
+                for (to, from) in self.removed.iter_mut().zip(root) {
+                    *to = tau * from;
+                }
+                return Some(&self.removed);
+            }
+        }
         if !self.eigen.decompose(gram) {
             return None;
         }
         let values = self.eigen.values();
         let largest = values.last().map_or(0.0, |g| g.max(0.0));
-        let delta = 2.0 * (rows as f64).sqrt() * unit * largest;
+        let delta = wobble * largest;
         for (share, &g) in self.shares.iter_mut().zip(values) {
             let g = g.max(0.0);
             if clip && g + delta <= tau * tau {
@@ -134,11 +160,6 @@ impl Shrinkage {
         }
         self.eigen.compose(&self.shares, &mut self.removed);
         Some(&self.removed)
-    }
-
-    /// Singular values of `W`, ascending, as the last [`Shrinkage::plan`] saw them.
-    pub fn singular_values(&self) -> impl Iterator<Item = f64> {
-        self.eigen.values().iter().map(|g| g.max(0.0).sqrt())
     }
 }
 
