@@ -237,10 +237,14 @@ fn show(cell: &StudyCell, report: &CellReport) -> Cell {
     if let Some(verdict) = &report.verdict {
         let kind = match verdict.as_str() {
             "exact" | "agrees" => Kind::Good,
+            "differs" if open(report) => Kind::Neutral,
             "differs" => Kind::Bad,
             _ => Kind::Muted,
         };
         let text = match report.difference {
+            Some(difference) if verdict == "differs" && open(report) => {
+                format!("open {difference:+.2}")
+            }
             Some(difference) if verdict == "differs" => format!("differs {difference:+.2}"),
             _ => verdict.clone(),
         };
@@ -256,6 +260,12 @@ fn show(cell: &StudyCell, report: &CellReport) -> Cell {
     if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) }
 }
 
+/// A cell that differs by the letter, but whose interval covers 0: too wide to call it agreement.
+fn open(report: &CellReport) -> bool {
+    report.verdict.as_deref() == Some("differs")
+        && report.interval.is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high)
+}
+
 /// Two significant digits, without an exponent where that is short.
 fn short(p: f64) -> String {
     if p >= 0.01 { format!("{p:.2}") } else { format!("{p:.0e}") }
@@ -265,12 +275,15 @@ fn short(p: f64) -> String {
 fn summary(reports: &[CellReport]) -> Table {
     let mut table = Table::new("askl/table2-verdicts", "Table 2 in numbers")
         .caption(
-            "Verdicts over the published cells, and differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+            "Verdicts over the published cells. Open: our mean lies near the printed one, but the interval of the difference is too wide to call that agreement. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
         )
         .columns([Column::left("Variant")]);
     let words = ["exact", "agrees", "differs", "short", "missing"];
     for word in words {
         table = table.columns([Column::right(word).under("published cells")]);
+        if word == "differs" {
+            table = table.columns([Column::right("of these open").under("published cells")]);
+        }
     }
     for head in ["naive", "corrected"] {
         table = table.columns([Column::right(head).under("significant differences")]);
@@ -294,6 +307,9 @@ fn summary(reports: &[CellReport]) -> Table {
         for word in words {
             let number = count(&|report| report.verdict.as_deref() == Some(word));
             row.push(Cell::number(number, 0));
+            if word == "differs" {
+                row.push(Cell::number(count(&open), 0));
+            }
         }
         row.push(Cell::number(count(&|r| r.p_naive.is_some_and(|p| p < LEVEL)), 0));
         row.push(Cell::number(count(&|r| r.p_corrected.is_some_and(|p| p < LEVEL)), 0));
