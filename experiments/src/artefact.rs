@@ -46,6 +46,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::askl_phases::ARTEFACT,
     audit::askl_scaling::ARTEFACT,
     audit::askl_penalties::ARTEFACT,
+    audit::askl_cost::ARTEFACT,
     theory::askl_bound::ARTEFACT,
 ];
 

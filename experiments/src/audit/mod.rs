@@ -1,5 +1,6 @@
 //! Audits: one question each about why numbers differ.
 
+pub(crate) mod askl_cost;
 pub(crate) mod askl_penalties;
 pub(crate) mod askl_phases;
 pub(crate) mod askl_read_out;
