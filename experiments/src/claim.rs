@@ -128,7 +128,8 @@ impl Claim {
         | Check::AlwaysAhead { study, .. }
         | Check::GoesWith { study, .. }
         | Check::NeverWorse { study, .. }) = &self.check;
-        let (spec, cells) = desk.cells(study)?;
+        let study = desk.cells(study)?;
+        let (spec, cells) = &*study;
         let mut results = Vec::new();
         for variant in &spec.variants {
             let of_variant: Vec<&StudyCell> =

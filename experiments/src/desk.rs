@@ -2,7 +2,9 @@ use crate::cell::StudyCell;
 use crate::{ExperimentError, Shelf, study};
 use mercer_harness::{Selection, Spec, plan};
 use mercer_learning::Method;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What a rendering sees: records, the profile, the selection. No data, no learner.
 pub struct Desk<'a> {
@@ -16,15 +18,37 @@ pub struct Desk<'a> {
     pub selection: &'a Selection,
     /// Datasets that could not be loaded, with the reason.
     pub missing: &'a BTreeMap<String, String>,
+    /// Studies whose cells were asked for: every claim, finding and table asks again.
+    laid_out: RefCell<BTreeMap<String, Rc<(Spec, Vec<StudyCell>)>>>,
 }
 
-impl Desk<'_> {
+impl<'a> Desk<'a> {
+    /// A desk with nothing laid out yet.
+    pub fn new(
+        shelf: &'a Shelf,
+        methods: &'a [Method],
+        profile: &'a str,
+        selection: &'a Selection,
+        missing: &'a BTreeMap<String, String>,
+    ) -> Self {
+        Self { shelf, methods, profile, selection, missing, laid_out: RefCell::default() }
+    }
+
     /// The cells of a study, with whatever records there are, in the order of its spec; those that
     /// the selection leaves out are not among them.
     ///
     /// # Errors
     /// If the spec does not have the profile.
-    pub fn cells(&self, name: &str) -> Result<(Spec, Vec<StudyCell>), ExperimentError> {
+    pub fn cells(&self, name: &str) -> Result<Rc<(Spec, Vec<StudyCell>)>, ExperimentError> {
+        if let Some(study) = self.laid_out.borrow().get(name) {
+            return Ok(Rc::clone(study));
+        }
+        let study = Rc::new(self.lay_out(name)?);
+        self.laid_out.borrow_mut().insert(name.to_owned(), Rc::clone(&study));
+        Ok(study)
+    }
+
+    fn lay_out(&self, name: &str) -> Result<(Spec, Vec<StudyCell>), ExperimentError> {
         let spec = study(name)?;
         let archive = |key: &mercer_records::Key| self.shelf.tuning(key);
         // A selection made for one study may name what another does not have.

@@ -138,11 +138,12 @@ impl Finding {
 impl Query {
     fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
         let cell = |study: &str, variant: &str, dataset: &str, method: &str| {
-            let (_, cells) = desk.cells(study)?;
-            Ok::<Option<StudyCell>, ExperimentError>(cells.into_iter().find(|cell| {
+            let study = desk.cells(study)?;
+            let found = study.1.iter().find(|cell| {
                 let key = cell.key();
                 key.variant == variant && key.dataset == dataset && key.method == method
-            }))
+            });
+            Ok::<Option<StudyCell>, ExperimentError>(found.cloned())
         };
         Ok(match self {
             Self::Mean { study, variant, dataset, method } => {

@@ -91,13 +91,7 @@ fn every_artefact_renders_without_a_record() {
     let (methods, selection) = (registry(), Selection::default());
     let (shelf, missing) = (Shelf::new(), BTreeMap::new());
     for profile in ["paper", "quick", "smoke"] {
-        let desk = Desk {
-            shelf: &shelf,
-            methods: &methods,
-            profile,
-            selection: &selection,
-            missing: &missing,
-        };
+        let desk = Desk::new(&shelf, &methods, profile, &selection, &missing);
         for (id, rendered) in rendered(&desk) {
             for cell in &rendered.cells {
                 assert_eq!(cell.mean, None, "{id} shows a mean without a record");
@@ -183,7 +177,7 @@ fn every_finding_points_at_something_and_every_number_has_a_query() {
 #[test]
 fn every_query_of_a_finding_is_answered_by_a_full_shelf() {
     let (methods, missing) = (registry(), BTreeMap::new());
-    let (shelf, selection) = (shelves::full(&methods), shelves::selection());
+    let (shelf, selection) = (shelves::with_simulations(&methods), shelves::selection());
     let desk = shelves::desk(&shelf, &methods, &selection, &missing);
     for finding in findings().unwrap() {
         assert!(
@@ -283,7 +277,6 @@ fn the_plan_of_an_artefact_fills_its_cells() {
         let work = work(&[artefact], &methods, "paper", &selection, &Shelf::new()).unwrap();
         let mut shelf = Shelf::new();
         shelf.add(work.trials.iter().map(shelves::record));
-        shelf.add(work.computed.iter().map(|computed| shelves::simulation(computed)));
         let missing = BTreeMap::new();
         let desk = shelves::desk(&shelf, &methods, &selection, &missing);
         for cell in (artefact.render)(&desk).unwrap().cells {

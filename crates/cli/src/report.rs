@@ -16,13 +16,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     }
     shelf.add_archive(&args.places.reports.join("records"))?;
     let (selection, missing) = (Selection::default(), BTreeMap::new());
-    let desk = Desk {
-        shelf: &shelf,
-        methods: &methods,
-        profile: &args.profile,
-        selection: &selection,
-        missing: &missing,
-    };
+    let desk = Desk::new(&shelf, &methods, &args.profile, &selection, &missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.reports.clone());
     let written = write(&desk, &artefacts, &out)?;
     println!("{}", written.page.display());

@@ -88,13 +88,7 @@ fn render(
     let mut shelf = Shelf::new();
     shelf.add_store(store)?;
     shelf.add(archive.into_tunings());
-    let desk = Desk {
-        shelf: &shelf,
-        methods,
-        profile: &args.narrow.profile,
-        selection,
-        missing: &summary.missing,
-    };
+    let desk = Desk::new(&shelf, methods, &args.narrow.profile, selection, &summary.missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.results.join("report"));
     let written = write(&desk, artefacts, &out)?;
     let mut stdout = std::io::stdout().lock();

@@ -48,7 +48,8 @@ pub(crate) fn panels(
     y: &Axis,
     value: &dyn Fn(&StudyCell, &CurvePoint) -> Option<f64>,
 ) -> Result<Vec<Panel>, ExperimentError> {
-    let (spec, cells) = desk.cells("askl/table2")?;
+    let study = desk.cells("askl/table2")?;
+    let (spec, cells) = &*study;
     let mut panels = Vec::new();
     for variant in &spec.variants {
         let mut panel = Panel::new(Axis::linear("iterations"), y.clone()).title(&variant.name);

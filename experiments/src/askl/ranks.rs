@@ -21,8 +21,9 @@ const ROPE: f64 = 1.0;
 const LEVEL: f64 = 0.05;
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let (spec, cells) = desk.cells("askl/table2")?;
-    let mut ranks = Table::new("askl/ranks-table", ARTEFACT.title)
+    let study = desk.cells("askl/table2")?;
+    let (spec, cells) = &*study;
+    let mut ranks = Table::new(ARTEFACT.id, ARTEFACT.title)
         .caption("Mean rank of each method (1 is best) over the datasets on which all of the row have a score; Friedman's test with the F statistic of Iman and Davenport; two methods whose ranks differ by less than the critical difference (Nemenyi, 5 %) are not told apart.")
         .columns([Column::left("Variant")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())))

@@ -26,7 +26,8 @@ const LEVEL: f64 = 0.05;
 const TRIVIAL: [&str; 3] = ["majority", "mean", "zero"];
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let (spec, cells) = desk.cells("askl/table2")?;
+    let study = desk.cells("askl/table2")?;
+    let (spec, cells) = &*study;
     let (repeats, printed) = published("askl")?;
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
         .caption(
@@ -38,7 +39,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     for name in METHODS {
         table = table.columns([Column::right(name.to_uppercase()).under("the paper's methods")]);
     }
-    let baselines = baselines(&cells);
+    let baselines = baselines(cells);
     let heads =
         baselines.iter().map(|(_, label)| label.as_str()).chain(["majority / mean", "zero"]);
     table = table.columns(heads.map(|head| Column::right(head).under("for reference")));

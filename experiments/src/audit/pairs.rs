@@ -35,15 +35,14 @@ pub(crate) fn render(
         ))
         .columns(["Dataset", "Metric"].map(Column::left))
         .columns(["With", "Without", "Gain", "Interval", "p naive", "p corrected", "p Holm", "Pairs"].map(Column::right));
-    let mut studies: BTreeMap<&str, Vec<StudyCell>> = BTreeMap::new();
+    let mut studies = BTreeMap::new();
     let sides = pairs.iter().flat_map(|pair| std::iter::once(&pair.with).chain(pair.without));
     for &Side(study, ..) in sides {
-        if !studies.contains_key(study) {
-            studies.insert(study, desk.cells(study)?.1);
-        }
+        studies.insert(study, desk.cells(study)?);
     }
     let side = |Side(study, variant, method): Side| {
         studies[study]
+            .1
             .iter()
             .filter(move |cell| cell.key().variant == variant && cell.key().method == method)
     };

@@ -19,7 +19,8 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 const LIPSCHITZ: f64 = std::f64::consts::SQRT_2;
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let (spec, cells) = desk.cells("askl/table2")?;
+    let study = desk.cells("askl/table2")?;
+    let (spec, cells) = &*study;
     let mut panels = Vec::new();
     let mut table = Table::new("theory/askl-bound-table", ARTEFACT.title)
         .caption("MNIST, end of training, first repeat. Bound: first term of (10), 4√2 L R with L = √2 and R the Rademacher bound (11) from the features; rate: the same with R = B √(K/n) of (12). B is the trace norm of the learned W. Gap: training minus test accuracy, as a fraction. The loss that the bound speaks of is of order 1, so a bound above 1 is vacuous.")

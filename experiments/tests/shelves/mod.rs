@@ -55,7 +55,7 @@ pub fn record(trial: &Trial) -> Record {
 const NUMBERS: [&str; 4] = ["objective", "loss", "trace-norm", "feature-norm-squared"];
 
 /// The record of a simulation, computed.
-pub fn simulation(computed: &Computed) -> Record {
+fn simulation(computed: &Computed) -> Record {
     let facts = (computed.compute)().unwrap();
     let result = TrialResult {
         status: Status::Done,
@@ -78,7 +78,7 @@ pub fn selection() -> Selection {
     Selection { repeats: Some(REPEATS), ..Selection::default() }
 }
 
-/// Two repeats of every trial of every study under the profile `paper`, and every simulation.
+/// Two repeats of every trial of every study under the profile `paper`.
 pub fn full(methods: &[Method]) -> Shelf {
     let mut shelf = Shelf::new();
     let selection = selection();
@@ -86,6 +86,12 @@ pub fn full(methods: &[Method]) -> Shelf {
         let trials = plan(&study(name).unwrap(), methods, "paper", &selection, &|_| None).unwrap();
         shelf.add(trials.iter().map(record));
     }
+    shelf
+}
+
+/// That, and every simulation, which takes seconds.
+pub fn with_simulations(methods: &[Method]) -> Shelf {
+    let mut shelf = full(methods);
     shelf.add(COMPUTED.iter().map(simulation));
     shelf
 }
@@ -97,5 +103,5 @@ pub fn desk<'a>(
     selection: &'a Selection,
     missing: &'a BTreeMap<String, String>,
 ) -> Desk<'a> {
-    Desk { shelf, methods, profile: "paper", selection, missing }
+    Desk::new(shelf, methods, "paper", selection, missing)
 }
