@@ -19,8 +19,10 @@ pub struct Desk<'a> {
     /// Datasets that could not be loaded, with the reason.
     pub missing: &'a BTreeMap<String, String>,
     /// Studies whose cells were asked for: every claim, finding and table asks again.
-    laid_out: RefCell<BTreeMap<String, Rc<(Spec, Vec<StudyCell>)>>>,
+    laid_out: RefCell<BTreeMap<String, Rc<LaidOut>>>,
 }
+
+type LaidOut = (Spec, Vec<StudyCell>);
 
 impl<'a> Desk<'a> {
     /// A desk with nothing laid out yet.
@@ -48,11 +50,15 @@ impl<'a> Desk<'a> {
         Ok(study)
     }
 
-    fn lay_out(&self, name: &str) -> Result<(Spec, Vec<StudyCell>), ExperimentError> {
+    fn lay_out(&self, name: &str) -> Result<LaidOut, ExperimentError> {
         let spec = study(name)?;
         let archive = |key: &mercer_records::Key| self.shelf.tuning(key);
         // A selection made for one study may name what another does not have.
-        let selection = Selection { repeats: self.selection.repeats, ..Selection::default() };
+        let selection = Selection {
+            repeats: self.selection.repeats,
+            versions: self.selection.versions.clone(),
+            ..Selection::default()
+        };
         let trials = plan(&spec, self.methods, self.profile, &selection, &archive)?;
         let wanted =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);

@@ -5,7 +5,7 @@ use crate::args::{DataArgs, DataCommand};
 use crate::list;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_datasets::{CACHE, Catalogue, Downloader, Entry, Library, Patience, Progress, Store};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 pub(crate) fn run(args: &DataArgs, quiet: bool) -> anyhow::Result<Ended> {
@@ -28,19 +28,20 @@ fn verify(names: &[String], data: Option<&Path>) -> anyhow::Result<Ended> {
     let mut ended = Ended::Done;
     for name in asked {
         if names.is_empty() && !library.available(name) {
-            println!("{name}: missing");
+            writeln!(std::io::stdout(), "{name}: missing")?;
             ended = Ended::NoData;
             continue;
         }
         match library.load(name) {
-            Ok(dataset) => println!(
+            Ok(dataset) => writeln!(
+                std::io::stdout(),
                 "{name}: {} rows, {} columns, fingerprint {}",
                 dataset.sample.rows(),
                 dataset.sample.features(),
                 dataset.fingerprint
-            ),
+            )?,
             Err(error) if error.is_missing() => {
-                println!("{error}");
+                writeln!(std::io::stdout(), "{error}")?;
                 ended = Ended::NoData;
             }
             Err(error) => return Err(error.into()),
@@ -72,7 +73,9 @@ fn fetch(names: &[String], accept_version: bool, quiet: bool) -> anyhow::Result<
             bar.set_position(progress.done);
         };
         match store.fetch(entry, &downloader, &mut show) {
-            Ok(dataset) => println!("{}: {} rows", dataset.name, dataset.sample.rows()),
+            Ok(dataset) => {
+                writeln!(std::io::stdout(), "{}: {} rows", dataset.name, dataset.sample.rows())?;
+            }
             Err(error) => {
                 eprintln!("{}: {error}", entry.name);
                 ended = Ended::NoData;
@@ -86,7 +89,7 @@ fn fetch(names: &[String], accept_version: bool, quiet: bool) -> anyhow::Result<
 fn import(dir: &Path) -> anyhow::Result<Ended> {
     let imported = Store::new(CACHE).import(dir, &[])?;
     for name in &imported {
-        println!("{name}: imported");
+        writeln!(std::io::stdout(), "{name}: imported")?;
     }
     eprintln!("{} datasets now in {CACHE}", imported.len());
     Ok(if imported.is_empty() { Ended::NoData } else { Ended::Done })

@@ -2,10 +2,12 @@
 
 use crate::Ended;
 use crate::args::ReportArgs;
-use mercer_experiments::{Desk, Shelf, registry, select, write};
+use crate::reproduce::versions;
+use mercer_experiments::{Desk, Shelf, registry, select, work, write};
 use mercer_harness::Selection;
 use mercer_records::Store;
 use std::collections::BTreeMap;
+use std::io::Write;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     let methods = registry();
@@ -15,11 +17,14 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
         shelf.add_store(&Store::open(&args.places.results)?)?;
     }
     shelf.add_archive(&args.places.reports.join("records"))?;
-    let (selection, missing) = (Selection::default(), BTreeMap::new());
+    let mut selection = Selection::default();
+    let planned = work(&artefacts, &methods, &args.profile, &selection, &shelf)?;
+    selection.versions = versions(&planned.trials, &args.places)?;
+    let missing = BTreeMap::new();
     let desk = Desk::new(&shelf, &methods, &args.profile, &selection, &missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.reports.clone());
     let written = write(&desk, &artefacts, &out)?;
-    println!("{}", written.page.display());
+    writeln!(std::io::stdout(), "{}", written.page.display())?;
     eprintln!("{} files in {}", written.files, out.display());
     if args.open {
         let opened = std::process::Command::new("xdg-open").arg(&written.page).status();

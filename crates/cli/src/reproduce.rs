@@ -7,9 +7,10 @@ use anyhow::Context;
 use mercer_datasets::Library;
 use mercer_experiments::{Artefact, Desk, Shelf, Work, registry, select, work, write};
 use mercer_harness::{
-    Laboratory, Options, Selection, Stop, Summary, TuningSource, run as carry_out,
+    Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, run as carry_out,
 };
 use mercer_records::Store;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 pub(crate) fn selection(narrow: &Narrow) -> Selection {
@@ -29,16 +30,50 @@ pub(crate) fn archive(places: &Places) -> anyhow::Result<Shelf> {
     Ok(shelf)
 }
 
+/// Where data is found.
+pub(crate) fn library(places: &Places) -> anyhow::Result<Library> {
+    Ok(Library::discover(places.data.as_deref())?.accept_version(places.accept_version))
+}
+
+/// Fingerprints of the data found for some planned trials, where it may differ from what their
+/// keys say: data of another version, and data of which the catalogue has no fingerprint. Data
+/// that cannot be loaded is left to its trials.
+pub(crate) fn versions(
+    trials: &[Trial],
+    places: &Places,
+) -> anyhow::Result<BTreeMap<String, String>> {
+    let library = library(places)?;
+    let planned: BTreeMap<&str, &str> = trials
+        .iter()
+        .map(|trial| (trial.key.dataset.as_str(), trial.key.fingerprint.as_str()))
+        .collect();
+    Ok(planned
+        .into_iter()
+        .filter(|(_, fingerprint)| places.accept_version || fingerprint.is_empty())
+        .filter_map(|(name, fingerprint)| {
+            let found = library.load(name).ok()?;
+            (found.fingerprint != fingerprint).then_some((found.name, found.fingerprint))
+        })
+        .collect())
+}
+
 pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = registry();
     let artefacts = select(&args.narrow.artefacts)?;
-    let selection = selection(&args.narrow);
+    let mut selection = selection(&args.narrow);
     let archive = archive(&args.places)?;
-    let work = work(&artefacts, &methods, &args.narrow.profile, &selection, &archive)?;
-    let store = Store::open(&args.places.results)?;
-    if args.dry_run {
-        return dry_run(args, &artefacts, &work, &store);
+    let planned = |selection: &Selection| {
+        work(&artefacts, &methods, &args.narrow.profile, selection, &archive)
+    };
+    let mut work = planned(&selection)?;
+    selection.versions = versions(&work.trials, &args.places)?;
+    if !selection.versions.is_empty() {
+        work = planned(&selection)?;
     }
+    if args.dry_run {
+        return dry_run(args, &artefacts, &work);
+    }
+    let store = Store::open(&args.places.results)?;
     let stop = Stop::default();
     let asked = stop.clone();
     ctrlc::set_handler(move || {
@@ -46,8 +81,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         asked.ask();
     })
     .context("cannot install the handler of Ctrl-C")?;
-    let library =
-        Library::discover(args.places.data.as_deref())?.accept_version(args.places.accept_version);
+    let library = library(&args.places)?;
     let laboratory = Laboratory::new(&methods, library, store.clone(), stop.clone());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
@@ -119,17 +153,17 @@ fn ended(summary: &Summary) -> Ended {
     if summary.missing.is_empty() { Ended::Done } else { Ended::NoData }
 }
 
-fn dry_run(
-    args: &ReproduceArgs,
-    artefacts: &[&Artefact],
-    work: &Work,
-    store: &Store,
-) -> anyhow::Result<Ended> {
+/// Creates nothing, not even the record directory.
+fn dry_run(args: &ReproduceArgs, artefacts: &[&Artefact], work: &Work) -> anyhow::Result<Ended> {
+    let results = &args.places.results;
+    let store = results.is_dir().then(|| Store::open(results)).transpose()?;
     let mut stdout = std::io::stdout().lock();
     let mut recorded = 0;
     let mut tunings = 0;
     for trial in &work.trials {
-        recorded += usize::from(store.get(&trial.key)?.is_some());
+        if let Some(store) = &store {
+            recorded += usize::from(store.get(&trial.key)?.is_some());
+        }
         tunings += usize::from(matches!(&trial.tuning, TuningSource::Tuner { archived: None, .. }));
     }
     writeln!(stdout, "profile {}", args.narrow.profile)?;

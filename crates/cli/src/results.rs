@@ -45,7 +45,13 @@ fn compact(results: &Path, into: &Path) -> anyhow::Result<Ended> {
         let records: Vec<Record> = records.into_values().collect();
         frame::write_parquet(&frame::to_frame(&records)?, &path)?;
         let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
-        println!("{}: {} records, {} kB", path.display(), records.len(), bytes.div_ceil(1000));
+        writeln!(
+            std::io::stdout(),
+            "{}: {} records, {} kB",
+            path.display(),
+            records.len(),
+            bytes.div_ceil(1000)
+        )?;
     }
     Ok(Ended::Done)
 }
@@ -65,7 +71,11 @@ fn merge(from: &[std::path::PathBuf], results: &Path) -> anyhow::Result<Ended> {
             }
         }
     }
-    println!("{copied} records copied, {same} were there, {} differ", differing.len());
+    writeln!(
+        std::io::stdout(),
+        "{copied} records copied, {same} were there, {} differ",
+        differing.len()
+    )?;
     for path in &differing {
         eprintln!("differs, kept as it was: {}", path.display());
     }
@@ -106,16 +116,16 @@ fn diff(a: &Path, b: &Path) -> anyhow::Result<Ended> {
     let mut differences = 0;
     for (digest, record) in &ours {
         match theirs.get(digest) {
-            None => println!("only in {}: {}", a.display(), name(record)),
+            None => writeln!(std::io::stdout(), "only in {}: {}", a.display(), name(record))?,
             Some(other) if other.result_sha256 != record.result_sha256 => {
-                println!("differs: {}", name(record));
+                writeln!(std::io::stdout(), "differs: {}", name(record))?;
             }
             Some(_) => continue,
         }
         differences += 1;
     }
     for record in theirs.iter().filter(|(digest, _)| !ours.contains_key(*digest)) {
-        println!("only in {}: {}", b.display(), name(record.1));
+        writeln!(std::io::stdout(), "only in {}: {}", b.display(), name(record.1))?;
         differences += 1;
     }
     eprintln!("{} and {} records, {differences} differences", ours.len(), theirs.len());

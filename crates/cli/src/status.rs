@@ -2,7 +2,7 @@
 
 use crate::Ended;
 use crate::args::StatusArgs;
-use crate::reproduce::{archive, selection};
+use crate::reproduce::{archive, selection, versions};
 use mercer_experiments::{registry, select, work};
 use mercer_records::{Status, Store};
 use serde_json::json;
@@ -11,9 +11,13 @@ use std::io::Write;
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
     let methods = registry();
     let artefacts = select(&args.narrow.artefacts)?;
-    let selection = selection(&args.narrow);
+    let mut selection = selection(&args.narrow);
     let archive = archive(&args.places)?;
-    let store = Store::open(&args.places.results)?;
+    let all = work(&artefacts, &methods, &args.narrow.profile, &selection, &archive)?;
+    selection.versions = versions(&all.trials, &args.places)?;
+    // A look creates nothing.
+    let results = &args.places.results;
+    let store = results.is_dir().then(|| Store::open(results)).transpose()?;
     let mut stdout = std::io::stdout().lock();
     let mut lines = Vec::new();
     for artefact in artefacts {
@@ -21,7 +25,8 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
         let mut done = 0;
         let mut others = 0;
         for trial in &work.trials {
-            let status = store.get(&trial.key)?.map(|record| record.result.status);
+            let record = store.as_ref().map(|store| store.get(&trial.key)).transpose()?.flatten();
+            let status = record.map(|record| record.result.status);
             done += usize::from(status == Some(Status::Done));
             others += usize::from(status.is_some_and(|status| status != Status::Done));
         }

@@ -44,6 +44,18 @@ pub enum HarnessError {
         /// `training` or `test`.
         part: &'static str,
     },
+    /// Data that is not what the plan's keys speak of: its record would have a false name.
+    #[error(
+        "`{dataset}` was planned with fingerprint {planned}, but the data found has {found}; plan it with that version"
+    )]
+    Version {
+        /// Name of the dataset.
+        dataset: String,
+        /// Fingerprint in the key.
+        planned: String,
+        /// Fingerprint of the data.
+        found: String,
+    },
     /// Of the data; shared by all trials that wanted it.
     #[error("{0}")]
     Data(Arc<DataError>),

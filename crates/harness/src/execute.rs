@@ -56,7 +56,7 @@ impl<'a> Laboratory<'a> {
 /// the data, of the record directory, and an interruption come back as errors.
 ///
 /// # Errors
-/// [`HarnessError::Data`], [`HarnessError::Record`], or
+/// [`HarnessError::Data`], [`HarnessError::Version`], [`HarnessError::Record`], or
 /// [`LearningError::Interrupted`].
 pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, HarnessError> {
     let mut run = Run { host: host().to_owned(), version: version(), ..Run::default() };
@@ -64,6 +64,10 @@ pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, Har
     let mut clock = Clock::new(&mut run.seconds);
     let dataset = laboratory.dataset(&trial.key.dataset).map_err(HarnessError::Data)?;
     clock.lap("load");
+    if dataset.fingerprint != trial.key.fingerprint {
+        let (planned, found) = (trial.key.fingerprint.clone(), dataset.fingerprint.clone());
+        return Err(HarnessError::Version { dataset: dataset.name.clone(), planned, found });
+    }
     let limit = |name: &str| trial.key.limits.get(name).and_then(Value::as_f64);
     let (seconds, bytes) = (limit("seconds"), limit("bytes").map(|bytes| bytes as u64));
     let limits = TrialLimits::start(seconds, bytes, laboratory.stop.clone());

@@ -87,6 +87,18 @@ fn divergence_is_a_result_and_stays() {
     assert_eq!(record.result.status, Status::Diverged);
 }
 
+/// A record is named by the data that was planned: other data is refused, not misfiled.
+#[test]
+fn data_of_another_version_than_planned_is_refused() {
+    let mut trials = all(STUDY);
+    trials.truncate(1);
+    trials[0].key.fingerprint = "0".repeat(64);
+    let folder = tempfile::tempdir().unwrap();
+    let error = run(&trials, &laboratory(folder.path()), &one_job(), &Silent).unwrap_err();
+    assert!(error.to_string().contains("`iris` was planned with fingerprint 0000"), "{error}");
+    assert!(results(folder.path()).is_empty());
+}
+
 #[test]
 fn a_record_directory_that_fails_ends_the_run_with_its_name() {
     let folder = tempfile::tempdir().unwrap();

@@ -36,17 +36,23 @@ fn dataset(sample: Sample) -> Dataset {
     Dataset { name, fingerprint, sample, parts, labels: Vec::new(), note: None }
 }
 
+/// The fingerprint of the data found, for a plan.
+fn version(library: &Library, name: &str) -> BTreeMap<String, String> {
+    BTreeMap::from([(name.to_owned(), library.load(name).unwrap().fingerprint)])
+}
+
 /// The first repeat of the tuned drifting mean on these rows: its tuning and its trial.
 fn tuned_on(rows: &[(String, Vec<f64>)], spec: &str) -> (Record, Record) {
+    let folder = tempfile::tempdir().unwrap();
+    let library = stand_in(folder.path(), "iris", &[("all", rows.to_vec())]);
     let selection = Selection {
         variants: vec!["tuned".to_owned()],
         methods: vec!["drifting-mean".to_owned()],
         repeats: Some(1),
-        ..Selection::default()
+        datasets: Vec::new(),
+        versions: version(&library, "iris"),
     };
     let trials = planned(spec, &selection);
-    let folder = tempfile::tempdir().unwrap();
-    let library = stand_in(folder.path(), "iris", &[("all", rows.to_vec())]);
     let store = Store::open(folder.path().join("results")).unwrap();
     let laboratory = Laboratory::new(METHODS, library, store.clone(), Stop::default());
     let summary = carry_out(&trials, &laboratory);
@@ -212,17 +218,18 @@ fn a_fixed_test_part_is_tuned_once() {
     let spec = STUDY
         .replace("\"iris\"", "\"letter\"")
         .replace("split = { kind = \"random\", train = 0.8 }", "split = { kind = \"official\" }");
-    let selection = Selection {
-        variants: vec!["tuned".to_owned()],
-        methods: vec!["drifting-mean".to_owned()],
-        ..Selection::default()
-    };
-    let trials = planned(&spec, &selection);
     let folder = tempfile::tempdir().unwrap();
     let (test, train) = iris().into_iter().enumerate().partition::<Vec<_>, _>(|(i, _)| i % 5 == 0);
     let rows = |part: Vec<(usize, _)>| part.into_iter().map(|(_, row)| row).collect();
     let parts = [("train", rows(train)), ("test", rows(test))];
     let library = stand_in(folder.path(), "letter", &parts);
+    let selection = Selection {
+        variants: vec!["tuned".to_owned()],
+        methods: vec!["drifting-mean".to_owned()],
+        versions: version(&library, "letter"),
+        ..Selection::default()
+    };
+    let trials = planned(&spec, &selection);
     let store = Store::open(folder.path().join("results")).unwrap();
     let laboratory = Laboratory::new(METHODS, library, store.clone(), Stop::default());
     let options = mercer_harness::Options { jobs: 3, ..Default::default() };
