@@ -391,3 +391,68 @@ fn features_and_diagonals_are_those_of_the_maps_that_the_kernels_crate_defines()
         assert_relative_eq!(found, diagonal, epsilon = 1e-12);
     }
 }
+
+/// `rows × columns` sines of their indices, as the script of the fixture makes them.
+fn wave(rows: usize, columns: usize, a: f64) -> Array2<f64> {
+    Array2::from_shape_fn((rows, columns), |(i, j)| (a * (i * columns + j) as f64 + 0.3).sin())
+}
+
+#[test]
+fn six_steps_are_those_of_pytorch() {
+    let fixture: toml::Table =
+        include_str!("../../fixtures/torch_trajectories.toml").parse().unwrap();
+    let labels = (0..12).map(|i| i % 3).collect();
+    let sample = Sample::classification(wave(12, 3, 0.7), labels, 3).unwrap();
+    for case in fixture["cases"].as_array().unwrap() {
+        let flag = |name: &str| case[name].as_bool().unwrap();
+        let choice = |name: &str| serde_json::Value::from(case[name].as_str().unwrap());
+        let maps = case["maps"].as_integer().unwrap() as usize;
+        let halves: Vec<_> = [0.9, 1.3][..maps].iter().map(|&a| wave(3, 5, a)).collect();
+        let second = if flag("shared") { 1.1 } else { 1.7 };
+        let phases: Vec<_> = [1.1, second][..maps].iter().map(|&a| wave(1, 5, a)).collect();
+        let join = |parts: &[Array2<f64>]| {
+            let views: Vec<_> = parts.iter().map(Array2::view).collect();
+            ndarray::concatenate(Axis(1), &views).unwrap()
+        };
+        let model = Model {
+            maps,
+            scale: 0.4f64.sqrt() / maps as f64,
+            frequencies: join(&halves),
+            phases: join(&phases).row(0).to_owned(),
+            read_out: wave(5, 3, 0.5) + wave(5, 3, 0.8).mapv(|w| w * w),
+            offset: Array1::zeros(3),
+        };
+        let read_out_penalty = match (flag("trace"), flag("squared")) {
+            (true, _) => ReadOutPenalty::Trace { lambda: 0.3, clip: flag("clip") },
+            (false, true) => ReadOutPenalty::Squared(0.3),
+            (false, false) => ReadOutPenalty::Norm(0.3),
+        };
+        let feature_penalty = match (flag("trace"), flag("squared")) {
+            (false, _) => FeaturePenalty::Nothing,
+            (true, true) => FeaturePenalty::MeanSquared(0.2),
+            (true, false) => FeaturePenalty::BatchNorm(0.2),
+        };
+        let plan = Plan {
+            loss: serde_json::from_value(choice("loss")).unwrap(),
+            read_out_penalty,
+            feature_penalty,
+            learn_frequencies: true,
+            train_read_out: !flag("frozen"),
+            bias: false,
+            optimiser: serde_json::from_value(choice("optimiser")).unwrap(),
+            rate: 0.05,
+            epochs: 6.0,
+            batch: 12,
+        };
+        let begun = model.frequencies.clone();
+        let trained = train(&plan, model, &sample, &mut Fitting::seeded(1)).unwrap();
+        let model = trained.predictor.model;
+        let (o, w) = (matrix(&case["frequencies"]), matrix(&case["read-out"]));
+        assert!(distance(&o, &begun) > 1e-3, "PyTorch moved the frequencies: {case}");
+        // PyTorch adds 1e-8 to the root in another order and decomposes by another routine.
+        assert!(distance(&model.frequencies, &o) < 1e-9, "{case}");
+        assert!(distance(&model.read_out, &w) < 1e-9, "{case}");
+        let loss = case["mean-loss"].as_float().unwrap();
+        assert_relative_eq!(trained.numbers["loss"], loss, max_relative = 1e-9);
+    }
+}
