@@ -10,28 +10,38 @@
 //! | `A = L Lᵀ` | [`Cholesky`] | factor of a positive definite matrix | `n × n` |
 //! | `A = V Λ Vᵀ` | [`Eigen`] | `values` ascending, `vectors` in columns | `n`, `n × n` |
 //! | `A = U S Vᵀ` | [`Svd`] | `singular` descending, thin `u`, `vt` | `k = min(m, n)` |
+//! | `min ‖A w − B‖² + t‖w‖²` | [`RidgePath`] | every `t` from one eigendecomposition | `w` is `D × r` |
+//! | `A X = B`, `A` known by products | [`conjugate_gradients`] | with residual and iterations | `n × r` |
 //!
 //! It does not know what is learned, nor from what.
 
 mod cholesky;
+mod conjugate_gradients;
 mod dispatch;
 mod double;
 mod eigen;
 mod elementary;
 mod error;
+mod explicit_inverse;
 mod product;
 mod real;
+mod ridge_path;
 mod small_eigen;
 mod svd;
+mod symmetric;
 mod team;
 
 pub use cholesky::{Cholesky, JITTER_LADDER};
+pub use conjugate_gradients::{Iterated, Nystrom, SymmetricOperator, conjugate_gradients};
 pub use dispatch::{Dispatch, dispatch};
 pub use eigen::{Eigen, symmetric_eigen};
 pub use elementary::{cos, exp, sin_cos};
 pub use error::LinalgError;
+pub use explicit_inverse::explicit_inverse_f32;
 pub use product::product;
 pub use real::Real;
+pub use ridge_path::RidgePath;
 pub use small_eigen::SmallEigen;
 pub use svd::{LeastSquares, Svd, minimum_norm_solve, thin_svd};
+pub use symmetric::symmetric_product;
 pub use team::{Member, team};

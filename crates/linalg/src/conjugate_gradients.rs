@@ -1,0 +1,352 @@
+use crate::{Eigen, LinalgError, product, symmetric_eigen, symmetric_product};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+
+/// A symmetric positive semidefinite matrix that is known by its products only.
+pub trait SymmetricOperator {
+    /// Number of rows `n`.
+    fn size(&self) -> usize;
+
+    /// `A X` for the columns of `x` (`n × r`).
+    fn apply(&self, x: ArrayView2<'_, f64>) -> Array2<f64>;
+}
+
+impl SymmetricOperator for Array2<f64> {
+    fn size(&self) -> usize {
+        self.nrows()
+    }
+
+    fn apply(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
+        multiplied(self.view(), x)
+    }
+}
+
+/// What conjugate gradients reached.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Iterated {
+    /// The solution (`n × r`).
+    pub x: Array2<f64>,
+    /// Products with the operator.
+    pub iterations: usize,
+    /// Largest relative residual `‖b − A x‖/‖b‖` over the right-hand sides.
+    pub residual: f64,
+    /// Whether every right-hand side met the tolerance.
+    pub converged: bool,
+}
+
+/// Preconditioned conjugate gradients for several right-hand sides at once: `A x_i = b_i` with the
+/// columns of `right` (`n × r`), from `x = 0`.
+///
+/// Each column runs its own recurrence (Hestenes & Stiefel 1952); they share the products with `A`,
+/// which is what an iteration costs. A column stops when its residual is at most
+/// `tolerance · ‖b_i‖`; the residual that counts is recomputed from `A x`, not taken from the
+/// recurrence, and a column whose recurrence was too optimistic starts again from where it is.
+/// For a singular `A` it tends to the solution of least norm if `b` is in the range of `A`.
+///
+/// `precondition` applies an approximation of `A⁻¹`, symmetric and positive definite; `watch` is
+/// called before each product with the number of iterations and the largest relative residual, and
+/// ends the iteration with an error.
+///
+/// ```
+/// use mercer_linalg::conjugate_gradients;
+/// use ndarray::array;
+/// let (a, b) = (array![[4.0, 1.0], [1.0, 3.0]], array![[1.0], [2.0]]);
+/// let solved = conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-12, 10, |_, _| {
+///     Ok::<(), mercer_linalg::LinalgError>(())
+/// })?;
+/// assert!(solved.converged && solved.iterations <= 4);
+/// assert!((solved.x[[0, 0]] - 1.0 / 11.0).abs() < 1e-14);
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
+///
+/// # Errors
+/// [`LinalgError::Height`]; [`LinalgError::Argument`] for a tolerance outside `(0, 1)`;
+/// [`LinalgError::NotFinite`] if a product is not; and what `watch` says.
+pub fn conjugate_gradients<E: From<LinalgError>>(
+    operator: &impl SymmetricOperator,
+    right: ArrayView2<'_, f64>,
+    mut precondition: impl FnMut(ArrayView2<'_, f64>) -> Array2<f64>,
+    tolerance: f64,
+    most_iterations: usize,
+    mut watch: impl FnMut(usize, f64) -> Result<(), E>,
+) -> Result<Iterated, E> {
+    let (expected, (found, columns)) = (operator.size(), right.dim());
+    if expected != found {
+        return Err(LinalgError::Height { expected, found }.into());
+    }
+    if !(tolerance > 0.0 && tolerance < 1.0) {
+        let (name, must) = ("tolerance", "above 0 and below 1");
+        return Err(LinalgError::Argument { name, value: tolerance, must }.into());
+    }
+    let not_finite = || LinalgError::NotFinite { operation: "a product in conjugate gradients" };
+    // A right-hand side of zeros is solved by zeros; its residual counts as 0.
+    let scales = norms(&right.to_owned()).mapv(|norm| if norm > 0.0 { norm } else { 1.0 });
+    let mut x = Array2::zeros((found, columns));
+    let mut r = right.to_owned();
+    let mut iterations = 0;
+    // Each round ends when the recurrences say that all is done, and is believed if A x says so.
+    loop {
+        let mut open: Vec<bool> =
+            norms(&r).iter().zip(&scales).map(|(norm, scale)| *norm > tolerance * scale).collect();
+        let mut residual = largest(&r, &scales);
+        if !open.contains(&true) || iterations >= most_iterations {
+            return Ok(Iterated { x, iterations, residual, converged: residual <= tolerance });
+        }
+        let (round, at_start) = (iterations, residual);
+        let mut z = precondition(r.view());
+        let mut p = z.clone();
+        let mut rz = dots(&r, &z);
+        while open.contains(&true) && iterations < most_iterations {
+            watch(iterations, residual)?;
+            let image = operator.apply(p.view());
+            iterations += 1;
+            if image.iter().any(|entry| !entry.is_finite()) {
+                return Err(not_finite().into());
+            }
+            let curvature = dots(&p, &image);
+            for column in 0..columns {
+                // No curvature along p: the rest of the residual is outside A's range, or rounding.
+                if !open[column] || curvature[column] <= 0.0 || rz[column] <= 0.0 {
+                    open[column] = false;
+                    continue;
+                }
+                let step = rz[column] / curvature[column];
+                x.column_mut(column).scaled_add(step, &p.column(column));
+                r.column_mut(column).scaled_add(-step, &image.column(column));
+                let norm = r.column(column).dot(&r.column(column)).sqrt();
+                open[column] = norm > tolerance * scales[column];
+            }
+            residual = largest(&r, &scales);
+            z = precondition(r.view());
+            let next = dots(&r, &z);
+            for column in (0..columns).filter(|&column| open[column]) {
+                let turn = next[column] / rz[column];
+                let mut p = p.column_mut(column);
+                p *= turn;
+                p += &z.column(column);
+            }
+            rz = next;
+        }
+        r = &right - &operator.apply(x.view());
+        residual = largest(&r, &scales);
+        // A round that gained nothing would only be repeated.
+        if iterations == round || residual > 0.5 * at_start {
+            return Ok(Iterated { x, iterations, residual, converged: residual <= tolerance });
+        }
+    }
+}
+
+fn norms(x: &Array2<f64>) -> Array1<f64> {
+    dots(x, x).mapv(f64::sqrt)
+}
+
+fn dots(a: &Array2<f64>, b: &Array2<f64>) -> Array1<f64> {
+    let mut dots = Array1::zeros(a.ncols());
+    for (a, b) in a.rows().into_iter().zip(b.rows()) {
+        for ((dot, a), b) in dots.iter_mut().zip(a).zip(b) {
+            *dot += a * b;
+        }
+    }
+    dots
+}
+
+/// Largest relative residual; NaN stays NaN.
+fn largest(r: &Array2<f64>, scales: &Array1<f64>) -> f64 {
+    let relative = norms(r) / scales;
+    relative.iter().fold(0.0, |most: f64, &value| if value <= most { most } else { value })
+}
+
+/// Nyström preconditioner of `K + t I` from `l` columns of `K`.
+///
+/// With `K ≈ C B⁻¹ Cᵀ` (`C` the chosen columns, `B` their rows), the eigenpairs `U diag(s) Uᵀ` of
+/// the approximation give
+/// ```text
+/// P⁻¹ = (s_l + t) U diag(1/(s + t)) Uᵀ + (I − U Uᵀ)
+/// ```
+/// (Frangella, Tropp & Udell 2023, eq. 1.3). The condition number of `P^-½ (K + t I) P^-½` is then
+/// about `1 + s_{l+1}/t`, whatever the larger eigenvalues are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nystrom {
+    vectors: Array2<f64>,
+    /// `1 − (s_l + t)/(s_j + t)`.
+    damping: Array1<f64>,
+}
+
+impl Nystrom {
+    /// From columns `C` of `K` (`n × l`, `l ≤ n`), the rows of `C` that belong to the chosen
+    /// columns (`core`, indices below `n`), and the ridge `t ≥ 0`.
+    ///
+    /// # Errors
+    /// [`LinalgError::Height`] if there is not one index a column; [`LinalgError::Argument`] for a
+    /// bad ridge; and those of [`symmetric_eigen`].
+    pub fn new(
+        columns: ArrayView2<'_, f64>,
+        core: &[usize],
+        ridge: f64,
+    ) -> Result<Self, LinalgError> {
+        let (expected, found) = (columns.ncols(), core.len());
+        if expected != found {
+            return Err(LinalgError::Height { expected, found });
+        }
+        if !(ridge >= 0.0 && ridge.is_finite()) {
+            let (name, must) = ("ridge", "at least 0 and finite");
+            return Err(LinalgError::Argument { name, value: ridge, must });
+        }
+        // K ≈ F Fᵀ with F = C Q diag(b)^-½, B = Q diag(b) Qᵀ; and F = U diag(√s) Vᵀ by way of FᵀF.
+        let Eigen { values, vectors } = symmetric_eigen(columns.select(Axis(0), core).view())?;
+        let (values, vectors) = leading(values, vectors, expected as f64 * f64::EPSILON);
+        let half = multiplied(columns, (vectors / values.mapv(f64::sqrt)).view());
+        let Eigen { values, vectors } = symmetric_eigen(symmetric_product(half.view()).view())?;
+        // Singular vectors of values far below are not orthogonal enough to be of use.
+        let (values, vectors) = leading(values, vectors, 1e-10);
+        let vectors = multiplied(half.view(), vectors.view()) / values.mapv(f64::sqrt);
+        let smallest = values.first().copied().unwrap_or(0.0);
+        let damping = values.mapv(|value| {
+            if value + ridge > 0.0 { 1.0 - (smallest + ridge) / (value + ridge) } else { 0.0 }
+        });
+        Ok(Self { vectors, damping })
+    }
+
+    /// `P⁻¹ X` (`n × r`).
+    pub fn apply(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut coordinates = multiplied(self.vectors.t(), x);
+        coordinates *= &self.damping.view().insert_axis(Axis(1));
+        let mut image = x.to_owned();
+        product(-1.0, self.vectors.view(), coordinates.view(), 1.0, image.view_mut());
+        image
+    }
+}
+
+/// The eigenpairs above `relative` times the largest value.
+fn leading(values: Array1<f64>, vectors: Array2<f64>, relative: f64) -> (Array1<f64>, Array2<f64>) {
+    let floor = relative * values.last().copied().unwrap_or(0.0).max(0.0);
+    let first = values.iter().take_while(|&&value| value <= floor).count();
+    (values.slice_move(s![first..]), vectors.slice_move(s![.., first..]))
+}
+
+fn multiplied(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut c = Array2::zeros((a.nrows(), b.ncols()));
+    product(1.0, a, b, 0.0, c.view_mut());
+    c
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cholesky, minimum_norm_solve};
+    use approx::assert_abs_diff_eq;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        Array2::from_shape_simple_fn((rows, columns), || rng.gen_range(-1.0..1.0))
+    }
+
+    /// A Gaussian kernel matrix of points in the plane: eigenvalues over many orders.
+    fn kernel(n: usize) -> Array2<f64> {
+        let x = random(n, 2, 1);
+        Array2::from_shape_fn((n, n), |(i, j)| {
+            let apart = &x.row(i) - &x.row(j);
+            (-0.5 * apart.dot(&apart)).exp()
+        })
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "the signature of a watch")]
+    fn quiet(_: usize, _: f64) -> Result<(), LinalgError> {
+        Ok(())
+    }
+
+    #[test]
+    fn several_right_hand_sides_agree_with_a_direct_solve() {
+        let a = kernel(60) + 0.1 * Array2::<f64>::eye(60);
+        let mut b = random(60, 4, 2);
+        b.column_mut(2).fill(0.0);
+        let expected = Cholesky::factor(a.clone()).unwrap().solve(&b).unwrap();
+        let plain = conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-11, 500, quiet).unwrap();
+        assert!(plain.converged && plain.residual <= 1e-11, "{plain:?}");
+        assert_abs_diff_eq!(plain.x, expected, epsilon = 1e-9);
+        assert_eq!(plain.x.column(2).sum().to_bits(), 0f64.to_bits());
+    }
+
+    #[test]
+    fn the_preconditioner_saves_iterations_and_changes_no_solution() {
+        let (n, ridge) = (300, 1e-4);
+        let k = kernel(n);
+        let a = &k + ridge * Array2::<f64>::eye(n);
+        let b = random(n, 2, 3);
+        let core: Vec<usize> = (0..40).map(|i| i * 7).collect();
+        let nystrom = Nystrom::new(k.select(Axis(1), &core).view(), &core, ridge).unwrap();
+        let solve = |x: ArrayView2<'_, f64>| nystrom.apply(x);
+        let with = conjugate_gradients(&a, b.view(), solve, 1e-8, 500, quiet).unwrap();
+        let without =
+            conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-8, 500, quiet).unwrap();
+        assert!(with.converged && with.iterations < 15, "{}", with.iterations);
+        assert!(without.iterations > 3 * with.iterations, "{}", without.iterations);
+        let expected = Cholesky::factor(a.clone()).unwrap().solve(&b).unwrap();
+        // Residual 1e-8 times the condition number, at worst.
+        let scale = expected.iter().fold(0f64, |most, x| most.max(x.abs()));
+        assert!((&with.x - &expected).iter().all(|x| x.abs() < 1e-4 * scale));
+        // With all columns it is the inverse up to a factor.
+        let all: Vec<usize> = (0..30).collect();
+        let small = k.slice(s![..30, ..30]).to_owned();
+        let exact = Nystrom::new(small.view(), &all, 0.1).unwrap();
+        let shifted = &small + 0.1 * Array2::<f64>::eye(30);
+        let once = conjugate_gradients(
+            &shifted,
+            b.slice(s![..30, ..]),
+            |x| exact.apply(x),
+            1e-6,
+            9,
+            quiet,
+        );
+        assert!(once.unwrap().iterations <= 3);
+    }
+
+    #[test]
+    fn a_singular_system_tends_to_the_shortest_solution() {
+        let half = random(20, 5, 4);
+        let a = half.dot(&half.t());
+        let b = a.dot(&random(20, 2, 5));
+        let solved = conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-12, 50, quiet).unwrap();
+        let expected = minimum_norm_solve(a.view(), b.view(), Some(1e-10)).unwrap().x;
+        assert!(solved.converged);
+        assert_abs_diff_eq!(solved.x, expected, epsilon = 1e-10);
+    }
+
+    #[test]
+    fn what_is_not_reached_is_said() {
+        let a = kernel(50);
+        // Not in the numerical range of A: the residual cannot vanish.
+        let b = random(50, 1, 6);
+        let solved = conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-10, 40, quiet).unwrap();
+        assert!(!solved.converged && solved.iterations <= 40 && solved.residual > 1e-10);
+        let residual = &b - &a.dot(&solved.x);
+        let norm = |x: &Array2<f64>| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        assert_abs_diff_eq!(solved.residual, norm(&residual) / norm(&b), epsilon = 1e-9);
+    }
+
+    #[test]
+    fn bad_arguments_and_products_are_named() {
+        let (a, b) = (Array2::eye(3), Array2::ones((3, 1)));
+        let plain = |r: ArrayView2<'_, f64>| r.to_owned();
+        for bad in [0.0, 1.0, f64::NAN] {
+            let error = conjugate_gradients(&a, b.view(), plain, bad, 5, quiet);
+            assert!(matches!(error, Err(LinalgError::Argument { name: "tolerance", .. })));
+        }
+        let error = conjugate_gradients(&a, Array2::ones((2, 1)).view(), plain, 0.1, 5, quiet);
+        assert!(matches!(error, Err(LinalgError::Height { .. })));
+        let poisoned = Array2::from_elem((3, 3), f64::NAN);
+        let error = conjugate_gradients(&poisoned, b.view(), plain, 0.1, 5, quiet);
+        assert!(matches!(error, Err(LinalgError::NotFinite { .. })));
+        let stop = |_: usize, _: f64| Err(LinalgError::NotFinite { operation: "a test" });
+        assert!(conjugate_gradients(&a, b.view(), plain, 0.1, 5, stop).is_err());
+        assert!(matches!(
+            Nystrom::new(a.view(), &[0, 1], 0.1),
+            Err(LinalgError::Height { expected: 3, found: 2 })
+        ));
+        assert!(matches!(
+            Nystrom::new(a.view(), &[0, 1, 2], -0.1),
+            Err(LinalgError::Argument { name: "ridge", .. })
+        ));
+    }
+}

@@ -1,0 +1,337 @@
+use crate::{Eigen, LinalgError, product, symmetric_eigen, symmetric_product};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use std::sync::OnceLock;
+
+/// Ridge regressions of one matrix at any number of ridges, from one eigendecomposition.
+///
+/// ```text
+/// w(t) = argmin ‖A w − B‖² + t ‖w‖²        A is n × D, B is n × r, t ≥ 0
+/// ```
+/// The smaller of `AᵀA` (`D × D`) and `A Aᵀ` (`n × n`) is decomposed, in `n D min(n, D)`
+/// multiply-adds for the product and `9 min(n, D)³` for the eigenvectors; each ridge then costs
+/// `O(min(n, D)² r)`. With the eigenvalues `l_j` and the left singular vectors `u_j` of `A`, the
+/// hat matrix is `H(t) = Σ_j l_j/(l_j + t) u_j u_jᵀ`, whence the residuals of leave-one-out,
+/// `(B − H B)_i / (1 − H_ii)`, without a refit (Allen 1974), and generalised cross-validation
+/// (Golub, Heath & Wahba 1979).
+///
+/// Eigenvalues at or below `min(n, D) ε l_max` count as 0, for every ridge, so that `w(0)` is the
+/// solution of least norm. A product squares the condition number: singular values below
+/// `√(min(n, D) ε) s_1` are lost. Where they matter, [`crate::minimum_norm_solve`] has twice the
+/// digits for some ten times the time.
+///
+/// ```
+/// use mercer_linalg::RidgePath;
+/// use ndarray::array;
+/// let (a, b) = (array![[1.0], [1.0], [1.0]], array![[1.0], [2.0], [6.0]]);
+/// let path = RidgePath::new(a.view(), b.view())?;
+/// assert!((path.solve(0.0)?[[0, 0]] - 3.0).abs() < 1e-14); // the mean
+/// assert!((path.leave_one_out(0.0)?[[2, 0]] - 4.5).abs() < 1e-14); // 6 less the mean of 1 and 2
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
+#[derive(Debug)]
+pub struct RidgePath<'a> {
+    matrix: ArrayView2<'a, f64>,
+    targets: ArrayView2<'a, f64>,
+    /// Whether `AᵀA` was decomposed, not `A Aᵀ`.
+    primal: bool,
+    /// Eigenvalues `l_j` above the cut-off, ascending.
+    values: Array1<f64>,
+    cutoff: f64,
+    /// Their eigenvectors, one a column (`min(n, D) × rank`).
+    vectors: Array2<f64>,
+    /// `Uᵀ B` (`rank × r`).
+    coordinates: Array2<f64>,
+    /// `U` (`n × rank`), once somebody asks for single rows.
+    left: OnceLock<Array2<f64>>,
+}
+
+impl<'a> RidgePath<'a> {
+    /// Decomposes `A` (`n × D`) for the right-hand sides in the columns of `B` (`n × r`).
+    ///
+    /// # Errors
+    /// [`LinalgError::Height`], [`LinalgError::Empty`], [`LinalgError::NotFinite`] or
+    /// [`LinalgError::NoConvergence`].
+    pub fn new(
+        matrix: ArrayView2<'a, f64>,
+        right: ArrayView2<'a, f64>,
+    ) -> Result<Self, LinalgError> {
+        let (n, big_d) = matrix.dim();
+        if n != right.nrows() {
+            return Err(LinalgError::Height { expected: n, found: right.nrows() });
+        }
+        if n == 0 || big_d == 0 {
+            return Err(LinalgError::Empty { rows: n, columns: big_d });
+        }
+        let primal = big_d <= n;
+        let gram = symmetric_product(if primal { matrix } else { matrix.reversed_axes() });
+        let (values, vectors, cutoff) = above_cutoff(symmetric_eigen(gram.view())?);
+        drop(gram);
+        let coordinates = if primal {
+            let roots = values.mapv(f64::sqrt).insert_axis(Axis(1));
+            multiplied(vectors.t(), multiplied(matrix.t(), right).view()) / roots
+        } else {
+            multiplied(vectors.t(), right)
+        };
+        let left = OnceLock::new();
+        Ok(Self { matrix, targets: right, primal, values, cutoff, vectors, coordinates, left })
+    }
+
+    /// Number of eigenvalues above the cut-off.
+    pub fn rank(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The cut-off of the eigenvalues, absolute: `min(n, D) ε l_max`.
+    pub const fn cutoff(&self) -> f64 {
+        self.cutoff
+    }
+
+    /// Eigenvalues `l_j` of `AᵀA` above the cut-off, ascending.
+    pub const fn eigenvalues(&self) -> &Array1<f64> {
+        &self.values
+    }
+
+    /// `w(t)` (`D × r`).
+    ///
+    /// # Errors
+    /// [`LinalgError::Argument`] for a ridge that is negative, infinite or NaN.
+    pub fn solve(&self, ridge: f64) -> Result<Array2<f64>, LinalgError> {
+        check(ridge)?;
+        // w = V diag(√l/(l + t)) UᵀB, and V = Aᵀ U diag(l)^-½ where U is what was decomposed.
+        let filter = self.values.mapv(|value| {
+            if self.primal { value.sqrt() / (value + ridge) } else { (value + ridge).recip() }
+        });
+        let filtered = &self.coordinates * &filter.insert_axis(Axis(1));
+        let solution = multiplied(self.vectors.view(), filtered.view());
+        Ok(if self.primal { solution } else { multiplied(self.matrix.t(), solution.view()) })
+    }
+
+    /// Residuals of leave-one-out, `b_i − f_{−i}(a_i)` (`n × r`): row `i` is predicted by the
+    /// regression on all other rows at the same `t`.
+    ///
+    /// Where `H_ii = 1`, only row `i` speaks of its direction and the prediction without it is 0
+    /// there: the residual then is that of the fit without that direction, taken as `b_i`.
+    ///
+    /// # Errors
+    /// As [`RidgePath::solve`].
+    pub fn leave_one_out(&self, ridge: f64) -> Result<Array2<f64>, LinalgError> {
+        check(ridge)?;
+        let (left, shares) = (self.left(), self.shares(ridge));
+        let filtered = &self.coordinates * &shares.view().insert_axis(Axis(1));
+        let mut residuals = self.targets.to_owned();
+        product(-1.0, left, filtered.view(), 1.0, residuals.view_mut());
+        for ((mut residual, u), b) in
+            residuals.rows_mut().into_iter().zip(left.rows()).zip(self.targets.rows())
+        {
+            let leverage: f64 = u.iter().zip(&shares).map(|(u, share)| u * u * share).sum();
+            let left_over = 1.0 - leverage;
+            // Rounding in a sum of `rank` squares that should be 1.
+            if left_over > self.rank() as f64 * f64::EPSILON {
+                residual /= left_over;
+            } else {
+                residual.assign(&b);
+            }
+        }
+        Ok(residuals)
+    }
+
+    /// Mean squared residual of leave-one-out over rows and right-hand sides.
+    ///
+    /// # Errors
+    /// As [`RidgePath::solve`].
+    pub fn leave_one_out_error(&self, ridge: f64) -> Result<f64, LinalgError> {
+        let residuals = self.leave_one_out(ridge)?;
+        Ok(residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64)
+    }
+
+    /// Generalised cross-validation, `(1/(n r)) ‖B − H B‖² / (1 − tr H / n)²`: infinite where the
+    /// fit interpolates (`tr H = n`).
+    ///
+    /// # Errors
+    /// As [`RidgePath::solve`].
+    pub fn generalised_cross_validation(&self, ridge: f64) -> Result<f64, LinalgError> {
+        check(ridge)?;
+        let n = self.targets.nrows() as f64;
+        let kept: f64 = self.coordinates.iter().map(|c| c * c).sum();
+        // What lies outside the range of A, and what the ridge takes from what lies in it.
+        let outside = (self.targets.iter().map(|b| b * b).sum::<f64>() - kept).max(0.0);
+        let rest = self.values.mapv(|value| ridge / (value + ridge));
+        let inside: f64 =
+            (&self.coordinates * &rest.insert_axis(Axis(1))).iter().map(|c| c * c).sum();
+        let left_over = 1.0 - self.degrees_of_freedom(ridge)? / n;
+        Ok(if left_over > self.rank() as f64 * f64::EPSILON {
+            (outside + inside) / self.targets.len() as f64 / (left_over * left_over)
+        } else {
+            f64::INFINITY
+        })
+    }
+
+    /// `tr H(t) = Σ_j l_j/(l_j + t)`: the effective dimension at ridge `t`.
+    ///
+    /// # Errors
+    /// As [`RidgePath::solve`].
+    pub fn degrees_of_freedom(&self, ridge: f64) -> Result<f64, LinalgError> {
+        check(ridge)?;
+        Ok(self.shares(ridge).sum())
+    }
+
+    /// `l_j/(l_j + t)`.
+    fn shares(&self, ridge: f64) -> Array1<f64> {
+        self.values.mapv(|value| value / (value + ridge))
+    }
+
+    /// `U`: in the primal case computed when first needed, in `n D rank` multiply-adds.
+    fn left(&self) -> ArrayView2<'_, f64> {
+        if !self.primal {
+            return self.vectors.view();
+        }
+        let image = || multiplied(self.matrix, self.vectors.view()) / &self.values.mapv(f64::sqrt);
+        self.left.get_or_init(image).view()
+    }
+}
+
+fn multiplied(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut c = Array2::zeros((a.nrows(), b.ncols()));
+    product(1.0, a, b, 0.0, c.view_mut());
+    c
+}
+
+fn check(ridge: f64) -> Result<(), LinalgError> {
+    if ridge >= 0.0 && ridge.is_finite() {
+        return Ok(());
+    }
+    Err(LinalgError::Argument { name: "ridge", value: ridge, must: "at least 0 and finite" })
+}
+
+/// The eigenvalues above `n ε l_max` with their vectors, and that cut-off.
+fn above_cutoff(eigen: Eigen) -> (Array1<f64>, Array2<f64>, f64) {
+    let Eigen { values, vectors } = eigen;
+    let n = values.len();
+    let cutoff = n as f64 * f64::EPSILON * values[n - 1].max(0.0);
+    let first = values.iter().take_while(|&&value| value <= cutoff).count();
+    if first == 0 {
+        return (values, vectors, cutoff);
+    }
+    (values.slice_move(s![first..]), vectors.slice_move(s![.., first..]), cutoff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cholesky, minimum_norm_solve};
+    use approx::assert_abs_diff_eq;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        Array2::from_shape_simple_fn((rows, columns), || rng.gen_range(-1.0..1.0))
+    }
+
+    /// `(AᵀA + t I)⁻¹ Aᵀ B`, the long way.
+    fn direct(a: &Array2<f64>, b: &Array2<f64>, t: f64) -> Array2<f64> {
+        let gram = a.t().dot(a) + t * Array2::<f64>::eye(a.ncols());
+        Cholesky::factor(gram).unwrap().solve(&a.t().dot(b)).unwrap()
+    }
+
+    #[test]
+    fn each_ridge_agrees_with_a_direct_solve_on_either_side() {
+        for (n, d) in [(40, 7), (7, 40), (12, 12), (1, 3), (3, 1)] {
+            let (a, b) = (random(n, d, 1), random(n, 3, 2));
+            let path = RidgePath::new(a.view(), b.view()).unwrap();
+            for t in [1e-3, 0.1, 10.0] {
+                let expected = direct(&a, &b, t);
+                assert_abs_diff_eq!(path.solve(t).unwrap(), expected, epsilon = 1e-10);
+                let hat = a.dot(&direct(&a, &Array2::eye(n), t));
+                assert_abs_diff_eq!(
+                    path.degrees_of_freedom(t).unwrap(),
+                    hat.diag().sum(),
+                    epsilon = 1e-9
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_ridge_it_is_the_solution_of_least_norm() {
+        // Full rank on either side, and rank 4 of 9 x 11.
+        let low = random(9, 4, 5).dot(&random(4, 11, 6));
+        for a in [random(30, 8, 3), random(8, 30, 4), low] {
+            let b = random(a.nrows(), 2, 7);
+            let path = RidgePath::new(a.view(), b.view()).unwrap();
+            let expected = minimum_norm_solve(a.view(), b.view(), None).unwrap();
+            assert_eq!(path.rank(), expected.rank);
+            assert_abs_diff_eq!(path.solve(0.0).unwrap(), expected.x, epsilon = 1e-9);
+            // And the ridge's limit is the ridgeless fit.
+            assert_abs_diff_eq!(path.solve(1e-11).unwrap(), expected.x, epsilon = 1e-7);
+        }
+    }
+
+    #[test]
+    fn leave_one_out_is_what_refitting_without_each_row_gives() {
+        for (n, d) in [(15, 4), (9, 25)] {
+            let (a, b) = (random(n, d, 8), random(n, 2, 9));
+            let path = RidgePath::new(a.view(), b.view()).unwrap();
+            for t in [1e-2, 1.0] {
+                let found = path.leave_one_out(t).unwrap();
+                let mut total = 0.0;
+                for i in 0..n {
+                    let others: Vec<usize> = (0..n).filter(|&other| other != i).collect();
+                    let (ai, bi) = (a.select(Axis(0), &others), b.select(Axis(0), &others));
+                    let expected = &b.row(i) - &a.row(i).dot(&direct(&ai, &bi, t));
+                    assert_abs_diff_eq!(found.row(i), expected, epsilon = 1e-9);
+                    total += expected.dot(&expected);
+                }
+                let error = path.leave_one_out_error(t).unwrap();
+                assert_abs_diff_eq!(error, total / (2 * n) as f64, epsilon = 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn generalised_cross_validation_follows_its_formula() {
+        let (a, b) = (random(20, 6, 10), random(20, 1, 11));
+        let path = RidgePath::new(a.view(), b.view()).unwrap();
+        let hat = a.dot(&direct(&a, &Array2::eye(20), 0.3));
+        let residual = &b - &hat.dot(&b);
+        let mean = residual.iter().map(|r| r * r).sum::<f64>() / 20.0;
+        let expected = mean / (1.0 - hat.diag().sum() / 20.0).powi(2);
+        let found = path.generalised_cross_validation(0.3).unwrap();
+        assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
+        // An interpolating fit says nothing of its error this way.
+        let (a, b) = (random(5, 9, 1), random(5, 1, 2));
+        let wide = RidgePath::new(a.view(), b.view()).unwrap();
+        assert!(wide.generalised_cross_validation(0.0).unwrap().is_infinite());
+        assert!(wide.leave_one_out_error(0.0).unwrap().is_finite());
+    }
+
+    #[test]
+    fn nothing_can_be_learned_from_a_matrix_of_zeros() {
+        let (a, b) = (Array2::zeros((4, 3)), random(4, 1, 1));
+        let path = RidgePath::new(a.view(), b.view()).unwrap();
+        assert_eq!((path.rank(), path.solve(0.0).unwrap()), (0, Array2::zeros((3, 1))));
+        assert_eq!(path.leave_one_out(0.5).unwrap(), b);
+    }
+
+    #[test]
+    fn what_cannot_be_solved_is_named() {
+        let (a, b) = (random(4, 2, 1), random(4, 1, 2));
+        let path = RidgePath::new(a.view(), b.view()).unwrap();
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(path.solve(bad), Err(LinalgError::Argument { name: "ridge", .. })));
+        }
+        assert!(matches!(
+            RidgePath::new(a.view(), random(3, 1, 1).view()),
+            Err(LinalgError::Height { expected: 4, found: 3 })
+        ));
+        assert!(matches!(
+            RidgePath::new(Array2::zeros((4, 0)).view(), b.view()),
+            Err(LinalgError::Empty { .. })
+        ));
+        let poisoned = Array2::from_elem((4, 2), f64::NAN);
+        assert!(matches!(
+            RidgePath::new(poisoned.view(), b.view()),
+            Err(LinalgError::NotFinite { .. })
+        ));
+    }
+}
