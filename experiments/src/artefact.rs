@@ -1,10 +1,11 @@
-use crate::{Desk, ExperimentError, askl, audit, theory};
+use crate::{Desk, ExperimentError, askl, audit, rftk, theory};
 use mercer_render::{Diagram, Figure, Table};
 use serde::Serialize;
 
 /// The papers, by short name and title, in the order of the report.
 pub const PAPERS: &[(&str, &str)] = &[
     ("askl", "Automated Spectral Kernel Learning (Li, Liu, Wang; AAAI 2020)"),
+    ("rftk", "Ridgeless Regression with Random Features (Li, Liu, Zhang; IJCAI 2022)"),
     ("audit", "Audits: why numbers differ"),
     ("theory", "Theory: bounds beside what was measured"),
 ];
@@ -41,12 +42,20 @@ pub const ARTEFACTS: &[Artefact] = &[
     askl::figure2::ARTEFACT,
     askl::figure3::ARTEFACT,
     askl::figure4::ARTEFACT,
+    rftk::figure2a::ARTEFACT,
     audit::paired_t::ARTEFACT,
     audit::askl_read_out::ARTEFACT,
     audit::askl_phases::ARTEFACT,
     audit::askl_scaling::ARTEFACT,
     audit::askl_penalties::ARTEFACT,
     audit::askl_cost::ARTEFACT,
+    audit::askl_frozen::ARTEFACT,
+    audit::askl_objective::ARTEFACT,
+    audit::askl_deviations::ARTEFACT,
+    audit::askl_underlines::ARTEFACT,
+    audit::askl_looseness::ARTEFACT,
+    audit::askl_slips::ARTEFACT,
+    audit::askl_protocol::ARTEFACT,
     theory::askl_bound::ARTEFACT,
 ];
 

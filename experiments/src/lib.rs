@@ -17,7 +17,9 @@ mod desk;
 mod error;
 mod finding;
 mod published;
+mod query;
 mod report;
+mod rftk;
 mod shelf;
 mod study;
 mod theory;
@@ -36,7 +38,16 @@ pub use shelf::Shelf;
 pub use study::{STUDIES, study};
 pub use work::{Work, work};
 
+use mercer_harness::Path;
 use mercer_learning::Method;
+
+/// Trials that are whole curves.
+pub const PATHS: &[Path] = &[rftk::double_descent::PATH];
+
+/// What a plan may name: every registered method, and the curves.
+pub fn plannable() -> Vec<Method> {
+    registry().into_iter().chain(PATHS.iter().map(|path| path.method)).collect()
+}
 
 /// Every registered method: the papers' learners, then the baselines, in the order of the tables.
 pub fn registry() -> Vec<Method> {

@@ -91,6 +91,6 @@ fn import(dir: &Path) -> anyhow::Result<Ended> {
     for name in &imported {
         writeln!(std::io::stdout(), "{name}: imported")?;
     }
-    eprintln!("{} datasets now in {CACHE}", imported.len());
+    tracing::info!("{} datasets now in {CACHE}", imported.len());
     Ok(if imported.is_empty() { Ended::NoData } else { Ended::Done })
 }

@@ -3,14 +3,14 @@
 use crate::Ended;
 use crate::args::ReportArgs;
 use crate::reproduce::versions;
-use mercer_experiments::{Desk, Shelf, registry, select, work, write};
+use mercer_experiments::{Desk, Shelf, plannable, select, work, write};
 use mercer_harness::Selection;
 use mercer_records::Store;
 use std::collections::BTreeMap;
 use std::io::Write;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
-    let methods = registry();
+    let methods = plannable();
     let artefacts = select(&args.artefacts)?;
     let mut shelf = Shelf::new();
     if args.places.results.exists() {
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     let out = args.out.clone().unwrap_or_else(|| args.places.reports.clone());
     let written = write(&desk, &artefacts, &out)?;
     writeln!(std::io::stdout(), "{}", written.page.display())?;
-    eprintln!("{} files in {}", written.files, out.display());
+    tracing::info!("{} files in {}", written.files, out.display());
     if args.open {
         let opened = std::process::Command::new("xdg-open").arg(&written.page).status();
         if !opened.is_ok_and(|status| status.success()) {

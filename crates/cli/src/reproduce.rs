@@ -5,7 +5,7 @@ use crate::args::{Narrow, Places, ReproduceArgs};
 use crate::progress::Bar;
 use anyhow::Context;
 use mercer_datasets::Library;
-use mercer_experiments::{Artefact, Desk, Shelf, Work, registry, select, work, write};
+use mercer_experiments::{Artefact, Desk, PATHS, Shelf, Work, plannable, select, work, write};
 use mercer_harness::{
     Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, run as carry_out,
 };
@@ -58,7 +58,7 @@ pub(crate) fn versions(
 }
 
 pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
-    let methods = registry();
+    let methods = plannable();
     let artefacts = select(&args.narrow.artefacts)?;
     let mut selection = selection(&args.narrow);
     let archive = archive(&args.places)?;
@@ -82,7 +82,8 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     })
     .context("cannot install the handler of Ctrl-C")?;
     let library = library(&args.places)?;
-    let laboratory = Laboratory::new(&methods, library, store.clone(), stop.clone());
+    let laboratory =
+        Laboratory::new(&methods, library, store.clone(), stop.clone()).with_paths(PATHS);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
         jobs: args.jobs.map_or(cores, usize::from),
@@ -134,7 +135,7 @@ fn render(
             writeln!(stdout, "{}", table.to_markdown())?;
         }
     }
-    eprintln!("{} files in {}; open {}", written.files, out.display(), written.page.display());
+    tracing::info!("{} files in {}; open {}", written.files, out.display(), written.page.display());
     Ok(())
 }
 

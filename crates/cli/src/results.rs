@@ -128,6 +128,6 @@ fn diff(a: &Path, b: &Path) -> anyhow::Result<Ended> {
         writeln!(std::io::stdout(), "only in {}: {}", b.display(), name(record.1))?;
         differences += 1;
     }
-    eprintln!("{} and {} records, {differences} differences", ours.len(), theirs.len());
+    tracing::info!("{} and {} records, {differences} differences", ours.len(), theirs.len());
     Ok(if differences == 0 { Ended::Done } else { Ended::Failed })
 }

@@ -3,13 +3,13 @@
 use crate::Ended;
 use crate::args::StatusArgs;
 use crate::reproduce::{archive, selection, versions};
-use mercer_experiments::{registry, select, work};
+use mercer_experiments::{plannable, select, work};
 use mercer_records::{Status, Store};
 use serde_json::json;
 use std::io::Write;
 
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
-    let methods = registry();
+    let methods = plannable();
     let artefacts = select(&args.narrow.artefacts)?;
     let mut selection = selection(&args.narrow);
     let archive = archive(&args.places)?;

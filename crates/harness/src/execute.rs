@@ -1,6 +1,6 @@
 use crate::{
-    HarnessError, Parts, SplitRule, Stop, Trial, TrialLimits, TuningSource, host, prepare, tune,
-    yardstick,
+    HarnessError, Parts, Path, SplitRule, Stop, Trial, TrialLimits, TuningSource, host, prepare,
+    tune, yardstick,
 };
 use mercer_datasets::{DataError, Dataset, Library};
 use mercer_learning::{
@@ -23,6 +23,8 @@ pub struct Laboratory<'a> {
     pub store: Store,
     /// Asks every trial to stop.
     pub stop: Stop,
+    /// Trials that are whole curves.
+    pub paths: &'a [Path],
     loaded: Mutex<HashMap<String, Arc<OnceLock<Loaded>>>>,
 }
 
@@ -31,7 +33,14 @@ type Loaded = Result<Arc<Dataset>, Arc<DataError>>;
 impl<'a> Laboratory<'a> {
     /// A laboratory with no data loaded yet.
     pub fn new(methods: &'a [Method], library: Library, store: Store, stop: Stop) -> Self {
-        Self { methods, library, store, stop, loaded: Mutex::default() }
+        Self { methods, library, store, stop, paths: &[], loaded: Mutex::default() }
+    }
+
+    /// With these paths; their methods are among the planner's.
+    #[must_use]
+    pub fn with_paths(mut self, paths: &'a [Path]) -> Self {
+        self.paths = paths;
+        self
     }
 
     /// A dataset, loaded once and shared by all trials; others may load at the same time.
@@ -130,6 +139,9 @@ fn attempt(
     limits: &TrialLimits,
     clock: &mut Clock<'_>,
 ) -> Result<TrialResult, HarnessError> {
+    if let Some(path) = laboratory.paths.iter().find(|path| path.method.name == trial.key.method) {
+        return follow(path, trial, parts, limits, clock);
+    }
     let method = find(laboratory.methods, &trial.key.method)?;
     let tuning = tuned(trial, laboratory, parts, limits)?;
     clock.lap("tune");
@@ -174,6 +186,22 @@ fn attempt(
         wrong,
         ..empty(Status::Done, parts)
     })
+}
+
+/// Carries out a path: its points are the curve of the record.
+fn follow(
+    path: &Path,
+    trial: &Trial,
+    parts: &Parts,
+    limits: &TrialLimits,
+    clock: &mut Clock<'_>,
+) -> Result<TrialResult, HarnessError> {
+    let settings = (path.method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
+    let mut fitting =
+        Fitting { streams: trial.streams.child("fit"), threads: 1, limits, probe: None };
+    let curve = (path.run)(parts, &settings, &mut fitting)?;
+    clock.lap("fit");
+    Ok(TrialResult { curve, settings: named(&settings), ..empty(Status::Done, parts) })
 }
 
 /// Indices of the rows whose predicted class is wrong.

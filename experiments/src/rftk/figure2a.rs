@@ -1,0 +1,131 @@
+//! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
+
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
+use mercer_statistics::summarise;
+use std::collections::BTreeMap;
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "rftk/figure2a",
+    title: "Double descent of random-feature regression",
+    studies: &["rftk/figure2a"],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// Peak and tail of the ridgeless curve on MNIST, read off the plot saved with the authors' code.
+const READ_OFF: (f64, f64) = (0.80, 0.26);
+
+/// Mean and half-width of the 95 % interval over repeats.
+type Point = (f64, f64);
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let study = desk.cells("rftk/figure2a")?;
+    let (_, cells) = &*study;
+    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse. Horizontal lines: the kernel that the features approach, without a ridge. Vertical line: M = n.")
+        .columns(2);
+    let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
+        .caption("For each ridge: the largest mean test error from M = n/2 up, and where; the error at the last M; the error of the kernel itself. Intervals of 95 % over repeats. The paper prints no numbers; read off the plot saved with its code, the ridgeless curve on MNIST peaks at about 0.80 where M = n and ends at about 0.26.")
+        .columns([Column::left("Dataset"), Column::right("Ridge")])
+        .columns(["Peak at M/n", "Peak error", "Error at the end", "Kernel", "Repeats"].map(Column::right));
+    for cell in cells.iter() {
+        let curves = curves(cell);
+        if curves.is_empty() {
+            continue;
+        }
+        let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
+        let mut panel = Panel::new(Axis::log10("M / n"), Axis::linear("test error"))
+            .title(format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper()));
+        for (lambda, curve) in &curves {
+            let points: Vec<(f64, f64)> = curve
+                .iter()
+                .filter(|(m, _)| **m > 0)
+                .map(|(m, p)| (*m as f64 / 100.0, p.0))
+                .collect();
+            let band = curve.iter().filter(|(m, _)| **m > 0).map(|(_, p)| (p.0 - p.1, p.0 + p.1));
+            let label =
+                if *lambda == 0.0 { "ridgeless".to_owned() } else { format!("ridge {lambda:e}") };
+            panel = panel.series(Series::line(label, points).band(band));
+            if let Some(row) = peak(cell, *lambda, curve, repeats) {
+                table = table.row(row);
+            }
+            if let (true, Some(kernel)) = (*lambda == 0.0, curve.get(&0)) {
+                panel = panel
+                    .mark(Mark::Horizontal { y: kernel.0, label: "kernel, ridgeless".to_owned() });
+            }
+        }
+        panel = panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
+        if cell.key().dataset == "mnist" {
+            let label = "read off the authors' plot".to_owned();
+            panel = panel.mark(Mark::Point {
+                x: 1.0,
+                y: READ_OFF.0,
+                label: label.clone(),
+                color: None,
+            });
+            panel = panel.mark(Mark::Point { x: 100.0, y: READ_OFF.1, label, color: None });
+        }
+        figure = figure.panel(panel);
+    }
+    let drawings =
+        if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
+    Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// For each ridge, number of features to mean and half-width; features 0 are the kernel itself.
+fn curves(cell: &StudyCell) -> Vec<(f64, BTreeMap<u64, Point>)> {
+    // M can stand twice in the list of sizes; its points are pooled.
+    let mut values: BTreeMap<String, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
+    for point in cell.records().flat_map(|record| &record.result.curve) {
+        for (name, value) in &point.values {
+            if let Some(lambda) = name.strip_prefix("error ") {
+                values
+                    .entry(lambda.to_owned())
+                    .or_default()
+                    .entry(point.step)
+                    .or_default()
+                    .push(*value);
+            }
+        }
+    }
+    let mut curves: Vec<(f64, BTreeMap<u64, Point>)> = values
+        .into_iter()
+        .filter_map(|(lambda, by_size)| {
+            let curve = by_size
+                .into_iter()
+                .filter_map(|(size, values)| {
+                    let summary = summarise(&values)?;
+                    Some((size, (summary.mean, 1.96 * summary.standard_error())))
+                })
+                .collect();
+            Some((lambda.parse().ok()?, curve))
+        })
+        .collect();
+    curves.sort_by(|a, b| a.0.total_cmp(&b.0));
+    curves
+}
+
+fn peak(
+    cell: &StudyCell,
+    lambda: f64,
+    curve: &BTreeMap<u64, Point>,
+    repeats: usize,
+) -> Option<Row> {
+    let upper = curve.iter().filter(|(m, _)| **m >= 50);
+    let (at, top) = upper.max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    let (_, end) = curve.last_key_value()?;
+    let kernel = curve.get(&0)?;
+    let shown =
+        |point: &Point| Cell::text(format!("{:.3} ± {:.3}", point.0, point.1)).sort(point.0);
+    Some(Row::new([
+        Cell::text(&cell.key().dataset),
+        Cell::text(if lambda == 0.0 { "0".to_owned() } else { format!("{lambda:e}") }).sort(lambda),
+        Cell::number(*at as f64 / 100.0, 2),
+        shown(top),
+        shown(end),
+        shown(kernel),
+        Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
+    ]))
+}

@@ -1,0 +1,4 @@
+//! Ridgeless Regression with Random Features.
+
+pub(crate) mod double_descent;
+pub(crate) mod figure2a;
