@@ -1,5 +1,5 @@
-use crate::cell::StudyCell;
-use crate::{Computed, Desk, ExperimentError, compare, published};
+use crate::query::Query;
+use crate::{Desk, ExperimentError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -43,22 +43,6 @@ struct Front {
     numbers: BTreeMap<String, Query>,
 }
 
-/// Where a number of a finding comes from.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
-enum Query {
-    /// Mean of a cell, in printed units.
-    Mean { study: String, variant: String, dataset: String, method: String },
-    /// Mean of a fact or metric of a cell.
-    Fact { study: String, variant: String, dataset: String, method: String, name: String },
-    /// Mean paired difference of two cells on one dataset: first minus second.
-    Difference { dataset: String, first: [String; 3], second: [String; 3] },
-    /// A printed mean.
-    Published { paper: String, dataset: String, method: String },
-    /// A number of a simulation, in percent.
-    Percent { computed: String, name: String },
-}
-
 /// All findings.
 ///
 /// # Errors
@@ -87,9 +71,10 @@ impl Finding {
     pub fn text(&self, desk: &Desk<'_>) -> Result<String, ExperimentError> {
         let mut text = self.body.to_owned();
         for (name, query) in &self.numbers {
-            let number = query.answer(desk)?;
-            let shown =
-                number.map_or_else(|| "(not run)".to_owned(), |value| format!("{value:.2}"));
+            let shown = query.answer(desk)?.map_or_else(
+                || "(not run)".to_owned(),
+                |value| mercer_render::number(value, query.digits()),
+            );
             text = text.replace(&format!("{{{name}}}"), &shown);
         }
         Ok(text)
@@ -132,47 +117,5 @@ impl Finding {
         let numbers = words.filter(|word| !word.contains(|c: char| c.is_ascii_alphabetic()));
         faults.extend(numbers.map(|word| format!("`{word}` is neither asked for nor quoted")));
         faults
-    }
-}
-
-impl Query {
-    fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
-        let cell = |study: &str, variant: &str, dataset: &str, method: &str| {
-            let study = desk.cells(study)?;
-            let found = study.1.iter().find(|cell| {
-                let key = cell.key();
-                key.variant == variant && key.dataset == dataset && key.method == method
-            });
-            Ok::<Option<StudyCell>, ExperimentError>(found.cloned())
-        };
-        Ok(match self {
-            Self::Mean { study, variant, dataset, method } => {
-                cell(study, variant, dataset, method)?.and_then(|cell| cell.score()).map(|s| s.mean)
-            }
-            Self::Fact { study, variant, dataset, method, name } => {
-                cell(study, variant, dataset, method)?.and_then(|cell| {
-                    let values = cell.of(name);
-                    let sum: f64 = values.iter().map(|(_, value)| value).sum();
-                    (!values.is_empty()).then(|| sum / values.len() as f64)
-                })
-            }
-            Self::Difference { dataset, first, second } => {
-                let side =
-                    |[study, variant, method]: &[String; 3]| cell(study, variant, dataset, method);
-                match (side(first)?, side(second)?) {
-                    (Some(a), Some(b)) => compare(&a, &b)?.map(|test| test.difference),
-                    _ => None,
-                }
-            }
-            Self::Published { paper, dataset, method } => published(paper)?
-                .1
-                .into_iter()
-                .find(|cell| cell.dataset == *dataset && cell.method == *method)
-                .map(|cell| cell.mean),
-            Self::Percent { computed, name } => Computed::find(computed)
-                .and_then(|computed| desk.shelf.get(&computed.key()))
-                .and_then(|record| record.result.facts.get(name))
-                .map(|share| 100.0 * share),
-        })
     }
 }

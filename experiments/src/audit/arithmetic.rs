@@ -1,0 +1,75 @@
+//! Formulas of a few numbers that findings quote: no records, no data.
+
+use super::{askl_frozen, askl_looseness};
+use std::collections::BTreeMap;
+
+/// The value of a formula.
+///
+/// | name | inputs | value |
+/// |---|---|---|
+/// | `ratio` | `of`, `to` | `of / to` |
+/// | `gap` | `of`, `to` | `of − to` |
+/// | `sum` | `of`, `to` | `of + to` |
+/// | `root` | `of` | `√of` |
+/// | `slope-of-norm` | `squared-norm` | `2 ‖a‖`: by so much the gradient of `‖a‖` is shorter than that of `‖a‖²` |
+/// | `frozen-reach` | `features` | `2 √(D/π)`, the largest output of a standard normal read-out |
+/// | `shrinkage` | `rows`, `batch`, `epochs`, `rate`, `lambda1` | what every singular value loses |
+/// | `smallest-singular-value` | `features`, `outputs` | `√D − √K` |
+/// | `mean-target` | `zero`, `mean` | the mean, from the RMSE of two trivial predictors |
+/// | `slack-of-the-pairing` | | (11) over the exact average, in the example |
+///
+/// # Errors
+/// A sentence, if there is no such formula or one of its inputs is not there.
+pub(crate) fn evaluate(name: &str, inputs: &BTreeMap<&str, f64>) -> Result<f64, String> {
+    let input = |input: &str| {
+        inputs.get(input).copied().ok_or_else(|| format!("`{name}` needs the input `{input}`"))
+    };
+    Ok(match name {
+        "ratio" => input("of")? / input("to")?,
+        "gap" => input("of")? - input("to")?,
+        "sum" => input("of")? + input("to")?,
+        "root" => input("of")?.sqrt(),
+        "slope-of-norm" => 2.0 * input("squared-norm")?.sqrt(),
+        "frozen-reach" => askl_frozen::reach(input("features")?),
+        "shrinkage" => askl_frozen::shrinkage(
+            input("rows")? as usize,
+            input("batch")? as usize,
+            input("epochs")?,
+            input("rate")?,
+            input("lambda1")?,
+        ),
+        "smallest-singular-value" => {
+            askl_frozen::smallest_singular_value(input("features")?, input("outputs")?)
+        }
+        "mean-target" => askl_frozen::mean_target(input("zero")?, input("mean")?),
+        "slack-of-the-pairing" => {
+            let slack = askl_looseness::slack().map_err(|error| error.to_string())?;
+            slack.bound / slack.exact.spectral
+        }
+        _ => return Err(format!("no formula is called `{name}`")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    #[test]
+    fn unsquared_norms_weaken_the_gradients_by_two_norms() {
+        let weaker = |squared: f64| evaluate("slope-of-norm", &[("squared-norm", squared)].into());
+        // A standard normal 2000 × 10 read-out, and a batch of 32 with diagonals of one half.
+        assert_relative_eq!(weaker(20_000.0).unwrap(), 282.8427, epsilon = 1e-4);
+        assert_relative_eq!(weaker(16.0).unwrap(), 8.0);
+    }
+
+    #[test]
+    fn a_formula_names_what_it_lacks() {
+        let error = evaluate("ratio", &[("of", 1.0)].into()).unwrap_err();
+        assert_eq!(error, "`ratio` needs the input `to`");
+        assert!(evaluate("magic", &BTreeMap::new()).is_err());
+        assert_relative_eq!(evaluate("ratio", &[("of", 1.0), ("to", 4.0)].into()).unwrap(), 0.25);
+        let slack = evaluate("slack-of-the-pairing", &BTreeMap::new()).unwrap();
+        assert_relative_eq!(slack, 1.5152814785757627 / 1.37273238169954, max_relative = 1e-8);
+    }
+}

@@ -1,0 +1,135 @@
+//! What the paper's own summaries say about its underlines.
+
+use crate::askl::METHODS;
+use crate::{Artefact, Desk, ExperimentError, PublishedCell, Rendered, published};
+use mercer_render::{Cell, Column, Row, Table};
+use mercer_statistics::{MeanStd, welch_summaries};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "audit/askl-underlines",
+    title: "The underlines of Table 2, from its own numbers",
+    studies: &[],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// Level of the test; the paper does not state its own.
+const LEVEL: f64 = 0.05;
+
+/// One row of the printed table, judged by its own means and deviations.
+pub(crate) struct Judged {
+    /// Dataset.
+    pub dataset: String,
+    /// The five cells in the order of the table, each with its p against the best; the best has
+    /// none.
+    pub cells: Vec<(PublishedCell, Option<f64>)>,
+}
+
+impl Judged {
+    /// Methods that are not significantly worse than the best.
+    pub fn level(&self) -> Vec<&str> {
+        let level = |p: Option<f64>| p.is_some_and(|p| p >= LEVEL);
+        self.cells.iter().filter(|(_, p)| level(*p)).map(|(cell, _)| cell.method.as_str()).collect()
+    }
+
+    /// Methods that the print underlines.
+    pub fn underlined(&self) -> Vec<&str> {
+        let cells = self.cells.iter().map(|(cell, _)| cell);
+        cells.filter(|cell| cell.mark == "underlined").map(|cell| cell.method.as_str()).collect()
+    }
+}
+
+/// All rows of the printed table.
+///
+/// # Errors
+/// If the file of the published numbers does not have its form.
+pub(crate) fn judged() -> Result<Vec<Judged>, ExperimentError> {
+    let (repeats, printed) = published("askl")?;
+    let mut rows: Vec<Judged> = Vec::new();
+    for cell in &printed {
+        if rows.iter().all(|row| row.dataset != cell.dataset) {
+            rows.push(Judged { dataset: cell.dataset.clone(), cells: Vec::new() });
+        }
+    }
+    for row in &mut rows {
+        let of_row: Vec<&PublishedCell> =
+            printed.iter().filter(|cell| cell.dataset == row.dataset).collect();
+        let better = |a: &PublishedCell, b: &PublishedCell| {
+            if a.metric == "accuracy_percent" { a.mean > b.mean } else { a.mean < b.mean }
+        };
+        let best = of_row.iter().copied().reduce(
+            |best, cell| {
+                if better(cell, best) { cell } else { best }
+            },
+        );
+        let side =
+            |cell: &PublishedCell| MeanStd { mean: cell.mean, std: cell.std, count: repeats };
+        for method in METHODS {
+            let found = of_row.iter().find(|cell| cell.method.eq_ignore_ascii_case(method));
+            let (Some(cell), Some(best)) = (found, best) else { continue };
+            let p = (cell.method != best.method)
+                .then(|| welch_summaries(side(cell), side(best)).p_two_sided);
+            row.cells.push(((*cell).clone(), p));
+        }
+    }
+    Ok(rows)
+}
+
+fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("The printed means and deviations, 30 repeats each. Bold: best mean of the row. Underlined here: not significantly worse than the best at 5 % by Welch's test on the printed summaries; below each cell its two-sided p. The text of the paper says that an underline marks a significant difference, its caption that it marks the absence of one.")
+        .columns([Column::left("Dataset")])
+        .columns(METHODS.map(|name| Column::right(name.to_uppercase())))
+        .columns(["Not significantly worse", "Underlined in print"].map(Column::left));
+    for row in judged()? {
+        let mut line = vec![Cell::text(&row.dataset)];
+        for (cell, p) in &row.cells {
+            let shown = Cell::mean_std(cell.mean, cell.std, 2).sort(cell.mean);
+            line.push(match p {
+                None => shown.bold(),
+                Some(p) if *p >= LEVEL => shown.underline().detail(format!("p {p:.2}")),
+                Some(p) => shown.detail(format!("p {p:.1e}")),
+            });
+        }
+        let named = |methods: Vec<&str>| {
+            Cell::text(if methods.is_empty() { "none".to_owned() } else { methods.join(", ") })
+        };
+        line.push(named(row.level()));
+        line.push(named(row.underlined()));
+        table = table.row(Row::new(line));
+    }
+    Ok(Rendered { tables: vec![table], ..Rendered::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Found by hand with the same test.
+    #[test]
+    fn the_rows_have_the_methods_that_a_welch_test_leaves() {
+        let expected: &[(&str, &[&str])] = &[
+            ("segment", &["SKL"]),
+            ("satimage", &[]),
+            ("usps", &[]),
+            ("pendigits", &["SKL"]),
+            ("letter", &[]),
+            ("poker", &["SKL", "NSKL"]),
+            ("shuttle", &["SK", "SKL", "NSKL"]),
+            ("mnist", &["NSKL"]),
+            ("abalone", &["ASKL"]),
+            ("space_ga", &["SKL", "NSKL"]),
+            ("cpusmall", &["SKL", "NSKL"]),
+            ("cadata", &[]),
+        ];
+        let rows = judged().unwrap();
+        assert_eq!(rows.len(), expected.len());
+        for (row, (dataset, methods)) in rows.iter().zip(expected) {
+            assert_eq!((row.dataset.as_str(), row.level().as_slice()), (*dataset, *methods));
+            assert_eq!(row.cells.len(), METHODS.len());
+        }
+        let printed: usize = rows.iter().map(|row| row.underlined().len()).sum();
+        assert_eq!(printed, 4);
+    }
+}

@@ -1,0 +1,315 @@
+use crate::audit::rows::rows;
+use crate::audit::{arithmetic, askl_deviations, askl_objective, askl_underlines};
+use crate::cell::StudyCell;
+use crate::{Computed, Desk, ExperimentError, compare, published};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Where a number of a finding comes from.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Query {
+    /// Mean of a cell, in printed units.
+    Mean { study: String, variant: String, dataset: String, method: String },
+    /// Deviation of a cell over its repeats, in printed units.
+    Deviation { study: String, variant: String, dataset: String, method: String },
+    /// Mean of a fact or metric of a cell.
+    Fact { study: String, variant: String, dataset: String, method: String, name: String },
+    /// The value at the last look of the first repeat that has a curve.
+    CurveEnd { study: String, variant: String, dataset: String, method: String, name: String },
+    /// Mean paired difference of two cells on one dataset: first minus second.
+    Difference { dataset: String, first: [String; 3], second: [String; 3] },
+    /// On how many datasets the mean of the first (study, variant, method) is better than that of
+    /// the second, worse than it, or there at all beside it.
+    Count { first: [String; 3], second: [String; 3], what: Outcome },
+    /// A printed mean.
+    Published { paper: String, dataset: String, method: String },
+    /// A printed deviation.
+    PublishedDeviation { paper: String, dataset: String, method: String },
+    /// On how many datasets the printed mean of the first method is better than that of the
+    /// second, worse than it, or there at all beside it.
+    PublishedCount { paper: String, first: String, second: String, what: Outcome },
+    /// Binomial deviation of a printed accuracy on the test rows of a repeat, in points.
+    Binomial { paper: String, dataset: String, method: String },
+    /// Share of the largest class in the rows of the catalogue, in percent.
+    LargestClass { dataset: String },
+    /// Printed cells whose marks, or whose mean plus deviation, do not hold up.
+    Printed { what: Oddity },
+    /// Pairs of methods over all datasets of a variant of Table 2 of ASKL.
+    Pairs { variant: String, what: Agreement },
+    /// A number of a simulation, in percent.
+    Percent { computed: String, name: String },
+    /// The value of a bound of `mercer bound`.
+    Calculator { name: String, inputs: BTreeMap<String, Given> },
+    /// A formula of [`arithmetic`].
+    Arithmetic { name: String, inputs: BTreeMap<String, Given> },
+}
+
+/// Which datasets a [`Query::Count`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Outcome {
+    /// The first has the better mean.
+    Ahead,
+    /// The first has the worse mean.
+    Behind,
+    /// Both have a score.
+    Compared,
+}
+
+/// What a [`Query::Printed`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Oddity {
+    /// Cells of methods that are not significantly worse than the best of the row.
+    Level,
+    /// Underlined cells.
+    Underlined,
+    /// Cells that are both.
+    Both,
+    /// Accuracies whose mean plus deviation is above 100 %.
+    AboveHundred,
+}
+
+/// What a [`Query::Pairs`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Agreement {
+    /// All pairs.
+    All,
+    /// Those in which the smaller objective scores better.
+    Objective,
+    /// Those in which the smaller loss scores better.
+    Loss,
+}
+
+/// An input of a formula: a number, or what another query answers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Given {
+    /// Written in the page.
+    Number(f64),
+    /// Asked for.
+    Asked(Box<Query>),
+}
+
+impl Query {
+    /// Decimals with which the answer is shown.
+    pub fn digits(&self) -> usize {
+        match self {
+            Self::Count { .. }
+            | Self::PublishedCount { .. }
+            | Self::Printed { .. }
+            | Self::Pairs { .. } => 0,
+            _ => 2,
+        }
+    }
+
+    /// The number, or `None` where the records for it are not there.
+    ///
+    /// # Errors
+    /// If it names a study, paper, dataset, bound or formula that does not exist.
+    pub fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
+        let score = |study: &str, variant: &str, dataset: &str, method: &str| {
+            Ok::<_, ExperimentError>(
+                cell(desk, study, variant, dataset, method)?.and_then(|cell| cell.score()),
+            )
+        };
+        Ok(match self {
+            Self::Mean { study, variant, dataset, method } => {
+                score(study, variant, dataset, method)?.map(|score| score.mean)
+            }
+            Self::Deviation { study, variant, dataset, method } => {
+                score(study, variant, dataset, method)?
+                    .filter(|score| score.repeats > 1)
+                    .map(|score| score.std)
+            }
+            Self::Fact { study, variant, dataset, method, name } => {
+                cell(desk, study, variant, dataset, method)?.and_then(|cell| {
+                    let values = cell.of(name);
+                    let sum: f64 = values.iter().map(|(_, value)| value).sum();
+                    (!values.is_empty()).then(|| sum / values.len() as f64)
+                })
+            }
+            Self::CurveEnd { study, variant, dataset, method, name } => {
+                cell(desk, study, variant, dataset, method)?.and_then(|cell| {
+                    let curve = cell.records().find_map(|record| record.result.curve.last())?;
+                    curve.values.get(name).copied()
+                })
+            }
+            Self::Difference { dataset, first, second } => {
+                let side = |[study, variant, method]: &[String; 3]| {
+                    cell(desk, study, variant, dataset, method)
+                };
+                match (side(first)?, side(second)?) {
+                    (Some(a), Some(b)) => compare(&a, &b)?.map(|test| test.difference),
+                    _ => None,
+                }
+            }
+            Self::Count { first, second, what } => count(desk, first, second, *what)?,
+            Self::Published { paper, dataset, method } => {
+                Some(printed(paper, dataset, method)?.mean)
+            }
+            Self::PublishedDeviation { paper, dataset, method } => {
+                Some(printed(paper, dataset, method)?.std)
+            }
+            Self::PublishedCount { paper, first, second, what } => {
+                Some(published_count(paper, first, second, *what)?)
+            }
+            Self::Binomial { paper, dataset, method } => {
+                let (_, rows) = rows(dataset)?;
+                let accuracy = printed(paper, dataset, method)?.mean;
+                Some(askl_deviations::binomial_points(accuracy, rows)?)
+            }
+            Self::LargestClass { dataset } => Some(largest_class(dataset)?),
+            Self::Printed { what } => Some(what.count()? as f64),
+            Self::Pairs { variant, what } => {
+                askl_objective::concordance(desk, variant)?.map(|found| match what {
+                    Agreement::All => found.pairs as f64,
+                    Agreement::Objective => found.by_objective as f64,
+                    Agreement::Loss => found.by_loss as f64,
+                })
+            }
+            Self::Percent { computed, name } => Computed::find(computed)
+                .and_then(|computed| desk.shelf.get(&computed.key()))
+                .and_then(|record| record.result.facts.get(name))
+                .map(|share| 100.0 * share),
+            Self::Calculator { name, inputs } => match answers(inputs, desk)? {
+                None => None,
+                Some(inputs) => {
+                    let calculator = mercer_theory::find_calculator(name);
+                    let bound = calculator.and_then(|calculator| calculator.bound(&inputs));
+                    Some(bound.map_err(|error| form(&error))?.value)
+                }
+            },
+            Self::Arithmetic { name, inputs } => match answers(inputs, desk)? {
+                None => None,
+                Some(inputs) => {
+                    Some(arithmetic::evaluate(name, &inputs).map_err(|error| form(&error))?)
+                }
+            },
+        })
+    }
+}
+
+fn form(reason: &impl std::fmt::Display) -> ExperimentError {
+    ExperimentError::Form { file: "findings".to_owned(), reason: reason.to_string() }
+}
+
+/// The inputs of a formula by name; `None` where one is not answered.
+fn answers<'a>(
+    inputs: &'a BTreeMap<String, Given>,
+    desk: &Desk<'_>,
+) -> Result<Option<BTreeMap<&'a str, f64>>, ExperimentError> {
+    let mut answers = BTreeMap::new();
+    for (name, given) in inputs {
+        let value = match given {
+            Given::Number(value) => Some(*value),
+            Given::Asked(query) => query.answer(desk)?,
+        };
+        let Some(value) = value else { return Ok(None) };
+        answers.insert(name.as_str(), value);
+    }
+    Ok(Some(answers))
+}
+
+fn cell(
+    desk: &Desk<'_>,
+    study: &str,
+    variant: &str,
+    dataset: &str,
+    method: &str,
+) -> Result<Option<StudyCell>, ExperimentError> {
+    let study = desk.cells(study)?;
+    let found = study.1.iter().find(|cell| {
+        let key = cell.key();
+        key.variant == variant && key.dataset == dataset && key.method == method
+    });
+    Ok(found.cloned())
+}
+
+fn printed(
+    paper: &str,
+    dataset: &str,
+    method: &str,
+) -> Result<crate::PublishedCell, ExperimentError> {
+    let found = published(paper)?
+        .1
+        .into_iter()
+        .find(|cell| cell.dataset == dataset && cell.method == method);
+    found.ok_or_else(|| form(&format!("{paper} prints no {method} on {dataset}")))
+}
+
+/// How often `first` has a better, a worse, or any score beside `second`.
+fn count(
+    desk: &Desk<'_>,
+    first: &[String; 3],
+    second: &[String; 3],
+    what: Outcome,
+) -> Result<Option<f64>, ExperimentError> {
+    let study = desk.cells(&first[0])?;
+    let mut compared = 0;
+    let mut counted = 0;
+    for dataset in &study.0.datasets {
+        let side =
+            |[study, variant, method]: &[String; 3]| cell(desk, study, variant, dataset, method);
+        let (Some(a), Some(b)) = (side(first)?, side(second)?) else { continue };
+        let (Some(ours), Some(theirs)) = (a.score(), b.score()) else { continue };
+        compared += 1;
+        counted += usize::from(match what {
+            Outcome::Ahead => a.better(ours.mean, theirs.mean),
+            Outcome::Behind => a.better(theirs.mean, ours.mean),
+            Outcome::Compared => true,
+        });
+    }
+    Ok((compared > 0).then_some(counted as f64))
+}
+
+fn published_count(
+    paper: &str,
+    first: &str,
+    second: &str,
+    what: Outcome,
+) -> Result<f64, ExperimentError> {
+    let cells = published(paper)?.1;
+    let mut counted = 0;
+    for ours in cells.iter().filter(|cell| cell.method == first) {
+        let theirs = printed(paper, &ours.dataset, second)?;
+        let larger_is_better = ours.metric == "accuracy_percent";
+        let gain = if larger_is_better { ours.mean - theirs.mean } else { theirs.mean - ours.mean };
+        counted += usize::from(match what {
+            Outcome::Ahead => gain > 0.0,
+            Outcome::Behind => gain < 0.0,
+            Outcome::Compared => true,
+        });
+    }
+    Ok(counted as f64)
+}
+
+fn largest_class(dataset: &str) -> Result<f64, ExperimentError> {
+    let entry = mercer_datasets::Catalogue::builtin().find(dataset).map_err(|e| form(&e))?;
+    let largest = entry.class_counts.values().max().copied();
+    let largest = largest.ok_or_else(|| form(&format!("{dataset} has no class counts")))?;
+    let rows: usize = entry.class_counts.values().sum();
+    Ok(100.0 * largest as f64 / rows as f64)
+}
+
+impl Oddity {
+    fn count(self) -> Result<usize, ExperimentError> {
+        if self == Self::AboveHundred {
+            let cells = published("askl")?.1;
+            let accuracies = cells.iter().filter(|cell| cell.metric == "accuracy_percent");
+            return Ok(accuracies.filter(|cell| cell.mean + cell.std > 100.0).count());
+        }
+        let mut count = 0;
+        for row in askl_underlines::judged()? {
+            let (level, underlined) = (row.level(), row.underlined());
+            count += match self {
+                Self::Level => level.len(),
+                Self::Underlined => underlined.len(),
+                _ => level.iter().filter(|method| underlined.contains(method)).count(),
+            };
+        }
+        Ok(count)
+    }
+}
