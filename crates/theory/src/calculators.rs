@@ -1,4 +1,5 @@
 use crate::askl::{EXCESS, RADEMACHER, RATE};
+use crate::rftk::calculators as rftk;
 use crate::{Bound, TheoryError, askl_rate, excess_risk_first_term, rademacher_from_trace};
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ pub struct Input {
     pub range: &'static str,
     /// Its value where none is given; without one the input must be given.
     pub default: Option<f64>,
+    /// A value to try; those of one calculator's inputs are in range together.
+    pub example: f64,
 }
 
 /// A bound of scalar inputs: what `mercer bound` lists and evaluates.
@@ -42,7 +45,8 @@ impl Calculator {
     /// ```
     ///
     /// # Errors
-    /// [`TheoryError::UnknownInput`], [`TheoryError::Missing`], or what the bound says of a value.
+    /// [`TheoryError::UnknownInput`], [`TheoryError::Missing`], what the bound says of a value, or
+    /// [`TheoryError::Overflow`]: a bound that is returned has finite terms and a finite value.
     pub fn bound(&self, given: &BTreeMap<&str, f64>) -> Result<Bound, TheoryError> {
         let calculator = self.name;
         for &name in given.keys() {
@@ -58,7 +62,12 @@ impl Calculator {
             let missing = TheoryError::Missing { calculator, input: name, meaning };
             complete.insert(name, value.ok_or(missing)?);
         }
-        (self.evaluate)(&complete)
+        let bound = (self.evaluate)(&complete)?;
+        let quantities = bound.terms.iter().copied().chain([("the value", bound.value)]);
+        match quantities.into_iter().find(|(_, quantity)| !quantity.is_finite()) {
+            Some((quantity, _)) => Err(TheoryError::Overflow { calculator, quantity }),
+            None => Ok(bound),
+        }
     }
 }
 
@@ -100,10 +109,24 @@ pub const CALCULATORS: &[Calculator] = &[
                 count(inputs, &ROWS)?,
                 number(inputs, &TRACE)?,
             )?;
+            if !rademacher.value.is_finite() {
+                let (calculator, quantity) = ("askl-excess-risk", "R̂(H)");
+                return Err(TheoryError::Overflow { calculator, quantity });
+            }
             let (l, m) = (number(inputs, &LIPSCHITZ)?, number(inputs, &LOSS_RANGE)?);
             excess_risk_first_term(l, rademacher.value, m)
         },
     },
+    rftk::STEP_LIMIT,
+    rftk::SGD_RATE,
+    rftk::SGD_REGIME,
+    rftk::VARIANCE_FACTOR,
+    rftk::EXCESS_RISK,
+    rftk::RIDGE_LIMIT,
+    rftk::EXCESS_SPLIT,
+    rftk::BIAS_RATE,
+    rftk::EFFECTIVE_RANK,
+    rftk::PENALTY_START,
 ];
 
 /// The calculator of that name.
@@ -122,40 +145,46 @@ const TRACE_NORM: Input = Input {
     meaning: "B, the bound on the nuclear norm of the read-out W",
     range: "not negative",
     default: None,
+    example: 20.0,
 };
 const OUTPUTS: Input = Input {
     name: "outputs",
     meaning: "K, the number of outputs",
     range: "a whole number from 1",
     default: None,
+    example: 10.0,
 };
-const ROWS: Input = Input {
+pub(crate) const ROWS: Input = Input {
     name: "rows",
     meaning: "n, the number of training rows",
     range: "a whole number from 1",
     default: None,
+    example: 10_000.0,
 };
 const TRACE: Input = Input {
     name: "trace",
     meaning: "the sum of k(x_i, x_i) over the training rows, at most n for spectral kernels",
     range: "not negative",
     default: None,
+    example: 10_000.0,
 };
 const LIPSCHITZ: Input = Input {
     name: "lipschitz",
     meaning: "L of the loss in the 2-norm; the square root of 2 for hinge and cross-entropy",
     range: "positive",
     default: Some(std::f64::consts::SQRT_2),
+    example: std::f64::consts::SQRT_2,
 };
 const LOSS_RANGE: Input = Input {
     name: "loss-range",
     meaning: "the width of the loss's range, from which on the bound says nothing",
     range: "positive",
     default: Some(1.0),
+    example: 1.0,
 };
 
 /// The value of an input; [`Calculator::evaluate`] may have been called without it.
-fn number(inputs: &BTreeMap<&str, f64>, input: &Input) -> Result<f64, TheoryError> {
+pub(crate) fn number(inputs: &BTreeMap<&str, f64>, input: &Input) -> Result<f64, TheoryError> {
     inputs.get(input.name).copied().or(input.default).ok_or(TheoryError::Missing {
         calculator: "the calculator",
         input: input.name,
@@ -164,7 +193,7 @@ fn number(inputs: &BTreeMap<&str, f64>, input: &Input) -> Result<f64, TheoryErro
 }
 
 /// A whole number from 1 that f64 represents exactly.
-fn count(inputs: &BTreeMap<&str, f64>, input: &Input) -> Result<usize, TheoryError> {
+pub(crate) fn count(inputs: &BTreeMap<&str, f64>, input: &Input) -> Result<usize, TheoryError> {
     let value = number(inputs, input)?;
     if value >= 1.0 && value <= 2f64.powi(53) && value.fract() == 0.0 {
         return Ok(value as usize);

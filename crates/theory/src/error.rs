@@ -75,6 +75,16 @@ pub enum TheoryError {
         /// The names that exist.
         known: String,
     },
+    /// Inputs in range, whose bound is beyond the largest number.
+    #[error(
+        "`{calculator}` overflows for these inputs: {quantity} is not finite; bring them nearer to 1"
+    )]
+    Overflow {
+        /// Name of the calculator.
+        calculator: &'static str,
+        /// The value or the term that is not finite.
+        quantity: &'static str,
+    },
     /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
@@ -96,4 +106,32 @@ pub(crate) fn check(
 /// Refuses what is not a count from 1.
 pub(crate) fn check_count(argument: &'static str, value: usize) -> Result<(), TheoryError> {
     check(argument, value as f64, |count| count >= 1.0, "at least 1")
+}
+
+/// Refuses an array without entries.
+pub(crate) fn check_filled(argument: &'static str, length: usize) -> Result<(), TheoryError> {
+    if length == 0 {
+        return Err(TheoryError::Empty { argument });
+    }
+    Ok(())
+}
+
+/// Refuses an array of another shape than (`rows`, `columns`).
+pub(crate) fn check_shape(
+    argument: &'static str,
+    (found_rows, found_columns): (usize, usize),
+    (rows, columns): (usize, usize),
+) -> Result<(), TheoryError> {
+    if (found_rows, found_columns) == (rows, columns) {
+        return Ok(());
+    }
+    Err(TheoryError::Shape { argument, found_rows, found_columns, rows, columns })
+}
+
+/// Refuses NaN and infinities.
+pub(crate) fn check_finite<'a>(
+    argument: &'static str,
+    values: impl IntoIterator<Item = &'a f64>,
+) -> Result<(), TheoryError> {
+    values.into_iter().try_for_each(|&value| check(argument, value, |_| true, "finite"))
 }

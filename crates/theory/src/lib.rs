@@ -12,6 +12,11 @@
 //! | `tr` | `trace` | `Σ_i k(x_i, x_i)` | `≥ 0` |
 //! | `L` | `lipschitz` | Lipschitz constant of the loss in the 2-norm | `> 0` |
 //! | `Ω`, `Ω'` | `frequencies`, `frequencies_prime` | spectral frequencies | `d × D` |
+//! | `K`, in `rftk` | `gram` | kernel matrix of the sample | `n × n` |
+//! | `M` | `features` | number of random features | `≥ 1` |
+//! | `b`, `γ`, `T` | `batch`, `step`, `iterations` | of stochastic gradients | `≥ 1`, `> 0`, `≥ 1` |
+//! | `δ` | `delta` | probability that a theorem fails | `(0, 1)` |
+//! | `λ` | `lambda` | ridge of `(K + λnI)⁻¹` | `≥ 0` |
 //!
 //! It does not know data, randomness or files: a sample reaches it as a trace or as arrays.
 
@@ -20,6 +25,7 @@ mod bound;
 mod calculators;
 mod enumeration;
 mod error;
+mod rftk;
 
 pub use askl::{
     askl_rate, excess_risk_first_term, rademacher_from_features, rademacher_from_frequencies,
@@ -29,3 +35,9 @@ pub use bound::Bound;
 pub use calculators::{CALCULATORS, Calculator, Input, find_calculator};
 pub use enumeration::{RademacherAverages, enumerate_rademacher};
 pub use error::TheoryError;
+pub use rftk::{
+    EffectiveRidge, RidgeCondition, RidgelessLimit, SgdRegime, SgdSetting, TraceScale, bias_rate,
+    effective_rank, effective_ridge, effective_ridge_limit, penalty_at_start,
+    ridgeless_excess_risk, ridgeless_limit, ridgeless_variance_factor, sgd_error_rate, sgd_regime,
+    sgd_step_limit, split_excess_risk, trace_scale_from_features, trace_scale_from_gram,
+};
