@@ -77,14 +77,17 @@ pub fn read_parquet(path: &Path) -> Result<DataFrame, RenderError> {
         .map_err(|source| RenderError::Frame { action: "read", source })
 }
 
-/// A data frame as CSV with a head.
+/// A data frame as CSV with a head, without its columns of lists: curves, and rows that were
+/// predicted wrongly, do not fit into a cell.
 ///
 /// # Errors
 /// [`RenderError::Frame`] if the library refuses.
 pub fn csv(frame: &DataFrame) -> Result<String, RenderError> {
+    let nested = frame.columns().iter().filter(|column| column.dtype().is_nested());
+    let mut flat = frame.drop_many(nested.map(|column| column.name().clone()));
     let mut bytes = Vec::new();
     CsvWriter::new(&mut bytes)
-        .finish(&mut frame.clone())
+        .finish(&mut flat)
         .map_err(|source| RenderError::Frame { action: "write", source })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

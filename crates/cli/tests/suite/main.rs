@@ -1,0 +1,7 @@
+//! The program as a user meets it: what it prints where, how it ends, and what it leaves on disk.
+
+mod interrupt;
+mod place;
+mod reproduce;
+mod results;
+mod usage;

@@ -1,0 +1,120 @@
+//! `mercer results` and `mercer report`: records are compared, moved, folded, and shown again.
+
+use crate::place::{Place, files};
+
+const FEW: &str = "--method sk --method askl --method majority --method mean";
+
+#[test]
+fn diff_finds_what_differs_and_nothing_else() {
+    let place = Place::new();
+    place.reproduce(&format!("{FEW} --results a")).with_code(0);
+    place.reproduce(&format!("{FEW} --results b")).with_code(0);
+    let same = place.run("results diff a b").with_code(0);
+    assert!(same.stdout.is_empty() && same.stderr.contains("0 differences"), "{same:?}");
+    let gone = files(&place.path("b/askl")).swap_remove(0);
+    std::fs::remove_file(&gone).unwrap();
+    let one = place.run("results diff a b").with_code(3);
+    assert_eq!(one.stdout.lines().count(), 1);
+    assert!(one.stdout.starts_with("only in a: askl/table2"), "{one:?}");
+    let nowhere = place.run("results diff a nowhere").with_code(1);
+    assert!(nowhere.stderr.contains("no record directory at nowhere"), "{nowhere:?}");
+    assert!(!place.path("nowhere").exists());
+}
+
+#[test]
+fn merge_copies_what_is_missing() {
+    let place = Place::new();
+    place.reproduce(&format!("{FEW} --shard 1/2 --results one")).with_code(0);
+    place.reproduce(&format!("{FEW} --shard 2/2 --results two")).with_code(0);
+    place.reproduce(&format!("{FEW} --results whole")).with_code(0);
+    let (one, two) = (place.records("one").len(), place.records("two").len());
+    assert!(one > 0 && two > 0);
+    let merged = place.run("results merge one two --results both").with_code(0);
+    assert!(merged.stdout.starts_with(&format!("{} records copied, 0 were there", one + two)));
+    assert_eq!(place.records("both"), place.records("whole"));
+    place.run("results diff both whole").with_code(0);
+    let again = place.run("results merge one --results both").with_code(0);
+    assert!(again.stdout.starts_with(&format!("0 records copied, {one} were there")), "{again:?}");
+}
+
+#[test]
+fn compacted_records_render_the_same_report() {
+    let place = Place::new();
+    place.reproduce("").with_code(0);
+    let there = "--profile smoke --data data --accept-version";
+    place.run(&format!("report {there} --out from-records")).with_code(0);
+    let compact = place.run("results compact").with_code(0);
+    assert!(compact.stdout.contains("reports/records/askl-table2.parquet"), "{compact:?}");
+    std::fs::rename(place.path("results"), place.path("moved-away")).unwrap();
+    place.run(&format!("report {there} --out from-archive")).with_code(0);
+    assert!(!place.path("results").exists(), "a report creates no record directory");
+    let cells = |folder: &str| {
+        std::fs::read_to_string(place.path(&format!("{folder}/cells.json"))).unwrap()
+    };
+    assert_eq!(cells("from-records"), cells("from-archive"));
+    assert!(cells("from-archive").contains("\"repeats\": 2"));
+    let names = |folder: &str| -> Vec<_> {
+        let root = place.path(folder);
+        files(&root).iter().map(|path| path.strip_prefix(&root).unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("from-records"), names("from-archive"));
+    for name in names("from-records") {
+        let read = |folder: &str| std::fs::read(place.path(folder).join(&name)).unwrap();
+        assert_eq!(read("from-records"), read("from-archive"), "{}", name.display());
+    }
+    // Folding again what is folded adds nothing; folding new records keeps the old ones.
+    std::fs::rename(place.path("moved-away"), place.path("results")).unwrap();
+    let again = place.run("results compact").with_code(0);
+    assert_eq!(again.stdout, compact.stdout);
+}
+
+#[test]
+fn archived_tunings_are_not_made_again() {
+    let place = Place::new();
+    let line = "reproduce askl/table2 --profile paper --repeats 2 --method kernel-ridge \
+                --dataset segment --variant corrected --data data --accept-version";
+    place.run(line).with_code(0);
+    place.run("results compact").with_code(0);
+    let reference = place.records("results");
+    place.run(&format!("{line} --results fresh")).with_code(0);
+    let fresh = place.records("fresh");
+    // Two trials; their two tunings are in reports/records.
+    assert_eq!((reference.len(), fresh.len()), (4, 2));
+    assert!(fresh.iter().all(|(name, sum)| reference[name] == *sum));
+}
+
+#[test]
+fn export_has_a_line_a_record() {
+    let place = Place::new();
+    place.reproduce(FEW).with_code(0);
+    let records = place.records("results").len();
+    let csv = place.run("results export").with_code(0).stdout;
+    assert_eq!(csv.lines().count(), records + 1);
+    assert!(csv.lines().next().unwrap().contains("dataset"));
+    let json = place.run("results export --json").with_code(0).stdout;
+    assert_eq!(json.lines().count(), records);
+    for line in json.lines() {
+        let record: mercer_records::Record = serde_json::from_str(line).unwrap();
+        assert_eq!(record.result.digest(), record.result_sha256);
+    }
+}
+
+#[test]
+fn status_counts_what_is_done() {
+    let place = Place::new();
+    let status = |rest: &str| {
+        let line = format!(
+            "status askl/table2 --profile smoke --data data --accept-version --json {rest}"
+        );
+        place.run(&line).with_code(0).json()[0].clone()
+    };
+    let before = status("");
+    assert_eq!(before["done"], 0);
+    assert_eq!(before["trials"], before["to_run"]);
+    place.reproduce("--method majority").with_code(0);
+    let after = status("");
+    assert_eq!((after["done"].as_u64(), &after["trials"]), (Some(2), &before["trials"]));
+    assert_eq!(status("--method majority")["to_run"], 0);
+    let text = place.run("status askl --profile smoke").with_code(0).stdout;
+    assert!(text.starts_with("artefact") && text.contains("askl/figure3"), "{text}");
+}

@@ -1,0 +1,128 @@
+//! Wrong words, closed pipes, and commands that only look.
+
+use crate::place::{Place, files};
+use std::io::Read;
+use std::process::Stdio;
+
+#[test]
+fn lists_say_what_there_is() {
+    let place = Place::new();
+    for (what, named) in
+        [("artefacts", "askl/table2"), ("methods", "kernel-ridge"), ("datasets", "segment")]
+    {
+        let text = place.run(&format!("list {what}")).with_code(0);
+        assert!(text.stdout.contains(named) && text.stderr.is_empty(), "{text:?}");
+        let json = place.run(&format!("list {what} --json")).with_code(0).json();
+        let heads = json[0].as_object().unwrap();
+        assert!(json.as_array().unwrap().len() > 5 && heads.len() > 2, "{what}");
+    }
+    // Where data is found depends on the place.
+    let here = place.run("data list --data data --json").with_code(0).json();
+    let segment = here.as_array().unwrap().iter().find(|row| row["dataset"] == "segment").unwrap();
+    assert_eq!(segment["found"], "data");
+    assert_eq!(segment["classes"], 7);
+}
+
+#[test]
+fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
+    let place = Place::new();
+    for (line, told) in [
+        ("reproduce askl/tabel2", "did you mean `askl/table2`"),
+        ("report asklt", "did you mean `askl`"),
+        ("status askl/tabel2", "did you mean `askl/table2`"),
+        ("reproduce askl/table2 --dataset segmnet", "did you mean `segment`"),
+        ("reproduce askl/table2 --method nksl --dry-run", "did you mean `nskl`"),
+        ("reproduce askl/table2 --variant correct --dry-run", "corrected"),
+        ("reproduce askl/table2 --profile smok --dry-run", "paper, quick, smoke"),
+        ("reproduce --shard 3/2", "1 <= I <= N"),
+        ("reproduce --shard zero", "2/3"),
+        ("reproduce --jobs 0", "--jobs"),
+        ("reproduce --repeats 0", "--repeats"),
+        ("reprduce", "reproduce"),
+        ("list method", "methods"),
+        ("data verify segmnet --data data", "segmnet"),
+        ("results merge", "<FROM>"),
+    ] {
+        let ended = place.run(line).with_code(2);
+        assert!(ended.stderr.contains(told), "`{line}` should say {told}: {}", ended.stderr);
+        assert!(ended.stdout.is_empty(), "`{line}` printed {}", ended.stdout);
+    }
+    assert!(!place.path("results").exists(), "wrong usage creates nothing");
+}
+
+#[test]
+fn without_a_word_there_is_help() {
+    let place = Place::new();
+    let bare = place.run("");
+    assert_eq!(bare.code, Some(2));
+    assert!(bare.stderr.contains("reproduce"), "{bare:?}");
+    let help = place.run("--help").with_code(0).stdout;
+    assert!(help.contains("Exit status: 0 all") && help.contains("130 interrupted"), "{help}");
+    assert!(place.run("--version").with_code(0).stdout.starts_with("mercer "));
+}
+
+#[test]
+fn a_data_folder_that_is_none_is_named() {
+    let place = Place::new();
+    for line in ["list datasets", "reproduce askl/table2 --profile smoke"] {
+        let output = place.command(line).env("MERCER_DATA", "nowhere").output().unwrap();
+        let ended = crate::place::Ended::of(&output).with_code(1);
+        assert!(ended.stderr.contains("nowhere"), "{ended:?}");
+    }
+}
+
+#[test]
+fn data_of_another_version_is_verified_as_such() {
+    let place = Place::new();
+    let ended = place.run("data verify segment --data data").with_code(1);
+    assert!(
+        ended.stderr.contains("another version") || ended.stderr.contains("version"),
+        "{ended:?}"
+    );
+    let missing = place.run("data verify letter --data data").with_code(4);
+    assert!(missing.stdout.contains("mercer data fetch letter"), "{missing:?}");
+    let iris = place.run("data verify iris").with_code(0);
+    assert!(iris.stdout.contains("iris: 150 rows, 4 columns"), "{iris:?}");
+}
+
+/// Whoever reads the first line and closes the pipe gets it, and no complaint.
+#[test]
+fn a_closed_pipe_is_quiet() {
+    let place = Place::new();
+    for line in [
+        "list methods",
+        "list datasets --json",
+        "data verify iris",
+        "status --json",
+        "results export",
+        "results export --json",
+        "results diff results other",
+    ] {
+        // Something to export and to compare.
+        std::fs::create_dir_all(place.path("other")).unwrap();
+        if !place.path("results").exists() {
+            place.reproduce("--method majority --method zero --repeats 1").with_code(0);
+        }
+        let mut child =
+            place.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Closed before anything is written: every write meets a closed pipe.
+        drop(child.stdout.take());
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        let status = child.wait().unwrap();
+        assert!(!told.contains("panicked") && !told.contains("Broken pipe"), "{line}: {told}");
+        assert_eq!(status.code(), Some(0), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_look_creates_nothing() {
+    let place = Place::new();
+    let before = files(&place.path("."));
+    place.run("status").with_code(0);
+    place.run("list").with_code(0);
+    let dry = place.reproduce("--dry-run").with_code(0);
+    assert!(dry.stdout.contains("0 recorded"), "{dry:?}");
+    assert_eq!(files(&place.path(".")), before);
+    assert!(!place.path("results").exists());
+}
