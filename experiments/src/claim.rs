@@ -1,6 +1,6 @@
 use crate::cell::StudyCell;
 use crate::{Desk, ExperimentError, compare};
-use mercer_statistics::wilcoxon_signed_rank;
+use mercer_statistics::{summarise, wilcoxon_signed_rank};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -69,6 +69,38 @@ pub enum Check {
         /// The methods of the row.
         methods: Vec<String>,
     },
+    /// `steadier` has the smaller deviation over repeats: Wilcoxon signed rank over the logarithms
+    /// of the ratios.
+    Steadier {
+        /// The study.
+        study: String,
+        /// The method that should vary less.
+        steadier: String,
+        /// The method that should vary more.
+        shakier: String,
+    },
+    /// `tighter` has the smaller Rademacher bound (11) at the end of training: Wilcoxon signed rank
+    /// over the logarithms of the ratios.
+    Tighter {
+        /// The study.
+        study: String,
+        /// The method that should have the smaller bound.
+        tighter: String,
+        /// The method that should have the larger bound.
+        looser: String,
+    },
+    /// The mean gain of `better` over `worse` is larger on some datasets than on the others with
+    /// the same metric.
+    LargerThere {
+        /// The study.
+        study: String,
+        /// The method that should win.
+        better: String,
+        /// The method that should lose.
+        worse: String,
+        /// Where it should win by more.
+        datasets: Vec<String>,
+    },
 }
 
 /// What a check says.
@@ -127,7 +159,10 @@ impl Claim {
         let (Check::Beats { study, .. }
         | Check::AlwaysAhead { study, .. }
         | Check::GoesWith { study, .. }
-        | Check::NeverWorse { study, .. }) = &self.check;
+        | Check::NeverWorse { study, .. }
+        | Check::Steadier { study, .. }
+        | Check::Tighter { study, .. }
+        | Check::LargerThere { study, .. }) = &self.check;
         let study = desk.cells(study)?;
         let (spec, cells) = &*study;
         let mut results = Vec::new();
@@ -157,6 +192,18 @@ impl Check {
                 Ok(goes_with(cells, dataset, methods, value))
             }
             Self::NeverWorse { method, methods, .. } => never_worse(cells, method, methods),
+            Self::Steadier { steadier, shakier, .. } => {
+                let deviation = |cell: &StudyCell| {
+                    cell.score().filter(|score| score.repeats > 1).map(|score| score.std)
+                };
+                smaller(cells, steadier, shakier, "deviation", &deviation)
+            }
+            Self::Tighter { tighter, looser, .. } => {
+                smaller(cells, tighter, looser, "bound", &rademacher)
+            }
+            Self::LargerThere { better, worse, datasets, .. } => {
+                larger_there(cells, better, worse, datasets)
+            }
         }
     }
 }
@@ -204,18 +251,107 @@ fn beats(
         return Ok((Holds::NotRun, "no records".to_owned()));
     }
     let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
-    let test = wilcoxon_signed_rank(&gains)?;
+    let (holds, p) = over_datasets(&gains)?;
+    let numbers = format!(
+        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %); Wilcoxon over datasets p = {p:.2e}",
+        gains.len()
+    );
+    Ok((holds, numbers))
+}
+
+/// What the signed rank test says of gains, one a dataset, with its p.
+fn over_datasets(gains: &[f64]) -> Result<(Holds, f64), ExperimentError> {
+    let test = wilcoxon_signed_rank(gains)?;
     let p = test.p_two_sided;
     let holds = match test.positive_ranks.total_cmp(&test.negative_ranks) {
         std::cmp::Ordering::Greater if p < 0.05 => Holds::Yes,
         std::cmp::Ordering::Less if p < 0.05 => Holds::No,
         _ => Holds::Undecided,
     };
+    Ok((holds, p))
+}
+
+/// Whether a positive number is smaller for `first` than for `second`, over the datasets.
+fn smaller(
+    cells: &[&StudyCell],
+    first: &str,
+    second: &str,
+    name: &str,
+    number: &dyn Fn(&StudyCell) -> Option<f64>,
+) -> Result<(Holds, String), ExperimentError> {
+    let mut ratios = Vec::new();
+    for dataset in datasets_of(cells) {
+        let side = |method: &str| of(cells, &dataset, method).and_then(number);
+        if let (Some(a), Some(b)) = (side(first), side(second))
+            && a > 0.0
+            && b > 0.0
+        {
+            ratios.push(a / b);
+        }
+    }
+    let Some(spread) = summarise(&ratios) else {
+        return Ok((Holds::NotRun, "no records".to_owned()));
+    };
+    let gains: Vec<f64> = ratios.iter().map(|ratio| -ratio.ln()).collect();
+    let (holds, p) = over_datasets(&gains)?;
+    let below = ratios.iter().filter(|ratio| **ratio < 1.0).count();
     let numbers = format!(
-        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %); Wilcoxon over datasets p = {p:.2e}",
-        gains.len()
+        "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}; Wilcoxon over datasets p = {p:.2e}",
+        ratios.len(),
+        spread.median,
+        spread.min,
+        spread.max
     );
     Ok((holds, numbers))
+}
+
+/// The Rademacher bound (11) at the end of training but for `√(K/n)`, which all methods share.
+fn rademacher(cell: &StudyCell) -> Option<f64> {
+    let mean = |name: &str| {
+        let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| value).collect();
+        summarise(&values).map(|summary| summary.mean)
+    };
+    Some(mean("trace-norm")? * mean("feature-norm-squared")?.sqrt())
+}
+
+fn larger_there(
+    cells: &[&StudyCell],
+    better: &str,
+    worse: &str,
+    there: &[String],
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut named, mut others) = (Vec::new(), Vec::new());
+    let mut metric = None;
+    for dataset in there {
+        let (Some(a), Some(b)) = (of(cells, dataset, better), of(cells, dataset, worse)) else {
+            return Ok((Holds::NotRun, format!("no records of {dataset}")));
+        };
+        metric = Some(a.metric());
+        named.extend(gain(a, b)?);
+    }
+    for dataset in datasets_of(cells).into_iter().filter(|name| !there.contains(name)) {
+        let (Some(a), Some(b)) = (of(cells, &dataset, better), of(cells, &dataset, worse)) else {
+            continue;
+        };
+        if metric == Some(a.metric()) {
+            others.extend(gain(a, b)?);
+        }
+    }
+    let (Some(named), Some(others)) = (summarise(&named), summarise(&others)) else {
+        return Ok((Holds::NotRun, "no records to compare with".to_owned()));
+    };
+    let holds = if named.mean > others.mean { Holds::Yes } else { Holds::No };
+    let numbers = format!(
+        "mean gain {:.2} there ({:.2} to {:.2}), {:.2} on {} others ({:.2} to {:.2}); by the means, without a test",
+        named.mean, named.min, named.max, others.mean, others.count, others.min, others.max
+    );
+    Ok((holds, numbers))
+}
+
+/// Mean paired gain of `a` over `b`: positive if it is better.
+fn gain(a: &StudyCell, b: &StudyCell) -> Result<Option<f64>, ExperimentError> {
+    let sign = if a.metric().larger_is_better() { 1.0 } else { -1.0 };
+    Ok(compare(a, b)?.map(|test| sign * test.difference))
 }
 
 /// Step and value along training, of the first repeat that has a curve.

@@ -6,12 +6,32 @@ use std::collections::BTreeMap;
 /// The pages, by file name.
 const PAGES: &[(&str, &str)] = &[
     ("askl-frozen-read-out", include_str!("../findings/askl-frozen-read-out.md")),
+    ("askl-frozen-cannot-reach", include_str!("../findings/askl-frozen-cannot-reach.md")),
+    ("askl-unclipped-is-harmless", include_str!("../findings/askl-unclipped-is-harmless.md")),
+    (
+        "askl-code-minimises-something-else",
+        include_str!("../findings/askl-code-minimises-something-else.md"),
+    ),
     ("askl-half-a-kernel", include_str!("../findings/askl-half-a-kernel.md")),
-    ("askl-worse-than-the-mean", include_str!("../findings/askl-worse-than-the-mean.md")),
     ("askl-scaling-decides", include_str!("../findings/askl-scaling-decides.md")),
+    ("askl-worse-than-the-mean", include_str!("../findings/askl-worse-than-the-mean.md")),
+    (
+        "askl-real-on-abalone-and-cpusmall",
+        include_str!("../findings/askl-real-on-abalone-and-cpusmall.md"),
+    ),
     ("askl-majority-on-poker", include_str!("../findings/askl-majority-on-poker.md")),
     ("askl-one-epoch-on-satimage", include_str!("../findings/askl-one-epoch-on-satimage.md")),
+    ("askl-tuned-for-one-method", include_str!("../findings/askl-tuned-for-one-method.md")),
+    (
+        "askl-objectives-do-not-compare",
+        include_str!("../findings/askl-objectives-do-not-compare.md"),
+    ),
+    ("askl-deviations-too-large", include_str!("../findings/askl-deviations-too-large.md")),
+    ("askl-underlines-contradict", include_str!("../findings/askl-underlines-contradict.md")),
     ("paired-t-false-alarms", include_str!("../findings/paired-t-false-alarms.md")),
+    ("askl-bound-is-vacuous", include_str!("../findings/askl-bound-is-vacuous.md")),
+    ("askl-bound-is-loose", include_str!("../findings/askl-bound-is-loose.md")),
+    ("askl-slips-of-the-text", include_str!("../findings/askl-slips-of-the-text.md")),
 ];
 
 /// Why numbers differ: a page whose every number is a query that is answered anew each time.

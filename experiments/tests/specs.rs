@@ -206,6 +206,13 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         Check::NeverWorse { study, method, methods } => {
             (study, std::iter::once(method).chain(methods).collect(), Vec::new())
         }
+        Check::Steadier { study, steadier, shakier } => {
+            (study, vec![steadier, shakier], Vec::new())
+        }
+        Check::Tighter { study, tighter, looser } => (study, vec![tighter, looser], Vec::new()),
+        Check::LargerThere { study, better, worse, datasets } => {
+            (study, vec![better, worse], datasets.iter().collect())
+        }
     }
 }
 
