@@ -1,5 +1,6 @@
 //! What a read-out that is never trained can and cannot do.
 
+use super::askl_protocol::short;
 use super::rows::rows;
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, published};
 use mercer_datasets::Catalogue;
@@ -95,8 +96,8 @@ fn shrinking(spec: &Spec, cells: &[StudyCell]) -> Result<Table, ExperimentError>
             Cell::text(dataset),
             Cell::count(outputs),
             Cell::number(epochs * train.div_ceil(batch as usize) as f64, 0),
-            Cell::text(format!("{rate:e}")).sort(rate),
-            Cell::text(format!("{lambda1:e}")).sort(lambda1),
+            Cell::text(short(rate)).sort(rate),
+            Cell::text(short(lambda1)).sort(lambda1),
             Cell::number(lost, 4),
             Cell::number(smallest, 1),
             Cell::number(100.0 * lost / smallest, 3),

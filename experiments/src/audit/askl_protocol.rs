@@ -262,10 +262,10 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// `0.05`, `1e-3`: the shorter way to write a setting.
-fn short(value: f64) -> String {
+/// `2000`, `0.05`, `1e-3`: small settings are shorter with an exponent.
+pub(crate) fn short(value: f64) -> String {
     let (plain, scientific) = (format!("{value}"), format!("{value:e}"));
-    if scientific.len() < plain.len() { scientific } else { plain }
+    if value < 1.0 && scientific.len() < plain.len() { scientific } else { plain }
 }
 
 fn values(spec: &Spec) -> Table {
