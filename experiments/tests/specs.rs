@@ -194,7 +194,8 @@ fn every_query_of_a_finding_is_answered_by_a_full_shelf() {
 /// The study of a claim, its methods and its datasets.
 fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
     match &claim.check {
-        Check::Beats { study, better, worse, datasets } => {
+        Check::Beats { study, better, worse, datasets }
+        | Check::LargerThere { study, better, worse, datasets } => {
             (study, vec![better, worse], datasets.iter().collect())
         }
         Check::AlwaysAhead { study, dataset, better, rivals, .. } => {
@@ -210,9 +211,6 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
             (study, vec![steadier, shakier], Vec::new())
         }
         Check::Tighter { study, tighter, looser } => (study, vec![tighter, looser], Vec::new()),
-        Check::LargerThere { study, better, worse, datasets } => {
-            (study, vec![better, worse], datasets.iter().collect())
-        }
     }
 }
 
