@@ -3,6 +3,7 @@
 //! | paper | methods |
 //! |---|---|
 //! | ASKL: Automated Spectral Kernel Learning | `sk`, `nsk`, `skl`, `nskl`, `askl` ([`askl::METHODS`]) |
+//! | RFTK: Ridgeless Regression with Random Features | `kernel-ridgeless`, `rf-ridge`, `rf-ridgeless`, `rf-sgd`, `rftk` ([`rftk::METHODS`]) |
 //!
 //! | symbol | code | meaning |
 //! |---|---|---|
@@ -15,6 +16,7 @@
 //! or what will be tested.
 
 pub mod askl;
+pub mod rftk;
 mod spectral;
 
-pub use spectral::Phases;
+pub use spectral::{Phases, Sampling, Schedule};

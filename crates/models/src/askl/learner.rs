@@ -1,5 +1,7 @@
 use super::{AsklParams, Kind, Norms, PenaltyScale, Precision, ReadOut, Thresholding};
-use crate::spectral::{FeaturePenalty, Model, Plan, ReadOutPenalty, Scalar, Start, train};
+use crate::spectral::{
+    FeaturePenalty, Model, Pace, Plan, ReadOutPenalty, Sampling, Scalar, Schedule, Start, train,
+};
 use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Task,
 };
@@ -50,6 +52,11 @@ impl Askl {
             rate: params.rate,
             epochs: params.epochs,
             batch: params.batch,
+            sampling: Sampling::Shuffled,
+            schedule: Schedule::Constant,
+            pace: Pace::TOGETHER,
+            trace: None,
+            ceiling: f64::INFINITY,
         })
     }
 

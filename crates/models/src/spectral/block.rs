@@ -1,13 +1,16 @@
-use super::loops::{compensated_sum, scaled, scaled_sum, squares, sum, times};
+use super::loops::{add_scaled, compensated_sum, scaled, scaled_sum, squares, sum, times};
 use super::{Model, Plan, Scalar};
 use mercer_linalg::{product, sin_cos};
 use mercer_solvers::{Memory, Step};
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, s};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use std::ops::Range;
 
 /// Entries of a tile of the frequencies' gradient: 256 KiB in `f32`, a part of a core's L2 cache,
 /// so that the optimiser finds the gradient there.
 const TILE: usize = 65_536;
+
+/// Rows of fixed inputs whose features are penalised at a time.
+const TRACE_ROWS: usize = 128;
 
 /// Some features of a model with all that belongs to them: the part that one thread trains.
 ///
@@ -37,6 +40,15 @@ pub(crate) struct Block<F> {
     angles: Vec<F>,
     cosines: Vec<F>,
     tile: Vec<F>,
+    trace: Option<TraceRoom<F>>,
+}
+
+/// Room for the gradient of a penalty of fixed inputs.
+struct TraceRoom<F> {
+    /// `Xᵀ [φ(X) ∘ φ'(X)]`, `d × w`.
+    gradient: Array2<F>,
+    flow: Array2<F>,
+    phi: Array2<F>,
 }
 
 /// Rows of a tile: a multiple of 6 where possible, which is what the products' kernels take at a
@@ -80,6 +92,11 @@ impl<F: Scalar> Block<F> {
             angles: vec![F::zero(); width],
             cosines: vec![F::zero(); width],
             tile: vec![F::zero(); learned * tile_rows * width],
+            trace: plan.trace.as_ref().filter(|_| plan.learn_frequencies).map(|_| TraceRoom {
+                gradient: Array2::zeros((d, width)),
+                flow: Array2::zeros((TRACE_ROWS, width)),
+                phi: Array2::zeros((TRACE_ROWS, size)),
+            }),
             columns,
         }
     }
@@ -109,11 +126,21 @@ impl<F: Scalar> Block<F> {
     /// Computes `φ` and its slopes for a batch `x` (`b × d`) and writes this block's part of
     /// `Wᵀ φ` to `scores` (`b × K`).
     pub fn forward(&mut self, x: ArrayView2<'_, F>, scores: ArrayViewMut2<'_, F>) {
+        let b = x.nrows();
+        let (mut flow, mut phi) = (std::mem::take(&mut self.flow), std::mem::take(&mut self.phi));
+        self.waves(x, &mut flow, &mut phi);
+        (self.flow, self.phi) = (flow, phi);
+        let phi = self.phi.slice(s![..b, ..]);
+        product(F::one(), phi, self.read_out.view(), F::zero(), scores);
+    }
+
+    /// The sines of the angles of the rows of `x` to `flow`, and `φ` to `phi`.
+    fn waves(&mut self, x: ArrayView2<'_, F>, flow: &mut Array2<F>, phi: &mut Array2<F>) {
         let (b, size) = (x.nrows(), self.columns.len());
-        let mut flow = self.flow.slice_mut(s![..b, ..]);
+        let mut flow = flow.slice_mut(s![..b, ..]);
         product(F::one(), x, self.frequencies.view(), F::zero(), flow.view_mut());
         let phases = self.phases.as_slice().expect("contiguous");
-        for (mut row, mut phi) in flow.rows_mut().into_iter().zip(self.phi.rows_mut()) {
+        for (mut row, mut phi) in flow.rows_mut().into_iter().zip(phi.rows_mut()) {
             let row = row.as_slice_mut().expect("contiguous");
             let phi = phi.as_slice_mut().expect("contiguous");
             sum(row, phases, &mut self.angles);
@@ -125,8 +152,35 @@ impl<F: Scalar> Block<F> {
                 scaled_sum(self.scale, first, second, phi);
             }
         }
-        let phi = self.phi.slice(s![..b, ..]);
-        product(F::one(), phi, self.read_out.view(), F::zero(), scores);
+    }
+
+    /// Computes `Xᵀ [φ(X) ∘ φ'(X)]` of fixed inputs, block by block, for
+    /// [`Block::update_frequencies`] and returns `‖φ(X)‖_F²` over these features.
+    ///
+    /// # Panics
+    /// If the plan that this block was cut for has no trace.
+    pub fn trace(&mut self, inputs: ArrayView2<'_, F>) -> f64 {
+        let mut room = self.trace.take().expect("a plan with a trace");
+        let size = self.columns.len();
+        room.gradient.fill(F::zero());
+        let mut norm = 0.0;
+        for x in inputs.axis_chunks_iter(Axis(0), TRACE_ROWS) {
+            self.waves(x, &mut room.flow, &mut room.phi);
+            let b = x.nrows();
+            let rows = room.flow.rows_mut().into_iter().zip(room.phi.rows()).take(b);
+            for (mut flow, phi) in rows {
+                let phi = phi.to_slice().expect("contiguous");
+                norm += squares(phi);
+                let flow = flow.as_slice_mut().expect("contiguous");
+                for flow in flow.chunks_exact_mut(size.max(1)) {
+                    times(flow, phi);
+                }
+            }
+            let flow = room.flow.slice(s![..b, ..]);
+            product(-self.scale, x.t(), flow, F::one(), room.gradient.view_mut());
+        }
+        self.trace = Some(room);
+        norm
     }
 
     /// `‖φ(batch)‖_F²` over these features.
@@ -200,7 +254,9 @@ impl<F: Scalar> Block<F> {
     }
 
     /// Moves the frequencies, tile by tile: gradient and optimiser while the tile is in cache.
-    pub fn update_frequencies(&mut self, x: ArrayView2<'_, F>, step: &Step<F>) {
+    ///
+    /// With `trace`, that many times what [`Block::trace`] has left is a part of the gradient.
+    pub fn update_frequencies(&mut self, x: ArrayView2<'_, F>, step: &Step<F>, trace: Option<f64>) {
         let (d, width) = self.frequencies.dim();
         if width == 0 {
             return;
@@ -214,6 +270,10 @@ impl<F: Scalar> Block<F> {
                 .expect("a tile has rows x width entries");
             self.frequency_gradient(x, rows.clone(), view);
             let entries = rows.start * width..rows.end * width;
+            if let (Some(factor), Some(room)) = (trace, &self.trace) {
+                let penalty = room.gradient.as_slice().expect("contiguous");
+                add_scaled(F::of(factor), &penalty[entries.clone()], gradient);
+            }
             let parameters = self.frequencies.as_slice_mut().expect("contiguous");
             let memory = self.frequency_memory.tile(entries.clone());
             step.update(&mut parameters[entries], gradient, memory);

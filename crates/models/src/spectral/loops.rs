@@ -55,6 +55,15 @@ dispatched! {
 }
 
 dispatched! {
+    /// `to = to + factor · a`.
+    pub(super) fn add_scaled<F: Scalar>(factor: F, a: &[F], to: &mut [F]) {
+        for (to, &a) in to.iter_mut().zip(a) {
+            *to += factor * a;
+        }
+    }
+}
+
+dispatched! {
     /// `to = to · a`, entrywise.
     pub(super) fn times<F: Scalar>(to: &mut [F], a: &[F]) {
         for (to, &a) in to.iter_mut().zip(a) {

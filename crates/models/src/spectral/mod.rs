@@ -20,7 +20,8 @@ mod train;
 
 pub use model::Phases;
 pub(crate) use model::{Model, Spectral, Start};
-pub(crate) use plan::{FeaturePenalty, Plan, ReadOutPenalty};
+pub(crate) use plan::{DIVERGED, FeaturePenalty, Pace, Plan, ReadOutPenalty, Trace, TracePenalty};
+pub use plan::{Sampling, Schedule};
 pub(crate) use train::train;
 
 /// The numbers that a spectral model can be trained in.

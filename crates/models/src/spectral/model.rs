@@ -132,6 +132,16 @@ impl<F: Scalar> Model<F> {
         }
     }
 
+    /// `φ(x)` of each row, `n × D`.
+    pub fn feature_matrix(&self, inputs: ArrayView2<'_, f64>) -> Array2<F> {
+        let mut features = Array2::zeros((inputs.nrows(), self.features()));
+        self.each_block(inputs, |first, phi, used| {
+            let rows = s![first..first + used, ..];
+            features.slice_mut(rows).assign(&phi.slice(s![..used, ..]));
+        });
+        features
+    }
+
     /// Mean `‖φ(x)‖²` over the rows.
     pub fn mean_feature_norm(&self, inputs: ArrayView2<'_, f64>) -> f64 {
         let mut total = 0.0;
@@ -145,12 +155,14 @@ impl<F: Scalar> Model<F> {
 
     /// Mean diagonal `k(x, x)` of the kernel that the features stand for in expectation over the
     /// phases: `(1/D) Σ_j (1 + cos((w_j − w'_j)ᵀ x))/2` with two maps of shared phases, 1/2 with
-    /// independent ones, 1 with one map.
+    /// independent ones; with one map 1 (one half if the scale is `1/√D`, not `√(2/D)`).
     pub fn mean_kernel_diagonal(&self, inputs: ArrayView2<'_, f64>) -> f64 {
-        if self.maps == 1 {
-            return 1.0;
-        }
         let big_d = self.features();
+        if self.maps == 1 {
+            let norm = self.scale * self.scale * big_d as f64 / 2.0;
+            // Exactly 1 with the scale √(2/D), whatever its rounding.
+            return if (norm - 1.0).abs() < 1e-12 { 1.0 } else { norm };
+        }
         let (phases, phases_prime) = self.phases.view().split_at(Axis(0), big_d);
         if phases != phases_prime {
             return 0.5;

@@ -1,5 +1,9 @@
 use mercer_learning::Loss;
-use mercer_solvers::{Optimiser, Threshold};
+use mercer_linalg::Real;
+use mercer_solvers::{Optimiser, Step, Threshold};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What is minimised over mini-batches, and how.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +28,108 @@ pub(crate) struct Plan {
     pub epochs: f64,
     /// Rows of a batch; the last one of a pass may be shorter.
     pub batch: usize,
+    /// How the rows of a batch are chosen.
+    pub sampling: Sampling,
+    /// How rates change with the steps.
+    pub schedule: Schedule,
+    /// When the frequencies move, and how fast.
+    pub pace: Pace,
+    /// A penalty of the features of fixed inputs, beside that of the batch.
+    pub trace: Option<Trace>,
+    /// Training has diverged when a batch's mean loss is above this and above
+    /// [`DIVERGED`] times the first batch's; infinite if only NaN and infinity count.
+    pub ceiling: f64,
+}
+
+/// How many times the first loss is beyond any noise of batches.
+pub(crate) const DIVERGED: f64 = 1e6;
+
+/// How the rows of a batch are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// A fresh order of all rows for each pass, cut into batches.
+    Shuffled,
+    /// Each row of a batch drawn from all rows, apart from the others; a pass is `⌈n/b⌉` batches.
+    Replacement,
+}
+
+/// How a rate changes with the step `t`, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// `γ_t = γ`.
+    Constant,
+    /// `γ_t = γ/√t`.
+    InverseRoot,
+}
+
+impl Schedule {
+    /// `γ_t`.
+    pub(crate) fn at(self, rate: f64, step: usize) -> f64 {
+        match self {
+            Self::Constant => rate,
+            Self::InverseRoot => rate / (step as f64).sqrt(),
+        }
+    }
+}
+
+/// When the frequencies move, and how fast.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Pace {
+    /// They move in the steps that are multiples of this, at least 1.
+    pub every: usize,
+    /// Their rate; that of the read-out if absent.
+    pub rate: Option<f64>,
+}
+
+impl Pace {
+    /// In every step, at the rate of the read-out.
+    pub const TOGETHER: Self = Self { every: 1, rate: None };
+}
+
+/// A penalty of the features of fixed inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Trace {
+    /// What is penalised.
+    pub penalty: TracePenalty,
+    /// It takes part in the frequencies' steps that are multiples of this, at least 1.
+    pub every: usize,
+    /// The inputs, one row a point; the training inputs if absent.
+    pub inputs: Option<Arc<Array2<f64>>>,
+}
+
+/// What a [`Trace`] penalises, `X` being its `m` inputs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TracePenalty {
+    /// `β ‖φ(X)‖_F²`: `β` times the trace of the kernel matrix.
+    Squared(f64),
+    /// `β ‖φ(X)‖_F / m`.
+    NormByRows(f64),
+}
+
+impl TracePenalty {
+    /// `c` such that the gradient is `c X^T [φ(X) o φ'(X)]`, given `‖φ(X)‖_F²` of `m` rows.
+    pub fn factor(self, squared_norm: f64, rows: usize) -> f64 {
+        match self {
+            Self::Squared(beta) => 2.0 * beta,
+            Self::NormByRows(beta) => slope_of_norm(beta / rows as f64, squared_norm),
+        }
+    }
+
+    /// Whether [`TracePenalty::factor`] depends on the norm.
+    pub const fn needs_norm(self) -> bool {
+        matches!(self, Self::NormByRows(_))
+    }
+
+    /// The penalty's value for `m` rows whose mean `‖φ(x)‖²` is given.
+    pub fn value(self, mean_squared_norm: f64, rows: usize) -> f64 {
+        let rows = rows as f64;
+        match self {
+            Self::Squared(beta) => beta * mean_squared_norm * rows,
+            Self::NormByRows(beta) => beta * (mean_squared_norm * rows).sqrt() / rows,
+        }
+    }
 }
 
 /// Penalty of the read-out.
@@ -131,5 +237,27 @@ impl Plan {
     pub fn steps(&self, rows: usize) -> usize {
         let per_epoch = rows.div_ceil(self.batch);
         ((self.epochs * per_epoch as f64).round() as usize).max(1)
+    }
+
+    /// Whether the frequencies move in a step.
+    pub const fn moves_frequencies(&self, step: usize) -> bool {
+        self.learn_frequencies && step.is_multiple_of(self.pace.every)
+    }
+
+    /// The trace that takes part in a step.
+    pub fn trace_in(&self, step: usize) -> Option<&Trace> {
+        let due = |trace: &&Trace| step.is_multiple_of(trace.every);
+        self.trace.as_ref().filter(due).filter(|_| self.moves_frequencies(step))
+    }
+
+    /// The read-out's step `t`.
+    pub fn read_out_step<F: Real>(&self, step: usize) -> Step<F> {
+        self.optimiser.step(self.schedule.at(self.rate, step), step)
+    }
+
+    /// The frequencies' step at step `t`; only their own steps count for the optimiser.
+    pub fn frequency_step<F: Real>(&self, step: usize) -> Step<F> {
+        let rate = self.pace.rate.unwrap_or(self.rate);
+        self.optimiser.step(self.schedule.at(rate, step), step / self.pace.every)
     }
 }

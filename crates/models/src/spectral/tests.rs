@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::model::Start;
 use super::train::losses;
-use super::{FeaturePenalty, Model, Phases, Plan, ReadOutPenalty, train};
+use super::{FeaturePenalty, Model, Pace, Phases, Plan, ReadOutPenalty, Sampling, Schedule, train};
 use approx::assert_relative_eq;
 use mercer_learning::{Fitting, Loss, Sample, Streams, Targets};
 use mercer_solvers::{Optimiser, Threshold};
@@ -24,6 +24,11 @@ fn plan(loss: Loss) -> Plan {
         rate: 1e-2,
         epochs: 2.0,
         batch: 32,
+        sampling: Sampling::Shuffled,
+        schedule: Schedule::Constant,
+        pace: Pace::TOGETHER,
+        trace: None,
+        ceiling: f64::INFINITY,
     }
 }
 
@@ -443,6 +448,7 @@ fn six_steps_are_those_of_pytorch() {
             rate: 0.05,
             epochs: 6.0,
             batch: 12,
+            ..plan(Loss::Squared)
         };
         let begun = model.frequencies.clone();
         let trained = train(&plan, model, &sample, &mut Fitting::seeded(1)).unwrap();

@@ -1,9 +1,11 @@
 use super::block::Block;
+use super::plan::{DIVERGED, Sampling};
 use super::{Model, Plan, Scalar, Spectral};
 use mercer_learning::{Fitting, LearningError, Moment, Sample, Targets};
 use mercer_linalg::{Member, team};
 use mercer_solvers::{Shrinkage, Threshold};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use rand::Rng;
 use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -34,6 +36,8 @@ struct Message<F> {
 struct Shared<'a, F> {
     plan: &'a Plan,
     inputs: Array2<F>,
+    /// Inputs of the plan's trace, where they are not the training inputs.
+    trace_inputs: Option<Array2<F>>,
     targets: &'a Targets,
     streams: &'a mercer_learning::Streams,
     steps: usize,
@@ -43,6 +47,8 @@ struct Shared<'a, F> {
     /// another still reads this one's.
     messages: [Vec<RwLock<Message<F>>>; 2],
     grams: Vec<RwLock<Array2<F>>>,
+    /// Each member's part of `‖φ(X)‖_F²` of the trace's inputs.
+    trace_norms: Vec<RwLock<f64>>,
     /// The whole model, brought up to date when somebody looks.
     whole: RwLock<Spectral<F>>,
     stop: AtomicBool,
@@ -83,12 +89,18 @@ pub(crate) fn train<F: Scalar>(
     let shared = Shared {
         plan,
         inputs: sample.inputs().mapv(F::of),
+        trace_inputs: plan
+            .trace
+            .as_ref()
+            .and_then(|trace| trace.inputs.as_ref())
+            .map(|inputs| inputs.mapv(F::of)),
         targets: sample.targets(),
         streams: &streams,
         steps: plan.steps(n),
         interval: fitting.probe.as_ref().map(|probe| probe.interval().max(1)),
         messages: [messages(), messages()],
         grams: (0..members).map(|_| RwLock::new(Array2::zeros((k, k)))).collect(),
+        trace_norms: (0..members).map(|_| RwLock::new(0.0)).collect(),
         whole: RwLock::new(Spectral { model, task: sample.task() }),
         stop: AtomicBool::new(false),
         decompositions: AtomicUsize::new(0),
@@ -113,11 +125,14 @@ const UNPOISONED: &str = "no member has panicked";
 fn bytes<F: Scalar>(plan: &Plan, model: &Model<F>, n: usize) -> u64 {
     let (d, k, width) = (model.inputs(), model.outputs(), model.maps * model.features());
     let (first, second) = plan.optimiser.memory_per_parameter();
-    let copies = 2 + if plan.learn_frequencies { first + second } else { 0 };
+    let trace = usize::from(plan.trace.is_some());
+    let copies = 2 + if plan.learn_frequencies { first + second + trace } else { 0 };
+    let given = plan.trace.as_ref().and_then(|trace| trace.inputs.as_ref());
     let numbers = n * d
         + d * width * copies
         + model.features() * k * (5 + first + second)
-        + plan.batch * (d + 3 * width);
+        + plan.batch * (d + 3 * width)
+        + given.map_or(0, |inputs| inputs.len());
     (numbers * size_of::<F>()) as u64 + (n * size_of::<usize>()) as u64
 }
 
@@ -134,6 +149,8 @@ struct Worker<'a, F> {
     shrinkage: Shrinkage,
     gram: Vec<f64>,
     removed: Array2<F>,
+    /// A loss above this means divergence.
+    ceiling: f64,
 }
 
 impl<'a, F: Scalar> Worker<'a, F> {
@@ -152,6 +169,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             shrinkage: Shrinkage::new(k),
             gram: vec![0.0; k * k],
             removed: Array2::zeros((k, k)),
+            ceiling: plan.ceiling,
         }
     }
 
@@ -164,18 +182,26 @@ impl<'a, F: Scalar> Worker<'a, F> {
         self.member.barrier();
         let (shared, n) = (self.shared, self.shared.inputs.nrows());
         let mut rng = shared.streams.rng("shuffle");
-        let mut order: Vec<usize> = (0..n).collect();
-        let mut cursor = n;
+        let replacement = shared.plan.sampling == Sampling::Replacement;
+        let batch = shared.plan.batch.min(n);
+        // Rows of a pass: with replacement, whole batches.
+        let pass = if replacement { n.div_ceil(batch) * batch } else { n };
+        let mut order: Vec<usize> = (0..pass).collect();
+        let mut cursor = pass;
         let mut seen = 0;
         let (mut since_look, mut this_pass, mut last_pass) =
             (Mean::default(), Mean::default(), Mean::default());
         for step in 1..=shared.steps {
-            if cursor == n {
-                order.shuffle(&mut rng);
+            if cursor == pass {
+                if replacement {
+                    order.fill_with(|| rng.gen_range(0..n));
+                } else {
+                    order.shuffle(&mut rng);
+                }
                 cursor = 0;
                 last_pass = std::mem::take(&mut this_pass);
             }
-            let rows = &order[cursor..(cursor + shared.plan.batch).min(n)];
+            let rows = &order[cursor..(cursor + batch).min(pass)];
             cursor += rows.len();
             seen += rows.len();
             let loss = self.step(step, rows, watch.as_mut())?;
@@ -188,10 +214,11 @@ impl<'a, F: Scalar> Worker<'a, F> {
             }
         }
         self.bring_together();
-        let loss = if cursor == n || last_pass.rows == 0 { this_pass } else { last_pass };
+        let loss = if cursor == pass || last_pass.rows == 0 { this_pass } else { last_pass };
         Ok(watch.map_or_else(BTreeMap::new, |watch| {
             let whole = shared.whole.read().expect(UNPOISONED);
-            let mut numbers = numbers(shared.plan, &whole.model, loss.value(), watch.rows.view());
+            let mut numbers =
+                numbers(shared.plan, &whole.model, loss.value(), watch.rows.view(), n);
             let decompositions = shared.decompositions.load(Ordering::Relaxed);
             numbers.insert("full-decompositions".to_owned(), decompositions as f64);
             numbers
@@ -242,13 +269,16 @@ impl<'a, F: Scalar> Worker<'a, F> {
             read_out_norm += message.read_out_norm_squared;
         }
         let loss = losses(plan, shared.targets, rows, &mut scores);
-        if !loss.is_finite() {
+        if step == 1 && loss.is_finite() {
+            self.ceiling = self.ceiling.max(DIVERGED * loss);
+        }
+        if !loss.is_finite() || loss > self.ceiling {
             return Err(LearningError::Diverged { step, loss });
         }
 
         let g = self.scores.slice(s![..b, ..]);
-        let update = plan.optimiser.step::<F>(plan.rate, step);
-        if plan.learn_frequencies {
+        let update = plan.read_out_step::<F>(step);
+        if plan.moves_frequencies(step) {
             self.block.backward(g, plan.feature_penalty.factor(feature_norm, b));
         }
         if plan.train_read_out {
@@ -268,8 +298,19 @@ impl<'a, F: Scalar> Worker<'a, F> {
             let mut gram = shared.grams[self.member.index()].write().expect(UNPOISONED);
             self.block.gram(gram.view_mut());
         }
-        if plan.learn_frequencies {
-            self.block.update_frequencies(x, &update);
+        if plan.moves_frequencies(step) {
+            let trace = plan.trace_in(step).map(|trace| {
+                let inputs = shared.trace_inputs.as_ref().unwrap_or(&shared.inputs);
+                let mut norm = self.block.trace(inputs.view());
+                if trace.penalty.needs_norm() {
+                    *shared.trace_norms[self.member.index()].write().expect(UNPOISONED) = norm;
+                    self.member.barrier();
+                    let parts = shared.trace_norms.iter();
+                    norm = parts.map(|part| *part.read().expect(UNPOISONED)).sum();
+                }
+                trace.penalty.factor(norm, inputs.nrows())
+            });
+            self.block.update_frequencies(x, &plan.frequency_step(step), trace);
         }
         if let Some(threshold) = threshold {
             self.member.barrier();
@@ -353,7 +394,13 @@ impl<'a, F: Scalar> Worker<'a, F> {
         if let Some(watch) = watch {
             let Watch { fitting, rows } = watch;
             let whole = self.shared.whole.read().expect(UNPOISONED);
-            let numbers = numbers(self.shared.plan, &whole.model, loss, rows.view());
+            let numbers = numbers(
+                self.shared.plan,
+                &whole.model,
+                loss,
+                rows.view(),
+                self.shared.inputs.nrows(),
+            );
             if let Some(probe) = fitting.probe.as_mut()
                 && let Err(error) = probe.observe(at, &*whole, &numbers)
             {
@@ -422,6 +469,7 @@ fn numbers<F: Scalar>(
     model: &Model<F>,
     loss: f64,
     rows: ArrayView2<'_, f64>,
+    n: usize,
 ) -> BTreeMap<String, f64> {
     let w = model.wide_read_out();
     let squared: f64 = w.iter().map(|w| w * w).sum();
@@ -434,9 +482,22 @@ fn numbers<F: Scalar>(
         f64::NAN
     };
     let feature = model.mean_feature_norm(rows);
-    let objective = loss
+    let mut objective = loss
         + plan.read_out_penalty.value(squared, trace)
         + plan.feature_penalty.value(feature, plan.batch);
+    let mut trace_penalty = None;
+    if let Some(trace) = &plan.trace {
+        let (norm, count) = match &trace.inputs {
+            None => (feature, n),
+            Some(inputs) => {
+                let rows = inputs.slice(s![..inputs.nrows().min(NORM_ROWS), ..]);
+                (model.mean_feature_norm(rows), inputs.nrows())
+            }
+        };
+        let value = trace.penalty.value(norm, count);
+        objective += value;
+        trace_penalty = Some(("trace-penalty", value));
+    }
     [
         ("loss", loss),
         ("trace-norm", trace),
@@ -446,6 +507,7 @@ fn numbers<F: Scalar>(
         ("objective", objective),
     ]
     .into_iter()
+    .chain(trace_penalty)
     .map(|(name, value)| (name.to_owned(), value))
     .collect()
 }

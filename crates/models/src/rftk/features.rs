@@ -1,0 +1,288 @@
+use super::{Normalisation, columns_of, counted, cutoff_in_range, not_negative, positive};
+use crate::Phases;
+use crate::spectral::{Model, Scalar, Spectral, Start};
+use linfa::ParamGuard;
+use mercer_learning::{
+    Convergence, Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Streams,
+};
+use mercer_linalg::{
+    Cholesky, JITTER_LADDER, LinalgError, explicit_inverse_f32, minimum_norm_solve, product,
+    symmetric_product, thin_svd,
+};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Rows on which the effective rank of the features is reported.
+const RANK_ROWS: usize = 1000;
+
+/// Smallest ridge, relative to the trace of the Gram matrix, that is solved by Cholesky: squaring
+/// the features then costs at most ten of the sixteen digits. Below, their singular values are used.
+const SMALL_RIDGE: f64 = 1e-10;
+
+/// How a closed form is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClosedPrecision {
+    /// Double precision; Cholesky where the ridge allows it, else a decomposition with a cut-off.
+    F64,
+    /// Single precision with an explicit inverse, as in the authors' code: where the matrix is
+    /// ill-conditioned the result is noise.
+    F32Inverse,
+}
+
+/// Settings of `rf-ridge` and `rf-ridgeless`; the defaults are the paper's text.
+///
+/// ```
+/// use linfa::prelude::*;
+/// use mercer_models::rftk::RandomFeaturesParams;
+/// use ndarray::{Array1, Axis, array};
+/// let x = Array1::linspace(-2.0, 2.0, 40);
+/// let dataset = Dataset::new(x.clone().insert_axis(Axis(1)), x.mapv(f64::sin));
+/// let params = RandomFeaturesParams { features: 300, std: 1.0, ..Default::default() };
+/// let model = params.seeded(1).fit(&dataset)?;
+/// let at_half = model.predict(&array![[0.5]])[0];
+/// assert!((at_half - 0.5f64.sin()).abs() < 1e-3);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RandomFeaturesParams {
+    /// Features `M`.
+    pub features: usize,
+    /// Deviation `k` of the entries of `O`, in 1/input unit ([`super::Width`] converts).
+    pub std: f64,
+    /// Factor of the features.
+    pub normalisation: Normalisation,
+    /// `λ ≥ 0` in `ΦᵀΦ + λ n I`; with 0, the solution of least norm. (The authors' code takes
+    /// 1e-7 for 0.)
+    pub lambda: f64,
+    /// How it is computed.
+    pub precision: ClosedPrecision,
+    /// Singular values of `Φ` at or below this times the largest count as 0 (`λ = 0` in double
+    /// precision only); `max(n, M) ε` if absent.
+    pub cutoff: Option<f64>,
+}
+
+impl Default for RandomFeaturesParams {
+    fn default() -> Self {
+        Self {
+            features: 2000,
+            std: 0.1,
+            normalisation: Normalisation::Printed,
+            lambda: 0.0,
+            precision: ClosedPrecision::F64,
+            cutoff: None,
+        }
+    }
+}
+
+impl RandomFeaturesParams {
+    /// The learner, after checking every setting.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn checked(self) -> Result<RandomFeatures, LearningError> {
+        counted("features", self.features)?;
+        positive("std", self.std)?;
+        not_negative("lambda", self.lambda)?;
+        cutoff_in_range(self.cutoff)?;
+        Ok(RandomFeatures(self))
+    }
+
+    /// For linfa's `Fit`: these settings, and the root of the random streams.
+    pub const fn seeded(self, seed: u64) -> SeededRandomFeatures {
+        SeededRandomFeatures(Estimator { learner: RandomFeatures(self), seed })
+    }
+}
+
+/// [`RandomFeaturesParams`] with a seed, as linfa wants them: not checked before `fit` or `check`.
+#[derive(Debug, Clone)]
+pub struct SeededRandomFeatures(Estimator<RandomFeatures>);
+
+impl ParamGuard for SeededRandomFeatures {
+    type Checked = Estimator<RandomFeatures>;
+    type Error = LearningError;
+
+    fn check_ref(&self) -> Result<&Self::Checked, Self::Error> {
+        self.0.learner.0.clone().checked()?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<Self::Checked, Self::Error> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+/// Least squares on random Fourier features, with or without a ridge.
+///
+/// Facts of a fit: `loss` (mean squared error of the training rows), `rank`, `cutoff` (absolute, of
+/// singular values; 0 where none was cut), `jitter`, `frobenius-squared` (`‖w‖²`),
+/// `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`) and its
+/// companion free of scale, `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows).
+#[derive(Debug, Clone, PartialEq)]
+pub struct RandomFeatures(RandomFeaturesParams);
+
+impl RandomFeatures {
+    /// The settings.
+    pub const fn params(&self) -> &RandomFeaturesParams {
+        &self.0
+    }
+}
+
+impl Learner for RandomFeatures {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        sample.require_two_classes()?;
+        let params = &self.0;
+        let (n, big_m, k) = (sample.rows(), params.features, sample.task().outputs());
+        let small = n.min(big_m);
+        let doubles = match params.precision {
+            // The features, LAPACK's copy of them and one side's vectors; and square matrices.
+            ClosedPrecision::F64 => 3 * n * big_m + 5 * small * small + 2 * n * k,
+            ClosedPrecision::F32Inverse => (n * big_m + 4 * big_m * big_m + 2 * n * k) / 2,
+        };
+        fitting.limits.reserve(8 * doubles as u64)?;
+        match params.precision {
+            ClosedPrecision::F64 => self.fit_double(sample, fitting),
+            ClosedPrecision::F32Inverse => self.fit_single(sample, fitting),
+        }
+    }
+}
+
+/// `w` and what was decided on the way.
+struct Solution<F> {
+    read_out: Array2<F>,
+    facts: [(&'static str, f64); 3],
+}
+
+impl RandomFeatures {
+    fn fit_double(&self, sample: &Sample, fitting: &Fitting<'_>) -> Result<Fitted, LearningError> {
+        let params = &self.0;
+        let mut model = drawn::<f64>(params, sample, &fitting.streams);
+        let phi = model.feature_matrix(sample.inputs());
+        fitting.limits.check()?;
+        let y = columns_of(sample.targets());
+        let ridge = params.lambda * sample.rows() as f64;
+        let solution =
+            solve(phi.view(), y.view(), ridge, params.cutoff).map_err(|error| numerical(&error))?;
+        model.read_out = solution.read_out;
+        Ok(outcome(model, &phi, sample, &y, &solution.facts))
+    }
+
+    fn fit_single(&self, sample: &Sample, fitting: &Fitting<'_>) -> Result<Fitted, LearningError> {
+        let params = &self.0;
+        let mut model = drawn::<f32>(params, sample, &fitting.streams);
+        let phi = model.feature_matrix(sample.inputs());
+        fitting.limits.check()?;
+        let y = columns_of(sample.targets());
+        let narrow = y.mapv(|entry| entry as f32);
+        let mut gram = symmetric_product(phi.view());
+        let ridge = (params.lambda * sample.rows() as f64) as f32;
+        gram.diag_mut().mapv_inplace(|entry| entry + ridge);
+        let inverse = explicit_inverse_f32(gram.view()).map_err(|error| numerical(&error))?;
+        let mut right = Array2::zeros((params.features, narrow.ncols()));
+        product(1.0, phi.t(), narrow.view(), 0.0, right.view_mut());
+        product(1.0, inverse.view(), right.view(), 0.0, model.read_out.view_mut());
+        let rank = params.features as f64;
+        let facts = [("rank", rank), ("cutoff", 0.0), ("jitter", 0.0)];
+        Ok(outcome(model, &phi, sample, &y, &facts))
+    }
+}
+
+/// Frequencies and phases as the trained methods draw them, under a read-out of zeros.
+fn drawn<F: Scalar>(params: &RandomFeaturesParams, sample: &Sample, streams: &Streams) -> Model<F> {
+    let start = Start {
+        features: params.features,
+        deviations: vec![params.std],
+        phases: Phases::Shared,
+        read_out_deviation: 0.0,
+    };
+    let mut model = Model::draw(&start, sample.features(), sample.task().outputs(), streams);
+    model.scale = params.normalisation.scale(params.features);
+    model
+}
+
+/// `argmin ‖Φ w − y‖² + t ‖w‖²`, of least norm if `t = 0`.
+fn solve(
+    phi: ArrayView2<'_, f64>,
+    y: ArrayView2<'_, f64>,
+    ridge: f64,
+    cutoff: Option<f64>,
+) -> Result<Solution<f64>, LinalgError> {
+    let (n, big_m) = phi.dim();
+    if ridge == 0.0 {
+        let solved = minimum_norm_solve(phi, y, cutoff)?;
+        let facts = [("rank", solved.rank as f64), ("cutoff", solved.cutoff), ("jitter", 0.0)];
+        return Ok(Solution { read_out: solved.x, facts });
+    }
+    let trace: f64 = phi.iter().map(|entry| entry * entry).sum();
+    let rank = n.min(big_m) as f64;
+    // Not a comparison of NaN: a trace that is not finite goes to the decomposition, which says so.
+    if ridge >= SMALL_RIDGE * trace {
+        let primal = big_m <= n;
+        let mut gram = symmetric_product(if primal { phi } else { phi.reversed_axes() });
+        gram.diag_mut().mapv_inplace(|entry| entry + ridge);
+        let (factor, jitter) = Cholesky::with_jitter(gram, &JITTER_LADDER)?;
+        let read_out = if primal {
+            factor.solve(&multiplied(phi.t(), y))?
+        } else {
+            multiplied(phi.t(), factor.solve(&y.to_owned())?.view())
+        };
+        return Ok(Solution {
+            read_out,
+            facts: [("rank", rank), ("cutoff", 0.0), ("jitter", jitter)],
+        });
+    }
+    let svd = thin_svd(phi)?;
+    let filter = svd.singular.mapv(|value| value / (value * value + ridge));
+    let coordinates = multiplied(svd.u.t(), y) * filter.insert_axis(Axis(1));
+    let read_out = multiplied(svd.vt.t(), coordinates.view());
+    Ok(Solution { read_out, facts: [("rank", rank), ("cutoff", 0.0), ("jitter", 0.0)] })
+}
+
+fn multiplied(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut c = Array2::zeros((a.nrows(), b.ncols()));
+    product(1.0, a, b, 0.0, c.view_mut());
+    c
+}
+
+fn numerical(error: &LinalgError) -> LearningError {
+    let operation = "least squares on random features";
+    LearningError::Numerical { operation, reason: error.to_string() }
+}
+
+fn outcome<F: Scalar>(
+    model: Model<F>,
+    phi: &Array2<F>,
+    sample: &Sample,
+    y: &Array2<f64>,
+    decided: &[(&str, f64)],
+) -> Fitted {
+    let mut fitted = Array2::zeros(y.dim());
+    product(F::one(), phi.view(), model.read_out.view(), F::zero(), fitted.view_mut());
+    let n = sample.rows() as f64;
+    let squares = |values: &Array2<F>| values.iter().map(|v| v.wide() * v.wide()).sum::<f64>();
+    let loss = fitted.iter().zip(y).map(|(f, y)| (f.wide() - y).powi(2)).sum::<f64>() / n;
+    let mut facts: BTreeMap<String, f64> =
+        decided.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    let first = phi.slice(s![..phi.nrows().min(RANK_ROWS), ..]);
+    for (name, value) in [
+        ("loss", loss),
+        ("frobenius-squared", squares(&model.read_out)),
+        ("feature-norm-squared", squares(phi) / n),
+        ("effective-rank", effective_rank(first)),
+    ] {
+        facts.insert(name.to_owned(), value);
+    }
+    let predictor = Spectral { model, task: sample.task() };
+    Outcome { predictor, convergence: Convergence::Exact, facts }.boxed()
+}
+
+/// `tr(K)²/‖K‖_F²` of `K = Φ Φᵀ`: between 1 and the number of rows, whatever the scale of `Φ`.
+pub(super) fn effective_rank<F: Scalar>(phi: ArrayView2<'_, F>) -> f64 {
+    let gram = symmetric_product(phi.reversed_axes());
+    let trace: f64 = gram.diag().iter().map(|entry| entry.wide()).sum();
+    let squares: f64 = gram.iter().map(|entry| entry.wide() * entry.wide()).sum();
+    if squares > 0.0 { trace * trace / squares } else { 0.0 }
+}

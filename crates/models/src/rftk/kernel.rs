@@ -1,0 +1,299 @@
+use super::{
+    ClosedPrecision, GaussianOperator, columns_of, counted, cutoff_in_range, not_negative,
+    positive, refused,
+};
+use mercer_kernels::{Kernel, Sections};
+use mercer_learning::{
+    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Predictor, Sample, Task,
+};
+use mercer_linalg::{
+    Cholesky, JITTER_LADDER, LinalgError, Nystrom, SymmetricOperator, conjugate_gradients,
+    explicit_inverse_f32, product, semidefinite_solve,
+};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use rand::seq::index;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The Gram matrix of so many rows, a factor and the eigenvectors of it fill some 4 GB.
+const DIRECT_ROWS: usize = 12_000;
+
+/// How the coefficients are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelSolver {
+    /// Direct up to 12,000 rows, iterative beyond.
+    Auto,
+    /// The Gram matrix is stored and factored or decomposed.
+    Direct,
+    /// Conjugate gradients on a Gram matrix that is never stored, preconditioned by Nyström's
+    /// approximation. The outcome says whether the tolerance was met.
+    Iterative,
+}
+
+/// Settings of `kernel-ridgeless`; the defaults are the paper's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KernelRidgelessParams {
+    /// `k` of the kernel `exp(−k² ‖x − x'‖²/2)`, in 1/input unit ([`super::Width`] converts).
+    pub std: f64,
+    /// `λ ≥ 0` in `K + λ n I`; with 0, the pseudo-inverse. (The authors' code takes 1e-8 for 0.)
+    pub lambda: f64,
+    /// How a direct solution is computed.
+    pub precision: ClosedPrecision,
+    /// Eigenvalues of `K` at or below this times the largest count as 0 (`λ = 0` in double
+    /// precision, direct); `n ε` if absent.
+    pub cutoff: Option<f64>,
+    /// How the coefficients are found.
+    pub solver: KernelSolver,
+    /// Relative residual at which the iteration stops.
+    pub tolerance: f64,
+    /// Most iterations; each costs `n² d` multiply-adds.
+    pub iterations: usize,
+    /// Columns of `K` behind the preconditioner.
+    pub landmarks: usize,
+}
+
+impl Default for KernelRidgelessParams {
+    fn default() -> Self {
+        Self {
+            std: 0.1,
+            lambda: 0.0,
+            precision: ClosedPrecision::F64,
+            cutoff: None,
+            solver: KernelSolver::Auto,
+            tolerance: 1e-6,
+            iterations: 200,
+            landmarks: 1000,
+        }
+    }
+}
+
+impl KernelRidgelessParams {
+    /// The learner, after checking every setting.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn checked(self) -> Result<KernelRidgeless, LearningError> {
+        positive("std", self.std)?;
+        not_negative("lambda", self.lambda)?;
+        cutoff_in_range(self.cutoff)?;
+        counted("iterations", self.iterations)?;
+        counted("landmarks", self.landmarks)?;
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(refused("tolerance", self.tolerance, "above 0 and below 1"));
+        }
+        if self.solver == KernelSolver::Iterative && self.precision != ClosedPrecision::F64 {
+            return Err(refused("precision", "f32-inverse", "`f64` with the iterative solver"));
+        }
+        Ok(KernelRidgeless(self))
+    }
+}
+
+/// Ridgeless regression with a Gaussian kernel, `f(x) = Σ α_i k(x, x_i)`, `α = K⁺ y`; or, with
+/// `λ > 0`, `α = (K + λ n I)⁻¹ y`.
+///
+/// Facts of a fit: `loss` (mean squared error of the training rows), and direct `rank`, `cutoff`
+/// (absolute, of eigenvalues) and `jitter`; iterative `residual`, `iterations`.
+///
+/// ```
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use mercer_models::rftk::KernelRidgelessParams;
+/// use ndarray::{Array1, Axis};
+/// let x = Array1::linspace(-2.0, 2.0, 12);
+/// let sample = Sample::regression(x.clone().insert_axis(Axis(1)), x.mapv(f64::sin))?;
+/// let learner = KernelRidgelessParams { std: 2.0, ..Default::default() }.checked()?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert!(fitted.facts["loss"] < 1e-20); // it interpolates
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelRidgeless(KernelRidgelessParams);
+
+impl KernelRidgeless {
+    /// The settings.
+    pub const fn params(&self) -> &KernelRidgelessParams {
+        &self.0
+    }
+
+    fn solver(&self, rows: usize) -> KernelSolver {
+        let exact = self.0.precision == ClosedPrecision::F64;
+        match self.0.solver {
+            KernelSolver::Auto if rows > DIRECT_ROWS && exact => KernelSolver::Iterative,
+            KernelSolver::Auto => KernelSolver::Direct,
+            chosen => chosen,
+        }
+    }
+}
+
+impl Learner for KernelRidgeless {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        sample.require_two_classes()?;
+        let kernel = Kernel::Gaussian { std: self.0.std };
+        let y = columns_of(sample.targets());
+        let found = match self.solver(sample.rows()) {
+            KernelSolver::Iterative => self.iterate(sample, &y, fitting)?,
+            _ => self.solve(sample, &y, kernel, fitting)?,
+        };
+        let predictor = Expansion {
+            task: sample.task(),
+            sections: kernel.sections(sample.inputs()),
+            coefficients: found.coefficients,
+        };
+        let facts: BTreeMap<String, f64> =
+            found.facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Ok(Outcome { predictor, convergence: found.convergence, facts }.boxed())
+    }
+}
+
+struct Found {
+    coefficients: Array2<f64>,
+    convergence: Convergence,
+    facts: Vec<(&'static str, f64)>,
+}
+
+impl KernelRidgeless {
+    fn solve(
+        &self,
+        sample: &Sample,
+        y: &Array2<f64>,
+        kernel: Kernel,
+        fitting: &Fitting<'_>,
+    ) -> Result<Found, LearningError> {
+        let params = &self.0;
+        let n = sample.rows();
+        // The matrix, its factor, and the eigenvectors with their room; half of it in f32.
+        let squares = match params.precision {
+            ClosedPrecision::F64 if params.lambda > 0.0 => 1,
+            ClosedPrecision::F64 => 5,
+            ClosedPrecision::F32Inverse => 3,
+        };
+        fitting.limits.reserve(8 * (squares * n * n + 2 * n * sample.features()) as u64)?;
+        let mut gram = kernel.gram(sample.inputs());
+        fitting.limits.check()?;
+        let ridge = params.lambda * n as f64;
+        let whole = n as f64;
+        let (coefficients, rank, cutoff, jitter) = match params.precision {
+            ClosedPrecision::F32Inverse => {
+                let mut narrow = gram.mapv(|entry| entry as f32);
+                narrow.diag_mut().mapv_inplace(|entry| entry + ridge as f32);
+                let inverse = explicit_inverse_f32(narrow.view()).map_err(|e| numerical(&e))?;
+                let right = y.mapv(|entry| entry as f32);
+                let mut coefficients = Array2::zeros(y.dim());
+                product(1f32, inverse.view(), right.view(), 0.0, coefficients.view_mut());
+                (coefficients.mapv(f64::from), whole, 0.0, 0.0)
+            }
+            ClosedPrecision::F64 if ridge > 0.0 => {
+                gram.diag_mut().mapv_inplace(|entry| entry + ridge);
+                let (factor, jitter) =
+                    Cholesky::with_jitter(gram, &JITTER_LADDER).map_err(|e| numerical(&e))?;
+                (factor.solve(y).map_err(|e| numerical(&e))?, whole, 0.0, jitter)
+            }
+            ClosedPrecision::F64 => {
+                let solved = semidefinite_solve(&gram, y.view(), params.cutoff)
+                    .map_err(|e| numerical(&e))?;
+                (solved.x, solved.rank as f64, solved.cutoff, 0.0)
+            }
+        };
+        // y − K α, the matrix being gone where it was factored in place.
+        let sections = kernel.sections(sample.inputs());
+        let loss = mean_square(&(expand(&sections, &coefficients, sample.inputs()) - y));
+        let facts = vec![("loss", loss), ("rank", rank), ("cutoff", cutoff), ("jitter", jitter)];
+        Ok(Found { coefficients, convergence: Convergence::Exact, facts })
+    }
+
+    fn iterate(
+        &self,
+        sample: &Sample,
+        y: &Array2<f64>,
+        fitting: &Fitting<'_>,
+    ) -> Result<Found, LearningError> {
+        let params = &self.0;
+        let (n, inputs) = (sample.rows(), sample.inputs());
+        let landmarks = params.landmarks.min(n);
+        let threads = fitting.threads.max(1);
+        let room = 3 * n * sample.features() + 3 * n * landmarks + (8 + threads) * y.len();
+        fitting.limits.reserve(8 * (room + threads * (1 << 20)) as u64)?;
+        let ridge = params.lambda * n as f64;
+        let mut rng = fitting.streams.rng("landmarks");
+        let mut core = index::sample(&mut rng, n, landmarks).into_vec();
+        core.sort_unstable();
+        let chosen = inputs.select(Axis(0), &core);
+        let columns = Kernel::Gaussian { std: params.std }.cross_gram(inputs, chosen.view());
+        fitting.limits.check()?;
+        let precondition =
+            Nystrom::new(columns.view(), &core, ridge).map_err(|error| numerical(&error))?;
+        drop(columns);
+        let operator = GaussianOperator::new(inputs, params.std, ridge, threads);
+        let mut outside = None;
+        let solved = conjugate_gradients(
+            &operator,
+            y.view(),
+            |r| precondition.apply(r),
+            params.tolerance,
+            params.iterations,
+            |_, _| {
+                fitting.limits.check().map_err(|error| {
+                    outside = Some(error);
+                    LinalgError::NotFinite { operation: "a fit that was stopped" }
+                })
+            },
+        );
+        let solved = solved.map_err(|error| outside.unwrap_or_else(|| numerical(&error)))?;
+        // y − (K + t I) α is known to the residual; K α differs from it by t α.
+        let residual = y - &operator.apply(solved.x.view()) + &(ridge * &solved.x);
+        let (iterations, reached) = (solved.iterations, solved.residual);
+        let convergence = if solved.converged {
+            Convergence::Converged { iterations }
+        } else {
+            Convergence::NotConverged { iterations, residual: reached }
+        };
+        let facts = vec![
+            ("loss", mean_square(&residual)),
+            ("residual", reached),
+            ("iterations", iterations as f64),
+        ];
+        Ok(Found { coefficients: solved.x, convergence, facts })
+    }
+}
+
+fn mean_square(residual: &Array2<f64>) -> f64 {
+    residual.iter().map(|r| r * r).sum::<f64>() / residual.nrows() as f64
+}
+
+fn numerical(error: &LinalgError) -> LearningError {
+    LearningError::Numerical { operation: "solving K alpha = y", reason: error.to_string() }
+}
+
+/// `f(x) = Σ α_i k(x, x_i)`.
+struct Expansion {
+    task: Task,
+    sections: Sections,
+    coefficients: Array2<f64>, // α, n × K
+}
+
+/// `Σ α_i k(x, x_i)` for each row of `inputs`, some rows at a time.
+fn expand(sections: &Sections, alpha: &Array2<f64>, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+    const BLOCK: usize = 512; // rows whose kernel values are held at once
+    let mut scores = Array2::zeros((inputs.nrows(), alpha.ncols()));
+    for start in (0..inputs.nrows()).step_by(BLOCK) {
+        let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
+        let values = sections.at(inputs.slice(rows));
+        product(1.0, values.view(), alpha.view(), 0.0, scores.slice_mut(rows));
+    }
+    scores
+}
+
+impl Predictor for Expansion {
+    fn task(&self) -> Task {
+        self.task
+    }
+
+    fn features(&self) -> usize {
+        self.sections.features()
+    }
+
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        expand(&self.sections, &self.coefficients, inputs)
+    }
+}

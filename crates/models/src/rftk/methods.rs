@@ -1,0 +1,174 @@
+use super::{FeatureSgdParams, KernelRidgelessParams, RandomFeaturesParams, SgdKind};
+use mercer_learning::{
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+};
+
+/// The paper's methods in the order of its Table 1, kernel ridge regression (a baseline) apart.
+///
+/// ```
+/// use mercer_learning::{Fitting, Sample, Settings, find};
+/// use mercer_models::rftk::METHODS;
+/// use ndarray::array;
+/// let sample = Sample::regression(array![[-1.0], [0.0], [1.0]], array![1.0, 0.0, 1.0])?;
+/// let settings = Settings::new().with("features", 50).with("std", 1.0);
+/// let learner = find(METHODS, "rf-ridgeless")?.learner(&settings, sample.task())?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert!(fitted.facts["loss"] < 1e-20); // 50 features pass through 3 points
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+pub const METHODS: &[Method] = &[KERNEL_RIDGELESS, RF_RIDGE, RF_RIDGELESS, RF_SGD, RFTK];
+
+/// Relative cut-off of the features' singular values in a first run: at working precision, noise of
+/// the targets is amplified by up to 1e13, and the fit of a smooth kernel to noisy rows is useless.
+/// The squares of these are the kernel matrix's eigenvalues. (The paper's text has no cut-off.)
+const CUTOFF: f64 = 1e-4;
+
+const CITES: &str = "Li, Liu & Zhang (2022)";
+
+const KERNEL_RIDGELESS: Method = Method {
+    name: "kernel-ridgeless",
+    title: "kernel ridgeless",
+    summary: "Gaussian kernel interpolation of least norm; classes by least squares on one-hot",
+    cites: CITES,
+    revision: 1,
+    tasks: Tasks::Both,
+    cost: Cost { fit: "n^3/3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
+    resource: None,
+    defaults: |shape| {
+        Settings::of(&KernelRidgelessParams {
+            std: default_std(shape),
+            cutoff: Some(CUTOFF * CUTOFF),
+            ..KernelRidgelessParams::default()
+        })
+    },
+    space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
+    build: |settings| {
+        Ok(Box::new(settings.parse::<KernelRidgelessParams>("kernel-ridgeless")?.checked()?))
+    },
+};
+
+const RF_RIDGELESS: Method = Method {
+    name: "rf-ridgeless",
+    title: "RF",
+    summary: "random features, least squares of least norm",
+    cites: CITES,
+    revision: 1,
+    tasks: Tasks::Both,
+    cost: Cost {
+        fit: "n D min(n, D) + min(n, D)^3",
+        predict: "D (d + K)",
+        memory: "n D + min(n, D)^2",
+    },
+    resource: None,
+    defaults: |shape| closed_defaults(shape, 0.0),
+    space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
+    build: |settings| build_closed(settings, "rf-ridgeless"),
+};
+
+const RF_RIDGE: Method = Method {
+    name: "rf-ridge",
+    title: "RF ridge",
+    summary: "random features, ridge regression",
+    defaults: |shape| closed_defaults(shape, 1e-6),
+    space: |shape| Space {
+        axes: vec![std_axis(shape), Axis { name: "lambda", range: Range::Log10(-10.0, -1.0) }],
+        anchors: vec![width_anchor(shape).with("lambda", 1e-6)],
+    },
+    build: |settings| build_closed(settings, "rf-ridge"),
+    ..RF_RIDGELESS
+};
+
+const RF_SGD: Method = Method {
+    name: "rf-sgd",
+    title: "RF-SGD",
+    summary: "random features, read-out by stochastic gradients",
+    cites: CITES,
+    revision: 1,
+    tasks: Tasks::Both,
+    cost: Cost { fit: "epochs n D (d + K)", predict: "D (d + K)", memory: "n d + D (d + K)" },
+    resource: Some("epochs"),
+    defaults: |shape| trained_defaults(shape, SgdKind::RfSgd),
+    space: |shape| trained_space(shape, SgdKind::RfSgd),
+    build: |settings| build_trained(settings, SgdKind::RfSgd),
+};
+
+const RFTK: Method = Method {
+    name: "rftk",
+    title: "RFTK",
+    summary: "random features whose frequencies are learned under a penalty of the kernel's trace",
+    cost: Cost {
+        fit: "epochs n D (d + K) (1 + n / (s b))",
+        predict: "D (d + K)",
+        memory: "n d + 3 D (d + K)",
+    },
+    defaults: |shape| trained_defaults(shape, SgdKind::Rftk),
+    space: |shape| trained_space(shape, SgdKind::Rftk),
+    build: |settings| build_trained(settings, SgdKind::Rftk),
+    ..RF_SGD
+};
+
+fn build_closed(
+    settings: &Settings,
+    method: &'static str,
+) -> Result<Box<dyn Learner>, LearningError> {
+    Ok(Box::new(settings.parse::<RandomFeaturesParams>(method)?.checked()?))
+}
+
+fn build_trained(settings: &Settings, kind: SgdKind) -> Result<Box<dyn Learner>, LearningError> {
+    let params: FeatureSgdParams = settings.parse(kind.name())?;
+    Ok(Box::new(FeatureSgdParams { kind, ..params }.checked()?))
+}
+
+/// Inputs of standard deviation 1 are about `√(2d)` apart: `k = 1/√d` makes the kernel of two
+/// typical points `1/e`.
+fn default_std(shape: &Shape) -> f64 {
+    rounded(1.0 / (shape.features as f64).sqrt())
+}
+
+fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+fn width_anchor(shape: &Shape) -> Settings {
+    Settings::new().with("std", default_std(shape))
+}
+
+/// Eight octaves around the default.
+fn std_axis(shape: &Shape) -> Axis {
+    let centre = default_std(shape).log2();
+    Axis { name: "std", range: Range::Log2(centre - 4.0, centre + 4.0) }
+}
+
+fn closed_defaults(shape: &Shape, lambda: f64) -> Settings {
+    let std = default_std(shape);
+    let cutoff = (lambda == 0.0).then_some(CUTOFF);
+    Settings::of(&RandomFeaturesParams { std, lambda, cutoff, ..RandomFeaturesParams::default() })
+}
+
+/// A trace of `n/2` then weighs 0.005; and rates at which neither step overshoots on data of
+/// standard deviation 1.
+fn trained_defaults(shape: &Shape, kind: SgdKind) -> Settings {
+    let learns = kind == SgdKind::Rftk;
+    Settings::of(&FeatureSgdParams {
+        std: default_std(shape),
+        rate: if learns { 0.5 } else { 1.0 },
+        beta: if learns { rounded(0.01 / shape.rows as f64) } else { 0.0 },
+        frequency_rate: learns.then_some(1.0),
+        ..FeatureSgdParams::default()
+    })
+}
+
+fn trained_space(shape: &Shape, kind: SgdKind) -> Space {
+    let start = trained_defaults(shape, kind);
+    let mut axes = vec![std_axis(shape), Axis { name: "rate", range: Range::Log10(-2.0, 0.5) }];
+    if kind == SgdKind::Rftk {
+        let beta = rounded(1.0 / shape.rows as f64).log10();
+        axes.push(Axis { name: "beta", range: Range::Log10(beta - 5.0, beta) });
+        axes.push(Axis { name: "frequency_rate", range: Range::Log10(-1.0, 3.0) });
+    }
+    let anchor = axes
+        .iter()
+        .filter_map(|axis| start.get(axis.name).map(|value| (axis.name, value.clone())))
+        .fold(Settings::new(), |settings, (name, value)| settings.with(name, value));
+    Space { axes, anchors: vec![anchor] }
+}

@@ -1,0 +1,177 @@
+use super::features::effective_rank;
+use super::{FeatureSgdParams, SgdKind, TraceForm, refused};
+use crate::Phases;
+use crate::askl::Precision;
+use crate::spectral::{
+    DIVERGED, FeaturePenalty, Model, Pace, Plan, ReadOutPenalty, Scalar, Start, Trace,
+    TracePenalty, train,
+};
+use mercer_learning::{
+    Convergence, Fitted, Fitting, Learner, LearningError, Loss, Outcome, Sample, Streams, Targets,
+};
+use mercer_solvers::Optimiser;
+use ndarray::{Array2, Axis, s};
+use rand::seq::index;
+use std::sync::Arc;
+
+/// Rows on which the effective rank of the features is reported.
+const RANK_ROWS: usize = 1000;
+
+/// Random features trained by mini-batches: the two methods with their settings checked.
+///
+/// Facts of a fit: `loss` (mean over the last pass), `objective`, `trace-penalty`,
+/// `frobenius-squared` (`‖w‖²`), `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel
+/// matrix over `n`), `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows),
+/// `frequency-steps` and `batch-used`. A probe sees all of them but the last three.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeatureSgd {
+    params: FeatureSgdParams,
+    trace_inputs: Option<Arc<Array2<f64>>>,
+}
+
+impl FeatureSgd {
+    /// Settings that the caller has checked or will check before a fit.
+    pub(super) const fn of(params: FeatureSgdParams) -> Self {
+        Self { params, trace_inputs: None }
+    }
+
+    /// The settings.
+    pub const fn params(&self) -> &FeatureSgdParams {
+        &self.params
+    }
+
+    /// Penalises the features of these inputs (`m × d`), not of training inputs: the authors' code
+    /// takes the validation inputs.
+    #[must_use]
+    pub fn with_trace_inputs(self, inputs: Array2<f64>) -> Self {
+        Self { trace_inputs: Some(Arc::new(inputs)), ..self }
+    }
+
+    /// What is minimised on a sample, and how.
+    pub(crate) fn plan(&self, sample: &Sample, streams: &Streams) -> Result<Plan, LearningError> {
+        let params = &self.params;
+        let learns = params.kind == SgdKind::Rftk;
+        let loss = params.loss_for(sample.task())?;
+        let linear = matches!(params.optimiser, Optimiser::Sgd | Optimiser::Momentum);
+        // The printed step is half a gradient step of the squared loss.
+        let halved = !learns && linear && loss == Loss::Squared;
+        let mut plan = Plan {
+            loss,
+            read_out_penalty: ReadOutPenalty::Nothing,
+            feature_penalty: FeaturePenalty::Nothing,
+            learn_frequencies: learns,
+            train_read_out: true,
+            bias: false,
+            optimiser: params.optimiser,
+            rate: if halved { params.rate / 2.0 } else { params.rate },
+            epochs: params.epochs,
+            batch: params.batch.min(sample.rows()),
+            sampling: params.sampling,
+            schedule: params.schedule,
+            pace: Pace::TOGETHER,
+            trace: None,
+            ceiling: DIVERGED * loss_of_zero(loss, sample).max(f64::MIN_POSITIVE),
+        };
+        let every = params.every.min(plan.steps(sample.rows()));
+        if learns {
+            plan.pace = Pace { every, rate: params.frequency_rate };
+        }
+        if learns && params.beta > 0.0 {
+            plan.trace = Some(Trace {
+                penalty: match params.trace {
+                    TraceForm::Squared => TracePenalty::Squared(params.beta),
+                    TraceForm::NormByRows => TracePenalty::NormByRows(params.beta),
+                },
+                every: params.trace_every.unwrap_or(every),
+                inputs: self.trace_inputs(sample, streams)?,
+            });
+        }
+        Ok(plan)
+    }
+
+    /// The inputs of the trace, where they are not all training inputs.
+    fn trace_inputs(
+        &self,
+        sample: &Sample,
+        streams: &Streams,
+    ) -> Result<Option<Arc<Array2<f64>>>, LearningError> {
+        if let Some(inputs) = &self.trace_inputs {
+            let (expected, found) = (sample.features(), inputs.ncols());
+            if expected != found {
+                return Err(LearningError::Width { expected, found });
+            }
+            if inputs.nrows() == 0 {
+                return Err(LearningError::NoRows);
+            }
+            if let Some(value) = inputs.iter().find(|value| !value.is_finite()) {
+                return Err(refused("trace_inputs", value, "finite"));
+            }
+            return Ok(Some(Arc::clone(inputs)));
+        }
+        let n = sample.rows();
+        Ok(self.params.trace_rows.filter(|&rows| rows < n).map(|rows| {
+            let mut rng = streams.rng("trace-rows");
+            let chosen = index::sample(&mut rng, n, rows).into_vec();
+            Arc::new(sample.inputs().select(Axis(0), &chosen))
+        }))
+    }
+
+    fn fit_in<F: Scalar>(
+        &self,
+        sample: &Sample,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let params = &self.params;
+        sample.require_two_classes()?;
+        let plan = self.plan(sample, &fitting.streams)?;
+        let start = Start {
+            features: params.features,
+            deviations: vec![params.std],
+            phases: Phases::Shared,
+            read_out_deviation: params.read_out_std,
+        };
+        let outputs = sample.task().outputs();
+        let mut model = Model::<F>::draw(&start, sample.features(), outputs, &fitting.streams);
+        model.scale = params.normalisation.scale(params.features);
+        let trained = train(&plan, model, sample, fitting)?;
+        let model = &trained.predictor.model;
+        let finite = |values: &Array2<F>| values.iter().all(|value| value.wide().is_finite());
+        if !finite(&model.read_out) || !finite(&model.frequencies) {
+            // The last step was one too many: no batch came after it to show it.
+            return Err(LearningError::Diverged { step: trained.steps, loss: f64::INFINITY });
+        }
+        let first = s![..sample.rows().min(RANK_ROWS), ..];
+        let phi = model.feature_matrix(sample.inputs().slice(first));
+        let mut facts = trained.numbers;
+        let moves = if plan.learn_frequencies { trained.steps / plan.pace.every } else { 0 };
+        for (name, value) in [
+            ("effective-rank", effective_rank(phi.view())),
+            ("frequency-steps", moves as f64),
+            ("batch-used", plan.batch as f64),
+        ] {
+            facts.insert(name.to_owned(), value);
+        }
+        let convergence = Convergence::FixedSteps { steps: trained.steps };
+        Ok(Outcome { predictor: trained.predictor, convergence, facts }.boxed())
+    }
+}
+
+/// Mean loss of `f = 0`.
+fn loss_of_zero(loss: Loss, sample: &Sample) -> f64 {
+    match (loss, sample.targets()) {
+        (Loss::CrossEntropy, Targets::Classes { classes, .. }) => (*classes as f64).ln(),
+        (_, Targets::Classes { .. }) => 1.0,
+        (_, Targets::Real(values)) => {
+            values.iter().map(|y| y * y).sum::<f64>() / values.len() as f64
+        }
+    }
+}
+
+impl Learner for FeatureSgd {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        match self.params.precision {
+            Precision::F32 => self.fit_in::<f32>(sample, fitting),
+            Precision::F64 => self.fit_in::<f64>(sample, fitting),
+        }
+    }
+}
