@@ -76,6 +76,9 @@ impl KernelRidgelessParams {
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn checked(self) -> Result<KernelRidgeless, LearningError> {
         positive("std", self.std)?;
+        if !(self.std * self.std).is_finite() {
+            return Err(refused("std", self.std, "small enough for its square to be finite"));
+        }
         not_negative("lambda", self.lambda)?;
         cutoff_in_range(self.cutoff)?;
         counted("iterations", self.iterations)?;
