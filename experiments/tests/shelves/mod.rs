@@ -1,7 +1,7 @@
 //! A shelf on which every trial of every study has a record: made up, for tests of what is shown.
 
 use mercer_datasets::Catalogue;
-use mercer_experiments::{COMPUTED, Computed, Desk, STUDIES, Shelf, study};
+use mercer_experiments::{COMPUTED, Computed, Desk, PATHS, STUDIES, Shelf, study};
 use mercer_harness::{Selection, SplitRule, Trial, plan};
 use mercer_learning::{Method, Task};
 use mercer_records::{CurvePoint, Record, Run, Status, TrialResult};
@@ -34,6 +34,8 @@ pub fn record(trial: &Trial) -> Record {
         };
         (1..=3).map(point).collect()
     });
+    let is_path = PATHS.iter().any(|path| path.method.name == trial.key.method);
+    let curve = if is_path { path_curve(number) } else { curve };
     let facts = NUMBERS.map(|name| (name.to_owned(), 1.0 + number)).into();
     let result = TrialResult {
         status: Status::Done,
@@ -49,6 +51,16 @@ pub fn record(trial: &Trial) -> Record {
         rows,
     };
     Record::new(trial.key.clone(), result, Run::default())
+}
+
+/// A trial that is a whole curve over sizes, size 0 being the limit.
+fn path_curve(number: f64) -> Vec<CurvePoint> {
+    let point = |step: u64| {
+        let values = ["error 0", "error 1e-2", "predicted error"];
+        let values = values.map(|name| (name.to_owned(), number / (1.0 + step as f64)));
+        CurvePoint { step, epoch: 0.0, values: values.into() }
+    };
+    [0, 10, 100, 1000].map(point).into()
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
