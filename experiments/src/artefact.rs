@@ -42,6 +42,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     askl::figure2::ARTEFACT,
     askl::figure3::ARTEFACT,
     askl::figure4::ARTEFACT,
+    rftk::figure1a::ARTEFACT,
     rftk::figure2a::ARTEFACT,
     audit::paired_t::ARTEFACT,
     audit::askl_read_out::ARTEFACT,

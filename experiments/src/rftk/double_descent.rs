@@ -15,6 +15,7 @@ use mercer_learning::{
 };
 use mercer_linalg::{Eigen, cos, product, symmetric_eigen};
 use mercer_records::CurvePoint;
+use mercer_theory::{RidgeCondition, effective_ridge};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -95,7 +96,8 @@ fn run(
     let targets = one_hot(&parts.train);
     let train = parts.train.inputs().mapv(|x| x as f32);
     let test = parts.test.inputs().mapv(|x| x as f32);
-    let mut curve = vec![limit(parts, &params, &targets)?];
+    let kernel = KernelSide::new(parts, params.std)?;
+    let mut curve = vec![kernel.limit(parts, &params, &targets)];
     for (i, features) in params.feature_counts().into_iter().enumerate() {
         fitting.limits.check()?;
         let mut rng = fitting.streams.rng(&format!("features {i}"));
@@ -109,24 +111,60 @@ fn run(
             .map(|&lambda| phi.t().dot(&dual(&eigen, &targets, lambda)))
             .collect();
         let scores = draw.scores(test.view(), &weights);
-        curve.push(point(features, &parts.train, &params.lambdas, &scores, &parts.test));
+        let mut here = point(features, &parts.train, &params.lambdas, &scores, &parts.test);
+        here.values.extend(kernel.at_effective_ridge(features, parts, &targets)?);
+        curve.push(here);
     }
     Ok(curve)
 }
 
 /// The kernel that the features approach: `exp(−k² ‖x − x'‖² / 2) / 2`, since `φ = cos / √M`.
-fn limit(
-    parts: &Parts,
-    params: &Params,
-    targets: &Array2<f64>,
-) -> Result<CurvePoint, LearningError> {
-    let kernel = Kernel::Gaussian { std: params.std };
-    let gram = kernel.gram(parts.train.inputs()).mapv(|k| 0.5 * k);
-    let cross = kernel.cross_gram(parts.test.inputs(), parts.train.inputs()).mapv(|k| 0.5 * k);
-    let eigen = decompose(gram.view())?;
-    let scores: Vec<Array2<f64>> =
-        params.lambdas.iter().map(|&lambda| cross.dot(&dual(&eigen, targets, lambda))).collect();
-    Ok(point(0, &parts.train, &params.lambdas, &scores, &parts.test))
+struct KernelSide {
+    eigen: Eigen,
+    cross: Array2<f64>,
+}
+
+impl KernelSide {
+    fn new(parts: &Parts, std: f64) -> Result<Self, LearningError> {
+        let kernel = Kernel::Gaussian { std };
+        let gram = kernel.gram(parts.train.inputs()).mapv(|k| 0.5 * k);
+        let cross = kernel.cross_gram(parts.test.inputs(), parts.train.inputs());
+        Ok(Self { eigen: decompose(gram.view())?, cross: cross.mapv(|k| 0.5 * k) })
+    }
+
+    /// Kernel regression with the ridges of the path: what the features tend to.
+    fn limit(&self, parts: &Parts, params: &Params, targets: &Array2<f64>) -> CurvePoint {
+        let scores: Vec<Array2<f64>> = params
+            .lambdas
+            .iter()
+            .map(|&lambda| self.cross.dot(&dual(&self.eigen, targets, lambda)))
+            .collect();
+        point(0, &parts.train, &params.lambdas, &scores, &parts.test)
+    }
+
+    /// Kernel ridge regression at the ridge that so few features amount to (Theorem 3).
+    fn at_effective_ridge(
+        &self,
+        features: usize,
+        parts: &Parts,
+        targets: &Array2<f64>,
+    ) -> Result<BTreeMap<String, f64>, LearningError> {
+        if features >= targets.nrows() {
+            return Ok(BTreeMap::new());
+        }
+        let eigenvalues = self.eigen.values.to_vec();
+        let ridge =
+            effective_ridge(&eigenvalues, features, RidgeCondition::Features).map_err(|error| {
+                LearningError::Numerical { operation: "effective ridge", reason: error.to_string() }
+            })?;
+        let scores = [self.cross.dot(&dual(&self.eigen, targets, ridge.lambda))];
+        let here = point(features, &parts.train, &[ridge.lambda], &scores, &parts.test);
+        let renamed = here.values.into_iter().map(|(name, value)| {
+            let metric = name.split(' ').next().unwrap_or_default().to_owned();
+            (format!("predicted {metric}"), value)
+        });
+        Ok(renamed.chain([("effective ridge".to_owned(), ridge.lambda)]).collect())
+    }
 }
 
 fn decompose(gram: ArrayView2<'_, f64>) -> Result<Eigen, LearningError> {

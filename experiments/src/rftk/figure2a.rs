@@ -1,7 +1,7 @@
 //! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
 
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
-use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
+use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("rftk/figure2a")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse. Horizontal lines: the kernel that the features approach, without a ridge. Vertical line: M = n.")
+        .caption("Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse. Horizontal line: the kernel that the features approach, without a ridge. Below M = n, dashed: that kernel with the ridge to which so few features amount, Tr[K(K + λnI)⁻¹] = M.")
         .columns(2);
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
         .caption("For each ridge: the largest mean test error from M = n/2 up, and where; the error at the last M; the error of the kernel itself. Intervals of 95 % over repeats. The paper prints no numbers; read off the plot saved with its code, the ridgeless curve on MNIST peaks at about 0.80 where M = n and ends at about 0.26.")
@@ -56,6 +56,12 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                     .mark(Mark::Horizontal { y: kernel.0, label: "kernel, ridgeless".to_owned() });
             }
         }
+        let predicted: Vec<(f64, f64)> =
+            means(cell, "predicted error").map(|(m, p)| (m as f64 / 100.0, p.0)).collect();
+        if !predicted.is_empty() {
+            let label = "kernel at the effective ridge (Theorem 3)";
+            panel = panel.series(Series::line(label, predicted).style(Style::Dashed));
+        }
         panel = panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
         if cell.key().dataset == "mnist" {
             let label = "read off the authors' plot".to_owned();
@@ -74,33 +80,34 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
 }
 
-/// For each ridge, number of features to mean and half-width; features 0 are the kernel itself.
-fn curves(cell: &StudyCell) -> Vec<(f64, BTreeMap<u64, Point>)> {
-    // M can stand twice in the list of sizes; its points are pooled.
-    let mut values: BTreeMap<String, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
+/// Number of features to mean and half-width of one value of the curve.
+fn means(cell: &StudyCell, name: &str) -> impl Iterator<Item = (u64, Point)> {
+    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for point in cell.records().flat_map(|record| &record.result.curve) {
-        for (name, value) in &point.values {
-            if let Some(lambda) = name.strip_prefix("error ") {
-                values
-                    .entry(lambda.to_owned())
-                    .or_default()
-                    .entry(point.step)
-                    .or_default()
-                    .push(*value);
-            }
+        if let Some(value) = point.values.get(name) {
+            values.entry(point.step).or_default().push(*value);
         }
     }
-    let mut curves: Vec<(f64, BTreeMap<u64, Point>)> = values
+    values.into_iter().filter_map(|(size, values)| {
+        let summary = summarise(&values)?;
+        Some((size, (summary.mean, 1.96 * summary.standard_error())))
+    })
+}
+
+/// For each ridge, number of features to mean and half-width; features 0 are the kernel itself.
+fn curves(cell: &StudyCell) -> Vec<(f64, BTreeMap<u64, Point>)> {
+    let mut names: Vec<&str> = cell
+        .records()
+        .filter_map(|record| record.result.curve.first())
+        .flat_map(|point| point.values.keys())
+        .filter_map(|name| name.strip_prefix("error "))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut curves: Vec<(f64, BTreeMap<u64, Point>)> = names
         .into_iter()
-        .filter_map(|(lambda, by_size)| {
-            let curve = by_size
-                .into_iter()
-                .filter_map(|(size, values)| {
-                    let summary = summarise(&values)?;
-                    Some((size, (summary.mean, 1.96 * summary.standard_error())))
-                })
-                .collect();
-            Some((lambda.parse().ok()?, curve))
+        .filter_map(|lambda| {
+            Some((lambda.parse().ok()?, means(cell, &format!("error {lambda}")).collect()))
         })
         .collect();
     curves.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,4 +1,5 @@
 //! Ridgeless Regression with Random Features.
 
 pub(crate) mod double_descent;
+pub(crate) mod figure1a;
 pub(crate) mod figure2a;
