@@ -51,5 +51,6 @@ pub fn plannable() -> Vec<Method> {
 
 /// Every registered method: the papers' learners, then the baselines, in the order of the tables.
 pub fn registry() -> Vec<Method> {
-    mercer_models::askl::METHODS.iter().chain(mercer_baselines::BASELINES).copied().collect()
+    [mercer_models::askl::METHODS, mercer_models::rftk::METHODS, mercer_baselines::BASELINES]
+        .concat()
 }
