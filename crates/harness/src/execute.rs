@@ -82,7 +82,12 @@ pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, Har
     let limits = TrialLimits::start(seconds, bytes, laboratory.stop.clone());
     let parts = prepare(&dataset, &trial.protocol, &trial.streams)?;
     clock.lap("prepare");
-    let result = match attempt(trial, laboratory, &parts, &limits, &mut clock) {
+    // A panic is a fault of one learner: it costs its trial, not the run.
+    let attempted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        attempt(trial, laboratory, &parts, &limits, &mut clock)
+    }));
+    let attempted = attempted.unwrap_or_else(|panic| Err(panicked(panic.as_ref()).into()));
+    let result = match attempted {
         Ok(result) => result,
         Err(HarnessError::Learning(error)) if error != LearningError::Interrupted => {
             failed(&error, &parts)
@@ -94,6 +99,18 @@ pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, Har
     let record = Record::new(trial.key.clone(), result, run);
     laboratory.store.put(&record)?;
     Ok(record)
+}
+
+/// What a learner said when it panicked.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> LearningError {
+    let said = panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    LearningError::Numerical {
+        operation: "the fit",
+        reason: format!("it panicked: {}", said.unwrap_or_else(|| "no message".to_owned())),
+    }
 }
 
 /// The record of a trial's tuning: from the archive, from the directory, or made now.

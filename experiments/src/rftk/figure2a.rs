@@ -24,13 +24,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("rftk/figure2a")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse. Horizontal line: the kernel that the features approach, without a ridge. Below M = n, dashed: that kernel with the ridge to which so few features amount, Tr[K(K + λnI)⁻¹] = M.")
+        .caption("Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse. Horizontal line: the kernel that the features approach, without a ridge. Below M = n, dashed: that kernel with the ridge to which so few features amount in the mean over draws, Tr[K(K + λnI)⁻¹] = M; what lies above it is the variance of the draw.")
         .columns(2);
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
         .caption("For each ridge: the largest mean test error from M = n/2 up, and where; the error at the last M; the error of the kernel itself. Intervals of 95 % over repeats. The paper prints no numbers; read off the plot saved with its code, the ridgeless curve on MNIST peaks at about 0.80 where M = n and ends at about 0.26.")
         .columns([Column::left("Dataset"), Column::right("Ridge")])
         .columns(["Peak at M/n", "Peak error", "Error at the end", "Kernel", "Repeats"].map(Column::right));
-    for cell in cells.iter() {
+    for cell in cells {
         let curves = curves(cell);
         if curves.is_empty() {
             continue;

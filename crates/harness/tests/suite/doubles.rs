@@ -45,6 +45,8 @@ enum Conduct {
     Fails,
     /// An error if its rate is large: some candidates of a tuner.
     FailsWhenFast,
+    /// A fault of its own.
+    Panics,
     /// A loss that is not finite.
     Diverges,
     /// A millisecond a step.
@@ -82,6 +84,7 @@ impl Learner for Drifting {
         match self.conduct {
             Conduct::Fails if !page(&self.token, |page| page.mended) => return Err(failure()),
             Conduct::FailsWhenFast if self.rate > 0.1 => return Err(failure()),
+            Conduct::Panics => panic!("a double was told to"),
             Conduct::Diverges => {
                 return Err(LearningError::Diverged { step: 1, loss: f64::INFINITY });
             }

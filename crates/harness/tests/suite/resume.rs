@@ -73,6 +73,18 @@ fn a_failure_is_kept_until_a_retry_is_asked_for() {
 }
 
 #[test]
+fn a_panic_costs_its_trial_and_not_the_run() {
+    let trials = all(&one_method("conduct = \"panics\", token = \"panics\"", ""));
+    let folder = tempfile::tempdir().unwrap();
+    let laboratory = laboratory(folder.path());
+    let summary = carry_out(&trials, &laboratory);
+    assert_eq!((summary.done, summary.failed.len()), (0, 4));
+    let record = laboratory.store.get(&trials[0].key).unwrap().unwrap();
+    assert_eq!(record.result.status, Status::Failed);
+    assert!(record.result.error.unwrap().contains("panicked: a double was told to"));
+}
+
+#[test]
 fn divergence_is_a_result_and_stays() {
     let trials = all(&one_method("conduct = \"diverges\", token = \"diverged\"", ""));
     let folder = tempfile::tempdir().unwrap();
