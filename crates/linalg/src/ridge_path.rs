@@ -120,11 +120,13 @@ impl<'a> RidgePath<'a> {
         let filtered = &self.coordinates * &shares.view().insert_axis(Axis(1));
         let mut residuals = self.targets.to_owned();
         product(-1.0, left, filtered.view(), 1.0, residuals.view_mut());
+        let mut shared = Array1::zeros(shares.len());
         for ((mut residual, u), b) in
             residuals.rows_mut().into_iter().zip(left.rows()).zip(self.targets.rows())
         {
-            let leverage: f64 = u.iter().zip(&shares).map(|(u, share)| u * u * share).sum();
-            let left_over = 1.0 - leverage;
+            shared.assign(&u);
+            shared *= &shares;
+            let left_over = 1.0 - u.dot(&shared);
             // Rounding in a sum of `rank` squares that should be 1.
             if left_over > self.rank() as f64 * f64::EPSILON {
                 residual /= left_over;
