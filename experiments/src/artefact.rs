@@ -42,6 +42,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     askl::figure2::ARTEFACT,
     askl::figure3::ARTEFACT,
     askl::figure4::ARTEFACT,
+    rftk::table1::ARTEFACT,
     rftk::figure1a::ARTEFACT,
     rftk::figure2a::ARTEFACT,
     audit::paired_t::ARTEFACT,
@@ -57,6 +58,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::askl_looseness::ARTEFACT,
     audit::askl_slips::ARTEFACT,
     audit::askl_protocol::ARTEFACT,
+    audit::rftk_beta_zero::ARTEFACT,
     theory::askl_bound::ARTEFACT,
 ];
 

@@ -7,6 +7,7 @@
 //!
 //! It knows no learner by its code, only by its name in a spec.
 
+mod accuracies;
 mod artefact;
 mod askl;
 mod audit;

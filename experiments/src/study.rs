@@ -6,6 +6,7 @@ use std::path::Path;
 pub const STUDIES: &[(&str, &str)] = &[
     ("askl/table2", include_str!("../specs/askl-table2.toml")),
     ("audit/askl", include_str!("../specs/audit-askl.toml")),
+    ("rftk/table1", include_str!("../specs/rftk-table1.toml")),
     ("rftk/figure2a", include_str!("../specs/rftk-figure2a.toml")),
 ];
 

@@ -80,9 +80,9 @@ pub fn plan(
 ) -> Result<Vec<Trial>, HarnessError> {
     check(selection, spec)?;
     let profile = spec.profile(profile)?;
+    check_settings(spec, methods)?;
     let mut trials = Vec::new();
     for variant in &spec.variants {
-        check_settings(spec, variant, methods)?;
         if !wanted(&selection.variants, &variant.name) {
             continue;
         }
@@ -94,7 +94,7 @@ pub fn plan(
                 continue;
             }
             for method in &variant.methods {
-                if wanted(&selection.methods, &method.name) {
+                if wanted(&selection.methods, &method.name) && !method.except.contains(dataset) {
                     let registered = find(methods, &method.name)?;
                     let cell = Cell { spec, variant, dataset, method, registered };
                     cell.trials(&profile, selection, archive, &mut trials)?;
@@ -145,19 +145,33 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// A setting that no method of the variant knows is a slip of the pen.
-fn check_settings(spec: &Spec, variant: &Variant, methods: &[Method]) -> Result<(), HarnessError> {
+fn check_settings(spec: &Spec, methods: &[Method]) -> Result<(), HarnessError> {
     let shape = Shape { rows: 100, features: 2, task: Task::Classification { classes: 2 } };
-    let mut known = Settings::new();
-    for method in &variant.methods {
-        known = known.overridden_by(&(find(methods, &method.name)?.defaults)(&shape));
+    let mut of_study = Settings::new();
+    for variant in &spec.variants {
+        let mut known = Settings::new();
+        for method in &variant.methods {
+            known = known.overridden_by(&(find(methods, &method.name)?.defaults)(&shape));
+        }
+        let rules = variant.dataset.values().flat_map(|rule| rule.settings.iter());
+        let whose = format!("variant `{}`", variant.name);
+        only_known(variant.settings.iter().chain(rules), &known, &whose)?;
+        of_study = of_study.overridden_by(&known);
     }
-    let rules = variant.dataset.values().map(|rule| &rule.settings);
-    let given = spec.given.values().chain(rules).flat_map(Settings::iter);
-    match variant.settings.iter().chain(given).find(|(name, _)| known.get(name).is_none()) {
+    // What is given for a dataset may concern one variant and not another.
+    only_known(spec.given.values().flat_map(Settings::iter), &of_study, &spec.artefact)
+}
+
+fn only_known<'a>(
+    mut settings: impl Iterator<Item = (&'a str, &'a Value)>,
+    known: &Settings,
+    whose: &str,
+) -> Result<(), HarnessError> {
+    match settings.find(|(name, _)| known.get(name).is_none()) {
         Some((name, _)) => Err(HarnessError::Unknown {
             kind: "setting",
             name: name.to_owned(),
-            hint: format!("; no method of variant `{}` has it", variant.name),
+            hint: format!("; no method of {whose} has it"),
         }),
         None => Ok(()),
     }
@@ -201,7 +215,8 @@ impl Cell<'_> {
                 .filter(|(name, _)| defaults.get(name).is_some())
                 .fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()))
         };
-        let fixed = known(&variant.settings).overridden_by(&method.settings);
+        let own = method.settings_on(dataset);
+        let fixed = known(&variant.settings).overridden_by(&own);
         let speaks_of_it = spec.given_to.is_empty() || spec.given_to.contains(&method.name);
         let of_dataset =
             spec.given.get(dataset).filter(|_| speaks_of_it).cloned().unwrap_or_default();
@@ -211,9 +226,7 @@ impl Cell<'_> {
         // Nothing to tune, nothing tuned: the majority class needs no candidates.
         let tuner = variant.tuner.as_ref().filter(|_| !(registered.space)(&shape).axes.is_empty());
         let given = match tuner {
-            None => {
-                known(&variant.settings).overridden_by(&of_dataset).overridden_by(&method.settings)
-            }
+            None => known(&variant.settings).overridden_by(&of_dataset).overridden_by(&own),
             Some(_) => of_dataset.overridden_by(&fixed),
         };
 

@@ -121,6 +121,20 @@ pub struct SpecMethod {
     /// Its own settings; they override those of the variant and the dataset.
     #[serde(default)]
     pub settings: Settings,
+    /// Datasets on which it is not run: where it would not fit, say.
+    #[serde(default)]
+    pub except: Vec<String>,
+    /// What it has on one dataset only; overrides `settings`.
+    #[serde(default)]
+    pub dataset: BTreeMap<String, Settings>,
+}
+
+impl SpecMethod {
+    /// Its own settings on a dataset.
+    pub fn settings_on(&self, dataset: &str) -> Settings {
+        let special = self.dataset.get(dataset).cloned().unwrap_or_default();
+        self.settings.clone().overridden_by(&special)
+    }
 }
 
 /// What a profile cuts.
@@ -175,6 +189,12 @@ impl Spec {
             .chain(spec.given.keys())
             .chain(spec.variants.iter().flat_map(|variant| variant.dataset.keys()))
             .chain(spec.variants.iter().flat_map(|variant| variant.datasets.iter().flatten()))
+            .chain(
+                spec.variants
+                    .iter()
+                    .flat_map(|variant| &variant.methods)
+                    .flat_map(|method| method.dataset.keys().chain(&method.except)),
+            )
             .chain(spec.profiles.values().flat_map(|profile| profile.dataset.keys()));
         if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
             return Err(fault(format!("`{stranger}` has rules but is not among the datasets")));

@@ -15,4 +15,5 @@ pub(crate) mod askl_slips;
 pub(crate) mod askl_underlines;
 pub(crate) mod paired_t;
 pub(crate) mod pairs;
+pub(crate) mod rftk_beta_zero;
 pub(crate) mod rows;

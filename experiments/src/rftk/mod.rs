@@ -3,3 +3,4 @@
 pub(crate) mod double_descent;
 pub(crate) mod figure1a;
 pub(crate) mod figure2a;
+pub(crate) mod table1;

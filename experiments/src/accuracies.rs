@@ -1,0 +1,339 @@
+//! A printed table of accuracies or errors beside ours: datasets down, methods across, a line a
+//! variant.
+
+use crate::artefact::PublishedNumber;
+use crate::published::PublishedCell;
+use crate::{
+    Artefact, CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare,
+    published,
+};
+use mercer_render::{Cell, Column, Kind, Row, Table};
+use mercer_statistics::{Judgement, Ours, Verdict, verdict};
+
+/// What is compared, and with which printed table.
+pub(crate) struct Accuracies {
+    /// The artefact.
+    pub artefact: &'static Artefact,
+    /// Its study.
+    pub study: &'static str,
+    /// The paper whose numbers are printed.
+    pub paper: &'static str,
+    /// The paper's columns: the method's name here, and its name in the published numbers.
+    pub methods: &'static [(&'static str, &'static str)],
+    /// Lines below the table, after those on the variants.
+    pub notes: &'static [&'static str],
+}
+
+/// Level of the tests behind bold and underline.
+const LEVEL: f64 = 0.05;
+
+/// What needs no learning; the ones that fit the task share a column.
+const TRIVIAL: [&str; 3] = ["majority", "mean", "zero"];
+
+impl Accuracies {
+    /// The table, and how many cells came out which way.
+    ///
+    /// # Errors
+    /// Of the study, the published numbers or the tests.
+    pub(crate) fn render(&self, desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+        let study = desk.cells(self.study)?;
+        let (spec, cells) = &*study;
+        let (repeats, printed) = published(self.paper)?;
+        let mut table = Table::new(self.artefact.id, self.artefact.title)
+        .caption(
+            "Mean ± deviation (divided by J − 1) over random 80/20 splits (MNIST: fixed test part); accuracy in percent, RMSE of targets scaled to [0, 100]. \
+             Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test (MNIST: bootstrap over test rows and seeds). \
+             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.",
+        )
+        .columns([Column::left("Variant")]);
+        for (_, printed) in self.methods {
+            table = table.columns([Column::right(*printed).under("the paper's methods")]);
+        }
+        let baselines = self.baselines(cells);
+        let heads =
+            baselines.iter().map(|(_, label)| label.as_str()).chain(["majority / mean", "zero"]);
+        table = table.columns(heads.map(|head| Column::right(head).under("for reference")));
+        let names =
+            baselines.iter().map(|(name, _)| name.as_str()).chain(["majority / mean", "zero"]);
+        let own = self.methods.iter().map(|(name, _)| *name);
+        let slots: Vec<&str> = own.chain(names).collect();
+        let mut reports = Vec::new();
+        for dataset in &spec.datasets {
+            let of_dataset: Vec<&StudyCell> =
+                cells.iter().filter(|cell| cell.key().dataset == *dataset).collect();
+            if of_dataset.is_empty() {
+                continue;
+            }
+            let metric = of_dataset[0].metric().name();
+            let group = format!("{dataset} ({metric})");
+            table = table.row(self.published_row(&printed, dataset, slots.len()).under(&group));
+            for variant in &spec.variants {
+                let row: Vec<&StudyCell> = of_dataset
+                    .iter()
+                    .copied()
+                    .filter(|cell| cell.key().variant == variant.name)
+                    .collect();
+                if row.is_empty() {
+                    continue;
+                }
+                let mut line = vec![Cell::text(&variant.name)];
+                let best = best_of(&row);
+                for slot in &slots {
+                    let found = row.iter().copied().find(|cell| fills(cell, slot));
+                    let Some(cell) = found else {
+                        line.push(Cell::text(""));
+                        continue;
+                    };
+                    let theirs = printed.iter().find(|published| {
+                        published.dataset == *dataset
+                            && self.methods.contains(&(*slot, published.method.as_str()))
+                    });
+                    let report = self.report(desk, cell, best, theirs, repeats)?;
+                    line.push(self.show(cell, &report));
+                    reports.push(report);
+                }
+                table = table.row(Row::new(line).under(&group));
+            }
+        }
+        for variant in &spec.variants {
+            table = table.note(format!("{}: {}.", variant.name, variant.summary));
+        }
+        for note in self.notes {
+            table = table.note(*note);
+        }
+        let summary = self.summary(&reports);
+        Ok(Rendered { tables: vec![table, summary], drawings: Vec::new(), cells: reports })
+    }
+
+    /// Name and label of every other method of the spec: a baseline listed there gets a column.
+    fn baselines(&self, cells: &[StudyCell]) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for cell in cells {
+            let name = cell.key().method.as_str();
+            let own = self.methods.iter().any(|(own, _)| *own == name);
+            let other = !own && !TRIVIAL.contains(&name);
+            if other && found.iter().all(|(known, _)| known != name) {
+                found.push((name.to_owned(), cell.label().to_owned()));
+            }
+        }
+        found
+    }
+
+    fn published_row(&self, printed: &[PublishedCell], dataset: &str, slots: usize) -> Row {
+        let mut row = vec![Cell::text("published")];
+        for (_, method) in self.methods {
+            let found =
+                printed.iter().find(|cell| cell.dataset == dataset && cell.method == *method);
+            row.push(found.map_or_else(
+                || Cell::text(""),
+                |cell| {
+                    let shown = Cell::mean_std(cell.mean, cell.std, 2);
+                    let shown = if cell.mark == "best" { shown.bold() } else { shown };
+                    if cell.mark == "underlined" { shown.underline() } else { shown }
+                },
+            ));
+        }
+        row.resize(1 + slots, Cell::text(""));
+        Row::new(row)
+    }
+
+    fn report(
+        &self,
+        desk: &Desk<'_>,
+        cell: &StudyCell,
+        best: Option<&StudyCell>,
+        theirs: Option<&PublishedCell>,
+        repeats: usize,
+    ) -> Result<CellReport, ExperimentError> {
+        let key = cell.key();
+        let score = cell.score();
+        let is_best = best.is_some_and(|best| best.key().method == key.method);
+        let against: Option<Comparison> = match best {
+            Some(best) if !is_best => compare(cell, best)?,
+            _ => None,
+        };
+        let judgement = match (theirs, score) {
+            (Some(theirs), Some(_)) => Some(judge(cell, theirs, repeats)?),
+            _ => None,
+        };
+        let verdict = match (theirs, score, judgement) {
+            (Some(_), Some(_), Some(judgement)) => Some(word(judgement.verdict).to_owned()),
+            (Some(_), ..) => Some("missing".to_owned()),
+            _ => None,
+        };
+        let note = match (cell.without_score().next(), desk.missing.get(&key.dataset)) {
+            (Some((record, status)), _) => {
+                let error = record.result.error.clone().unwrap_or_default();
+                Some(format!("{} repeat(s) {status:?}: {error}", cell.without_score().count()))
+            }
+            (None, Some(_)) if score.is_none() => Some("data missing".to_owned()),
+            (None, None) if score.is_none() => Some("not run yet".to_owned()),
+            _ => None,
+        };
+        Ok(CellReport {
+            artefact: self.artefact.id.to_owned(),
+            dataset: key.dataset.clone(),
+            method: key.method.clone(),
+            label: cell.label().to_owned(),
+            variant: key.variant.clone(),
+            metric: cell.metric().name().to_owned(),
+            mean: score.map(|score| score.mean),
+            std: score.map(|score| score.std),
+            repeats: score.map_or(0, |score| score.repeats),
+            repeats_of_paper: cell.repeats_of_paper(),
+            tuning: cell.tuning().to_owned(),
+            published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
+            verdict,
+            difference: judgement.map(|judgement| judgement.difference),
+            interval: judgement.map(|judgement| judgement.interval),
+            p_naive: against.map(|test| test.p_naive),
+            p_corrected: against.map(|test| test.p_corrected),
+            p_mcnemar: against.and_then(|test| test.p_mcnemar),
+            best: is_best && score.is_some(),
+            note,
+        })
+    }
+
+    fn show(&self, cell: &StudyCell, report: &CellReport) -> Cell {
+        let (Some(mean), Some(std)) = (report.mean, report.std) else {
+            let note = report.note.clone().unwrap_or_default();
+            let remedy = match note.as_str() {
+                "data missing" => format!("mercer data fetch {}", report.dataset),
+                _ => format!("mercer reproduce {} --dataset {}", self.artefact.id, report.dataset),
+            };
+            return Cell::missing(note, remedy);
+        };
+        let mut shown = Cell::mean_std(mean, std, 2)
+            .repeats(format!("{}/{}", report.repeats, report.repeats_of_paper))
+            .sort(mean);
+        if report.best {
+            shown = shown.bold();
+        } else if report.p_corrected.is_some_and(|p| p >= LEVEL) {
+            shown = shown.underline();
+        }
+        if let Some(verdict) = &report.verdict {
+            let kind = match verdict.as_str() {
+                "exact" | "agrees" => Kind::Good,
+                "differs" if open(report) => Kind::Neutral,
+                "differs" => Kind::Bad,
+                _ => Kind::Muted,
+            };
+            let text = match report.difference {
+                Some(difference) if verdict == "differs" && open(report) => {
+                    format!("open {difference:+.2}")
+                }
+                Some(difference) if verdict == "differs" => format!("differs {difference:+.2}"),
+                _ => verdict.clone(),
+            };
+            shown = shown.badge(text, kind);
+        }
+        let tests = match (report.p_naive, report.p_corrected) {
+            (Some(naive), Some(corrected)) => format!("p {} / {}", short(naive), short(corrected)),
+            _ => String::new(),
+        };
+        let tuning = if cell.tuning() == "given, not tuned" { "not tuned" } else { "" };
+        let detail: Vec<&str> =
+            [tests.as_str(), tuning].into_iter().filter(|t| !t.is_empty()).collect();
+        if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) }
+    }
+
+    /// How many cells came out which way, and how many significant differences survive.
+    fn summary(&self, reports: &[CellReport]) -> Table {
+        let mut table = Table::new(format!("{}-verdicts", self.artefact.id), format!("{}, in numbers", self.artefact.title))
+        .caption(
+            "Verdicts over the published cells. Open: our mean lies near the printed one, but the interval of the difference is too wide to call that agreement. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+        )
+        .columns([Column::left("Variant")]);
+        let words = ["exact", "agrees", "differs", "short", "missing"];
+        for word in words {
+            table = table.columns([Column::right(word).under("published cells")]);
+            if word == "differs" {
+                table = table.columns([Column::right("of these open").under("published cells")]);
+            }
+        }
+        for head in ["naive", "corrected"] {
+            table = table.columns([Column::right(head).under("significant differences")]);
+        }
+        let mut variants: Vec<&str> =
+            reports.iter().map(|report| report.variant.as_str()).collect();
+        variants.dedup();
+        let mut seen: Vec<&str> = Vec::new();
+        for variant in variants {
+            if seen.contains(&variant) {
+                continue;
+            }
+            seen.push(variant);
+            let of_variant: Vec<&CellReport> = reports
+                .iter()
+                .filter(|report| {
+                    let own = self.methods.iter().any(|(name, _)| *name == report.method);
+                    report.variant == variant && own
+                })
+                .collect();
+            let count = |test: &dyn Fn(&CellReport) -> bool| {
+                of_variant.iter().filter(|report| test(report)).count() as f64
+            };
+            let mut row = vec![Cell::text(variant)];
+            for word in words {
+                let number = count(&|report| report.verdict.as_deref() == Some(word));
+                row.push(Cell::number(number, 0));
+                if word == "differs" {
+                    row.push(Cell::number(count(&open), 0));
+                }
+            }
+            row.push(Cell::number(count(&|r| r.p_naive.is_some_and(|p| p < LEVEL)), 0));
+            row.push(Cell::number(count(&|r| r.p_corrected.is_some_and(|p| p < LEVEL)), 0));
+            table = table.row(Row::new(row));
+        }
+        table
+    }
+}
+
+fn fills(cell: &StudyCell, slot: &str) -> bool {
+    let method = cell.key().method.as_str();
+    method == slot || (slot == "majority / mean" && matches!(method, "majority" | "mean"))
+}
+
+/// The cell with the best mean of a row; trivial predictors take part, they may well be best.
+fn best_of<'a>(row: &[&'a StudyCell]) -> Option<&'a StudyCell> {
+    row.iter().copied().filter(|cell| cell.score().is_some()).reduce(|best, cell| {
+        match (best.score(), cell.score()) {
+            (Some(b), Some(c)) if cell.better(c.mean, b.mean) => cell,
+            _ => best,
+        }
+    })
+}
+
+fn judge(
+    cell: &StudyCell,
+    theirs: &PublishedCell,
+    repeats: usize,
+) -> Result<Judgement, ExperimentError> {
+    let ours = Ours {
+        values: cell.values().into_iter().map(|(_, value)| value).collect(),
+        test_over_train: cell.test_over_train(),
+        paper_repeats: cell.repeats_of_paper() as usize,
+        complete: cell.complete(),
+    };
+    Ok(verdict(&ours, &theirs.statistic(repeats))?)
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Exact => "exact",
+        Verdict::Agrees => "agrees",
+        Verdict::Differs { .. } => "differs",
+        Verdict::Short => "short",
+    }
+}
+
+/// A cell that differs by the letter, but whose interval covers 0: too wide to call it agreement.
+fn open(report: &CellReport) -> bool {
+    report.verdict.as_deref() == Some("differs")
+        && report.interval.is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high)
+}
+
+/// Two significant digits, without an exponent where that is short.
+fn short(p: f64) -> String {
+    if p >= 0.01 { format!("{p:.2}") } else { format!("{p:.0e}") }
+}
