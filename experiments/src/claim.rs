@@ -1,5 +1,6 @@
 use crate::cell::StudyCell;
 use crate::{Desk, ExperimentError, compare};
+use mercer_harness::Variant;
 use mercer_statistics::{summarise, wilcoxon_signed_rank};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -141,6 +142,7 @@ pub fn claims(paper: &str) -> Result<Vec<Claim>, ExperimentError> {
     }
     let text = match paper {
         "askl" => include_str!("../claims/askl.toml"),
+        "rftk" => include_str!("../claims/rftk.toml"),
         _ => return Ok(Vec::new()),
     };
     let file: File = toml::from_str(text).map_err(|error| ExperimentError::Form {
@@ -166,7 +168,12 @@ impl Claim {
         let study = desk.cells(study)?;
         let (spec, cells) = &*study;
         let mut results = Vec::new();
-        for variant in &spec.variants {
+        // A claim about methods that a variant does not run says nothing of that variant.
+        let speaks_of = |variant: &&Variant| {
+            let known = |name: &&str| variant.methods.iter().any(|method| method.name == **name);
+            self.check.methods().iter().all(|name| known(&name.as_str()))
+        };
+        for variant in spec.variants.iter().filter(speaks_of) {
             let of_variant: Vec<&StudyCell> =
                 cells.iter().filter(|cell| cell.key().variant == variant.name).collect();
             let (holds, numbers) = self.check.on(&of_variant)?;
@@ -182,6 +189,24 @@ impl Claim {
 }
 
 impl Check {
+    /// The methods that it compares.
+    fn methods(&self) -> Vec<&String> {
+        match self {
+            Self::Beats { better, worse, .. } | Self::LargerThere { better, worse, .. } => {
+                vec![better, worse]
+            }
+            Self::AlwaysAhead { better, rivals, .. } => {
+                std::iter::once(better).chain(rivals).collect()
+            }
+            Self::GoesWith { methods, .. } => methods.iter().collect(),
+            Self::NeverWorse { method, methods, .. } => {
+                std::iter::once(method).chain(methods).collect()
+            }
+            Self::Steadier { steadier, shakier, .. } => vec![steadier, shakier],
+            Self::Tighter { tighter, looser, .. } => vec![tighter, looser],
+        }
+    }
+
     fn on(&self, cells: &[&StudyCell]) -> Result<(Holds, String), ExperimentError> {
         match self {
             Self::Beats { better, worse, datasets, .. } => beats(cells, better, worse, datasets),
