@@ -34,6 +34,20 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compact, merge, export and compare records.
     Results(ResultsArgs),
+    /// Evaluate a bound of the papers' theory.
+    Bound(BoundArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BoundArgs {
+    /// Which bound; lists them all without one, and its inputs without inputs.
+    pub name: Option<String>,
+    /// Inputs, such as rows=4000.
+    #[arg(value_name = "NAME=NUMBER")]
+    pub inputs: Vec<String>,
+    /// JSON instead of text.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

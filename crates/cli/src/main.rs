@@ -1,6 +1,7 @@
 //! `mercer`: words in, words out; no algorithm.
 
 mod args;
+mod bound;
 mod data;
 mod list;
 mod progress;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Status(args) => status::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Results(args) => results::run(&args.command),
+        Command::Bound(args) => bound::run(&args),
     };
     match ended {
         Ok(ended) => ended.into(),
@@ -102,5 +104,7 @@ fn wrong_usage(error: &anyhow::Error) -> bool {
         matches!(cause.downcast_ref(), Some(ExperimentError::UnknownArtefact { .. }))
             || matches!(cause.downcast_ref(), Some(DataError::Unknown { .. }))
             || cause.downcast_ref::<HarnessError>().is_some_and(harness)
+            || cause.is::<mercer_theory::TheoryError>()
+            || cause.is::<std::num::ParseFloatError>()
     })
 }

@@ -23,6 +23,31 @@ fn lists_say_what_there_is() {
     assert_eq!(segment["classes"], 7);
 }
 
+/// Equation (12) of the ASKL paper, `B √(K/n)`, at numbers that a hand can check.
+#[test]
+fn a_bound_is_evaluated_term_by_term() {
+    let place = Place::new();
+    let line = "bound askl-rate trace-norm=3 outputs=4 rows=100";
+    let bound = place.run(&format!("{line} --json")).with_code(0).json();
+    assert!((bound["value"].as_f64().unwrap() - 0.6).abs() < 1e-15);
+    assert_eq!(bound["vacuous"], false);
+    let text = place.run(line).with_code(0).stdout;
+    assert!(text.contains("0.2") && text.contains("equation (12)"), "{text}");
+    let all = place.run("bound --json").with_code(0).json();
+    for calculator in all.as_array().unwrap() {
+        let name = calculator["bound"].as_str().unwrap();
+        let inputs = place.run(&format!("bound {name} --json")).with_code(0).json();
+        let examples: Vec<String> = inputs
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|input| format!("{}={}", input["input"].as_str().unwrap(), input["example"]))
+            .collect();
+        let line = format!("bound {name} --json {}", examples.join(" "));
+        assert!(place.run(&line).with_code(0).json()["value"].is_f64(), "{line}");
+    }
+}
+
 #[test]
 fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
     let place = Place::new();
@@ -42,6 +67,9 @@ fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
         ("list method", "methods"),
         ("data verify segmnet --data data", "segmnet"),
         ("results merge", "<FROM>"),
+        ("bound askl-rat", "askl-rate"),
+        ("bound askl-rate trace-norm=x", "trace-norm=NUMBER"),
+        ("bound askl-rate trace-norm=1 outputs=2 rows=0", "rows"),
     ] {
         let ended = place.run(line).with_code(2);
         assert!(ended.stderr.contains(told), "`{line}` should say {told}: {}", ended.stderr);
