@@ -186,9 +186,10 @@ impl Accuracies {
             verdict,
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
-            p_naive: against.map(|test| test.p_naive),
+            p_naive: against.and_then(|test| test.p_naive),
             p_corrected: against.map(|test| test.p_corrected),
             p_mcnemar: against.and_then(|test| test.p_mcnemar),
+            degenerate: against.is_some_and(|test| test.degenerate),
             best: is_best && score.is_some(),
             note,
         })
@@ -197,15 +198,23 @@ impl Accuracies {
     fn show(&self, cell: &StudyCell, report: &CellReport) -> Cell {
         let (Some(mean), Some(std)) = (report.mean, report.std) else {
             let note = report.note.clone().unwrap_or_default();
+            let again =
+                format!("mercer reproduce {} --dataset {}", self.artefact.id, report.dataset);
             let remedy = match note.as_str() {
                 "data missing" => format!("mercer data fetch {}", report.dataset),
-                _ => format!("mercer reproduce {} --dataset {}", self.artefact.id, report.dataset),
+                _ if cell.without_score().next().is_some() => format!("{again} --retry-failed"),
+                _ => again,
             };
             return Cell::missing(note, remedy);
         };
-        let mut shown = Cell::mean_std(mean, std, 2)
-            .repeats(format!("{}/{}", report.repeats, report.repeats_of_paper))
-            .sort(mean);
+        // One repeat has no deviation.
+        let value = if report.repeats > 1 {
+            Cell::mean_std(mean, std, 2)
+        } else {
+            Cell::text(mercer_render::number(mean, 2))
+        };
+        let mut shown =
+            value.repeats(format!("{}/{}", report.repeats, report.repeats_of_paper)).sort(mean);
         if report.best {
             shown = shown.bold();
         } else if report.p_corrected.is_some_and(|p| p >= LEVEL) {
@@ -228,7 +237,10 @@ impl Accuracies {
             shown = shown.badge(text, kind);
         }
         let tests = match (report.p_naive, report.p_corrected) {
+            _ if report.degenerate => "no spread over the pairs".to_owned(),
             (Some(naive), Some(corrected)) => format!("p {} / {}", short(naive), short(corrected)),
+            // One pair has no naive test; one without a fixed test part has none at all.
+            (None, Some(corrected)) if corrected < 1.0 => format!("p - / {}", short(corrected)),
             _ => String::new(),
         };
         let tuning = if cell.tuning() == "given, not tuned" { "not tuned" } else { "" };
@@ -251,7 +263,7 @@ impl Accuracies {
                 table = table.columns([Column::right("of these open").under("published cells")]);
             }
         }
-        for head in ["naive", "corrected"] {
+        for head in ["naive", "of these by the corrected test", "corrected"] {
             table = table.columns([Column::right(head).under("significant differences")]);
         }
         let mut variants: Vec<&str> =
@@ -281,8 +293,12 @@ impl Accuracies {
                     row.push(Cell::number(count(&open), 0));
                 }
             }
-            row.push(Cell::number(count(&|r| r.p_naive.is_some_and(|p| p < LEVEL)), 0));
-            row.push(Cell::number(count(&|r| r.p_corrected.is_some_and(|p| p < LEVEL)), 0));
+            let naive = |r: &CellReport| !r.degenerate && r.p_naive.is_some_and(|p| p < LEVEL);
+            let corrected =
+                |r: &CellReport| !r.degenerate && r.p_corrected.is_some_and(|p| p < LEVEL);
+            row.push(Cell::number(count(&naive), 0));
+            row.push(Cell::number(count(&|r| naive(r) && corrected(r)), 0));
+            row.push(Cell::number(count(&corrected), 0));
             table = table.row(Row::new(row));
         }
         table

@@ -122,6 +122,8 @@ pub struct CellReport {
     pub p_corrected: Option<f64>,
     /// McNemar's exact test on the first pair of seeds, where the test part is fixed.
     pub p_mcnemar: Option<f64>,
+    /// Whether the differences have no spread: p is then 0 or 1 by convention, not by evidence.
+    pub degenerate: bool,
     /// Best mean of its row.
     pub best: bool,
     /// Why there is no score, if there is none.

@@ -33,14 +33,16 @@ pub struct Comparison {
     pub difference: f64,
     /// 95 % interval of it by the corrected test.
     pub interval: (f64, f64),
-    /// Two-sided p of the papers' test.
-    pub p_naive: f64,
+    /// Two-sided p of the papers' test; none for a single pair.
+    pub p_naive: Option<f64>,
     /// Two-sided p of the corrected test, or of the bootstrap where the test part is fixed.
     pub p_corrected: f64,
     /// McNemar's exact test on the first pair, where the test part is fixed.
     pub p_mcnemar: Option<f64>,
     /// Pairs.
     pub pairs: usize,
+    /// Whether all differences are the same, up to rounding: p is then 0 or 1 by convention.
+    pub degenerate: bool,
     /// Whether the test part is fixed, so that `p_corrected` is the bootstrap's.
     pub fixed_test: bool,
 }
@@ -180,6 +182,7 @@ pub fn compare(a: &StudyCell, b: &StudyCell) -> Result<Option<Comparison>, Exper
     if differences.is_empty() {
         return Ok(None);
     }
+    let differences = snapped(differences);
     let pairs = differences.len();
     let mean = differences.iter().sum::<f64>() / pairs as f64;
     if a.fixed_test() {
@@ -191,10 +194,11 @@ pub fn compare(a: &StudyCell, b: &StudyCell) -> Result<Option<Comparison>, Exper
         return Ok(Some(Comparison {
             difference: mean,
             interval: nothing,
-            p_naive: 1.0,
+            p_naive: None,
             p_corrected: 1.0,
             p_mcnemar: None,
             pairs,
+            degenerate: false,
             fixed_test: false,
         }));
     }
@@ -203,12 +207,27 @@ pub fn compare(a: &StudyCell, b: &StudyCell) -> Result<Option<Comparison>, Exper
     Ok(Some(Comparison {
         difference: mean,
         interval: corrected.interval(0.95),
-        p_naive: naive.p_two_sided,
+        p_naive: Some(naive.p_two_sided),
         p_corrected: corrected.p_two_sided,
         p_mcnemar: None,
         pairs,
+        degenerate: corrected.degenerate,
         fixed_test: false,
     }))
+}
+
+/// Differences that are the same up to rounding become the same: noise in the last digits is no
+/// spread, and would pass for a very significant difference.
+fn snapped(differences: Vec<f64>) -> Vec<f64> {
+    let (low, high) = differences
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &d| (low.min(d), high.max(d)));
+    // Scores are of the order of 100: their rounding is far below 1e-9.
+    if high - low > 1e-9 {
+        return differences;
+    }
+    let common = if low.abs().max(high.abs()) <= 1e-9 { 0.0 } else { low };
+    vec![common; differences.len()]
 }
 
 /// With a fixed test part nothing is resampled by the splits: bootstrap over its rows and seeds.
@@ -241,13 +260,14 @@ fn over_rows(
     let only = |sign: f64| table[0].iter().filter(|gain| **gain * sign > 0.0).count() as u64;
     let p_mcnemar = mcnemar(only(1.0), only(-1.0)).p_exact;
     let bootstrap = paired_bootstrap(&table, RESAMPLES, 1)?;
-    let naive = if differences.len() > 1 { paired_t(differences)?.p_two_sided } else { 1.0 };
+    let naive = if differences.len() > 1 { Some(paired_t(differences)?.p_two_sided) } else { None };
     Ok(Some(Comparison {
         difference: differences.iter().sum::<f64>() / differences.len() as f64,
         interval: bootstrap.interval(0.95),
         p_naive: naive,
         p_corrected: bootstrap.p_two_sided,
         p_mcnemar: Some(p_mcnemar),
+        degenerate: bootstrap.degenerate,
         pairs: differences.len(),
         fixed_test: true,
     }))

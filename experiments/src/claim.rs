@@ -268,8 +268,8 @@ fn beats(
         };
         let Some(test) = compare(a, b)? else { continue };
         let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
-        wins += usize::from(gain > 0.0 && test.p_corrected < 0.05);
-        losses += usize::from(gain < 0.0 && test.p_corrected < 0.05);
+        wins += usize::from(gain > 0.0 && !test.degenerate && test.p_corrected < 0.05);
+        losses += usize::from(gain < 0.0 && !test.degenerate && test.p_corrected < 0.05);
         gains.push(gain);
     }
     if gains.is_empty() {
@@ -365,9 +365,10 @@ fn larger_there(
     let (Some(named), Some(others)) = (summarise(&named), summarise(&others)) else {
         return Ok((Holds::NotRun, "no records to compare with".to_owned()));
     };
-    let holds = if named.mean > others.mean { Holds::Yes } else { Holds::No };
+    // Two datasets against a few others: the means can be printed, but nothing tests them.
+    let holds = Holds::Undecided;
     let numbers = format!(
-        "mean gain {:.2} there ({:.2} to {:.2}), {:.2} on {} others ({:.2} to {:.2}); by the means, without a test",
+        "mean gain {:.2} there ({:.2} to {:.2}), {:.2} on {} others ({:.2} to {:.2}); too few datasets for a test",
         named.mean, named.min, named.max, others.mean, others.count, others.min, others.max
     );
     Ok((holds, numbers))
@@ -445,12 +446,16 @@ fn goes_with(
     (holds, numbers)
 }
 
+/// Repeats from which "not significantly worse" says something.
+const ENOUGH: usize = 10;
+
 fn never_worse(
     cells: &[&StudyCell],
     method: &str,
     methods: &[String],
 ) -> Result<(Holds, String), ExperimentError> {
     let (mut rows, mut best, mut level, mut worse) = (0, 0, 0, Vec::new());
+    let mut fewest = usize::MAX;
     for dataset in datasets_of(cells) {
         let row: Vec<&StudyCell> =
             methods.iter().filter_map(|name| of(cells, &dataset, name)).collect();
@@ -459,6 +464,8 @@ fn never_worse(
             continue;
         }
         rows += 1;
+        let repeats = row.iter().filter_map(|cell| cell.score()).map(|score| score.repeats);
+        fewest = repeats.fold(fewest, usize::min);
         let score = |cell: &StudyCell| cell.score().map_or(f64::NAN, |score| score.mean);
         let top = row
             .iter()
@@ -467,7 +474,8 @@ fn never_worse(
         let Some(top) = top else { continue };
         if top.key().method == method {
             best += 1;
-        } else if compare(own, top)?.is_some_and(|test| test.p_corrected < 0.05) {
+        } else if compare(own, top)?.is_some_and(|test| !test.degenerate && test.p_corrected < 0.05)
+        {
             worse.push(dataset);
         } else {
             level += 1;
@@ -476,14 +484,15 @@ fn never_worse(
     if rows == 0 {
         return Ok((Holds::NotRun, "no records".to_owned()));
     }
-    let holds = match (worse.len(), best * 2 > rows) {
-        (0, true) => Holds::Yes,
-        (0, false) => Holds::Undecided,
-        _ => Holds::No,
+    // "Not significantly worse" is cheap with few repeats: it then shows nothing.
+    let holds = match (fewest < ENOUGH, worse.len() * 4 > rows, best * 2 > rows) {
+        (_, true, _) => Holds::No,
+        (false, false, true) if worse.is_empty() => Holds::Yes,
+        _ => Holds::Undecided,
     };
     let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
     let numbers = format!(
-        "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets",
+        "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest} (holds if best on more than half and never significantly worse with at least {ENOUGH} repeats, does not hold if significantly worse on more than a quarter)",
         worse.len()
     );
     Ok((holds, numbers))

@@ -16,6 +16,14 @@ pub enum ExperimentError {
         /// The nearest name, if one is near.
         hint: String,
     },
+    /// A selection that no trial of the profile meets.
+    #[error(
+        "profile `{profile}` has no trial of what was named; `mercer list` says what there is, and profile `paper` has it all"
+    )]
+    NothingSelected {
+        /// The profile.
+        profile: String,
+    },
     /// A file of the project that does not have its form.
     #[error("{file}: {reason}")]
     Form {

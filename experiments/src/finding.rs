@@ -28,6 +28,8 @@ const PAGES: &[(&str, &str)] = &[
     ),
     ("askl-deviations-too-large", include_str!("../findings/askl-deviations-too-large.md")),
     ("askl-underlines-contradict", include_str!("../findings/askl-underlines-contradict.md")),
+    ("rftk-penalty-does-nothing", include_str!("../findings/rftk-penalty-does-nothing.md")),
+    ("rftk-one-bandwidth-for-all", include_str!("../findings/rftk-one-bandwidth-for-all.md")),
     ("paired-t-false-alarms", include_str!("../findings/paired-t-false-alarms.md")),
     ("askl-bound-is-vacuous", include_str!("../findings/askl-bound-is-vacuous.md")),
     ("askl-bound-is-loose", include_str!("../findings/askl-bound-is-loose.md")),

@@ -197,7 +197,7 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
     for finding in findings()? {
         let answered = finding.answered(desk)?;
         let badge = if answered {
-            Badge::new("shown", Kind::Good)
+            Badge::new("numbers recomputed", Kind::Good)
         } else {
             Badge::new("records missing", Kind::Muted)
         };
@@ -219,8 +219,12 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
 
 /// Where in the code each artefact stands.
 fn source_section(rendered: &[(&Artefact, Rendered)]) -> Section {
+    let shown = |(_, rendered): &&(&Artefact, Rendered)| {
+        !rendered.tables.is_empty() || !rendered.drawings.is_empty()
+    };
     let links = rendered
         .iter()
+        .filter(shown)
         .map(|(artefact, _)| {
             let module = artefact.id.replace('-', "_");
             let (folder, name) = module.split_once('/').unwrap_or(("", &module));

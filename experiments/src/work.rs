@@ -19,7 +19,8 @@ pub struct Work {
 /// know it contributes nothing.
 ///
 /// # Errors
-/// If a name is known to none of the studies, or a spec does not have the profile.
+/// If a name is known to none of the studies, the names together meet no trial of the profile, or a
+/// spec does not have the profile.
 pub fn work(
     artefacts: &[&Artefact],
     methods: &[Method],
@@ -65,6 +66,12 @@ pub fn work(
     }
     if studies > 0 && strangers.len() == studies {
         return Err(strangers.swap_remove(0).into());
+    }
+    let named = !(selection.variants.is_empty()
+        && selection.datasets.is_empty()
+        && selection.methods.is_empty());
+    if named && studies > 0 && work.trials.is_empty() {
+        return Err(ExperimentError::NothingSelected { profile: profile.to_owned() });
     }
     Ok(work)
 }

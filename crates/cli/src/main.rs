@@ -101,8 +101,10 @@ fn wrong_usage(error: &anyhow::Error) -> bool {
         if let Some(ExperimentError::Harness(error)) = cause.downcast_ref::<ExperimentError>() {
             return harness(error);
         }
-        matches!(cause.downcast_ref(), Some(ExperimentError::UnknownArtefact { .. }))
-            || matches!(cause.downcast_ref(), Some(DataError::Unknown { .. }))
+        matches!(
+            cause.downcast_ref(),
+            Some(ExperimentError::UnknownArtefact { .. } | ExperimentError::NothingSelected { .. })
+        ) || matches!(cause.downcast_ref(), Some(DataError::Unknown { .. }))
             || cause.downcast_ref::<HarnessError>().is_some_and(harness)
             || cause.is::<mercer_theory::TheoryError>()
             || cause.is::<std::num::ParseFloatError>()

@@ -3,7 +3,7 @@
 
 use crate::{CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare};
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_statistics::{holm, wilcoxon_signed_rank};
+use mercer_statistics::{holm, summarise, wilcoxon_signed_rank};
 use std::collections::BTreeMap;
 
 /// One side of a comparison: study, variant, method.
@@ -70,12 +70,17 @@ pub(crate) fn render(
                 Row::new([
                     Cell::text(&with.key().dataset),
                     Cell::text(with.metric().name()),
-                    shown(with),
-                    shown(without),
+                    shown(with, without),
+                    shown(without, with),
                     Cell::number(sign * test.difference, 2),
                     Cell::text(format!("[{:.2}, {:.2}]", interval.0, interval.1)),
-                    Cell::text(format!("{:.2e}", test.p_naive)),
-                    Cell::text(format!("{:.2e}", test.p_corrected)),
+                    test.p_naive
+                        .map_or_else(|| Cell::text("-"), |p| Cell::text(format!("{p:.2e}"))),
+                    Cell::text(if test.degenerate {
+                        "no spread".to_owned()
+                    } else {
+                        format!("{:.2e}", test.p_corrected)
+                    }),
                     Cell::text(format!("{adjusted:.2e}")),
                     Cell::number(test.pairs as f64, 0),
                 ])
@@ -106,10 +111,14 @@ fn over_datasets(name: &str, gains: &[f64]) -> Result<String, ExperimentError> {
     })
 }
 
-fn shown(cell: &StudyCell) -> Cell {
-    cell.score().map_or_else(
+/// Mean and deviation over the repeats that both sides have, so that the gain is their difference.
+fn shown(cell: &StudyCell, other: &StudyCell) -> Cell {
+    let theirs: Vec<u32> = other.values().into_iter().map(|(repeat, _)| repeat).collect();
+    let own = cell.values().into_iter().filter(|(repeat, _)| theirs.contains(repeat));
+    let values: Vec<f64> = own.map(|(_, value)| value).collect();
+    summarise(&values).map_or_else(
         || Cell::text("-"),
-        |score| Cell::mean_std(score.mean, score.std, 2).sort(score.mean),
+        |summary| Cell::mean_std(summary.mean, summary.sample_std, 2).sort(summary.mean),
     )
 }
 
@@ -131,9 +140,10 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         verdict: None,
         difference: Some(test.difference),
         interval: Some(test.interval),
-        p_naive: Some(test.p_naive),
+        p_naive: test.p_naive,
         p_corrected: Some(test.p_corrected),
         p_mcnemar: test.p_mcnemar,
+        degenerate: test.degenerate,
         best: false,
         note: None,
     }

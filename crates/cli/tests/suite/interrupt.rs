@@ -76,13 +76,13 @@ fn kill_and_resume(place: &Place, command: &dyn Fn(&str) -> Command) {
 }
 
 #[test]
-fn slow_kill_and_resume() {
+fn fifty_kills_lose_nothing() {
     let place = Place::new();
     kill_and_resume(&place, &|rest| place.command(&smoke(rest)));
 }
 
 #[test]
-fn slow_kill_and_resume_on_the_mirror() {
+fn fifty_kills_lose_nothing_on_the_mirror() {
     let Some(mirror) = mirror() else { return };
     let place = Place::new();
     kill_and_resume(&place, &|rest| {

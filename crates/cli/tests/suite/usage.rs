@@ -59,6 +59,7 @@ fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
         ("reproduce askl/table2 --method nksl --dry-run", "did you mean `nskl`"),
         ("reproduce askl/table2 --variant correct --dry-run", "corrected"),
         ("reproduce askl/table2 --profile smok --dry-run", "paper, quick, smoke"),
+        ("reproduce askl/table2 --profile smoke --dataset mnist", "profile `smoke` has no trial"),
         ("reproduce --shard 3/2", "1 <= I <= N"),
         ("reproduce --shard zero", "2/3"),
         ("reproduce --jobs 0", "--jobs"),
