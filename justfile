@@ -52,6 +52,10 @@ bench-peers *ARGS:
 report: build
     {{mercer}} report --profile paper
 
+# Go on with the reference run: what is committed counts as done. Narrow it as you like, then `just compact report`.
+extend *ARGS: build
+    {{mercer}} reproduce --profile paper --extend {{ARGS}}
+
 # Fold results/ into reports/records.
 compact: build
     {{mercer}} results compact

@@ -4,8 +4,8 @@
 use crate::artefact::PublishedNumber;
 use crate::published::PublishedCell;
 use crate::{
-    Artefact, CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare,
-    published,
+    Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
+    findings, published,
 };
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict};
@@ -39,6 +39,7 @@ impl Accuracies {
         let study = desk.cells(self.study)?;
         let (spec, cells) = &*study;
         let (repeats, printed) = published(self.paper)?;
+        let findings = findings()?;
         let mut table = Table::new(self.artefact.id, self.artefact.title)
         .caption(
             "Mean ± deviation (divided by J − 1) over random 80/20 splits (MNIST: fixed test part); accuracy in percent, RMSE of targets scaled to [0, 100]. \
@@ -89,6 +90,7 @@ impl Accuracies {
                             && self.methods.contains(&(*slot, published.method.as_str()))
                     });
                     let report = self.report(desk, cell, best, theirs, repeats)?;
+                    let report = self.explained(report, &findings);
                     line.push(self.show(cell, &report));
                     reports.push(report);
                 }
@@ -184,6 +186,7 @@ impl Accuracies {
             tuning: cell.tuning().to_owned(),
             published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
             verdict,
+            finding: None,
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
             p_naive: against.and_then(|test| test.p_naive),
@@ -193,6 +196,24 @@ impl Accuracies {
             best: is_best && score.is_some(),
             note,
         })
+    }
+
+    /// With the finding that explains why the cell differs, if one does.
+    fn explained(&self, mut report: CellReport, findings: &[Finding]) -> CellReport {
+        if report.verdict.as_deref() == Some("differs") && !open(&report) {
+            let of_cell = |finding: &&Finding| {
+                finding.cells.iter().any(|cells| {
+                    cells.include(
+                        self.artefact.id,
+                        &report.variant,
+                        &report.dataset,
+                        &report.method,
+                    )
+                })
+            };
+            report.finding = findings.iter().find(of_cell).map(|finding| finding.id.to_owned());
+        }
+        report
     }
 
     fn show(&self, cell: &StudyCell, report: &CellReport) -> Cell {
@@ -231,6 +252,9 @@ impl Accuracies {
                 Some(difference) if verdict == "differs" && open(report) => {
                     format!("open {difference:+.2}")
                 }
+                Some(difference) if verdict == "differs" && report.finding.is_none() => {
+                    format!("differs {difference:+.2}, unexplained")
+                }
                 Some(difference) if verdict == "differs" => format!("differs {difference:+.2}"),
                 _ => verdict.clone(),
             };
@@ -244,8 +268,17 @@ impl Accuracies {
             _ => String::new(),
         };
         let tuning = if cell.tuning() == "given, not tuned" { "not tuned" } else { "" };
-        let detail: Vec<&str> =
-            [tests.as_str(), tuning].into_iter().filter(|t| !t.is_empty()).collect();
+        let because = match &report.finding {
+            Some(finding) => {
+                shown = shown.link(format!("finding-{finding}"));
+                format!("see {finding}")
+            }
+            None => String::new(),
+        };
+        let detail: Vec<&str> = [tests.as_str(), tuning, because.as_str()]
+            .into_iter()
+            .filter(|t| !t.is_empty())
+            .collect();
         if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) }
     }
 
@@ -253,14 +286,16 @@ impl Accuracies {
     fn summary(&self, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", self.artefact.id), format!("{}, in numbers", self.artefact.title))
         .caption(
-            "Verdicts over the published cells. Open: our mean lies near the printed one, but the interval of the difference is too wide to call that agreement. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+            "Verdicts over the published cells. Open: our mean lies near the printed one, but the interval of the difference is too wide to call that agreement. A cell that differs leads to the finding that explains it; without one, why it differs is an open question. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
         )
         .columns([Column::left("Variant")]);
         let words = ["exact", "agrees", "differs", "short", "missing"];
         for word in words {
             table = table.columns([Column::right(word).under("published cells")]);
             if word == "differs" {
-                table = table.columns([Column::right("of these open").under("published cells")]);
+                for head in ["of these open", "explained by a finding"] {
+                    table = table.columns([Column::right(head).under("published cells")]);
+                }
             }
         }
         for head in ["naive", "of these by the corrected test", "corrected"] {
@@ -291,6 +326,7 @@ impl Accuracies {
                 row.push(Cell::number(number, 0));
                 if word == "differs" {
                     row.push(Cell::number(count(&open), 0));
+                    row.push(Cell::number(count(&|report| report.finding.is_some()), 0));
                 }
             }
             let naive = |r: &CellReport| !r.degenerate && r.p_naive.is_some_and(|p| p < LEVEL);

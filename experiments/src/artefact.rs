@@ -111,6 +111,8 @@ pub struct CellReport {
     pub published: Option<PublishedNumber>,
     /// `exact`, `agrees`, `differs`, `short`, `missing`, or nothing where nothing was printed.
     pub verdict: Option<String>,
+    /// The finding that explains why it differs; none where that is an open question.
+    pub finding: Option<String>,
     /// Our mean minus theirs.
     pub difference: Option<f64>,
     /// 95 % interval of that difference.

@@ -45,11 +45,11 @@ impl Computed {
         }
     }
 
-    /// Computes and writes the record, unless it is there.
+    /// Computes and writes the record, unless it is there; `code` is the revision of the source.
     ///
     /// # Errors
     /// Of the computation or the record directory.
-    pub fn ensure(&self, store: &Store) -> Result<Record, ExperimentError> {
+    pub fn ensure(&self, store: &Store, code: &str) -> Result<Record, ExperimentError> {
         let key = self.key();
         if let Some(record) = store.get(&key)? {
             return Ok(record);
@@ -73,6 +73,7 @@ impl Computed {
             seconds: BTreeMap::from([("compute".to_owned(), start.elapsed().as_secs_f64())]),
             host: mercer_harness::host().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            code: code.to_owned(),
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs()),
             ..Run::default()
         };

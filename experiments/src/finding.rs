@@ -12,6 +12,7 @@ const PAGES: &[(&str, &str)] = &[
         "askl-code-minimises-something-else",
         include_str!("../findings/askl-code-minimises-something-else.md"),
     ),
+    ("askl-fixed-columns", include_str!("../findings/askl-fixed-columns.md")),
     ("askl-half-a-kernel", include_str!("../findings/askl-half-a-kernel.md")),
     ("askl-scaling-decides", include_str!("../findings/askl-scaling-decides.md")),
     ("askl-worse-than-the-mean", include_str!("../findings/askl-worse-than-the-mean.md")),
@@ -45,6 +46,9 @@ pub struct Finding {
     pub title: String,
     /// The artefacts that it explains.
     pub explains: Vec<String>,
+    /// The single cells that it explains: where these differ from the printed ones, the table
+    /// leads here.
+    pub cells: Vec<Cells>,
     /// The audit, artefact or test that shows it.
     pub shown_by: String,
     /// Numbers in the text that are quoted from the paper, its code or its text, not measured.
@@ -53,11 +57,42 @@ pub struct Finding {
     body: &'static str,
 }
 
+/// Cells of one variant of a table: the named datasets by the named methods; all, where none is
+/// named.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cells {
+    /// `askl/table2`.
+    pub artefact: String,
+    /// `released`.
+    pub variant: String,
+    /// Datasets.
+    #[serde(default)]
+    pub datasets: Vec<String>,
+    /// Methods.
+    #[serde(default)]
+    pub methods: Vec<String>,
+}
+
+impl Cells {
+    /// Whether a cell is among them.
+    pub fn include(&self, artefact: &str, variant: &str, dataset: &str, method: &str) -> bool {
+        let among =
+            |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);
+        self.artefact == artefact
+            && self.variant == variant
+            && among(&self.datasets, dataset)
+            && among(&self.methods, method)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Front {
     title: String,
     explains: Vec<String>,
+    #[serde(default)]
+    cells: Vec<Cells>,
     shown_by: String,
     #[serde(default)]
     quoted: Vec<String>,
@@ -81,9 +116,9 @@ impl Finding {
             text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n")).ok_or_else(
                 || fault("it must begin with front matter between lines of +++".to_owned()),
             )?;
-        let Front { title, explains, shown_by, quoted, numbers } =
+        let Front { title, explains, cells, shown_by, quoted, numbers } =
             toml::from_str(front).map_err(|error| fault(error.to_string()))?;
-        Ok(Self { id, title, explains, shown_by, quoted, numbers, body: body.trim() })
+        Ok(Self { id, title, explains, cells, shown_by, quoted, numbers, body: body.trim() })
     }
 
     /// The text with every number filled in; a number without records reads "(not run)".

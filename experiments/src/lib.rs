@@ -32,7 +32,7 @@ pub use claim::{Check, Claim, ClaimResult, Holds, claims};
 pub use computed::{COMPUTED, Computed};
 pub use desk::Desk;
 pub use error::ExperimentError;
-pub use finding::{Finding, findings};
+pub use finding::{Cells, Finding, findings};
 pub use published::{PublishedCell, published};
 pub use report::{Written, write};
 pub use shelf::Shelf;

@@ -30,9 +30,6 @@ impl Shelf {
     /// If it cannot be read.
     pub fn add_store(&mut self, store: &Store) -> Result<(), ExperimentError> {
         let listing = store.list()?;
-        for (path, reason) in &listing.set_aside {
-            tracing::warn!("set aside {}: {reason}; its trial will run again", path.display());
-        }
         self.add(listing.records);
         Ok(())
     }
@@ -64,6 +61,11 @@ impl Shelf {
     /// The tuning that a key names.
     pub fn tuning(&self, key: &Key) -> Option<Tuning> {
         self.get(key)?.result.tuning.clone()
+    }
+
+    /// All records, given away.
+    pub fn into_records(self) -> impl Iterator<Item = Record> {
+        self.records.into_values()
     }
 
     /// The records of tunings, for a reproduction that uses them but makes its own fits.

@@ -1,7 +1,7 @@
 use crate::{Artefact, Computed, ExperimentError, Shelf, study};
 use mercer_harness::{HarnessError, Selection, Spec, Trial, plan};
 use mercer_learning::Method;
-use mercer_records::Key;
+use mercer_records::{Key, Status};
 use std::collections::BTreeSet;
 
 /// What some artefacts need: trials, and simulations without data.
@@ -11,6 +11,23 @@ pub struct Work {
     pub trials: Vec<Trial>,
     /// Simulations, each once.
     pub computed: Vec<&'static Computed>,
+}
+
+impl Work {
+    /// Takes out what a shelf has already, and says how many trials that were. Trials that it has
+    /// as failed stay in if they are to be tried again.
+    pub fn leave_out(&mut self, shelf: &Shelf, retry_failed: bool) -> usize {
+        let planned = self.trials.len();
+        self.trials.retain(|trial| {
+            match shelf.get(&trial.key).map(|record| record.result.status) {
+                Some(Status::Done | Status::Diverged) => false,
+                Some(_) => retry_failed,
+                None => true,
+            }
+        });
+        self.computed.retain(|computed| shelf.get(&computed.key()).is_none());
+        planned - self.trials.len()
+    }
 }
 
 /// Plans what the artefacts need under a profile, narrowed by a selection.

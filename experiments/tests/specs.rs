@@ -171,6 +171,28 @@ fn every_finding_points_at_something_and_every_number_has_a_query() {
         assert!(strangers.is_empty(), "{} explains {strangers:?}", finding.id);
         assert!(known(&finding.shown_by), "{} is shown by {}", finding.id, finding.shown_by);
     }
+    // Every cell that a finding claims exists, and no two findings claim the same.
+    let methods = plannable();
+    let mut idle: BTreeSet<_> = findings
+        .iter()
+        .flat_map(|finding| (0..finding.cells.len()).map(|i| (finding.id, i)))
+        .collect();
+    for (name, _) in STUDIES {
+        for trial in planned(&study(name).unwrap(), &methods, "paper") {
+            let key = &trial.key;
+            let mut by = BTreeSet::new();
+            for finding in &findings {
+                for (i, cells) in finding.cells.iter().enumerate() {
+                    if cells.include(&key.artefact, &key.variant, &key.dataset, &key.method) {
+                        idle.remove(&(finding.id, i));
+                        by.insert(finding.id);
+                    }
+                }
+            }
+            assert!(by.len() < 2, "{} {}: {by:?}", key.dataset, key.method);
+        }
+    }
+    assert!(idle.is_empty(), "these cells exist nowhere: {idle:?}");
     // No page lies in the folder unread.
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("findings");
     let pages: BTreeSet<String> = std::fs::read_dir(folder)

@@ -122,6 +122,10 @@ pub(crate) struct ReproduceArgs {
     /// Run only the I-th of N shares of the trials.
     #[arg(long, value_name = "I/N", default_value = "1/1")]
     pub shard: Shard,
+    /// Count the records of --reports as done, run only what they lack, and show both: how a
+    /// reference run grows. Without it, everything is run here and nothing else is shown.
+    #[arg(long)]
+    pub extend: bool,
     /// Run trials again that are recorded as failed.
     #[arg(long)]
     pub retry_failed: bool,

@@ -70,8 +70,12 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     if !selection.versions.is_empty() {
         work = planned(&selection)?;
     }
+    let committed = if args.extend { work.leave_out(&archive, args.retry_failed) } else { 0 };
     if args.dry_run {
-        return dry_run(args, &artefacts, &work);
+        return dry_run(args, &artefacts, &work, committed);
+    }
+    if committed > 0 {
+        tracing::info!("{committed} trials are recorded in {}", args.places.reports.display());
     }
     let store = Store::open(&args.places.results)?;
     let stop = Stop::default();
@@ -82,8 +86,9 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     })
     .context("cannot install the handler of Ctrl-C")?;
     let library = library(&args.places)?;
-    let laboratory =
-        Laboratory::new(&methods, library, store.clone(), stop.clone()).with_paths(PATHS);
+    let laboratory = Laboratory::new(&methods, library, store.clone(), stop.clone())
+        .with_paths(PATHS)
+        .with_code(env!("MERCER_CODE"));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
         jobs: args.jobs.map_or(cores, usize::from),
@@ -95,7 +100,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     bar.finish();
     if !stop.asked() {
         for computed in &work.computed {
-            computed.ensure(&store)?;
+            computed.ensure(&store, env!("MERCER_CODE"))?;
         }
     }
     if summary.interrupted {
@@ -119,10 +124,14 @@ fn render(
     summary: &Summary,
 ) -> anyhow::Result<()> {
     // Records of this directory only: a reproduction shows what it ran. The archive supplies
-    // nothing but the tunings that the keys of the trials rest on.
+    // nothing but the tunings that the keys of the trials rest on, unless it is to be extended.
     let mut shelf = Shelf::new();
     shelf.add_store(store)?;
-    shelf.add(archive.into_tunings());
+    if args.extend {
+        shelf.add(archive.into_records());
+    } else {
+        shelf.add(archive.into_tunings());
+    }
     let desk = Desk::new(&shelf, methods, &args.narrow.profile, selection, &summary.missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.results.join("report"));
     let written = write(&desk, artefacts, &out)?;
@@ -155,7 +164,12 @@ fn ended(summary: &Summary) -> Ended {
 }
 
 /// Creates nothing, not even the record directory.
-fn dry_run(args: &ReproduceArgs, artefacts: &[&Artefact], work: &Work) -> anyhow::Result<Ended> {
+fn dry_run(
+    args: &ReproduceArgs,
+    artefacts: &[&Artefact],
+    work: &Work,
+    committed: usize,
+) -> anyhow::Result<Ended> {
     let results = &args.places.results;
     let store = results.is_dir().then(|| Store::open(results)).transpose()?;
     let mut stdout = std::io::stdout().lock();
@@ -173,8 +187,9 @@ fn dry_run(args: &ReproduceArgs, artefacts: &[&Artefact], work: &Work) -> anyhow
     }
     writeln!(
         stdout,
-        "{} trials, {recorded} recorded, {} to run, {tunings} with a tuner; {} simulations",
-        work.trials.len(),
+        "{} trials, {} recorded, {} to run, {tunings} with a tuner; {} simulations",
+        work.trials.len() + committed,
+        recorded + committed,
         work.trials.len() - recorded,
         work.computed.len()
     )?;

@@ -21,9 +21,6 @@ pub(crate) fn run(command: &ResultsCommand) -> anyhow::Result<Ended> {
 fn records(folder: &Path) -> anyhow::Result<Vec<Record>> {
     anyhow::ensure!(folder.is_dir(), "no record directory at {}", folder.display());
     let listing = Store::open(folder)?.list()?;
-    for (path, reason) in &listing.set_aside {
-        tracing::warn!("set aside {}: {reason}; its trial will run again", path.display());
-    }
     Ok(listing.records)
 }
 

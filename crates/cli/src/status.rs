@@ -23,9 +23,11 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
     for artefact in artefacts {
         let work = work(&[artefact], &methods, &args.narrow.profile, &selection, &archive)?;
         let mut done = 0;
+        let mut committed = 0;
         let mut others = 0;
         for trial in &work.trials {
             let record = store.as_ref().map(|store| store.get(&trial.key)).transpose()?.flatten();
+            committed += usize::from(archive.get(&trial.key).is_some());
             let status = record.map(|record| record.result.status);
             done += usize::from(status == Some(Status::Done));
             others += usize::from(status.is_some_and(|status| status != Status::Done));
@@ -34,7 +36,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
         lines.push(json!({
             "artefact": artefact.id, "profile": args.narrow.profile,
             "trials": trials, "done": done, "without_score": others,
-            "to_run": trials - done - others,
+            "to_run": trials - done - others, "committed": committed,
         }));
     }
     if args.json {
@@ -43,19 +45,20 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
     } else {
         writeln!(
             stdout,
-            "{:<24} {:>7} {:>7} {:>13} {:>7}",
-            "artefact", "trials", "done", "without score", "to run"
+            "{:<24} {:>7} {:>7} {:>13} {:>7} {:>10}",
+            "artefact", "trials", "done", "without score", "to run", "committed"
         )?;
         for line in &lines {
             let number = |name: &str| line[name].as_u64().unwrap_or(0);
             writeln!(
                 stdout,
-                "{:<24} {:>7} {:>7} {:>13} {:>7}",
+                "{:<24} {:>7} {:>7} {:>13} {:>7} {:>10}",
                 line["artefact"].as_str().unwrap_or_default(),
                 number("trials"),
                 number("done"),
                 number("without_score"),
-                number("to_run")
+                number("to_run"),
+                number("committed")
             )?;
         }
     }

@@ -25,6 +25,8 @@ pub struct Laboratory<'a> {
     pub stop: Stop,
     /// Trials that are whole curves.
     pub paths: &'a [Path],
+    /// Revision of the source, for the records.
+    pub code: String,
     loaded: Mutex<HashMap<String, Arc<OnceLock<Loaded>>>>,
 }
 
@@ -33,13 +35,28 @@ type Loaded = Result<Arc<Dataset>, Arc<DataError>>;
 impl<'a> Laboratory<'a> {
     /// A laboratory with no data loaded yet.
     pub fn new(methods: &'a [Method], library: Library, store: Store, stop: Stop) -> Self {
-        Self { methods, library, store, stop, paths: &[], loaded: Mutex::default() }
+        Self {
+            methods,
+            library,
+            store,
+            stop,
+            paths: &[],
+            code: String::new(),
+            loaded: Mutex::default(),
+        }
     }
 
     /// With these paths; their methods are among the planner's.
     #[must_use]
     pub fn with_paths(mut self, paths: &'a [Path]) -> Self {
         self.paths = paths;
+        self
+    }
+
+    /// With the revision of the source that the program was built from.
+    #[must_use]
+    pub fn with_code(mut self, code: &str) -> Self {
+        code.clone_into(&mut self.code);
         self
     }
 
@@ -68,8 +85,13 @@ impl<'a> Laboratory<'a> {
 /// [`HarnessError::Data`], [`HarnessError::Version`], [`HarnessError::Record`], or
 /// [`LearningError::Interrupted`].
 pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, HarnessError> {
-    let mut run = Run { host: host().to_owned(), version: version(), ..Run::default() };
-    run.yardstick_seconds = yardstick();
+    let mut run = Run {
+        host: host().to_owned(),
+        version: version(),
+        code: laboratory.code.clone(),
+        yardstick_seconds: yardstick(),
+        ..Run::default()
+    };
     let mut clock = Clock::new(&mut run.seconds);
     let dataset = laboratory.dataset(&trial.key.dataset).map_err(HarnessError::Data)?;
     clock.lap("load");
@@ -140,6 +162,7 @@ fn tuned(
     let run = Run {
         host: host().to_owned(),
         version: version(),
+        code: laboratory.code.clone(),
         yardstick_seconds: yardstick(),
         peak_bytes: limits.peak_bytes(),
         seconds: BTreeMap::from([("tune".to_owned(), start.elapsed().as_secs_f64())]),

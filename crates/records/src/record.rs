@@ -160,6 +160,10 @@ pub struct Run {
     pub host: String,
     /// Version of the software.
     pub version: String,
+    /// Revision of the source that it was built from, with `-dirty` if files had been edited since;
+    /// the lock file at that revision names every library's version. Empty in older records.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
     /// Unix seconds at the end.
     pub finished: u64,
 }

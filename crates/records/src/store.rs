@@ -2,6 +2,11 @@ use crate::{Key, Record, RecordError, Status};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How the names of temporary files begin.
+const WRITING: &str = ".writing-";
+const DAY: Duration = Duration::from_hours(24);
 
 /// A directory of records, one file a trial, named by the digest of its key.
 ///
@@ -50,7 +55,7 @@ impl Store {
     }
 
     /// The record of `key`, if there is a sound one. A damaged file is set aside (renamed to
-    /// `*.damaged`), so that the trial runs again.
+    /// `*.damaged`) with a warning, so that the trial runs again.
     ///
     /// # Errors
     /// If the file exists but cannot be read or set aside.
@@ -63,7 +68,8 @@ impl Store {
         };
         match sound(&bytes, &path) {
             Ok(record) if record.key == *key => Ok(Some(record)),
-            Ok(_) | Err(_) => set_aside(&path).map(|()| None),
+            Ok(_) => set_aside(&path, "its name is not its key's").map(|()| None),
+            Err(error) => set_aside(&path, &error.to_string()).map(|()| None),
         }
     }
 
@@ -85,7 +91,7 @@ impl Store {
         let folder = path.parent().unwrap_or(&self.root);
         fs::create_dir_all(folder).map_err(io("create", folder))?;
         let write = || -> std::io::Result<()> {
-            let mut file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)?;
+            let mut file = tempfile::Builder::new().prefix(WRITING).tempfile_in(folder)?;
             let text = serde_json::to_vec(record)?;
             file.write_all(&text)?;
             file.write_all(b"\n")?;
@@ -98,7 +104,8 @@ impl Store {
         Ok(path)
     }
 
-    /// All sound records below the directory; damaged files are set aside and named.
+    /// All sound records below the directory; damaged files are set aside with a warning and named.
+    /// Temporary files that a killed process left more than a day ago are removed.
     ///
     /// # Errors
     /// If a directory or file cannot be read.
@@ -117,11 +124,12 @@ impl Store {
             match sound(&bytes, &path) {
                 Ok(record) if self.path(&record.key) == path => listing.records.push(record),
                 Ok(_) => {
-                    set_aside(&path)?;
-                    listing.set_aside.push((path, "its name is not its key's".to_owned()));
+                    let reason = "its name is not its key's".to_owned();
+                    set_aside(&path, &reason)?;
+                    listing.set_aside.push((path, reason));
                 }
                 Err(error) => {
-                    set_aside(&path)?;
+                    set_aside(&path, &error.to_string())?;
                     listing.set_aside.push((path, error.to_string()));
                 }
             }
@@ -141,8 +149,13 @@ fn sound(bytes: &[u8], path: &Path) -> Result<Record, RecordError> {
     Record::parse(text, path)
 }
 
-fn set_aside(path: &Path) -> Result<(), RecordError> {
-    match fs::rename(path, path.with_extension("json.damaged")) {
+fn set_aside(path: &Path, reason: &str) -> Result<(), RecordError> {
+    let aside = path.with_extension("json.damaged");
+    tracing::warn!(
+        "damaged record set aside as {}: {reason}; its trial will run again",
+        aside.display()
+    );
+    match fs::rename(path, aside) {
         // Another process was quicker.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other.map_err(io("set aside", path)),
@@ -155,6 +168,14 @@ fn named(path: &Path) -> bool {
     stem.len() == 64 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Whether a file is the temporary file of a writer that was killed: no write lasts a day, even on
+/// a machine whose clock is hours off.
+fn abandoned(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let age = || fs::metadata(path).ok()?.modified().ok()?.elapsed().ok();
+    name.starts_with(WRITING) && age().is_some_and(|age| age > DAY)
+}
+
 /// Record files below `folder`; temporary and set-aside files have other endings.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecordError> {
     for entry in fs::read_dir(folder).map_err(io("list", folder))? {
@@ -163,6 +184,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecordError> {
             collect(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "json") && named(&path) {
             files.push(path);
+        } else if abandoned(&path) {
+            // Whoever else sweeps at the same time may be quicker.
+            let _ = fs::remove_file(&path);
         }
     }
     Ok(())
@@ -230,6 +254,23 @@ mod tests {
         }
         store.put(&record(0)).unwrap();
         assert_eq!(store.list().unwrap().records.len(), 1);
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_swept_after_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        store.put(&record(0)).unwrap();
+        let [old, new] =
+            [".writing-old", ".writing-new"].map(|name| folder.path().join("askl").join(name));
+        for path in [&old, &new] {
+            fs::write(path, "{").unwrap();
+        }
+        let two_days_ago = std::time::SystemTime::now() - 2 * DAY;
+        File::options().write(true).open(&old).unwrap().set_modified(two_days_ago).unwrap();
+        assert_eq!(store.list().unwrap().records.len(), 1);
+        assert!(!old.exists());
+        assert!(new.exists(), "its writer may be at work");
     }
 
     #[test]

@@ -138,6 +138,7 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         tuning: cell.tuning().to_owned(),
         published: None,
         verdict: None,
+        finding: None,
         difference: Some(test.difference),
         interval: Some(test.interval),
         p_naive: test.p_naive,

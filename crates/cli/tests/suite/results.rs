@@ -84,6 +84,56 @@ fn archived_tunings_are_not_made_again() {
 }
 
 #[test]
+fn a_reference_run_is_extended_from_what_is_committed() {
+    let place = Place::new();
+    let run = |rest: &str| place.reproduce(&format!("--method sk --dataset segment {rest}"));
+    run("--variant released").with_code(0);
+    place.run("results compact").with_code(0);
+    let committed = place.records("results").len();
+    // The wider run makes only what the narrower one left open, and shows both.
+    let wider = run("--extend --results more --json").with_code(0);
+    assert!(wider.stderr.contains(&format!("{committed} trials are recorded")), "{wider:?}");
+    let more = place.records("more");
+    assert!(place.records("results").keys().all(|trial| !more.contains_key(trial)));
+    let cells = wider.json();
+    let shown = |variant: &str| {
+        let cells = cells["cells"].as_array().unwrap();
+        cells.iter().any(|cell| cell["variant"] == variant && cell["repeats"] != 0)
+    };
+    assert!(shown("released") && shown("printed"), "{cells}");
+    // Without the word, everything is run here.
+    run("--variant released --results anew").with_code(0);
+    assert_eq!(place.records("anew").len(), committed);
+}
+
+#[test]
+fn a_record_says_which_source_made_it() {
+    let place = Place::new();
+    place.reproduce(FEW).with_code(0);
+    let json = place.run("results export --json").with_code(0).stdout;
+    for line in json.lines() {
+        let record: mercer_records::Record = serde_json::from_str(line).unwrap();
+        assert!(!record.run.code.is_empty());
+    }
+}
+
+#[test]
+fn a_damaged_record_is_named_and_its_trial_runs_again() {
+    let place = Place::new();
+    place.reproduce(FEW).with_code(0);
+    let reference = place.records("results");
+    let folder = place.path("results/askl/table2");
+    let victim =
+        files(&folder).into_iter().find(|path| path.extension().is_some_and(|e| e == "json"));
+    let victim = victim.unwrap();
+    std::fs::write(&victim, "{").unwrap();
+    let again = place.reproduce(FEW).with_code(0);
+    assert!(again.stderr.contains("damaged record set aside"), "{again:?}");
+    assert!(again.stderr.contains(victim.file_stem().unwrap().to_str().unwrap()), "{again:?}");
+    assert_eq!(place.records("results"), reference);
+}
+
+#[test]
 fn export_has_a_line_a_record() {
     let place = Place::new();
     place.reproduce(FEW).with_code(0);

@@ -72,6 +72,8 @@ struct Table<'a> {
     wrong: &'a ListChunked,
     predicted: &'a BooleanChunked,
     yardstick: &'a Float64Chunked,
+    /// Tables written before there was such a column have none.
+    code: Option<&'a StringChunked>,
 }
 
 const TEXTS: [&str; 20] = [
@@ -118,6 +120,7 @@ impl<'a> Table<'a> {
             wrong: typed(frame, "wrong", Column::list)?,
             predicted: typed(frame, "predicted", Column::bool)?,
             yardstick: typed(frame, "yardstick_seconds", Column::f64)?,
+            code: frame.column("code").ok().and_then(|column| column.str().ok()),
         })
     }
 
@@ -165,6 +168,7 @@ impl<'a> Table<'a> {
             yardstick_seconds: self.yardstick.get(row).ok_or_else(|| empty("yardstick_seconds"))?,
             host: owned("host")?,
             version: owned("version")?,
+            code: self.code.and_then(|column| column.get(row)).unwrap_or_default().to_owned(),
             finished: count("finished")?,
         };
         // The check sum is the one written, which covers predictions that may not be here.

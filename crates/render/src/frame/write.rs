@@ -72,6 +72,7 @@ pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
         ),
         texts("host", &|r| r.run.host.clone()),
         texts("version", &|r| r.run.version.clone()),
+        texts("code", &|r| r.run.code.clone()),
         counts("finished", &|r| r.run.finished),
     ]);
     frame(records.len(), columns)

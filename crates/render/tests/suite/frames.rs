@@ -58,6 +58,7 @@ fn record(repeat: u32, number: f64, predicted: Option<Predicted>, status: Status
         yardstick_seconds: 0.03,
         host: "EPYC, AVX-512".to_owned(),
         version: "0.1.0".to_owned(),
+        code: "0123456789ab".to_owned(),
         finished: 1_800_000_000,
     };
     Record::new(key, result, run)
