@@ -15,6 +15,38 @@ pub enum SolverError {
         /// The offending value.
         value: f64,
     },
+    /// A setting outside its range.
+    #[error("`{name}` is {value}; it must be {must}")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value, printed.
+        value: String,
+        /// What is allowed.
+        must: &'static str,
+    },
+    /// Arrays that do not fit together.
+    #[error("{what} are {found}, but {expected} are needed")]
+    Lengths {
+        /// What was given.
+        what: &'static str,
+        /// How many there must be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A classifier asked to tell apart points of one sign, or a regression without points.
+    #[error("all {points} points have the same sign; two are needed to tell apart")]
+    OneSign {
+        /// Points given.
+        points: usize,
+    },
+    /// Starting weights that break a constraint of the problem.
+    #[error("the starting weights cannot be used: {reason}; start at 0 instead")]
+    Start {
+        /// Which constraint.
+        reason: String,
+    },
     /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),

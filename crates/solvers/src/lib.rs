@@ -2,21 +2,27 @@
 //!
 //! [`Optimiser`] moves parameters against their gradient, tile by tile, so that a training step
 //! can update a tile while it is still in cache; [`Threshold`] is the proximal step of the trace
-//! norm.
+//! norm. [`Smo`] solves the dual of support vector machines, for classes and for real targets, on
+//! a kernel in memory or one that computes its rows, positive definite or not.
 //!
 //! | symbol | code | meaning |
 //! |---|---|---|
 //! | `η` | `rate` | learning rate |
 //! | `τ` | `tau` | what each singular value loses |
 //! | `W = U diag(s) Vᵀ` | `w` | matrix to shrink, `D × K` |
+//! | `K`, `k(x, z)` | [`KernelRows`], `gram`, `cross` | kernel of the training points, of others with them |
+//! | `β`, `b` | `weights`, `bias` | `f(x) = Σ β_t k(x_t, x) + b` |
+//! | `C`, `ε` | `cost`, `epsilon` | weight of the losses, half-width of the tube without loss |
 //!
 //! It does not know what is being learned.
 
 mod error;
 mod inverse_root;
 mod optimiser;
+mod smo;
 mod threshold;
 
 pub use error::SolverError;
 pub use optimiser::{Memory, MemoryTile, Optimiser, Step};
+pub use smo::{Dual, KernelRows, Precomputed, Smo, Solution};
 pub use threshold::{Route, Shrinkage, Threshold};

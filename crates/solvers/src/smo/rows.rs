@@ -1,0 +1,72 @@
+use crate::SolverError;
+use ndarray::ArrayView2;
+
+/// A symmetric kernel of `n` points, read row by row: a matrix in memory, or a way to compute rows.
+///
+/// The kernel may be indefinite.
+pub trait KernelRows {
+    /// Number of points `n`.
+    fn size(&self) -> usize;
+
+    /// `k(x_t, x_t)`.
+    fn diagonal(&self, t: usize) -> f64;
+
+    /// Writes `k(x_row, x_c)` for each `c` of `columns`, which are distinct and, unless points have
+    /// been set aside, all of `0..n` in order.
+    fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]);
+
+    /// The row in the order of the points, where it lies in memory: it is then not copied.
+    fn whole(&self, _row: usize) -> Option<&[f64]> {
+        None
+    }
+}
+
+/// A kernel matrix in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Precomputed<'a> {
+    gram: ArrayView2<'a, f64>,
+}
+
+impl<'a> Precomputed<'a> {
+    /// A symmetric matrix `K`, `n × n`. Rows are read as they are used; that the matrix is
+    /// symmetric is taken on trust.
+    ///
+    /// # Errors
+    /// [`SolverError::Lengths`] if it is not square.
+    pub fn new(gram: ArrayView2<'a, f64>) -> Result<Self, SolverError> {
+        let (expected, found) = gram.dim();
+        if expected != found {
+            return Err(SolverError::Lengths {
+                what: "the columns of the kernel",
+                expected,
+                found,
+            });
+        }
+        Ok(Self { gram })
+    }
+}
+
+impl KernelRows for Precomputed<'_> {
+    fn size(&self) -> usize {
+        self.gram.nrows()
+    }
+
+    fn diagonal(&self, t: usize) -> f64 {
+        self.gram[[t, t]]
+    }
+
+    fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]) {
+        let row = self.gram.row(row);
+        for (value, &column) in values.iter_mut().zip(columns) {
+            *value = row[column];
+        }
+    }
+
+    fn whole(&self, row: usize) -> Option<&[f64]> {
+        let (n, stride) = (self.gram.ncols(), self.gram.strides()[1]);
+        if stride != 1 && n > 1 {
+            return None;
+        }
+        self.gram.row(row).to_slice()
+    }
+}
