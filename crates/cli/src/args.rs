@@ -111,6 +111,7 @@ pub(crate) struct Narrow {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct ReproduceArgs {
     #[command(flatten)]
     pub narrow: Narrow,

@@ -94,7 +94,9 @@ fn wrong_usage(error: &anyhow::Error) -> bool {
     let harness = |error: &HarnessError| match error {
         HarnessError::Unknown { .. } => true,
         HarnessError::Learning(error) => matches!(error, LearningError::UnknownMethod { .. }),
-        HarnessError::Data(error) => matches!(**error, DataError::Unknown { .. }),
+        HarnessError::Data(error) => {
+            matches!(**error, DataError::Unknown { .. } | DataError::Argument { .. })
+        }
         _ => false,
     };
     error.chain().any(|cause| {
@@ -104,8 +106,10 @@ fn wrong_usage(error: &anyhow::Error) -> bool {
         matches!(
             cause.downcast_ref(),
             Some(ExperimentError::UnknownArtefact { .. } | ExperimentError::NothingSelected { .. })
-        ) || matches!(cause.downcast_ref(), Some(DataError::Unknown { .. }))
-            || cause.downcast_ref::<HarnessError>().is_some_and(harness)
+        ) || matches!(
+            cause.downcast_ref(),
+            Some(DataError::Unknown { .. } | DataError::Argument { .. })
+        ) || cause.downcast_ref::<HarnessError>().is_some_and(harness)
             || cause.is::<mercer_theory::TheoryError>()
             || cause.is::<std::num::ParseFloatError>()
     })

@@ -72,3 +72,23 @@ impl From<DataError> for HarnessError {
         Self::Data(Arc::new(error))
     }
 }
+
+impl HarnessError {
+    /// A name of a study that does not exist, with the one that may have been meant.
+    pub(crate) fn unknown(kind: &'static str, name: &str, known: &[&str], artefact: &str) -> Self {
+        let near =
+            nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let hint = format!("{near}; {artefact} has {}", known.join(", "));
+        Self::Unknown { kind, name: name.to_owned(), hint }
+    }
+}
+
+/// The known name that a slip of at most three letters turns into `name`.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(known, name), *known))
+        .min()
+        .filter(|(distance, _)| *distance <= 3)
+        .map(|(_, known)| known)
+}

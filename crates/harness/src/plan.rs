@@ -122,26 +122,10 @@ fn check(selection: &Selection, spec: &Spec) -> Result<(), HarnessError> {
         ("method", &selection.methods, methods),
     ] {
         if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            let near = nearest(name, &known)
-                .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(HarnessError::Unknown {
-                kind,
-                name: name.clone(),
-                hint: format!("{near}; {} has {}", spec.artefact, known.join(", ")),
-            });
+            return Err(HarnessError::unknown(kind, name, &known, &spec.artefact));
         }
     }
     Ok(())
-}
-
-/// The known name that a slip of at most three letters turns into `name`.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|known| (strsim::damerau_levenshtein(known, name), *known))
-        .min()
-        .filter(|(distance, _)| *distance <= 3)
-        .map(|(_, known)| known)
 }
 
 /// A setting that no method of the variant knows is a slip of the pen.

@@ -228,15 +228,13 @@ impl Spec {
         match self.profiles.get(name) {
             Some(profile) => Ok(profile.clone()),
             None if name == "paper" => Ok(Profile::default()),
-            None => Err(HarnessError::Unknown {
-                kind: "profile",
-                name: name.to_owned(),
-                hint: format!(
-                    "; {} has paper, {}",
-                    self.artefact,
-                    self.profiles.keys().cloned().collect::<Vec<_>>().join(", ")
-                ),
-            }),
+            None => {
+                let mut known = vec!["paper"];
+                known.extend(
+                    self.profiles.keys().map(String::as_str).filter(|name| *name != "paper"),
+                );
+                Err(HarnessError::unknown("profile", name, &known, &self.artefact))
+            }
         }
     }
 }

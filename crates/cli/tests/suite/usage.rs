@@ -58,7 +58,7 @@ fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
         ("reproduce askl/table2 --dataset segmnet", "did you mean `segment`"),
         ("reproduce askl/table2 --method nksl --dry-run", "did you mean `nskl`"),
         ("reproduce askl/table2 --variant correct --dry-run", "corrected"),
-        ("reproduce askl/table2 --profile smok --dry-run", "paper, quick, smoke"),
+        ("reproduce askl/table2 --profile smok --dry-run", "did you mean `smoke`"),
         ("reproduce askl/table2 --profile smoke --dataset mnist", "profile `smoke` has no trial"),
         ("reproduce --shard 3/2", "1 <= I <= N"),
         ("reproduce --shard zero", "2/3"),
@@ -95,7 +95,7 @@ fn a_data_folder_that_is_none_is_named() {
     let place = Place::new();
     for line in ["list datasets", "reproduce askl/table2 --profile smoke"] {
         let output = place.command(line).env("MERCER_DATA", "nowhere").output().unwrap();
-        let ended = crate::place::Ended::of(&output).with_code(1);
+        let ended = crate::place::Ended::of(&output).with_code(2);
         assert!(ended.stderr.contains("nowhere"), "{ended:?}");
     }
 }
