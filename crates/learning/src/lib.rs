@@ -17,6 +17,7 @@ pub mod conformance;
 mod error;
 mod estimator;
 mod fitting;
+mod folds;
 mod loss;
 mod method;
 mod metric;
@@ -29,6 +30,7 @@ mod streams;
 pub use error::LearningError;
 pub use estimator::{Classifier, Estimator, Regressor};
 pub use fitting::{Convergence, Fitted, Fitting, Limits, Moment, Outcome, Probe, Unlimited};
+pub use folds::folds;
 pub use loss::Loss;
 pub use method::{Cost, Learner, Method, Tasks, find};
 pub use metric::{

@@ -3,7 +3,8 @@
 //! [`Optimiser`] moves parameters against their gradient, tile by tile, so that a training step
 //! can update a tile while it is still in cache; [`Threshold`] is the proximal step of the trace
 //! norm. [`Smo`] solves the dual of support vector machines, for classes and for real targets, on
-//! a kernel in memory or one that computes its rows, positive definite or not.
+//! a kernel in memory or one that computes its rows, positive definite or not; [`OneVersusOne`]
+//! combines machines for more classes, and [`Spectrum`] says how far a kernel is from positive.
 //!
 //! | symbol | code | meaning |
 //! |---|---|---|
@@ -18,11 +19,15 @@
 
 mod error;
 mod inverse_root;
+mod one_versus_one;
 mod optimiser;
 mod smo;
+mod spectrum;
 mod threshold;
 
 pub use error::SolverError;
+pub use one_versus_one::{CostChoice, OneVersusOne, choose_cost};
 pub use optimiser::{Memory, MemoryTile, Optimiser, Step};
 pub use smo::{Dual, KernelRows, Precomputed, Smo, Solution};
+pub use spectrum::{Mended, Mending, Spectrum};
 pub use threshold::{Route, Shrinkage, Threshold};

@@ -1,0 +1,341 @@
+use crate::{Dual, Precomputed, Smo, SolverError};
+use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray};
+
+/// Classifiers for any number of classes on a kernel matrix: a machine for each pair of classes
+/// that occur, most votes win, ties go to the smaller class.
+///
+/// ```
+/// use mercer_solvers::{OneVersusOne, Smo};
+/// use ndarray::array;
+/// let x = array![[-2.0], [-1.8], [0.1], [0.0], [2.0], [2.1]];
+/// let gram = x.dot(&x.t()).mapv(|k| k + 1.0);
+/// let labels = [0, 0, 1, 1, 2, 2];
+/// let machine = OneVersusOne::fit(gram.view(), &labels, 100.0, &Smo::default())?;
+/// assert_eq!(machine.classes(gram.view()), labels);
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneVersusOne {
+    /// The classes that occurred, ascending.
+    present: Vec<u32>,
+    /// Classes of each machine: `f > 0` speaks for the first; for the second where there are only
+    /// two classes.
+    pairs: Vec<(u32, u32)>,
+    /// Weights of the training points, a machine a column: `n × pairs`.
+    pub weights: Array2<f64>,
+    /// Biases, one a machine.
+    pub biases: Array1<f64>,
+    /// Steps of all machines.
+    pub steps: usize,
+    /// The largest violation of optimality that a machine left.
+    pub violation: f64,
+    /// Whether every machine met its tolerance.
+    pub converged: bool,
+}
+
+impl OneVersusOne {
+    /// Fits the machines to the points of `gram`, `n × n`, with these classes.
+    ///
+    /// If only one class occurs there is no machine, and that class is predicted.
+    ///
+    /// # Errors
+    /// As [`Smo::solve`], and [`SolverError::Lengths`] unless there is a label a point.
+    pub fn fit(
+        gram: ArrayView2<'_, f64>,
+        labels: &[u32],
+        cost: f64,
+        smo: &Smo,
+    ) -> Result<Self, SolverError> {
+        let mut path = Self::path(gram, labels, &[cost], smo, || Ok::<(), SolverError>(()))?;
+        Ok(path.swap_remove(0))
+    }
+
+    /// Fits classifiers for several costs, each starting where the last ended, its weights scaled
+    /// by the ratio of the costs where that is at least 1.
+    ///
+    /// # Errors
+    /// As [`OneVersusOne::fit`], and whatever `check` says, which is asked every few hundred steps.
+    pub fn path<E: From<SolverError>>(
+        gram: ArrayView2<'_, f64>,
+        labels: &[u32],
+        costs: &[f64],
+        smo: &Smo,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Vec<Self>, E> {
+        let n = gram.nrows();
+        if labels.len() != n {
+            let (what, found) = ("the labels", labels.len());
+            return Err(SolverError::Lengths { what, expected: n, found }.into());
+        }
+        let mut present = labels.to_vec();
+        present.sort_unstable();
+        present.dedup();
+        let pairs: Vec<(u32, u32)> = present
+            .iter()
+            .enumerate()
+            .flat_map(|(i, &first)| present[i + 1..].iter().map(move |&second| (first, second)))
+            .collect();
+        let mut path: Vec<Self> = costs
+            .iter()
+            .map(|_| Self {
+                present: present.clone(),
+                pairs: pairs.clone(),
+                weights: Array2::zeros((n, pairs.len())),
+                biases: Array1::zeros(pairs.len()),
+                steps: 0,
+                violation: 0.0,
+                converged: true,
+            })
+            .collect();
+        for (machine, &(first, second)) in pairs.iter().enumerate() {
+            // With two classes the decision value speaks for class 1, as is usual.
+            let positive = if pairs.len() == 1 { second } else { first };
+            let all = pairs.len() == 1;
+            let rows: Vec<usize> =
+                (0..n).filter(|&t| all || [first, second].contains(&labels[t])).collect();
+            let signs: Vec<bool> = rows.iter().map(|&t| labels[t] == positive).collect();
+            let own = if all {
+                CowArray::from(gram.view())
+            } else {
+                CowArray::from(gram.select(Axis(0), &rows).select(Axis(1), &rows))
+            };
+            let kernel = Precomputed::new(own.view())?;
+            let mut last: Option<(f64, Array1<f64>)> = None;
+            for (found, &cost) in path.iter_mut().zip(costs) {
+                let dual = Dual::classification(&signs, cost)?;
+                let start = last.take().filter(|(smaller, _)| *smaller <= cost).map(
+                    |(smaller, weights)| {
+                        // Rounding must not carry a weight over its bound.
+                        weights.mapv(|w| (w * (cost / smaller)).clamp(-cost, cost))
+                    },
+                );
+                let start = start.as_ref().map(Array1::view);
+                let solution = smo.solve_checked(&kernel, &dual, start, &mut check)?;
+                for (&row, &weight) in rows.iter().zip(&solution.weights) {
+                    found.weights[[row, machine]] = weight;
+                }
+                found.biases[machine] = solution.bias;
+                found.steps += solution.steps;
+                found.violation = found.violation.max(solution.violation);
+                found.converged &= solution.converged;
+                last = Some((cost, solution.weights));
+            }
+        }
+        Ok(path)
+    }
+
+    /// Decision values of the machines for the rows of `cross` (`m × n`): `m × pairs`.
+    ///
+    /// # Panics
+    /// If `cross` has another number of columns than there are training points.
+    pub fn values(&self, cross: ArrayView2<'_, f64>) -> Array2<f64> {
+        cross.dot(&self.weights) + &self.biases
+    }
+
+    /// Scores of classes `0..classes` for the rows of `cross`: `(−f, f)` where classes 0 and 1 are
+    /// all there is, votes otherwise.
+    ///
+    /// # Panics
+    /// As [`OneVersusOne::values`], and if a class that occurred is not below `classes`.
+    pub fn scores(&self, cross: ArrayView2<'_, f64>, classes: usize) -> Array2<f64> {
+        self.scores_of_values(self.values(cross).view(), classes)
+    }
+
+    /// As [`OneVersusOne::scores`], from the machines' decision values.
+    ///
+    /// # Panics
+    /// If there is not a column a machine.
+    pub fn scores_of_values(&self, values: ArrayView2<'_, f64>, classes: usize) -> Array2<f64> {
+        assert_eq!(values.ncols(), self.pairs.len(), "one value a machine");
+        let mut scores = Array2::zeros((values.nrows(), classes));
+        if let [only] = self.present[..] {
+            scores.column_mut(only as usize).fill(1.0);
+        }
+        for (machine, &(first, second)) in self.pairs.iter().enumerate() {
+            for (mut row, &f) in scores.rows_mut().into_iter().zip(values.column(machine)) {
+                if self.pairs.len() == 1 {
+                    row[first as usize] = -f;
+                    row[second as usize] = f;
+                    // A class that did not occur must not win between them.
+                    for class in (0..classes as u32).filter(|c| ![first, second].contains(c)) {
+                        row[class as usize] = f64::NEG_INFINITY;
+                    }
+                } else {
+                    row[if f > 0.0 { first } else { second } as usize] += 1.0;
+                }
+            }
+        }
+        scores
+    }
+
+    /// Predicted classes for the rows of `cross`.
+    ///
+    /// # Panics
+    /// As [`OneVersusOne::values`].
+    pub fn classes(&self, cross: ArrayView2<'_, f64>) -> Vec<u32> {
+        let largest = self.present.last().map_or(0, |&class| class as usize + 1);
+        let best = |row: ndarray::ArrayView1<'_, f64>| {
+            let mut best = 0;
+            for class in 1..row.len() {
+                if row[class] > row[best] {
+                    best = class;
+                }
+            }
+            best as u32
+        };
+        self.scores(cross, largest).rows().into_iter().map(best).collect()
+    }
+
+    /// Training points that some machine uses.
+    pub fn support(&self) -> Vec<usize> {
+        let used = |row: &usize| self.weights.row(*row).iter().any(|weight| *weight != 0.0);
+        (0..self.weights.nrows()).filter(used).collect()
+    }
+}
+
+/// What cross-validation says of some costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostChoice {
+    /// The cost with the most points right; of equals the smallest.
+    pub cost: f64,
+    /// Points classified right at each cost, each point once, while it was held out.
+    pub right: Vec<usize>,
+    /// Whether every machine met its tolerance.
+    pub converged: bool,
+}
+
+/// Chooses the cost of [`OneVersusOne`] on a kernel matrix by cross-validation: `folds` says in
+/// which fold each point is held out.
+///
+/// # Errors
+/// As [`OneVersusOne::path`]; [`SolverError::Lengths`] unless there is a fold a point;
+/// [`SolverError::Setting`] without costs, or if they do not ascend.
+pub fn choose_cost<E: From<SolverError>>(
+    gram: ArrayView2<'_, f64>,
+    labels: &[u32],
+    folds: &[usize],
+    costs: &[f64],
+    smo: &Smo,
+    mut check: impl FnMut() -> Result<(), E>,
+) -> Result<CostChoice, E> {
+    let n = gram.nrows();
+    if folds.len() != n {
+        let (what, found) = ("the folds of points", folds.len());
+        return Err(SolverError::Lengths { what, expected: n, found }.into());
+    }
+    if costs.is_empty() || costs.windows(2).any(|pair| pair[0] >= pair[1]) {
+        let value = format!("{costs:?}");
+        let must = "a list of ascending costs, at least one";
+        return Err(SolverError::Setting { name: "costs", value, must }.into());
+    }
+    let mut right = vec![0; costs.len()];
+    let mut converged = true;
+    let count = folds.iter().max().map_or(0, |&last| last + 1);
+    for fold in 0..count {
+        let (held, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|&t| folds[t] == fold);
+        if held.is_empty() || kept.is_empty() {
+            continue;
+        }
+        let columns = gram.select(Axis(1), &kept);
+        let (train, test) = (columns.select(Axis(0), &kept), columns.select(Axis(0), &held));
+        let known: Vec<u32> = kept.iter().map(|&t| labels[t]).collect();
+        let path = OneVersusOne::path(train.view(), &known, costs, smo, &mut check)?;
+        for (machine, right) in path.iter().zip(&mut right) {
+            let said = machine.classes(test.view());
+            *right += held.iter().zip(said).filter(|&(&t, said)| labels[t] == said).count();
+            converged &= machine.converged;
+        }
+    }
+    let most = right.iter().max().copied().unwrap_or(0);
+    let cost = costs[right.iter().position(|&count| count == most).unwrap_or(0)];
+    Ok(CostChoice { cost, right, converged })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+
+    /// Three clouds on a line of two dimensions.
+    fn clouds(n: usize) -> (Array2<f64>, Vec<u32>) {
+        let noise = |t: usize| ((t * 7919 % 997) as f64 / 997.0 - 0.5) * 1.7;
+        let x = Array2::from_shape_fn((n, 2), |(t, j)| (t % 3) as f64 + noise(2 * t + j));
+        (x, (0..n).map(|t| (t % 3) as u32).collect())
+    }
+
+    fn gaussian(x: &Array2<f64>) -> Array2<f64> {
+        Array2::from_shape_fn((x.nrows(), x.nrows()), |(i, j)| {
+            (-(&x.row(i) - &x.row(j)).mapv(|d| d * d).sum()).exp()
+        })
+    }
+
+    #[test]
+    fn a_path_is_the_same_as_fits_one_by_one() {
+        let (x, labels) = clouds(90);
+        let gram = gaussian(&x);
+        let smo = Smo { tolerance: 1e-9, ..Smo::default() };
+        let costs = [0.25, 1.0, 1.0, 3.0, 0.5];
+        let path =
+            OneVersusOne::path(gram.view(), &labels, &costs, &smo, || Ok::<(), SolverError>(()))
+                .unwrap();
+        for (machine, &cost) in path.iter().zip(&costs) {
+            let alone = OneVersusOne::fit(gram.view(), &labels, cost, &smo).unwrap();
+            assert!(machine.converged);
+            let (ours, theirs) = (machine.values(gram.view()), alone.values(gram.view()));
+            assert_abs_diff_eq!(ours, theirs, epsilon = 1e-6);
+            assert_eq!(ours.ncols(), 3);
+            assert_eq!(machine.classes(gram.view()), alone.classes(gram.view()));
+        }
+        let votes = path[1].scores(gram.view(), 5);
+        assert!(votes.rows().into_iter().all(|row| (row.sum() - 3.0).abs() < 1e-12));
+        assert!(votes.column(4).iter().all(|&vote| vote == 0.0));
+    }
+
+    #[test]
+    fn two_classes_are_one_machine_wherever_they_stand() {
+        let (x, labels) = clouds(60);
+        let labels: Vec<u32> = labels.iter().map(|&c| if c == 1 { 4 } else { 2 }).collect();
+        let gram = gaussian(&x);
+        let machine = OneVersusOne::fit(gram.view(), &labels, 5.0, &Smo::default()).unwrap();
+        let f = machine.values(gram.view());
+        let scores = machine.scores(gram.view(), 6);
+        assert_abs_diff_eq!(scores.column(4), f.column(0), epsilon = 0.0);
+        assert_abs_diff_eq!(scores.column(2).to_owned(), -&f.column(0), epsilon = 0.0);
+        assert!(machine.classes(gram.view()).iter().all(|class| [2, 4].contains(class)));
+        let only = OneVersusOne::fit(gram.view(), &[3; 60], 5.0, &Smo::default()).unwrap();
+        assert_eq!(only.classes(gram.view()), vec![3; 60]);
+        assert!(only.support().is_empty() && only.converged);
+    }
+
+    #[test]
+    fn the_cost_is_that_of_a_plain_search() {
+        let (x, labels) = clouds(75);
+        let gram = gaussian(&x);
+        let folds: Vec<usize> = (0..75).map(|t| (t / 3) % 5).collect();
+        let smo = Smo { tolerance: 1e-6, ..Smo::default() };
+        let costs: Vec<f64> = (-5..=5).map(|p| f64::from(p).exp2()).collect();
+        let check = || Ok::<(), SolverError>(());
+        let choice = choose_cost(gram.view(), &labels, &folds, &costs, &smo, check).unwrap();
+        for (&cost, &right) in costs.iter().zip(&choice.right) {
+            let mut slow = 0;
+            for fold in 0..5 {
+                let kept: Vec<usize> = (0..75).filter(|&t| folds[t] != fold).collect();
+                let own = gram.select(Axis(0), &kept).select(Axis(1), &kept);
+                let known: Vec<u32> = kept.iter().map(|&t| labels[t]).collect();
+                let machine = OneVersusOne::fit(own.view(), &known, cost, &smo).unwrap();
+                for t in (0..75).filter(|&t| folds[t] == fold) {
+                    let cross = gram.select(Axis(0), &[t]).select(Axis(1), &kept);
+                    slow += usize::from(machine.classes(cross.view())[0] == labels[t]);
+                }
+            }
+            assert_eq!(right, slow, "cost {cost}");
+        }
+        let most = choice.right.iter().max().unwrap();
+        let first = choice.right.iter().position(|right| right == most).unwrap();
+        assert!((choice.cost - costs[first]).abs() < 1e-12 && choice.converged);
+        assert!(choose_cost(gram.view(), &labels, &folds[1..], &costs, &smo, check).is_err());
+        assert!(choose_cost(gram.view(), &labels, &folds, &[], &smo, check).is_err());
+        assert!(choose_cost(gram.view(), &labels, &folds, &[2.0, 1.0], &smo, check).is_err());
+        assert!(OneVersusOne::fit(gram.view(), &labels[1..], 1.0, &smo).is_err());
+    }
+}

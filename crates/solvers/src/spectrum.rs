@@ -1,0 +1,388 @@
+use crate::{Solution, SolverError};
+use mercer_linalg::{Eigen, product, symmetric_eigen};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
+
+/// What is done about a kernel matrix `K = V diag(d) Vᵀ` that has negative eigenvalues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mending {
+    /// Nothing: the solver finds a stationary point.
+    AsIs,
+    /// Negative eigenvalues become 0.
+    Clip,
+    /// They change their sign.
+    Flip,
+    /// The smallest is subtracted from all: only `k(x_i, x_i)` of the training points changes.
+    Shift,
+}
+
+/// The eigenvalues of a symmetric kernel matrix, and what can be done about the negative ones.
+///
+/// Eigenvalues within `n ε max |d|` of 0 are rounding, and count as 0.
+///
+/// ```
+/// use mercer_solvers::{Mending, Spectrum};
+/// use ndarray::array;
+/// let gram = array![[0.0, 2.0], [2.0, 0.0]]; // eigenvalues −2 and 2
+/// let spectrum = Spectrum::of(gram.view())?;
+/// assert!((spectrum.smallest() + 2.0).abs() < 1e-12);
+/// assert!((spectrum.negative_share() - 0.5).abs() < 1e-12);
+/// let flipped = spectrum.mended(Mending::Flip);
+/// assert!((flipped.train[[0, 0]] - 2.0).abs() < 1e-12);
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spectrum {
+    gram: Array2<f64>,
+    eigen: Eigen,
+}
+
+/// A kernel matrix after [`Spectrum::mended`], with what test points need.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mended {
+    /// The matrix to train with, `n × n`.
+    pub train: Array2<f64>,
+    /// `T` in `k'(x) = T k(x)`, where test rows change.
+    map: Option<Array2<f64>>,
+}
+
+impl Spectrum {
+    /// The eigenvalues of a symmetric matrix.
+    ///
+    /// # Errors
+    /// [`SolverError::Linalg`] if the matrix is not square or not finite.
+    pub fn of(gram: ArrayView2<'_, f64>) -> Result<Self, SolverError> {
+        let mut eigen = symmetric_eigen(gram)?;
+        let largest = eigen.values.iter().fold(0.0, |a: f64, d| a.max(d.abs()));
+        let rounding = gram.nrows() as f64 * f64::EPSILON * largest;
+        eigen.values.mapv_inplace(|d| if d.abs() <= rounding { 0.0 } else { d });
+        Ok(Self { gram: gram.to_owned(), eigen })
+    }
+
+    /// The eigenvalues `d`, ascending.
+    pub fn values(&self) -> ArrayView1<'_, f64> {
+        self.eigen.values.view()
+    }
+
+    /// The smallest eigenvalue.
+    pub fn smallest(&self) -> f64 {
+        self.eigen.values.first().copied().unwrap_or(0.0)
+    }
+
+    /// `Σ |d| over d < 0`, divided by `Σ |d|`; 0 for a matrix of zeros.
+    pub fn negative_share(&self) -> f64 {
+        let all: f64 = self.eigen.values.iter().map(|d| d.abs()).sum();
+        let negative: f64 = self.eigen.values.iter().filter(|d| **d < 0.0).map(|d| -d).sum();
+        if all > 0.0 { negative / all } else { 0.0 }
+    }
+
+    /// The matrix with its negative eigenvalues dealt with.
+    pub fn mended(&self, how: Mending) -> Mended {
+        let (train, map) = match how {
+            Mending::AsIs => (self.gram.clone(), None),
+            Mending::Clip => (
+                self.with_values(|d| d.max(0.0)),
+                Some(self.with_values(|d| if d > 0.0 { 1.0 } else { 0.0 })),
+            ),
+            Mending::Flip => (self.with_values(f64::abs), Some(self.signs())),
+            Mending::Shift => {
+                let mut shifted = self.gram.clone();
+                let by = self.smallest().min(0.0);
+                shifted.diag_mut().mapv_inplace(|k| k - by);
+                (shifted, None)
+            }
+        };
+        Mended { train, map }
+    }
+
+    /// `V diag(sign d) Vᵀ`.
+    fn signs(&self) -> Array2<f64> {
+        self.with_values(|d| if d == 0.0 { 0.0 } else { d.signum() })
+    }
+
+    /// `V diag(of(d)) Vᵀ`.
+    fn with_values(&self, of: impl Fn(f64) -> f64) -> Array2<f64> {
+        let n = self.gram.nrows();
+        let scaled = &self.eigen.vectors * &self.eigen.values.mapv(of).insert_axis(Axis(0));
+        let mut composed = Array2::zeros((n, n));
+        product(1.0, scaled.view(), self.eigen.vectors.t(), 0.0, composed.view_mut());
+        composed
+    }
+
+    /// Least squares in the Krein space of the kernel, `u = K α`:
+    ///
+    /// ```text
+    /// min  (1/n) ‖u − y‖² + plus ‖f₊‖² + minus ‖f₋‖²     [ with ‖u‖ = radius ]
+    /// ```
+    ///
+    /// Oglic & Gärtner, *Learning in reproducing kernel Kreĭn spaces*, ICML 2018: both parts of the
+    /// function are penalised, and with the sphere the global optimum is found although the problem
+    /// is not convex. Returns `α` and the multiplier of the sphere, 0 without it.
+    ///
+    /// # Errors
+    /// [`SolverError::Lengths`]; [`SolverError::Setting`] unless both penalties are positive and
+    /// the radius, if given, too; [`SolverError::NotFinite`] for such targets.
+    pub fn krein_ridge(
+        &self,
+        targets: ArrayView1<'_, f64>,
+        plus: f64,
+        minus: f64,
+        radius: Option<f64>,
+    ) -> Result<(Array1<f64>, f64), SolverError> {
+        let n = self.gram.nrows();
+        if targets.len() != n {
+            let (what, found) = ("the targets", targets.len());
+            return Err(SolverError::Lengths { what, expected: n, found });
+        }
+        for (name, value) in [("plus", plus), ("minus", minus), ("radius", radius.unwrap_or(1.0))] {
+            if !(value > 0.0 && value.is_finite()) {
+                let (value, must) = (value.to_string(), "positive and finite");
+                return Err(SolverError::Setting { name, value, must });
+            }
+        }
+        if let Some(&value) = targets.iter().find(|value| !value.is_finite()) {
+            return Err(SolverError::NotFinite { what: "the targets", value });
+        }
+        let along = self.eigen.vectors.t().dot(&targets); // Vᵀ y
+        let penalty = |d: f64| if d > 0.0 { plus } else { minus };
+        let kept: Vec<usize> = (0..n).filter(|&k| self.eigen.values[k] != 0.0).collect();
+        let curvature = |k: usize| {
+            let d = self.eigen.values[k];
+            penalty(d) / d.abs()
+        };
+        let Some(radius) = radius else {
+            let mut inner = Array1::zeros(n);
+            for &k in &kept {
+                let d = self.eigen.values[k];
+                inner[k] = d.signum() * along[k] / (d.abs() + n as f64 * penalty(d));
+            }
+            return Ok((self.eigen.vectors.dot(&inner), 0.0));
+        };
+        let share = |k: usize, mu: f64| along[k] / n as f64 / (curvature(k) + mu);
+        let norm = |mu: f64| kept.iter().map(|&k| share(k, mu).powi(2)).sum::<f64>().sqrt();
+        let least = kept.iter().map(|&k| curvature(k)).fold(f64::INFINITY, f64::min);
+        let pull = kept.iter().map(|&k| (along[k] / n as f64).powi(2)).sum::<f64>().sqrt();
+        if pull <= 0.0 {
+            let value = "0".to_owned();
+            let must = "nonzero along the kernel: without a pull every direction is as good";
+            return Err(SolverError::Setting { name: "targets", value, must });
+        }
+        // The norm falls from infinity at −least (where the targets pull along that direction) to
+        // 0; at the upper end every denominator is at least pull/radius.
+        let (mut low, mut high) = (-least, pull / radius - least);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if norm(middle) > radius { low = middle } else { high = middle }
+        }
+        let mu = 0.5 * (low + high);
+        let mut inner = Array1::zeros(n);
+        for &k in &kept {
+            inner[k] = share(k, mu) / self.eigen.values[k];
+        }
+        Ok((self.eigen.vectors.dot(&inner), mu))
+    }
+}
+
+impl Mended {
+    /// The rows that test points have with the mended kernel, from those with the kernel itself:
+    /// `k'(x) = T k(x)`, `m × n`.
+    pub fn test(&self, cross: ArrayView2<'_, f64>) -> Array2<f64> {
+        match &self.map {
+            // T is symmetric.
+            Some(map) => {
+                let mut mapped = Array2::zeros(cross.dim());
+                product(1.0, cross, map.view(), 0.0, mapped.view_mut());
+                mapped
+            }
+            None => cross.to_owned(),
+        }
+    }
+
+    /// The weights `T β` that give the same values with the kernel itself: with
+    /// [`Mending::Flip`] this is the stabilised machine of Loosli, Canu & Ong, *Learning SVM in
+    /// Kreĭn spaces*, IEEE TPAMI 38(6), 2016. They are not sparse.
+    pub fn original_weights(&self, solution: &Solution) -> Array1<f64> {
+        match &self.map {
+            Some(map) => map.dot(&solution.weights),
+            None => solution.weights.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dual, Precomputed, Smo};
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
+    use ndarray::array;
+
+    fn toy() -> (Array2<f64>, [bool; 6], Array2<f64>) {
+        let points = array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [2.0, 2.0]];
+        (points, [true, true, false, true, false, false], array![[1.5, 0.5]])
+    }
+
+    type Kernel = fn(ArrayView1<'_, f64>, ArrayView1<'_, f64>) -> f64;
+
+    fn log(x: ArrayView1<'_, f64>, z: ArrayView1<'_, f64>) -> f64 {
+        -(1.0 + (&x - &z).mapv(|d| d * d).sum().sqrt()).ln()
+    }
+
+    fn tanh(x: ArrayView1<'_, f64>, z: ArrayView1<'_, f64>) -> f64 {
+        (x.dot(&z) - 1.0).tanh()
+    }
+
+    fn matrices(of: Kernel) -> (Array2<f64>, Array2<f64>) {
+        let (x, _, test) = toy();
+        let cross = |left: &Array2<f64>| {
+            Array2::from_shape_fn((left.nrows(), 6), |(i, j)| of(left.row(i), x.row(j)))
+        };
+        (cross(&x), cross(&test))
+    }
+
+    fn solve(of: Kernel, how: Mending, cost: f64) -> (Solution, f64, Mended) {
+        let (gram, cross) = matrices(of);
+        let mended = Spectrum::of(gram.view()).unwrap().mended(how);
+        let smo = Smo { tolerance: 1e-13, max_steps: Some(100_000), ..Smo::default() };
+        let dual = Dual::classification(&toy().1, cost).unwrap();
+        let solution = smo.solve(&Precomputed::new(mended.train.view()).unwrap(), &dual).unwrap();
+        let f = solution.decision(mended.test(cross.view()).view())[0];
+        (solution, f, mended)
+    }
+
+    fn check(solution: &Solution, alpha: [f64; 6], bias: f64) -> usize {
+        assert!(solution.violation < 1e-12, "{}", solution.violation);
+        let found = solution.weights.mapv(f64::abs);
+        assert_abs_diff_eq!(found, Array1::from(alpha.to_vec()), epsilon = 1e-8);
+        assert_relative_eq!(solution.bias, bias, max_relative = 1e-8);
+        7
+    }
+
+    #[test]
+    fn golden_machines_of_the_log_kernel() {
+        let values = Spectrum::of(matrices(log).0.view()).unwrap();
+        assert_relative_eq!(values.smallest(), -4.583834334381655, max_relative = 1e-8);
+        assert_relative_eq!(values.values()[1], 0.4980289769241682, max_relative = 1e-8);
+        assert_relative_eq!(values.values()[5], 1.7850516264922711, max_relative = 1e-8);
+        let mut counted = 3;
+        for (how, alpha, bias, f) in [
+            (
+                Mending::Clip,
+                [0.7481711427990113, 0.7253473422100454, 1.0, 1.0, 1.0, 0.4735184850090569],
+                0.0261295494289,
+                0.1894051737058,
+            ),
+            (
+                Mending::Flip,
+                [0.7534554263543825, 0.711714929765353, 1.0, 1.0, 1.0, 0.4651703561197355],
+                0.1701356839523,
+                0.1939159788283,
+            ),
+            (
+                Mending::Shift,
+                [
+                    0.1690264666803464,
+                    0.1694784058062686,
+                    0.203463221857795,
+                    0.1977507876908905,
+                    0.1758597222316541,
+                    0.1569327160880564,
+                ],
+                -0.0412508879954,
+                0.0378671287290,
+            ),
+            (
+                Mending::AsIs,
+                [0.742778458113573, 0.7392594082537295, 1.0, 1.0, 1.0, 0.4820378663673023],
+                -0.1208307088751,
+                0.1848018334929,
+            ),
+        ] {
+            let (solution, found, mended) = solve(log, how, 1.0);
+            counted += check(&solution, alpha, bias);
+            assert_relative_eq!(found, f, max_relative = 1e-8);
+            counted += 1;
+            if how == Mending::AsIs {
+                let minimum = -3.11002211163156;
+                assert_relative_eq!(solution.objective, minimum, max_relative = 1e-8);
+                counted += 1;
+            }
+            if how == Mending::Flip {
+                let beta = array![
+                    0.8161572807583263,
+                    0.7692556589000168,
+                    -0.9400938751375763,
+                    1.0517753477380523,
+                    -0.9404922816675932,
+                    -0.3977638711909353
+                ];
+                let original = mended.original_weights(&solution);
+                assert_abs_diff_eq!(original, beta, epsilon = 1e-8);
+                let direct = matrices(log).1.dot(&original)[0] + solution.bias;
+                assert_relative_eq!(direct, found, max_relative = 1e-12);
+                counted += 6;
+            }
+        }
+        assert_eq!(counted, 42, "golden numbers of base-indef for the log kernel");
+    }
+
+    #[test]
+    fn golden_machines_of_the_tanh_kernel() {
+        let spectrum = Spectrum::of(matrices(tanh).0.view()).unwrap();
+        assert_relative_eq!(spectrum.smallest(), -2.012463043770134, max_relative = 1e-8);
+        let mut counted = 1;
+        let (solution, _, _) = solve(tanh, Mending::AsIs, 1.0);
+        let same = 0.6260705709986627;
+        counted += check(&solution, [same, 1.0, same, 1.0, 1.0, 1.0], 1.0);
+        assert_relative_eq!(solution.objective, -5.2511594280022855, max_relative = 1e-8);
+        // At C = 10 the optimum is a vertex, and the bias the middle of an interval.
+        let (solution, _, _) = solve(tanh, Mending::AsIs, 10.0);
+        counted += 1 + check(&solution, [0.0, 10.0, 0.0, 10.0, 10.0, 10.0], 7.35552472888);
+        assert_relative_eq!(solution.objective, -150.19005450920935, max_relative = 1e-8);
+        let (solution, _, _) = solve(tanh, Mending::Flip, 1.0);
+        let same = 0.3659691697308688;
+        counted += 1 + check(&solution, [same, 1.0, 1.0, 1.0, 1.0, same], 0.10917477608721);
+        assert_eq!(counted, 24, "golden numbers of base-indef for machines on tanh");
+    }
+
+    #[test]
+    fn golden_ridges_in_the_krein_space() {
+        let (gram, cross) = matrices(tanh);
+        let spectrum = Spectrum::of(gram.view()).unwrap();
+        let y = array![1.0, 1.0, -1.0, 1.0, -1.0, -1.0];
+        let (alpha, mu) = spectrum.krein_ridge(y.view(), 0.1, 0.2, None).unwrap();
+        let expected = array![
+            0.1342564629640547,
+            -0.5586138321549103,
+            -0.7141908498077928,
+            0.1737092385997981,
+            1.0150309277936225,
+            -0.939370373437013
+        ];
+        assert_abs_diff_eq!(alpha, expected, epsilon = 1e-8);
+        assert_relative_eq!(cross.dot(&alpha)[0], 0.1686608833592777, max_relative = 1e-8);
+        assert_eq!(mu.to_bits(), 0);
+        let (alpha, mu) = spectrum.krein_ridge(y.view(), 0.1, 0.2, Some(6f64.sqrt())).unwrap();
+        assert_relative_eq!(mu, 0.0544146553020524, max_relative = 1e-8);
+        assert_relative_eq!(cross.dot(&alpha)[0], 0.0963034840783, max_relative = 1e-8);
+        let u = gram.dot(&alpha);
+        assert_relative_eq!(u.dot(&u), 6.0, max_relative = 1e-10);
+        for (plus, minus, radius) in [(0.0, 0.1, None), (0.1, -1.0, None), (0.1, 0.1, Some(0.0))] {
+            assert!(spectrum.krein_ridge(y.view(), plus, minus, radius).is_err());
+        }
+        assert!(spectrum.krein_ridge(array![1.0].view(), 0.1, 0.1, None).is_err());
+        assert!(spectrum.krein_ridge(Array1::zeros(6).view(), 0.1, 0.1, Some(1.0)).is_err());
+    }
+
+    #[test]
+    fn a_positive_kernel_is_left_as_it_is() {
+        let gram = array![[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 3.0]];
+        let spectrum = Spectrum::of(gram.view()).unwrap();
+        assert!(spectrum.smallest() > 0.0 && spectrum.negative_share() == 0.0);
+        for how in [Mending::AsIs, Mending::Clip, Mending::Flip, Mending::Shift] {
+            let mended = spectrum.mended(how);
+            assert_abs_diff_eq!(mended.train, gram, epsilon = 1e-12);
+            assert_abs_diff_eq!(mended.test(gram.view()), gram, epsilon = 1e-12);
+        }
+    }
+}
