@@ -48,6 +48,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::paired_t::ARTEFACT,
     audit::askl_read_out::ARTEFACT,
     audit::askl_phases::ARTEFACT,
+    audit::askl_loss::ARTEFACT,
     audit::askl_scaling::ARTEFACT,
     audit::askl_penalties::ARTEFACT,
     audit::askl_cost::ARTEFACT,

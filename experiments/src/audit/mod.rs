@@ -5,6 +5,7 @@ pub(crate) mod askl_cost;
 pub(crate) mod askl_deviations;
 pub(crate) mod askl_frozen;
 pub(crate) mod askl_looseness;
+pub(crate) mod askl_loss;
 pub(crate) mod askl_objective;
 pub(crate) mod askl_penalties;
 pub(crate) mod askl_phases;
