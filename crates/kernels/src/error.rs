@@ -26,4 +26,28 @@ pub enum KernelError {
         /// Features of the part.
         found: usize,
     },
+    /// Too few degrees of freedom of an inverse Wishart prior.
+    #[error("an inverse Wishart prior in {features} dimensions needs more than {} degrees of freedom, got {freedom}", *features as f64 - 1.0)]
+    Freedom {
+        /// The degrees of freedom `b`.
+        freedom: f64,
+        /// The dimension `d`.
+        features: usize,
+    },
+    /// The scale matrix of an inverse Wishart prior is no covariance.
+    #[error("the scale matrix D must be symmetric positive definite: {reason}")]
+    NotPositiveDefinite {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A NaN or an infinity.
+    #[error("{what} {at} is {value}; it must be finite")]
+    NotFinite {
+        /// What it is.
+        what: &'static str,
+        /// Which one.
+        at: usize,
+        /// The offending value.
+        value: f64,
+    },
 }

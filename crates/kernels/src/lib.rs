@@ -7,13 +7,21 @@
 //! | `O`, `O'` | `frequencies`, `frequencies_prime` | spectral frequencies, 1/input unit | `d × D` |
 //! | `b`, `b'` | `phases`, `phases_prime` | radians | `D` |
 //! | `φ(x)` | [`FeatureMap::features`] | features whose inner products approximate `k` | `n × D` |
+//! | `h((x, x'), (z, z'))` | [`HyperKernel`] | a kernel of two pairs of points | |
+//! | `H` | [`PairSections`], [`PairOperator`] | hyper-Gram matrix over [`Pairs`] | `P × P` |
+//! | `γ` | [`LearnedKernel`] | `k(x, x') = Σ_q γ_q h(q, (x, x'))` | `P` |
 //!
 //! It does not know what the points are, nor what is learned from them.
 
 mod error;
 mod feature_map;
 mod gram;
+mod hyper;
 
 pub use error::KernelError;
 pub use feature_map::{FeatureMap, FeatureMapParams, Map, std_of_bandwidth};
 pub use gram::{Kernel, Sections};
+pub use hyper::{
+    GaussianHyper, HyperKernel, LearnedKernel, PairOperator, PairSections, Pairs, WishartHyper,
+    entry_variance, total_variance,
+};

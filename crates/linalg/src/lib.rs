@@ -3,7 +3,8 @@
 //! Cholesky, symmetric eigendecomposition, singular values and minimum-norm least squares over
 //! `ndarray` types, in f64. The pure-Rust engine does what a fit waits for; LAPACK (feature
 //! `lapack`, on by default) does the singular value decomposition and is the oracle that the other
-//! engine is tested against. Everything runs on the calling thread: trials run side by side.
+//! engine is tested against. Everything runs on the calling thread, since
+//! trials run side by side, unless a number of threads is asked for.
 //!
 //! | symbol | code | meaning | shape |
 //! |---|---|---|---|
@@ -12,6 +13,8 @@
 //! | `A = U S Vᵀ` | [`Svd`] | `singular` descending, thin `u`, `vt` | `k = min(m, n)` |
 //! | `min ‖A w − B‖² + t‖w‖²` | [`RidgePath`] | every `t` from one eigendecomposition | `w` is `D × r` |
 //! | `A X = B`, `A` known by products | [`conjugate_gradients`] | with residual and iterations | `n × r` |
+//! | `(A + t_k I) x_k = b` | [`shifted_conjugate_gradients`] | every shift for the products of one |
+//! | `A ≈ C Cᵀ` | [`PartialCholesky`] | stops early, with a bound of what is left | `n × L` |
 //!
 //! It does not know what is learned, nor from what.
 
@@ -23,10 +26,13 @@ mod eigen;
 mod elementary;
 mod error;
 mod explicit_inverse;
+mod parallel;
+mod partial_cholesky;
 mod product;
 mod real;
 mod ridge_path;
 mod semidefinite;
+mod shifted;
 mod small_eigen;
 mod svd;
 mod symmetric;
@@ -39,10 +45,13 @@ pub use eigen::{Eigen, symmetric_eigen};
 pub use elementary::{cos, exp, sin_cos};
 pub use error::LinalgError;
 pub use explicit_inverse::explicit_inverse_f32;
+pub use parallel::{for_each, in_order};
+pub use partial_cholesky::PartialCholesky;
 pub use product::product;
 pub use real::Real;
 pub use ridge_path::RidgePath;
 pub use semidefinite::semidefinite_solve;
+pub use shifted::{Shifted, shifted_conjugate_gradients};
 pub use small_eigen::SmallEigen;
 pub use svd::{LeastSquares, Svd, minimum_norm_solve, thin_svd};
 pub use symmetric::symmetric_product;
