@@ -1,5 +1,7 @@
-use mercer_learning::{Convergence, Fitted, Outcome, Predictor, Settings, Shape, Space, Task};
-use ndarray::{Array1, Array2, ArrayView2};
+use mercer_learning::{
+    Convergence, Fitted, LearningError, Outcome, Predictor, Settings, Shape, Space, State, Task,
+};
+use ndarray::{Array1, Array2, ArrayView2, Ix1};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -32,6 +34,11 @@ impl Predictor for Constant {
         self.features
     }
 
+    fn state(&self) -> State {
+        let state = State::new().with("task", self.task).with("features", self.features);
+        state.with_array("scores", &self.scores)
+    }
+
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         let shape = (inputs.nrows(), self.scores.len());
         self.scores.broadcast(shape).expect("one score a column").to_owned()
@@ -40,6 +47,13 @@ impl Predictor for Constant {
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         matches!(self.task, Task::Classification { .. }).then(|| self.decision(inputs))
     }
+}
+
+/// What the state of a [`Constant`] stands for.
+pub(crate) fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
+    let task: Task = state.value("task")?;
+    let scores = state.array_of::<f64, Ix1>("scores", task.outputs())?;
+    Ok(Box::new(Constant { task, features: state.value("features")?, scores }))
 }
 
 /// No settings at all.

@@ -29,6 +29,7 @@ pub(crate) const METHOD: Method = Method {
     },
     space,
     build: |settings| Ok(Box::new(GaussianSvm::new(settings.parse("gaussian-svm")?)?)),
+    restore: |state| Ok(Box::new(SupportVectors::restore(state)?)),
 };
 
 /// linfa's matrix of so many rows fills 128 MB, and a machine takes seconds.

@@ -1,11 +1,13 @@
+use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{
     Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Predictor, Range, Sample, Settings, Shape, Space, Targets, Task, Tasks,
+    Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task,
+    Tasks,
 };
 use mercer_linalg::{Cholesky, JITTER_LADDER};
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,6 +27,13 @@ pub(crate) const METHOD: Method = Method {
     },
     space,
     build: |settings| Ok(Box::new(KernelRidge::new(settings.parse("kernel-ridge")?)?)),
+    restore: |state| {
+        let (task, sections): (Task, _) = (state.value("task")?, restored(state.part("sections")?)?);
+        let shape = (sections.len(), task.outputs());
+        let coefficients = state.array_of::<f64, Ix2>("coefficients", shape)?;
+        let mean = state.array_of::<f64, Ix1>("mean", task.outputs())?;
+        Ok(Box::new(KernelExpansion { task, sections, coefficients, mean }))
+    },
 };
 
 fn space(shape: &Shape) -> Space {
@@ -181,6 +190,14 @@ impl Predictor for KernelExpansion {
 
     fn features(&self) -> usize {
         self.sections.features()
+    }
+
+    fn state(&self) -> State {
+        State::new()
+            .with("task", self.task)
+            .with_part("sections", kept(&self.sections))
+            .with_array("coefficients", &self.coefficients)
+            .with_array("mean", &self.mean)
     }
 
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {

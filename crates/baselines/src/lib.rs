@@ -11,6 +11,7 @@
 //! the facts of the fit say so (`rows-used`). It does not know the papers' own methods.
 
 mod constant;
+mod sections;
 mod subsample;
 
 pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass};

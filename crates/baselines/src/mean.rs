@@ -1,4 +1,4 @@
-use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune};
+use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
 use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Tasks};
 use ndarray::array;
 
@@ -14,6 +14,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     defaults: no_settings,
     space: nothing_to_tune,
+    restore,
     build: |settings| {
         settings.parse::<NoSettings>("mean")?;
         Ok(Box::new(Mean))

@@ -16,6 +16,9 @@ pub enum KernelError {
         /// Its value.
         value: f64,
     },
+    /// Parts of kept [`crate::Sections`] that do not belong together.
+    #[error("the parts of a kernel expansion do not fit: {0}")]
+    Parts(&'static str),
     /// Frequencies and phases of different numbers of features.
     #[error("{what} has {found} entries, but there are {expected} features")]
     Shape {

@@ -1,12 +1,19 @@
+use crate::KernelError;
 use mercer_linalg::product;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
+use serde::{Deserialize, Serialize};
 
 /// A kernel of two points, `k(x, z)`.
 ///
 /// The Gaussian width is stated as in the spectral methods, whose frequencies have the deviation
 /// `std`: larger is narrower. In terms of a bandwidth `σ`, `std = 1/σ`; of LIBSVM's `γ`,
 /// `γ = std²/2`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(
+    clippy::unsafe_derive_deserialize,
+    reason = "the lint sees ndarray's `s!`; no parameter of a kernel is relied upon for safety"
+)]
 pub enum Kernel {
     /// `exp(−s² ‖x − z‖² / 2)`.
     Gaussian {
@@ -137,6 +144,57 @@ pub struct Sections {
 }
 
 impl Sections {
+    /// Puts together what [`Sections::kernel`], [`Sections::centre`] and [`Sections::points`] give.
+    ///
+    /// ```
+    /// use mercer_kernels::{Kernel, Sections};
+    /// use ndarray::array;
+    /// let sections = Kernel::Gaussian { std: 0.3 }.sections(array![[0.1, 2.0], [1.0, 7.0]].view());
+    /// let centre = sections.centre().map(|centre| centre.to_owned());
+    /// let points = sections.points().to_owned();
+    /// assert_eq!(Sections::from_parts(sections.kernel(), centre, points)?, sections);
+    /// # Ok::<(), mercer_kernels::KernelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`KernelError::Parts`] if the kernel's parameters are out of range, or a centre is there
+    /// where the kernel has none, or not where it has one, or not of the points' dimension.
+    pub fn from_parts(
+        kernel: Kernel,
+        centre: Option<Array1<f64>>,
+        points: Array2<f64>,
+    ) -> Result<Self, KernelError> {
+        let (sound, centred) = match kernel {
+            Kernel::Gaussian { std } => (std >= 0.0 && std.is_finite(), true),
+            Kernel::Linear => (true, false),
+            Kernel::Polynomial { degree, offset } => {
+                (degree >= 1 && offset >= 0.0 && offset.is_finite(), false)
+            }
+        };
+        if !sound {
+            return Err(KernelError::Parts("the kernel's parameters are out of range"));
+        }
+        if centre.as_ref().map(Array1::len) != centred.then_some(points.ncols()) {
+            return Err(KernelError::Parts("the centre does not belong to the points"));
+        }
+        Ok(Self { kernel, centre, points: Points::centred(points) })
+    }
+
+    /// The kernel.
+    pub const fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// What is subtracted from every point before the kernel is evaluated, `d`, if anything is.
+    pub fn centre(&self) -> Option<ArrayView1<'_, f64>> {
+        self.centre.as_ref().map(Array1::view)
+    }
+
+    /// The points `z_j` minus the centre, `n × d`.
+    pub fn points(&self) -> ArrayView2<'_, f64> {
+        self.points.points.view()
+    }
+
     /// Number of functions `n`.
     pub fn len(&self) -> usize {
         self.points.points.nrows()
@@ -191,6 +249,15 @@ impl Points {
         if let Some(centre) = centre {
             points -= centre;
         }
+        Self::centred(points)
+    }
+
+    fn centred(points: Array2<f64>) -> Self {
+        let points = if points.is_standard_layout() {
+            points
+        } else {
+            points.as_standard_layout().into_owned()
+        };
         let squares = points.rows().into_iter().map(|x| x.dot(&x)).collect();
         Self { points, squares }
     }

@@ -14,7 +14,7 @@
 //! fixed seeds: two Gaussian blobs, three blobs, and a noisy linear target.
 
 use crate::{
-    Fitting, LearningError, Method, Predictions, Predictor, Sample, Settings, Shape, Task,
+    Fitting, LearningError, Method, Predictions, Predictor, Sample, Settings, Shape, State, Task,
     accuracy, root_mean_squared_error,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
@@ -88,7 +88,8 @@ impl<'a> Conformance<'a> {
     /// Each of the method's tasks: default and tunable settings build for every shape, unknown
     /// settings are refused by name; fits are reproducible; a row's prediction depends neither on
     /// the order nor on the company of the other rows; inputs of a wrong width and NaN are refused;
-    /// one column, and one class, end in a fit or in a clear error; and it beats chance.
+    /// one column, and one class, end in a fit or in a clear error; it can be kept and restored;
+    /// and it beats chance.
     ///
     /// # Errors
     /// The first [`Violation`].
@@ -170,6 +171,7 @@ impl<'a> Conformance<'a> {
         }
         self.rows_stand_alone(&*predictor, test.inputs(), &scores)?;
         self.inputs_are_checked(&*predictor, test.inputs())?;
+        self.can_be_kept(&*predictor, test.inputs(), &scores)?;
         if !self.trivial {
             self.beats_chance(&predictions, &test)?;
         }
@@ -202,6 +204,50 @@ impl<'a> Conformance<'a> {
             if alone.dim() != (1, row.len()) || !row.iter().zip(&alone).all(|(a, b)| equal(a, b)) {
                 let detail = format!("row {index}: {row} in company, {alone} alone");
                 return self.broken("rows are predicted one by one", detail);
+            }
+        }
+        Ok(())
+    }
+
+    /// Restored from its state a predictor is the same to the last bit; a state of which something
+    /// is missing is refused.
+    fn can_be_kept(
+        &self,
+        predictor: &dyn Predictor,
+        inputs: ArrayView2<'_, f64>,
+        scores: &Array2<f64>,
+    ) -> Result<(), Violation> {
+        let law = "a fitted model can be kept";
+        let state = predictor.state();
+        let restored = match (self.method.restore)(&state) {
+            Ok(restored) => restored,
+            Err(error) => return self.broken(law, format!("its own state: {error}")),
+        };
+        let same = |a: &Array2<f64>, b: &Array2<f64>| {
+            a.dim() == b.dim() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+        };
+        let probabilities = match (predictor.probabilities(inputs), restored.probabilities(inputs))
+        {
+            (Some(a), Some(b)) => same(&a, &b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let shape = |predictor: &dyn Predictor| (predictor.task(), predictor.features());
+        if shape(&*restored) != shape(predictor)
+            || !same(&restored.decision(inputs), scores)
+            || !probabilities
+            || restored.state() != state
+        {
+            return self.broken(law, "restored, it is another model".to_owned());
+        }
+        if (self.method.restore)(&State::new()).is_ok() {
+            return self.broken(law, "it was restored from nothing".to_owned());
+        }
+        for name in state.tensors().into_keys() {
+            if let Some(cut) = state.cut(&name)
+                && (self.method.restore)(&cut).is_ok()
+            {
+                let detail = format!("it was restored although `{name}` was cut short");
+                return self.broken(law, detail);
             }
         }
         Ok(())
@@ -329,11 +375,12 @@ fn toy(task: Task, features: usize, rows: usize, seed: u64) -> Sample {
 mod tests {
     use super::*;
     use crate::{Convergence, Cost, Fitted, Learner, Outcome, Space, Tasks};
+    use ndarray::Ix2;
     use std::collections::BTreeMap;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     /// Nearest class mean, and faults that it can be given.
-    #[derive(Clone, Copy, PartialEq, serde::Deserialize)]
+    #[derive(Clone, Copy, PartialEq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "kebab-case")]
     enum Fault {
         None,
@@ -344,6 +391,7 @@ mod tests {
         Shape,
         Unchecked,
         OneClass,
+        Amnesic,
     }
 
     #[derive(serde::Deserialize)]
@@ -372,6 +420,13 @@ mod tests {
         defaults: |_| Settings::new().with("fault", "none"),
         space: |_| Space::default(),
         build: |settings| Ok(Box::new(Nearest(settings.parse::<Params>("nearest-mean")?.fault))),
+        restore: |state| {
+            let shape: (usize, usize) = state.value("shape")?;
+            let centres = state.array_of::<f64, Ix2>("centres", shape)?;
+            let fault = state.value("fault")?;
+            let offset = state.value("offset")?;
+            Ok(Box::new(Means { fault, centres, offset }))
+        },
     };
 
     impl Learner for Nearest {
@@ -403,6 +458,14 @@ mod tests {
         }
         fn features(&self) -> usize {
             self.centres.ncols()
+        }
+        fn state(&self) -> State {
+            let state = State::new()
+                .with("fault", self.fault)
+                .with("shape", self.centres.dim())
+                .with("offset", self.offset);
+            let forgotten = if self.fault == Fault::Amnesic { 0.0 } else { 1.0 };
+            state.with_array("centres", &(&self.centres * forgotten))
         }
         fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
             let (n, classes) = (inputs.nrows(), self.centres.nrows());
@@ -446,6 +509,7 @@ mod tests {
             ("shape", "one row of scores a row of inputs"),
             ("unchecked", "NaN and infinity are refused"),
             ("one-class", "one class is fitted or refused as such"),
+            ("amnesic", "a fitted model can be kept"),
         ] {
             let faulty = Conformance::of(&METHOD).with(Settings::new().with("fault", fault));
             assert_eq!(faulty.check().unwrap_err().law, law, "{fault}");
@@ -459,6 +523,9 @@ mod tests {
         let strict = Method { defaults: |_| Settings::new(), ..METHOD };
         let violation = Conformance::of(&strict).check().unwrap_err();
         assert_eq!(violation.law, "its own settings build");
+        let forgotten = Method { restore: crate::never_kept, ..METHOD };
+        let violation = Conformance::of(&forgotten).check().unwrap_err();
+        assert_eq!(violation.law, "a fitted model can be kept");
         let lax = Method { build: |_| Ok(Box::new(Nearest(Fault::None))), ..METHOD };
         let violation = Conformance::of(&lax).check().unwrap_err();
         assert_eq!(violation.law, "an unknown setting is refused");

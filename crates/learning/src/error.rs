@@ -117,6 +117,14 @@ pub enum LearningError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+    /// What was kept of a fitted predictor does not make one.
+    #[error("the kept model cannot be restored: `{name}` {problem}")]
+    State {
+        /// The value, array or part.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// No method of that name.
     #[error("unknown method `{name}`{hint}")]
     UnknownMethod {

@@ -25,6 +25,7 @@ mod predictor;
 mod sample;
 mod settings;
 mod space;
+mod state;
 mod streams;
 
 pub use error::LearningError;
@@ -40,4 +41,5 @@ pub use predictor::{Predictions, Predictor, argmax};
 pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;
 pub use space::{Axis, Range, Space};
+pub use state::{Element, Numbers, Outline, State, Tensor, never_kept};
 pub use streams::Streams;

@@ -1,4 +1,6 @@
-use crate::{Fitted, Fitting, LearningError, Sample, Settings, Shape, Space, Task};
+use crate::{
+    Fitted, Fitting, LearningError, Predictor, Sample, Settings, Shape, Space, State, Task,
+};
 
 /// A way to fit, with its settings checked: it holds no data.
 pub trait Learner: Send + Sync {
@@ -77,6 +79,9 @@ pub struct Method {
     pub space: fn(&Shape) -> Space,
     /// Checks the settings and builds the learner.
     pub build: fn(&Settings) -> Result<Box<dyn Learner>, LearningError>,
+    /// Builds a predictor again from what [`Predictor::state`] left: checks every name, type and
+    /// shape, and gives the same scores to the last bit.
+    pub restore: fn(&State) -> Result<Box<dyn Predictor>, LearningError>,
 }
 
 impl std::fmt::Debug for Method {

@@ -1,4 +1,4 @@
-use crate::{LearningError, Task};
+use crate::{LearningError, State, Task};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,9 @@ pub trait Predictor: Send + Sync {
     /// A row's scores do not depend on the other rows. The caller has checked the width.
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64>;
 
+    /// All that [`crate::Method::restore`] needs to build this predictor again, bit by bit.
+    fn state(&self) -> State;
+
     /// Class probabilities (`n × K`, rows sum to 1), where the method has them.
     fn probabilities(&self, _inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         None
@@ -76,6 +79,9 @@ impl Predictor for Box<dyn Predictor> {
     }
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         (**self).decision(inputs)
+    }
+    fn state(&self) -> State {
+        (**self).state()
     }
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         (**self).probabilities(inputs)

@@ -17,6 +17,7 @@
 
 pub mod askl;
 pub mod rftk;
+mod sections;
 mod spectral;
 
 pub use spectral::{Phases, Sampling, Schedule};

@@ -1,9 +1,13 @@
 use super::machine::Machine;
+use crate::sections::{kept, restored};
 use mercer_kernels::{Kernel, Sections};
-use mercer_learning::{Predictor, Task};
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use mercer_learning::{LearningError, Predictor, State, Task};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
+use serde::{Deserialize, Serialize};
 
 /// How the machines' values become scores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Reading {
     /// One machine, `f > 0` for class 1: scores `(−f, f)`.
     Sign,
@@ -13,6 +17,28 @@ pub(super) enum Reading {
     Largest { classes: Vec<u32>, of: usize },
     /// One machine a pair, `f > 0` for the first: scores are votes.
     Votes { pairs: Vec<(u32, u32)>, of: usize },
+}
+
+impl Reading {
+    /// How many machines it reads, or `None` if it cannot be a reading for the task.
+    fn machines(&self, task: Task) -> Option<usize> {
+        let classes = match task {
+            Task::Classification { classes } => classes,
+            Task::Regression => 0,
+        };
+        let (count, sound) = match self {
+            Self::Sign => (1, classes == 2),
+            Self::Value { scale, .. } => (1, classes == 0 && *scale > 0.0),
+            Self::Largest { classes: named, of } => {
+                (named.len(), *of == classes && named.iter().all(|&c| (c as usize) < classes))
+            }
+            Self::Votes { pairs, of } => {
+                let known = |&(a, b): &(u32, u32)| a.max(b) < classes as u32;
+                (pairs.len(), *of == classes && pairs.iter().all(known))
+            }
+        };
+        sound.then_some(count)
+    }
 }
 
 /// The union of all machines' support vectors, so that a kernel value is computed once.
@@ -47,6 +73,19 @@ impl SupportVectors {
         let sections = kernel.sections(inputs.select(Axis(0), &rows).view());
         let rhos = machines.iter().map(|machine| machine.rho).collect();
         Self { task, sections, weights, rhos, reading }
+    }
+
+    /// What [`Predictor::state`] has kept.
+    pub(super) fn restore(state: &State) -> Result<Self, LearningError> {
+        let (task, reading): (Task, Reading) = (state.value("task")?, state.value("reading")?);
+        let sections = restored(state.part("sections")?)?;
+        let machines = reading.machines(task).ok_or_else(|| LearningError::State {
+            name: "reading".to_owned(),
+            problem: format!("does not fit {task:?}"),
+        })?;
+        let weights = state.array_of::<f64, Ix2>("weights", (sections.len(), machines))?;
+        let rhos = state.array_of::<f64, Ix1>("rhos", machines)?;
+        Ok(Self { task, sections, weights, rhos, reading })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -88,6 +127,15 @@ impl Predictor for SupportVectors {
 
     fn features(&self) -> usize {
         self.sections.features()
+    }
+
+    fn state(&self) -> State {
+        State::new()
+            .with("task", self.task)
+            .with("reading", &self.reading)
+            .with_part("sections", kept(&self.sections))
+            .with_array("weights", &self.weights)
+            .with_array("rhos", &self.rhos)
     }
 
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {

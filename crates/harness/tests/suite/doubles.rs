@@ -6,7 +6,7 @@
 use mercer_harness::Stop;
 use mercer_learning::{
     Axis, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor,
-    Range, Sample, Settings, Space, Task, Tasks,
+    Range, Sample, Settings, Space, State, Task, Tasks, never_kept,
 };
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;
@@ -150,6 +150,9 @@ impl Predictor for Means {
     fn features(&self) -> usize {
         self.0.ncols()
     }
+    fn state(&self) -> State {
+        State::new().with_array("means", &self.0)
+    }
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         Array2::from_shape_fn((inputs.nrows(), self.0.nrows()), |(i, class)| {
             -(&inputs.row(i) - &self.0.row(class)).mapv(|gap| gap * gap).sum()
@@ -175,6 +178,7 @@ const DRIFTING: Method = Method {
         anchors: vec![Settings::new().with("rate", 0.02)],
     },
     build: |settings| Ok(Box::new(settings.parse::<Drifting>("drifting-mean")?)),
+    restore: never_kept,
 };
 
 const CLOSED: Method = Method {

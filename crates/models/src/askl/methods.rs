@@ -36,6 +36,7 @@ const SK: Method = Method {
     defaults: |shape| defaults(shape, Kind::Sk),
     space: |shape| space(shape, Kind::Sk),
     build: |settings| build(settings, Kind::Sk),
+    restore: crate::spectral::restore,
 };
 
 const NSK: Method = Method {

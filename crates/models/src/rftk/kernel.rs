@@ -2,15 +2,16 @@ use super::{
     ClosedPrecision, GaussianOperator, columns_of, counted, cutoff_in_range, not_negative,
     positive, refused,
 };
+use crate::sections::{kept, restored};
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Predictor, Sample, Task,
+    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Predictor, Sample, State, Task,
 };
 use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, Nystrom, SymmetricOperator, conjugate_gradients,
     explicit_inverse_f32, product, semidefinite_solve,
 };
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView2, Axis, Ix2, s};
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -275,6 +276,14 @@ struct Expansion {
     coefficients: Array2<f64>, // α, n × K
 }
 
+/// What the state of a fitted expansion stands for.
+pub(super) fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
+    let (task, sections): (Task, _) = (state.value("task")?, restored(state.part("sections")?)?);
+    let shape = (sections.len(), task.outputs());
+    let coefficients = state.array_of::<f64, Ix2>("coefficients", shape)?;
+    Ok(Box::new(Expansion { task, sections, coefficients }))
+}
+
 /// `Σ α_i k(x, x_i)` for each row of `inputs`, some rows at a time.
 fn expand(sections: &Sections, alpha: &Array2<f64>, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
     const BLOCK: usize = 512; // rows whose kernel values are held at once
@@ -294,6 +303,13 @@ impl Predictor for Expansion {
 
     fn features(&self) -> usize {
         self.sections.features()
+    }
+
+    fn state(&self) -> State {
+        State::new()
+            .with("task", self.task)
+            .with_part("sections", kept(&self.sections))
+            .with_array("coefficients", &self.coefficients)
     }
 
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {

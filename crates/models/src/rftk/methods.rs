@@ -45,6 +45,7 @@ const KERNEL_RIDGELESS: Method = Method {
     build: |settings| {
         Ok(Box::new(settings.parse::<KernelRidgelessParams>("kernel-ridgeless")?.checked()?))
     },
+    restore: super::kernel::restore,
 };
 
 const RF_RIDGELESS: Method = Method {
@@ -63,6 +64,7 @@ const RF_RIDGELESS: Method = Method {
     defaults: |shape| closed_defaults(shape, 0.0),
     space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
     build: |settings| build_closed(settings, "rf-ridgeless"),
+    restore: crate::spectral::restore,
 };
 
 const RF_RIDGE: Method = Method {
@@ -90,6 +92,7 @@ const RF_SGD: Method = Method {
     defaults: |shape| trained_defaults(shape, SgdKind::RfSgd),
     space: |shape| trained_space(shape, SgdKind::RfSgd),
     build: |settings| build_trained(settings, SgdKind::RfSgd),
+    restore: crate::spectral::restore,
 };
 
 const RFTK: Method = Method {

@@ -19,11 +19,14 @@ mod tests;
 mod train;
 
 pub use model::Phases;
-pub(crate) use model::{Model, Spectral, Start};
+pub(crate) use model::{Model, Spectral, Start, restore};
 pub(crate) use plan::{DIVERGED, FeaturePenalty, Pace, Plan, ReadOutPenalty, Trace, TracePenalty};
 pub use plan::{Sampling, Schedule};
 pub(crate) use train::train;
 
 /// The numbers that a spectral model can be trained in.
-pub(crate) trait Scalar: mercer_linalg::Real + linfa::Float {}
-impl<F: mercer_linalg::Real + linfa::Float> Scalar for F {}
+pub(crate) trait Scalar:
+    mercer_linalg::Real + linfa::Float + mercer_learning::Element
+{
+}
+impl<F: mercer_linalg::Real + linfa::Float + mercer_learning::Element> Scalar for F {}

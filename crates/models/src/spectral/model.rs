@@ -1,8 +1,8 @@
 use super::Scalar;
 use super::loops::{scaled, scaled_sum, squares, sum};
-use mercer_learning::{Predictor, Streams, Task};
+use mercer_learning::{LearningError, Predictor, State, Streams, Task};
 use mercer_linalg::{cos, product};
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Ix1, Ix2, s};
 use rand::Rng;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
@@ -209,12 +209,62 @@ pub(crate) struct Spectral<F> {
     pub task: Task,
 }
 
+/// What the state of a fitted spectral model stands for, in the precision in which it was trained.
+pub(crate) fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
+    Ok(if state.holds::<f32>("frequencies") {
+        Box::new(Spectral::<f32>::restored(state)?)
+    } else {
+        Box::new(Spectral::<f64>::restored(state)?)
+    })
+}
+
+impl<F: Scalar> Spectral<F> {
+    fn restored(state: &State) -> Result<Self, LearningError> {
+        let (task, maps): (Task, usize) = (state.value("task")?, state.value("maps")?);
+        let scale: f64 = state.value("scale")?;
+        let wrong = |name: &str, problem: &str| LearningError::State {
+            name: name.to_owned(),
+            problem: problem.to_owned(),
+        };
+        if !(1..=2).contains(&maps) {
+            return Err(wrong("maps", "must be 1 or 2"));
+        }
+        if !(scale > 0.0 && scale.is_finite()) {
+            return Err(wrong("scale", "must be positive and finite"));
+        }
+        let read_out = state.array::<F, Ix2>("read_out")?;
+        let (big_d, k) = read_out.dim();
+        if big_d == 0 || k != task.outputs() {
+            return Err(wrong("read_out", "must have features and a column for each output"));
+        }
+        let frequencies = state.array::<F, Ix2>("frequencies")?;
+        let d: usize = state.value("inputs")?;
+        if frequencies.dim() != (d, maps * big_d) {
+            return Err(wrong("frequencies", "do not belong to the read-out"));
+        }
+        let phases = state.array_of::<F, Ix1>("phases", maps * big_d)?;
+        let offset = state.array_of::<F, Ix1>("offset", k)?;
+        Ok(Self { model: Model { maps, scale, frequencies, phases, read_out, offset }, task })
+    }
+}
+
 impl<F: Scalar> Predictor for Spectral<F> {
     fn task(&self) -> Task {
         self.task
     }
     fn features(&self) -> usize {
         self.model.inputs()
+    }
+    fn state(&self) -> State {
+        State::new()
+            .with("task", self.task)
+            .with("maps", self.model.maps)
+            .with("scale", self.model.scale)
+            .with("inputs", self.model.inputs())
+            .with_array("frequencies", &self.model.frequencies)
+            .with_array("phases", &self.model.phases)
+            .with_array("read_out", &self.model.read_out)
+            .with_array("offset", &self.model.offset)
     }
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         self.model.scores(inputs)
