@@ -48,6 +48,11 @@ bench-peers *ARGS:
     cargo build --release -p mercer-benches -p mercer-dependencies --bins
     python3 benches/peers/torch_askl.py {{ARGS}}
 
+# Steps of small networks, ours and PyTorch's, alternating in one run.
+bench-peers-networks *ARGS:
+    cargo build --release -p mercer-benches -p mercer-dependencies --bins
+    python3 benches/peers/torch_networks.py compare {{ARGS}}
+
 # Render the committed reports again from the committed records and results/.
 report: build
     {{mercer}} report --profile paper

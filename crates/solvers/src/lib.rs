@@ -1,8 +1,8 @@
 //! Minimisers that know no dataset and no paper.
 //!
 //! [`Optimiser`] moves parameters against their gradient, tile by tile, so that a training step
-//! can update a tile while it is still in cache; [`Threshold`] is the proximal step of the trace
-//! norm. [`Smo`] solves the dual of support vector machines, for classes and for real targets, on
+//! can update a tile while it is still in cache; [`Lbfgs`] minimises a smooth function of few
+//! variables; [`Threshold`] is the proximal step of the trace norm. [`Smo`] solves the dual of support vector machines, for classes and for real targets, on
 //! a kernel in memory or one that computes its rows, positive definite or not; [`OneVersusOne`]
 //! combines machines for more classes, and [`Spectrum`] says how far a kernel is from positive.
 //!
@@ -19,6 +19,7 @@
 
 mod error;
 mod inverse_root;
+mod lbfgs;
 mod one_versus_one;
 mod optimiser;
 mod smo;
@@ -26,6 +27,7 @@ mod spectrum;
 mod threshold;
 
 pub use error::SolverError;
+pub use lbfgs::{Lbfgs, Minimum};
 pub use one_versus_one::{CostChoice, OneVersusOne, choose_cost};
 pub use optimiser::{Memory, MemoryTile, Optimiser, Step};
 pub use smo::{Dual, KernelRows, Precomputed, Smo, Solution};

@@ -1,0 +1,60 @@
+use mercer_linalg::Real;
+use ndarray::{Array2, ArrayView2};
+
+/// Mutable parameters beside their gradient, both flat and of one length: what an optimiser moves.
+pub type ParametersAndGradient<'a, F> = (&'a mut [F], &'a [F]);
+
+/// A differentiable map from rows to features, `Z = net(X; θ)`.
+///
+/// One step of training: [`Network::forward`], the gradient `G` of the objective with respect to
+/// `Z`, [`Network::backward`], and the optimiser on [`Network::update`].
+///
+/// ```
+/// use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};
+/// use ndarray::array;
+/// use rand::SeedableRng;
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+/// let params = FullyConnectedParams { inputs: 2, widths: vec![8, 1], last: Last::Linear };
+/// let mut net = params.draw::<f64>(&Initialisation::default(), 1, &mut rng)?;
+/// let (x, y) = (array![[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], array![[1.0], [1.0], [0.0]]);
+/// for _ in 0..500 {
+///     let gradient = &net.forward(x.view()) - &y; // of half the squared error
+///     net.backward(x.view(), gradient.view());
+///     let (parameters, gradient) = net.update();
+///     parameters.iter_mut().zip(gradient).for_each(|(w, g)| *w -= 0.1 * g);
+/// }
+/// assert!((&net.apply(x.view(), 1) - &y).iter().all(|error| error.abs() < 0.1));
+/// # Ok::<(), mercer_networks::NetworkError>(())
+/// ```
+pub trait Network<F: Real>: Send + Sync {
+    /// Columns `d` of the inputs.
+    fn inputs(&self) -> usize;
+
+    /// Columns `p` of the features.
+    fn outputs(&self) -> usize;
+
+    /// The parameters `θ`.
+    fn parameters(&self) -> &[F];
+
+    /// The features `Z` (`n × p`) of `inputs` (`n × d`); what [`Network::backward`] needs is kept.
+    ///
+    /// # Panics
+    /// If the width of `inputs` is not `d`.
+    fn forward(&mut self, inputs: ArrayView2<'_, F>) -> ArrayView2<'_, F>;
+
+    /// The gradient of an objective with respect to `θ`, from `gradient = ∂L/∂Z` (`n × p`) and the
+    /// `inputs` of the last [`Network::forward`]. [`Network::update`] shows it.
+    ///
+    /// # Panics
+    /// If the shapes are not those of the last forward pass.
+    fn backward(&mut self, inputs: ArrayView2<'_, F>, gradient: ArrayView2<'_, F>);
+
+    /// The parameters, to be moved, with the gradient of the last [`Network::backward`].
+    fn update(&mut self) -> ParametersAndGradient<'_, F>;
+
+    /// The features of `inputs` on that many threads, keeping nothing: for prediction.
+    ///
+    /// # Panics
+    /// If the width of `inputs` is not `d`.
+    fn apply(&self, inputs: ArrayView2<'_, F>, threads: usize) -> Array2<F>;
+}
