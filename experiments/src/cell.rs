@@ -154,6 +154,7 @@ impl StudyCell {
         match self.trials[0].protocol.split {
             Some(SplitRule::Official { .. }) => 0.0,
             Some(SplitRule::Random { train }) => (1.0 - train) / train,
+            Some(SplitRule::Folds { blocks, .. }) => 1.0 / (blocks as f64 - 1.0),
             None => 0.25,
         }
     }

@@ -4,7 +4,7 @@ use crate::{
 };
 use mercer_datasets::{DataError, Dataset, Library};
 use mercer_learning::{
-    Fitted, Fitting, LearningError, Method, Moment, Predictions, Predictor, Probe, Sample,
+    Fitted, Fitting, Fold, LearningError, Method, Moment, Predictions, Predictor, Probe, Sample,
     Settings, find, score,
 };
 use mercer_records::{CurvePoint, Key, Predicted, Record, Run, Status, Store, TrialResult, Tuning};
@@ -106,7 +106,8 @@ pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, Har
     clock.lap("prepare");
     // A panic is a fault of one learner: it costs its trial, not the run.
     let attempted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        attempt(trial, laboratory, &parts, &limits, &mut clock)
+        let fold = trial.protocol.split.and_then(|rule| rule.fold(dataset.parts.train.len()));
+        attempt(trial, laboratory, &parts, fold, &limits, &mut clock)
     }));
     let attempted = attempted.unwrap_or_else(|panic| Err(panicked(panic.as_ref()).into()));
     let result = match attempted {
@@ -176,6 +177,7 @@ fn attempt(
     trial: &Trial,
     laboratory: &Laboratory<'_>,
     parts: &Parts,
+    fold: Option<Fold>,
     limits: &TrialLimits,
     clock: &mut Clock<'_>,
 ) -> Result<TrialResult, HarnessError> {
@@ -198,6 +200,7 @@ fn attempt(
         threads: 1,
         limits,
         probe: curve.as_mut().map(|curve| curve as &mut dyn Probe),
+        fold,
     };
     let Fitted { predictor, convergence, facts } = learner.fit(&parts.train, &mut fitting)?;
     clock.lap("fit");
@@ -237,8 +240,13 @@ fn follow(
     clock: &mut Clock<'_>,
 ) -> Result<TrialResult, HarnessError> {
     let settings = (path.method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
-    let mut fitting =
-        Fitting { streams: trial.streams.child("fit"), threads: 1, limits, probe: None };
+    let mut fitting = Fitting {
+        streams: trial.streams.child("fit"),
+        threads: 1,
+        limits,
+        probe: None,
+        fold: None,
+    };
     let curve = (path.run)(parts, &settings, &mut fitting)?;
     clock.lap("fit");
     Ok(TrialResult { curve, settings: named(&settings), ..empty(Status::Done, parts) })

@@ -224,6 +224,8 @@ impl Cell<'_> {
                 .child(spec.streams())
                 .child(dataset)
                 .child(&format!("repeat {repeat}"));
+            let protocol =
+                Protocol { split: protocol.split.map(|rule| rule.of_repeat(repeat)), ..protocol };
             let key = |settings: &Settings, tuning: Value, protocol: &Protocol| Key {
                 schema: SCHEMA,
                 artefact: spec.artefact.clone(),

@@ -1,6 +1,6 @@
 use crate::HarnessError;
 use mercer_datasets::{Dataset, Scaler, Scaling, Split, TargetScaler, random_split, subsample};
-use mercer_learning::{Sample, Streams};
+use mercer_learning::{Fold, Sample, Streams};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -20,6 +20,61 @@ pub enum SplitRule {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         train: Option<usize>,
     },
+    /// Repeat `r` tests block `r mod blocks` of the rows and trains on the others.
+    Folds {
+        /// Number of blocks.
+        blocks: usize,
+        /// In which order the rows are cut into blocks.
+        #[serde(default)]
+        order: FoldOrder,
+        /// Seed of NumPy's legacy generator, which permutes; one more after each round of blocks.
+        #[serde(default)]
+        seed: u32,
+        /// The block that is tested: the planner sets it, and it is no part of the rule.
+        #[serde(default, skip)]
+        index: usize,
+    },
+}
+
+/// The order in which rows are cut into folds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FoldOrder {
+    /// Consecutive blocks of `RandomState(seed).permutation(n)`, the first `n mod blocks` of them
+    /// one row longer.
+    #[default]
+    Permuted,
+    /// Consecutive blocks of the file as it is: of a file sorted by class, a few classes each.
+    File,
+    /// The permuted rows class by class, dealt out to the blocks in turn: each block has each
+    /// class's share, up to one row.
+    Stratified,
+}
+
+impl SplitRule {
+    /// The rule of one repeat: which fold is tested, under which permutation.
+    #[must_use]
+    pub fn of_repeat(self, repeat: u32) -> Self {
+        match self {
+            Self::Folds { blocks, order, seed, .. } if blocks > 0 => Self::Folds {
+                blocks,
+                order,
+                seed: seed + repeat / blocks as u32,
+                index: repeat as usize % blocks,
+            },
+            other => other,
+        }
+    }
+
+    /// Where the test rows stand in a permutation by NumPy's generator, if that is the rule.
+    pub fn fold(self, rows: usize) -> Option<Fold> {
+        match self {
+            Self::Folds { blocks, order: FoldOrder::Permuted, seed, index } => {
+                Some(Fold { rows, blocks, index, seed })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Rows whose range a scaler sees.
@@ -141,11 +196,44 @@ pub fn prepare(
             };
             Split { train, test: dataset.parts.test.clone().collect() }
         }
+        SplitRule::Folds { blocks, order, seed, index } => {
+            let fold = Fold { rows: dataset.parts.train.len(), blocks, index, seed };
+            if blocks < 2 || blocks > fold.rows {
+                let (rows, rule) = (fold.rows, json!(rule).to_string());
+                return Err(HarnessError::EmptyPart { rows, rule, part: "test" });
+            }
+            let offset = dataset.parts.train.start;
+            let labels = dataset.sample.labels().map(|labels| &labels[offset..]);
+            let Split { train, test } = fold_of(fold, order, labels);
+            let shifted = |rows: Vec<usize>| rows.into_iter().map(|row| row + offset).collect();
+            Split { train: shifted(train), test: shifted(test) }
+        }
     };
     if let Some(rows) = protocol.rows.filter(|&rows| rows < split.train.len()) {
         split.train = subsample(&split.train, rows, &mut streams.rng("rows"));
     }
     parts(&dataset.sample, &split, protocol, &rule)
+}
+
+/// The rows of a fold; those that train stay in the order of the blocks.
+fn fold_of(fold: Fold, order: FoldOrder, labels: Option<&[u32]>) -> Split {
+    let mut rows: Vec<usize> = match order {
+        FoldOrder::File => (0..fold.rows).collect(),
+        FoldOrder::Permuted | FoldOrder::Stratified => fold.generator().0,
+    };
+    if let (FoldOrder::Stratified, Some(labels)) = (order, labels) {
+        // Sorting is stable: within a class the rows stay permuted.
+        rows.sort_by_key(|&row| labels[row]);
+        let mut blocks = vec![Vec::new(); fold.blocks];
+        for (position, row) in rows.into_iter().enumerate() {
+            blocks[position % fold.blocks].push(row);
+        }
+        let test = blocks.remove(fold.index);
+        return Split { train: blocks.concat(), test };
+    }
+    let start = fold.start_of(fold.index);
+    let test: Vec<usize> = rows.drain(start..start + fold.size_of(fold.index)).collect();
+    Split { train: rows, test }
 }
 
 /// Splits a training part once more, for the tuner; scalers are not fitted again, since the

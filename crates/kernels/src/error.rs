@@ -53,4 +53,23 @@ pub enum KernelError {
         /// The offending value.
         value: f64,
     },
+    /// A kernel's parameter is zero, negative, infinite or NaN, or its square is.
+    #[error("`{name}` must be positive and finite, got {value}")]
+    Parameter {
+        /// Name of the parameter.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// Length scales for another number of columns.
+    #[error("{found} length scales for {features} columns; give one a column, or one for all")]
+    Lengths {
+        /// Number of length scales.
+        found: usize,
+        /// Columns of the inputs.
+        features: usize,
+    },
+    /// A sum or product of nothing.
+    #[error("a sum or product needs at least one kernel, got none")]
+    NoKernels,
 }

@@ -3,6 +3,7 @@
 //! | symbol | code | meaning | shape |
 //! |---|---|---|---|
 //! | `k(x, z)` | [`Kernel`] | a kernel of two points | |
+//! | `k_θ(x, z)` | [`Covariance`] | a kernel with parameters to learn, and its derivatives | |
 //! | `K` | `gram` | `K_ij = k(x_i, x_j)` | `n × n` |
 //! | `O`, `O'` | `frequencies`, `frequencies_prime` | spectral frequencies, 1/input unit | `d × D` |
 //! | `b`, `b'` | `phases`, `phases_prime` | radians | `D` |
@@ -13,11 +14,13 @@
 //!
 //! It does not know what the points are, nor what is learned from them.
 
+mod covariance;
 mod error;
 mod feature_map;
 mod gram;
 mod hyper;
 
+pub use covariance::{Adjoint, Covariance, CovarianceGradient, CrossGradient, Smoothness};
 pub use error::KernelError;
 pub use feature_map::{FeatureMap, FeatureMapParams, Map, std_of_bandwidth};
 pub use gram::{Kernel, Sections};

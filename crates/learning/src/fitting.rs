@@ -1,4 +1,4 @@
-use crate::{LearningError, Predictor, Streams};
+use crate::{Fold, LearningError, Predictor, Streams};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -113,11 +113,19 @@ pub struct Fitting<'a> {
     pub limits: &'a dyn Limits,
     /// Who watches it.
     pub probe: Option<&'a mut dyn Probe>,
+    /// Which fold of a released permutation the training rows are, if they are one.
+    pub fold: Option<Fold>,
 }
 
 impl Fitting<'_> {
     /// One thread, no limits, nobody watching.
     pub fn seeded(seed: u64) -> Self {
-        Self { streams: Streams::root(seed), threads: 1, limits: &Unlimited, probe: None }
+        Self {
+            streams: Streams::root(seed),
+            threads: 1,
+            limits: &Unlimited,
+            probe: None,
+            fold: None,
+        }
     }
 }

@@ -18,6 +18,7 @@ mod error;
 mod estimator;
 mod fitting;
 mod folds;
+mod legacy;
 mod loss;
 mod method;
 mod metric;
@@ -32,6 +33,7 @@ pub use error::LearningError;
 pub use estimator::{Classifier, Estimator, Regressor};
 pub use fitting::{Convergence, Fitted, Fitting, Limits, Moment, Outcome, Probe, Unlimited};
 pub use folds::folds;
+pub use legacy::{Fold, LegacyRandom};
 pub use loss::Loss;
 pub use method::{Cost, Learner, Method, Tasks, find};
 pub use metric::{

@@ -5,7 +5,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::prelude::{IntoConst, Reborrow, ReborrowMut};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 /// Relative jitters worth trying before a nearly singular matrix is given up.
 ///
@@ -118,6 +118,31 @@ impl Cholesky {
     pub fn lower(&self) -> Array2<f64> {
         let n = self.size;
         Array2::from_shape_fn((n, n), |(i, j)| if i >= j { self.storage[j * n + i] } else { 0.0 })
+    }
+
+    /// What is left of the factored matrix, row by row: strictly below the diagonal stand its
+    /// entries, on it and above it those of `Lᵀ`.
+    ///
+    /// Whoever needs the matrix once more is so spared a copy.
+    ///
+    /// ```
+    /// use mercer_linalg::Cholesky;
+    /// use ndarray::array;
+    /// let factor = Cholesky::factor(array![[4.0, 2.0], [2.0, 3.0]])?;
+    /// assert_eq!(factor.remainder()[[1, 0]], 2.0);
+    /// # Ok::<(), mercer_linalg::LinalgError>(())
+    /// ```
+    #[expect(clippy::missing_panics_doc, reason = "the storage always holds n × n entries")]
+    pub fn remainder(&self) -> ArrayView2<'_, f64> {
+        ArrayView2::from_shape((self.size, self.size), &self.storage)
+            .expect("the storage holds n × n entries")
+    }
+
+    /// The memory, for the next matrix of the size; its entries mean nothing.
+    #[expect(clippy::missing_panics_doc, reason = "the storage always holds n × n entries")]
+    pub fn into_memory(self) -> Array2<f64> {
+        let size = (self.size, self.size);
+        Array2::from_shape_vec(size, self.storage).expect("the storage holds n × n entries")
     }
 
     fn view(&self) -> MatRef<'_, f64> {
@@ -268,6 +293,17 @@ mod tests {
             a + jitter * Array2::<f64>::eye(300),
             epsilon = 1e-11
         );
+    }
+
+    #[test]
+    fn the_matrix_is_left_below_the_diagonal() {
+        let b = random(301, 310, 8);
+        let a = b.dot(&b.t());
+        let factor = Cholesky::factor(a.clone()).unwrap();
+        let left = factor.remainder();
+        assert!((0..301).all(|i| (0..i).all(|j| left[[i, j]].to_bits() == a[[j, i]].to_bits())));
+        let memory = factor.into_memory();
+        assert_eq!(memory.dim(), (301, 301));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | ASKL: Automated Spectral Kernel Learning | `sk`, `nsk`, `skl`, `nskl`, `askl` ([`askl::METHODS`]) |
 //! | RFTK: Ridgeless Regression with Random Features | `kernel-ridgeless`, `rf-ridge`, `rf-ridgeless`, `rf-sgd`, `rftk` ([`rftk::METHODS`]) |
+//! | MCE: Hyperparameter Learning for Conditional Kernel Mean Embeddings | the objective and its derivatives, implicit and explicit ([`mce`]) |
 //!
 //! | symbol | code | meaning |
 //! |---|---|---|
@@ -16,6 +17,7 @@
 //! or what will be tested.
 
 pub mod askl;
+pub mod mce;
 pub mod rftk;
 mod sections;
 mod spectral;

@@ -181,6 +181,7 @@ fn entry(spec: &Spec, variant: &Variant, source: Source) -> String {
                     format!("fixed test part, {train} training rows drawn")
                 }
                 Some(SplitRule::Official { train: None }) => "fixed test part".to_owned(),
+                Some(SplitRule::Folds { blocks, .. }) => format!("{blocks} folds"),
                 None => String::new(),
             };
             by_dataset(spec, variant, &of)

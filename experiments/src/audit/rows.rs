@@ -26,6 +26,7 @@ pub(crate) fn rows(dataset: &str) -> Result<(usize, usize), ExperimentError> {
     Ok(match protocol.split {
         Some(SplitRule::Official { train }) => (train.unwrap_or(parts.train), parts.test),
         Some(SplitRule::Random { train }) => random(train),
+        Some(SplitRule::Folds { blocks, .. }) => random(1.0 - 1.0 / blocks as f64),
         None => random(0.8),
     })
 }

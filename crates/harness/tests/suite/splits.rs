@@ -3,7 +3,7 @@
 
 use crate::bench::{STUDY, all};
 use mercer_datasets::{Dataset, Library, Parts};
-use mercer_harness::{Protocol, SplitRule, Trial, prepare};
+use mercer_harness::{FoldOrder, Protocol, SplitRule, Trial, prepare};
 use mercer_learning::{Sample, Streams};
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;
@@ -123,4 +123,48 @@ fn a_dataset_without_the_official_test_part_is_refused() {
     let protocol = Protocol { split, ..Protocol::default() };
     let error = prepare(&iris(), &protocol, &Streams::root(1)).err().unwrap().to_string();
     assert!(error.contains("test part empty") && error.contains("official"), "{error}");
+}
+
+fn folds(dataset: &Dataset, order: FoldOrder, blocks: usize) -> Vec<(Vec<u32>, usize)> {
+    let rule = SplitRule::Folds { blocks, order, seed: 0, index: 0 };
+    (0..blocks as u32)
+        .map(|repeat| {
+            let protocol = Protocol { split: Some(rule.of_repeat(repeat)), ..Protocol::default() };
+            // Folds come from the rule alone: any streams will do.
+            let streams = Streams::root(u64::from(repeat));
+            let parts = prepare(dataset, &protocol, &streams).unwrap();
+            (parts.test.labels().unwrap().to_vec(), parts.train.rows())
+        })
+        .collect()
+}
+
+#[test]
+fn released_folds_are_blocks_of_numpy_s_permutation() {
+    let iris = iris();
+    let tested = folds(&iris, FoldOrder::Permuted, 10);
+    assert!(tested.iter().all(|(test, train)| (test.len(), *train) == (15, 135)));
+    // NumPy, RandomState(0).permutation(150), its first rows; iris is sorted, 50 rows a class.
+    let first = [114, 62, 33, 107, 7, 100, 40, 86, 76, 71, 134, 51, 73, 54, 63];
+    assert_eq!(tested[0].0, first.map(|row: u32| row / 50).to_vec());
+    let file = folds(&iris, FoldOrder::File, 10);
+    assert_eq!(file[0].0, [0; 15]);
+    assert_eq!(file[9].0, [2; 15]);
+    for (test, _) in folds(&iris, FoldOrder::Stratified, 10) {
+        let count = |class| test.iter().filter(|&&label| label == class).count();
+        assert_eq!([0, 1, 2].map(count), [5, 5, 5]);
+    }
+}
+
+#[test]
+fn a_round_of_folds_is_followed_by_one_of_another_permutation() {
+    let rule = SplitRule::Folds { blocks: 10, order: FoldOrder::Permuted, seed: 0, index: 0 };
+    let fold = |repeat| rule.of_repeat(repeat).fold(150).unwrap();
+    assert_eq!((fold(3).index, fold(3).seed), (3, 0));
+    assert_eq!((fold(13).index, fold(13).seed), (3, 1));
+    assert_eq!(SplitRule::Random { train: 0.8 }.fold(150), None);
+    for blocks in [0, 1, 151] {
+        let split = SplitRule::Folds { blocks, order: FoldOrder::File, seed: 0, index: 0 };
+        let protocol = Protocol { split: Some(split), ..Protocol::default() };
+        assert!(prepare(&iris(), &protocol, &Streams::root(1)).is_err(), "{blocks} blocks");
+    }
 }

@@ -1,0 +1,54 @@
+//! Conditional mean embeddings as classifiers, tuned by their Rademacher complexity (Hsu, Nock and
+//! Ramos, ECML-PKDD 2018).
+//!
+//! With one-hot classes `Y` and a kernel `k_θ`,
+//! ```text
+//! f(x) = Yᵀ (K + n λ I)⁻¹ k(x)          decision probabilities, equation (5)
+//! r    = α √tr(Vᵀ K V),  V = A⁻¹ Y      the complexity, Theorem 4
+//! q    = Σ loss_ε(y_i, f(x_i)) + τ r    the objective, equation (12)
+//! ```
+//! and `θ` and `λ`, as logarithms, move against the gradient of `q`.
+//!
+//! | paper | code | meaning | shape |
+//! |---|---|---|---|
+//! | `θ` | [`mercer_kernels::Covariance`] | a kernel with its parameters | |
+//! | `λ` | `lambda` | `A = K + n λ I`; in a batch `n_b λ` | |
+//! | `4e` or `τ` | [`Objective::weight`] | weight of the complexity; 0 is the empirical risk | |
+//! | `ε` | [`Objective::epsilon`] | probabilities below it are clipped | |
+//! | `V` | [`Implicit::weights`] | `A⁻¹ Y` | `n × K` |
+//! | `W` | [`Explicit::weights`] | `(Zᵀ Z + n λ I)⁻¹ Zᵀ Y` | `p × K` |
+//!
+//! `‖W‖_tr` in the paper is the Hilbert-Schmidt norm, `tr(Vᵀ K V) = ‖W‖²`. `f`, `r` and `q` depend
+//! on `(s, λ)` through `λ/s²` only: a learned scale means nothing by itself.
+
+mod explicit;
+mod implicit;
+mod objective;
+#[cfg(test)]
+mod tests;
+
+pub use explicit::{Explicit, ExplicitGradient};
+pub use implicit::{Implicit, ImplicitGradient};
+pub use objective::{Form, Held, Objective, Sensitivity, Value};
+
+use mercer_learning::LearningError;
+
+fn refused(name: &'static str, value: impl std::fmt::Display, must: &'static str) -> LearningError {
+    LearningError::Setting { name, value: value.to_string(), must }
+}
+
+fn positive(name: &'static str, value: f64) -> Result<(), LearningError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(refused(name, value, "positive and finite"))
+    }
+}
+
+fn not_negative(name: &'static str, value: f64) -> Result<(), LearningError> {
+    if value >= 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(refused(name, value, "finite and at least 0"))
+    }
+}

@@ -1,0 +1,151 @@
+use super::{not_negative, refused};
+use mercer_learning::LearningError;
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+/// How the losses of the rows are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// `Σ_i loss_i`, as the authors' code does: the complexity then weighs `τ/n` of a mean loss.
+    Sum,
+    /// `(1/n) Σ_i loss_i`, equation (12) as printed.
+    Mean,
+}
+
+/// What stands for `α = sup_x √k(x, x)` in the complexity `r = α ‖W‖`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sensitivity {
+    /// The largest `√k(x_i, x_i)` of the training rows; `s` for a stationary kernel.
+    Supremum,
+    /// 1, whatever the kernel: as the authors' networks do.
+    One,
+}
+
+/// The learning objective `q = Σ loss_ε(y_i, f(x_i)) + τ r` (equation (12)), `loss_ε(y, f) =
+/// −log min(max(f_y, ε), 1)`, `r = α ‖W‖_HS`.
+///
+/// With `weight` 0 it is the empirical risk. The default is the printed one: mean loss, `τ = 4e`,
+/// `ε = 1e-15`.
+///
+/// ```
+/// use mercer_models::mce::Objective;
+/// let (loss, slope) = Objective::default().loss(ndarray::array![[0.5, 0.5]].view(), &[1]);
+/// assert!((loss - 2f64.ln()).abs() < 1e-15 && slope[[0, 1]] == -2.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Objective {
+    /// Sum or mean of the losses.
+    pub form: Form,
+    /// `τ ≥ 0`, the weight of the complexity.
+    pub weight: f64,
+    /// `ε` in `(0, 1)`, below which a probability is clipped.
+    pub epsilon: f64,
+    /// What stands for `α`.
+    pub sensitivity: Sensitivity,
+}
+
+impl Default for Objective {
+    fn default() -> Self {
+        Self {
+            form: Form::Mean,
+            weight: 4.0 * std::f64::consts::E,
+            epsilon: 1e-15,
+            sensitivity: Sensitivity::Supremum,
+        }
+    }
+}
+
+impl Objective {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] for a weight below 0, or an `ε` outside `(0, 1)`.
+    pub fn checked(self) -> Result<Self, LearningError> {
+        not_negative("weight", self.weight)?;
+        if !(self.epsilon > 0.0 && self.epsilon < 1.0) {
+            return Err(refused("epsilon", self.epsilon, "above 0 and below 1"));
+        }
+        Ok(self)
+    }
+
+    /// The loss of the decision probabilities `P` (`n × K`), and its derivative by them:
+    /// `−1/P_{i,y_i}` (over `n` in the mean form) where `ε < P_{i,y_i} < 1`, else 0.
+    pub fn loss(&self, probabilities: ArrayView2<'_, f64>, labels: &[u32]) -> (f64, Array2<f64>) {
+        let share = match self.form {
+            Form::Sum => 1.0,
+            Form::Mean => 1.0 / labels.len() as f64,
+        };
+        let mut slope = Array2::zeros(probabilities.dim());
+        let mut loss = 0.0;
+        for (row, &label) in labels.iter().enumerate() {
+            let at = [row, label as usize];
+            let p = probabilities[at];
+            // Written so that NaN becomes a NaN loss, and ends the fit.
+            loss -= if p <= self.epsilon {
+                self.epsilon.ln()
+            } else if p >= 1.0 {
+                0.0
+            } else {
+                p.ln()
+            };
+            if p > self.epsilon && p < 1.0 {
+                slope[at] = -share / p;
+            }
+        }
+        (share * loss, slope)
+    }
+}
+
+/// The objective at one point, whatever its features.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// `q = loss + τ r`.
+    pub objective: f64,
+    /// The loss, in the objective's form.
+    pub loss: f64,
+    /// The complexity `r`.
+    pub complexity: f64,
+    /// Share of the scored rows whose class has the largest decision probability.
+    pub accuracy: f64,
+    /// What was added to the diagonal for the factorisation to succeed; 0 if nothing was needed.
+    pub jitter: f64,
+}
+
+/// Rows on which the loss is measured instead of the training rows: batch validation, equation
+/// (13), or the second pass of a network whose dropout changes between the two.
+#[derive(Debug, Clone, Copy)]
+pub struct Held<'a> {
+    /// Inputs or features, `n' × p`.
+    pub rows: ArrayView2<'a, f64>,
+    /// Classes.
+    pub labels: &'a [u32],
+}
+
+/// Classes as columns, `n × K`.
+pub(super) fn one_hot(labels: &[u32], classes: usize) -> Array2<f64> {
+    let mut y = Array2::zeros((labels.len(), classes));
+    for (mut row, &label) in y.rows_mut().into_iter().zip(labels) {
+        row[label as usize] = 1.0;
+    }
+    y
+}
+
+/// Share of the rows whose class wins.
+pub(super) fn share_right(probabilities: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
+    let right = probabilities
+        .rows()
+        .into_iter()
+        .zip(labels)
+        .filter(|(row, label)| mercer_learning::argmax(*row) == **label)
+        .count();
+    right as f64 / labels.len() as f64
+}
+
+/// A factorisation that no jitter could save.
+pub(super) fn failed(operation: &'static str, error: impl std::fmt::Display) -> LearningError {
+    let reason = format!("{error}; raise `lambda`, or the smallest length scale");
+    LearningError::Numerical { operation, reason }
+}
