@@ -3,8 +3,7 @@ use crate::subsample::at_most;
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{
     Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task,
-    Tasks,
+    Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task, Tasks,
 };
 use mercer_linalg::{Cholesky, JITTER_LADDER};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
@@ -28,7 +27,8 @@ pub(crate) const METHOD: Method = Method {
     space,
     build: |settings| Ok(Box::new(KernelRidge::new(settings.parse("kernel-ridge")?)?)),
     restore: |state| {
-        let (task, sections): (Task, _) = (state.value("task")?, restored(state.part("sections")?)?);
+        let (task, sections): (Task, _) =
+            (state.value("task")?, restored(state.part("sections")?)?);
         let shape = (sections.len(), task.outputs());
         let coefficients = state.array_of::<f64, Ix2>("coefficients", shape)?;
         let mean = state.array_of::<f64, Ix1>("mean", task.outputs())?;

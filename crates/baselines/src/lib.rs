@@ -14,6 +14,7 @@ mod constant;
 mod sections;
 mod subsample;
 
+pub use gaussian_process::{GaussianProcess, GaussianProcessParams};
 pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass};
 pub use kernel_ridge::{KernelRidge, KernelRidgeParams};
 
@@ -36,4 +37,5 @@ register! {
     zero,
     kernel_ridge,
     gaussian_svm,
+    gaussian_process,
 }

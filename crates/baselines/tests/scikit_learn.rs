@@ -125,3 +125,22 @@ fn kernel_ridge_is_that_of_scikit_learn() {
         assert_abs_diff_eq!(values.column(0), vector(&given[expected]).view(), epsilon = 1e-8);
     }
 }
+
+#[test]
+fn gaussian_processes_end_where_those_of_scikit_learn_do() {
+    let given = fixture("gaussian-process");
+    let sample = Sample::classification(matrix(&given["x"]), labels(&given["y"]), 2).unwrap();
+    let settings = Settings::new().with("length", 1.7);
+    let fitted = fit("gaussian-process", &settings, &sample);
+    assert!(matches!(fitted.convergence, Convergence::Converged { iterations: 1.. }));
+    let evidence = given["best_evidence"].as_f64().unwrap();
+    // Both stop near the maximum, where the evidence is flat.
+    assert!((fitted.facts["log-evidence"] - evidence).abs() < 1e-5, "{:?}", fitted.facts);
+    let best = vector(&given["best"]);
+    for (name, best) in [("mean-deviation", best[0]), ("mean-length", best[1])] {
+        assert!((fitted.facts[name] / best - 1.0).abs() < 1e-2, "{:?}, {best}", fitted.facts);
+    }
+    let p = fitted.predictor.probabilities(matrix(&given["z"]).view()).unwrap();
+    // Their integral is a five-term fit, right to 1e-4.
+    assert_abs_diff_eq!(p.column(1), vector(&given["best_probabilities"]).view(), epsilon = 1e-3);
+}

@@ -1,0 +1,334 @@
+mod kernel;
+mod laplace;
+
+use crate::kernel_ridge::default_std;
+use crate::subsample::at_most;
+use kernel::ScaledGaussian;
+use laplace::{Mode, expected_share};
+use mercer_kernels::Kernel;
+use mercer_learning::{
+    Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
+    Settings, Space, State, Task, Tasks,
+};
+use mercer_linalg::product;
+use mercer_solvers::{Lbfgs, Minimum, SolverError};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+pub(crate) const METHOD: Method = Method {
+    name: "gaussian-process",
+    title: "GPC",
+    summary: "Gaussian process classification, one class against the others, by Laplace's method; evidence maximised by L-BFGS",
+    cites: "Rasmussen & Williams (2006), Alg. 3.1, 3.2, 5.1",
+    revision: 1,
+    tasks: Tasks::Classification,
+    cost: Cost {
+        fit: "K E (S n^3/3 + 4 n^3), S Newton steps in each of E evaluations",
+        predict: "K n (d + n)",
+        memory: "(K + 4) n^2",
+    },
+    resource: Some("cap"),
+    defaults: |shape| {
+        let length = 1.0 / default_std(shape.features);
+        Settings::new().with("length", length).with("cap", CAP)
+    },
+    // The evidence sets the kernel: there is nothing left to tune.
+    space: |_| Space::default(),
+    build: |settings| Ok(Box::new(GaussianProcess::new(settings.parse("gaussian-process")?)?)),
+    restore,
+};
+
+/// Ten machines of so many rows fill 450 MB.
+const CAP: usize = 2000;
+/// Kernel parameters stay within these, as in scikit-learn.
+const RANGE: (f64, f64) = (1e-5, 1e5);
+
+/// Settings of [`GaussianProcess`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GaussianProcessParams {
+    /// `s` at the start.
+    pub deviation: f64,
+    /// `l` at the start; `√d` if not set.
+    pub length: Option<f64>,
+    /// Whether each column has a length of its own.
+    pub anisotropic: bool,
+    /// Iterations of L-BFGS a machine; 0 keeps the start.
+    pub iterations: usize,
+    /// Training rows beyond this are left out, by seed.
+    pub cap: usize,
+}
+
+impl Default for GaussianProcessParams {
+    fn default() -> Self {
+        Self { deviation: 1.0, length: None, anisotropic: false, iterations: 50, cap: CAP }
+    }
+}
+
+/// Gaussian process classification with `k(x, z) = s² exp(−Σ (x_j − z_j)²/(2 l_j²))`.
+///
+/// One machine for each class against the others (a single one for two classes), each with its own
+/// `s` and `l`, which maximise Laplace's approximation of the evidence. The score of a class is its
+/// machine's averaged probability `∫ σ(f) N(f; m, v) df`; probabilities are the scores divided by
+/// their sum. A class without training rows scores 0.
+///
+/// ```
+/// use mercer_baselines::{GaussianProcess, GaussianProcessParams};
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use ndarray::array;
+/// let x = array![[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]];
+/// let sample = Sample::classification(x, vec![0, 0, 0, 1, 1, 1], 2)?;
+/// let process = GaussianProcess::new(GaussianProcessParams::default())?;
+/// let fitted = process.fit(&sample, &mut Fitting::seeded(1))?;
+/// let p = fitted.predictor.probabilities(array![[-1.2], [0.0]].view()).unwrap();
+/// assert!(p[[0, 0]] > 0.8 && (p[[1, 0]] - 0.5).abs() < 1e-6);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GaussianProcess {
+    params: GaussianProcessParams,
+}
+
+impl GaussianProcess {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn new(params: GaussianProcessParams) -> Result<Self, LearningError> {
+        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
+        let must = "between 1e-5 and 1e5";
+        for (name, value) in [("deviation", Some(params.deviation)), ("length", params.length)] {
+            if let Some(value) = value.filter(|value| !(RANGE.0..=RANGE.1).contains(value)) {
+                return refuse(name, value.to_string(), must);
+            }
+        }
+        if params.cap < 2 {
+            return refuse("cap", params.cap.to_string(), "at least 2");
+        }
+        Ok(Self { params })
+    }
+
+    /// The kernel and mode of one machine, and how its search for the kernel ended.
+    fn machine(
+        &self,
+        inputs: ArrayView2<'_, f64>,
+        y: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<(Machine, Minimum), LearningError> {
+        let d = inputs.ncols();
+        let lengths = if self.params.anisotropic { d } else { 1 };
+        let length = self.params.length.unwrap_or(1.0 / default_std(d));
+        let mut start = vec![self.params.deviation.ln()];
+        start.extend(std::iter::repeat_n(length.ln(), lengths));
+        let mut last: Option<Array1<f64>> = None;
+        let evidence = |logs: &[f64]| {
+            fitting.limits.check()?;
+            let kernel = ScaledGaussian::from_logs(logs);
+            let scaled = kernel.scaled(inputs);
+            let gram = kernel.gram(scaled.view());
+            let mode = Mode::find(&gram, y, last.as_ref())?;
+            let gradient = kernel.gradient(&mode.sensitivity(&gram), &gram, &scaled);
+            last = Some(mode.weights);
+            Ok::<_, Fault>((-mode.evidence, gradient.iter().map(|g| -g).collect()))
+        };
+        let lbfgs = Lbfgs {
+            iterations: self.params.iterations,
+            tolerance: 1e-5,
+            decrease: 1e-9,
+            bounds: Some(vec![(RANGE.0.ln(), RANGE.1.ln()); start.len()]),
+            ..Lbfgs::default()
+        };
+        let minimum = lbfgs.minimise(evidence, &start).map_err(|Fault(error)| error)?;
+        let kernel = ScaledGaussian::from_logs(&minimum.x);
+        let scaled = kernel.scaled(inputs);
+        let mode = Mode::find(&kernel.gram(scaled.view()), y, None)?;
+        let Mode { weights, reduction, .. } = mode;
+        Ok((Machine { kernel, scaled, weights, reduction }, minimum))
+    }
+}
+
+/// What ends a search for the kernel.
+struct Fault(LearningError);
+
+impl From<LearningError> for Fault {
+    fn from(error: LearningError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<SolverError> for Fault {
+    fn from(error: SolverError) -> Self {
+        let operation = "maximising the evidence";
+        Self(LearningError::Numerical { operation, reason: error.to_string() })
+    }
+}
+
+impl Learner for GaussianProcess {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        sample.require_two_classes()?;
+        let task = sample.task();
+        let Some(labels) = sample.labels() else {
+            let method = METHOD.name.to_owned();
+            return Err(LearningError::Task { method, task: task.name() });
+        };
+        let (n, d) = sample.inputs().dim();
+        let counts = sample.class_counts();
+        let classes: Vec<usize> = match counts.len() {
+            2 => vec![1],
+            k => (0..k).filter(|&class| counts[class] > 0).collect(),
+        };
+        let matrices = (classes.len() + 4) as u64;
+        fitting.limits.reserve(8 * (n as u64) * (matrices * n as u64 + 4 * d as u64))?;
+        let mut machines = BTreeMap::new();
+        let (mut evidence, mut iterations, mut residual) = (0.0, 0, 0.0f64);
+        let mut converged = true;
+        for class in classes {
+            let y: Vec<f64> =
+                labels.iter().map(|&l| if l as usize == class { 1.0 } else { -1.0 }).collect();
+            let (machine, minimum) = self.machine(sample.inputs(), &y, fitting)?;
+            machines.insert(class, machine);
+            evidence -= minimum.value;
+            iterations += minimum.iterations;
+            converged &= minimum.converged;
+            residual = residual.max(minimum.gradient);
+        }
+        let convergence = if converged {
+            Convergence::Converged { iterations }
+        } else {
+            Convergence::NotConverged { iterations, residual }
+        };
+        let mean = |of: fn(&Machine) -> f64| {
+            machines.values().map(of).sum::<f64>() / machines.len() as f64
+        };
+        let facts = BTreeMap::from([
+            ("rows-used".to_owned(), n as f64),
+            ("log-evidence".to_owned(), evidence),
+            ("mean-deviation".to_owned(), mean(|m| m.kernel.deviation)),
+            (
+                "mean-length".to_owned(),
+                mean(|m| m.kernel.lengths.sum() / m.kernel.lengths.len() as f64),
+            ),
+        ]);
+        let predictor = Processes { task, features: d, machines };
+        Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+}
+
+/// One class against the others.
+struct Machine {
+    kernel: ScaledGaussian,
+    scaled: Array2<f64>,    // training inputs over the lengths, n × d
+    weights: Array1<f64>,   // t − π, n
+    reduction: Array2<f64>, // R, n × n
+}
+
+impl Machine {
+    /// Mean and variance of the latent function at each row.
+    fn latent(&self, inputs: ArrayView2<'_, f64>) -> (Array1<f64>, Array1<f64>) {
+        let power = self.kernel.deviation.powi(2);
+        let sections = Kernel::Gaussian { std: 1.0 }.sections(self.scaled.view());
+        let k = sections.at(self.kernel.scaled(inputs).view()) * power;
+        let mut reduced = Array2::zeros(k.dim());
+        product(1.0, k.view(), self.reduction.view(), 0.0, reduced.view_mut());
+        let variance = power - (&reduced * &k).sum_axis(Axis(1));
+        (k.dot(&self.weights), variance)
+    }
+}
+
+/// The machines of the classes that occurred.
+struct Processes {
+    task: Task,
+    features: usize,
+    machines: BTreeMap<usize, Machine>,
+}
+
+impl Predictor for Processes {
+    fn task(&self) -> Task {
+        self.task
+    }
+
+    fn features(&self) -> usize {
+        self.features
+    }
+
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        const BLOCK: usize = 512; // rows whose kernel values are held at once
+        let mut scores = Array2::zeros((inputs.nrows(), self.task.outputs()));
+        for start in (0..inputs.nrows()).step_by(BLOCK) {
+            let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
+            let mut block = scores.slice_mut(rows);
+            for (&class, machine) in &self.machines {
+                let (mean, variance) = machine.latent(inputs.slice(rows));
+                for (i, (&m, &v)) in mean.iter().zip(&variance).enumerate() {
+                    block[[i, class]] = expected_share(m, v);
+                }
+            }
+            if self.task.outputs() == 2 {
+                let other = block.column(1).mapv(|p| 1.0 - p);
+                block.column_mut(0).assign(&other);
+            }
+        }
+        scores
+    }
+
+    fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        let mut scores = self.decision(inputs);
+        for mut row in scores.rows_mut() {
+            let total = row.sum();
+            row /= total;
+        }
+        Some(scores)
+    }
+
+    fn state(&self) -> State {
+        let classes: Vec<usize> = self.machines.keys().copied().collect();
+        let state = State::new()
+            .with("task", self.task)
+            .with("features", self.features)
+            .with("classes", &classes);
+        self.machines.iter().fold(state, |state, (class, machine)| {
+            let part = State::new()
+                .with("deviation", machine.kernel.deviation)
+                .with_array("lengths", &machine.kernel.lengths)
+                .with_array("scaled", &machine.scaled)
+                .with_array("weights", &machine.weights)
+                .with_array("reduction", &machine.reduction);
+            state.with_part(&format!("class-{class}"), part)
+        })
+    }
+}
+
+fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
+    let refuse = |name: &str, problem: &str| {
+        let (name, problem) = (name.to_owned(), problem.to_owned());
+        Err(LearningError::State { name, problem })
+    };
+    let (task, features): (Task, usize) = (state.value("task")?, state.value("features")?);
+    let classes: Vec<usize> = state.value("classes")?;
+    if features == 0 || classes.is_empty() || classes.iter().any(|&c| c >= task.outputs()) {
+        return refuse("classes", "do not belong to the task");
+    }
+    let mut machines = BTreeMap::new();
+    for class in classes {
+        let part = state.part(&format!("class-{class}"))?;
+        let weights = part.array::<f64, Ix1>("weights")?;
+        let n = weights.len();
+        let lengths = part.array::<f64, Ix1>("lengths")?;
+        if lengths.len() != 1 && lengths.len() != features {
+            return refuse("lengths", "must be one, or one a column");
+        }
+        let kernel = ScaledGaussian { deviation: part.value("deviation")?, lengths };
+        if !(kernel.deviation > 0.0 && kernel.lengths.iter().all(|&length| length > 0.0)) {
+            return refuse("lengths", "must be positive, and so must the deviation");
+        }
+        let scaled = part.array_of::<f64, Ix2>("scaled", (n, features))?;
+        let reduction = part.array_of::<f64, Ix2>("reduction", (n, n))?;
+        machines.insert(class, Machine { kernel, scaled, weights, reduction });
+    }
+    Ok(Box::new(Processes { task, features, machines }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Golden values of the toy sample, and gradients against central differences.
+
+use super::*;
+use approx::{assert_abs_diff_eq, assert_relative_eq};
+use ndarray::array;
+
+const YA: [f64; 6] = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0];
+
+fn toy() -> Array2<f64> {
+    array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [2.0, 2.0]]
+}
+
+fn kernel(s: f64, l: [f64; 2]) -> ScaledGaussian {
+    ScaledGaussian { deviation: s, lengths: Array1::from(l.to_vec()) }
+}
+
+/// Mode, and the gradient of the evidence in `log s, log l`.
+fn at(kernel: &ScaledGaussian, y: &[f64]) -> (Mode, Vec<f64>) {
+    let scaled = kernel.scaled(toy().view());
+    let gram = kernel.gram(scaled.view());
+    let mode = Mode::find(&gram, y, None).unwrap();
+    let gradient = kernel.gradient(&mode.sensitivity(&gram), &gram, &scaled);
+    (mode, gradient)
+}
+
+fn machine(kernel: ScaledGaussian, y: &[f64]) -> Machine {
+    let (mode, _) = at(&kernel, y);
+    let scaled = kernel.scaled(toy().view());
+    Machine { kernel, scaled, weights: mode.weights, reduction: mode.reduction }
+}
+
+/// How many golden numbers the tests below assert.
+fn close(found: &[f64], expected: &[f64]) -> usize {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert_relative_eq!(found, expected, max_relative = 1e-8);
+    }
+    expected.len()
+}
+
+#[test]
+fn golden_values_of_the_toy_sample() {
+    let mut count = 0;
+    // s = 1, l = (1, 1).
+    let unit = kernel(1.0, [1.0, 1.0]);
+    let (mode, gradient) = at(&unit, &YA);
+    let f = unit.gram(toy().view()).dot(&mode.weights);
+    count += close(
+        f.as_slice().unwrap(),
+        &[
+            0.4372666492287897,
+            0.516835190524736,
+            0.0559482821690401,
+            0.1256305091337018,
+            -0.2787966005999228,
+            -0.4763201964270858,
+        ],
+    );
+    count += close(&[mode.evidence], &[-4.317521257873699]);
+    count += close(&gradient, &[-0.2745270521036387, -0.1514753257038884, -0.0512157059339948]);
+    let t = array![[1.5, 0.5]];
+    let (m, v) = machine(unit.clone(), &YA).latent(t.view());
+    let p = expected_share(m[0], v[0]);
+    count += close(&[m[0], v[0], p], &[0.1758563656138205, 0.6926016119896782, 0.5381036055558]);
+    // s = 2, l = (1, 0.7).
+    let other = kernel(2.0, [1.0, 0.7]);
+    let (mode, gradient) = at(&other, &YA);
+    count += close(&[mode.evidence], &[-4.616374529383391]);
+    count += close(&gradient, &[-0.6015294898890038, -0.3152654039790955, 0.0668590928922891]);
+    let (m, v) = machine(other, &YA).latent(t.view());
+    let p = expected_share(m[0], v[0]);
+    count += close(&[m[0], v[0], p], &[0.5672686481957143, 2.122188157048379, 0.6004608647122862]);
+    // One against the others.
+    let classes = [0, 0, 1, 1, 2, 2];
+    let (mut shares, mut evidences) = (Vec::new(), Vec::new());
+    for class in 0..3 {
+        let y: Vec<f64> = classes.iter().map(|&c| if c == class { 1.0 } else { -1.0 }).collect();
+        evidences.push(at(&unit, &y).0.evidence);
+        let (m, v) = machine(unit.clone(), &y).latent(array![[1.9, 1.6]].view());
+        shares.push(expected_share(m[0], v[0]));
+    }
+    count += close(&shares, &[0.3408216076563572, 0.4063216390011588, 0.5834146341857428]);
+    count += close(&evidences, &[-4.105287800125534, -4.321591425206803, -3.87900615802887]);
+    assert_eq!(count, 26, "golden numbers of this section");
+}
+
+#[test]
+fn gradients_agree_with_central_differences() {
+    let logs = [0.3, -0.2, 0.4];
+    let (_, gradient) = at(&ScaledGaussian::from_logs(&logs), &YA);
+    // Third derivatives are of order 1, the mode is right to 1e-12: an error of 1e-9 at this step.
+    let h = 1e-4;
+    for k in 0..3 {
+        let value = |step: f64| {
+            let mut moved = logs;
+            moved[k] += step;
+            at(&ScaledGaussian::from_logs(&moved), &YA).0.evidence
+        };
+        let numeric = (value(h) - value(-h)) / (2.0 * h);
+        assert_abs_diff_eq!(gradient[k], numeric, epsilon = 1e-7);
+    }
+    // One length for all columns moves all of them.
+    let logs = [0.3, -0.2];
+    let (_, tied) = at(&ScaledGaussian::from_logs(&logs), &YA);
+    let (_, apart) = at(&kernel(0.3f64.exp(), [(-0.2f64).exp(); 2]), &YA);
+    assert_relative_eq!(tied[1], apart[1] + apart[2], max_relative = 1e-12);
+}
+
+#[test]
+fn the_start_of_newton_does_not_matter() {
+    let kernel = kernel(3.0, [0.8, 1.1]);
+    let gram = kernel.gram(kernel.scaled(toy().view()).view());
+    let cold = Mode::find(&gram, &YA, None).unwrap();
+    for start in [array![0.3, -0.1, 0.2, 0.5, -0.4, 0.0], Array1::from_elem(6, 50.0)] {
+        let warm = Mode::find(&gram, &YA, Some(&start)).unwrap();
+        assert_relative_eq!(cold.evidence, warm.evidence, max_relative = 1e-12);
+        assert_abs_diff_eq!(cold.weights, warm.weights, epsilon = 1e-9);
+    }
+}
+
+#[test]
+fn averaged_probabilities_agree_with_a_fine_sum() {
+    for (mean, variance) in [(0.3, 1e-4), (0.5, 2.0), (-3.0, 50.0), (10.0, 400.0), (0.7, 0.0)] {
+        let found = expected_share(mean, variance);
+        let (mut total, mut weight) = (0.0, 0.0);
+        for i in -200_000..=200_000 {
+            let u = f64::from(i) * 5e-5;
+            let density = (-0.5 * u * u).exp();
+            total += density / (1.0 + (-(mean + variance.sqrt() * u)).exp());
+            weight += density;
+        }
+        assert_abs_diff_eq!(found, total / weight, epsilon = 1e-12);
+    }
+}
+
+#[test]
+fn the_evidence_of_the_toy_sample_runs_to_white_noise() {
+    // The supremum, -6 log 2, is reached at no kernel: the search must end, and say where.
+    let labels = YA.iter().map(|&y| u32::from(y > 0.0)).collect();
+    let sample = Sample::classification(toy(), labels, 2).unwrap();
+    let process = GaussianProcess::new(GaussianProcessParams::default()).unwrap();
+    let fitted = process.fit(&sample, &mut Fitting::seeded(1)).unwrap();
+    let evidence = fitted.facts["log-evidence"];
+    assert!(evidence > -4.3175 && evidence < -4.158_883_083 + 1e-6, "{evidence}");
+}
+
+#[test]
+fn bad_settings_and_data_are_named() {
+    let refused = |params| GaussianProcess::new(params).unwrap_err().to_string();
+    let default = GaussianProcessParams::default;
+    assert!(refused(GaussianProcessParams { deviation: 0.0, ..default() }).contains("deviation"));
+    assert!(refused(GaussianProcessParams { length: Some(-1.0), ..default() }).contains("length"));
+    let nan = GaussianProcessParams { length: Some(f64::NAN), ..default() };
+    assert!(refused(nan).contains("length"));
+    assert!(refused(GaussianProcessParams { cap: 1, ..default() }).contains("cap"));
+    let process = GaussianProcess::new(default()).unwrap();
+    let fit = |sample: &Sample| process.fit(sample, &mut Fitting::seeded(1));
+    let one = Sample::classification(toy(), vec![1; 6], 3).unwrap();
+    assert!(matches!(fit(&one), Err(LearningError::OneClass { rows: 6 })));
+    // A class without rows, duplicate rows and a constant column.
+    let mut x = toy();
+    x.column_mut(1).fill(7.0);
+    x.row_mut(1).fill(7.0);
+    let sample = Sample::classification(x, vec![0, 0, 2, 2, 2, 0], 3).unwrap();
+    let fitted = fit(&sample).unwrap();
+    let p = fitted.predictor.probabilities(toy().view()).unwrap();
+    assert!(p.column(1).iter().all(|&p| p.abs() < f64::MIN_POSITIVE));
+    assert!(p.rows().into_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12));
+}
+
+/// scikit-learn 1.9.1, as `tests/fixtures/make.py` asked it.
+#[test]
+fn evidence_gradient_and_latent_values_are_those_of_scikit_learn() {
+    let text = include_str!("../../tests/fixtures/scikit_learn.json");
+    let all: serde_json::Value = serde_json::from_str(text).unwrap();
+    assert_eq!(all["program"], "scikit-learn 1.9.1");
+    let given = &all["gaussian-process"];
+    let vector = |value: &serde_json::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    };
+    let matrix = |name: &str| {
+        let rows: Vec<Vec<f64>> = given[name].as_array().unwrap().iter().map(vector).collect();
+        Array2::from_shape_vec((rows.len(), 3), rows.concat()).unwrap()
+    };
+    let y: Vec<f64> = vector(&given["y"]).iter().map(|y| 2.0 * y - 1.0).collect();
+    let kernel = ScaledGaussian {
+        deviation: given["deviation"].as_f64().unwrap(),
+        lengths: Array1::from(vector(&given["lengths"])),
+    };
+    let scaled = kernel.scaled(matrix("x").view());
+    let gram = kernel.gram(scaled.view());
+    let mode = Mode::find(&gram, &y, None).unwrap();
+    assert_relative_eq!(mode.evidence, given["evidence"].as_f64().unwrap(), max_relative = 1e-11);
+    let gradient = kernel.gradient(&mode.sensitivity(&gram), &gram, &scaled);
+    for (ours, theirs) in gradient.iter().zip(vector(&given["gradient"])) {
+        assert_relative_eq!(*ours, theirs, epsilon = 1e-9, max_relative = 1e-9);
+    }
+    let Mode { weights, reduction, .. } = mode;
+    let (mean, variance) =
+        Machine { kernel, scaled, weights, reduction }.latent(matrix("z").view());
+    for (found, expected) in [(mean, "mean"), (variance, "variance")] {
+        let expected = Array1::from(vector(&given[expected]));
+        assert_abs_diff_eq!(found, expected, epsilon = 1e-9);
+    }
+}
