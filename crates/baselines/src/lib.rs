@@ -11,12 +11,22 @@
 //! the facts of the fit say so (`rows-used`). It does not know the papers' own methods.
 
 mod constant;
+mod kernel_machine;
 mod sections;
 mod subsample;
+#[cfg(test)]
+mod toy;
 
+pub use bmkl::{Bmkl, BmklParams, Posterior, Prior, Start, Variational};
+pub use dank::{Dank, DankMachine, DankParams, DankProblem, Extension};
+pub use distributed_bmkl::{DistributedBmkl, DistributedBmklParams, Merge};
 pub use gaussian_process::{GaussianProcess, GaussianProcessParams};
 pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass};
 pub use kernel_ridge::{KernelRidge, KernelRidgeParams};
+pub use kta::{Alignment, Kta, KtaParams, align};
+pub use mikl::{FistaRun, Mikl, MiklParams, MixedNorm, fista};
+pub use random_kernel::{RandomKernel, RandomKernelParams, SecondStage, chi_square_ball};
+pub use svm_cv::{Engine, SvmCv, SvmCvParams};
 
 use mercer_learning::Method;
 
@@ -38,4 +48,11 @@ register! {
     kernel_ridge,
     gaussian_svm,
     gaussian_process,
+    svm_cv,
+    kta,
+    bmkl,
+    random_kernel,
+    mikl,
+    dank,
+    distributed_bmkl,
 }

@@ -2,10 +2,11 @@ use crate::LinalgError;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::prelude::{IntoConst, Reborrow, ReborrowMut};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 
 /// Relative jitters worth trying before a nearly singular matrix is given up.
 ///
@@ -107,6 +108,23 @@ impl Cholesky {
         let mut solution = Array2::zeros((found, columns));
         solution.iter_mut().zip(storage).for_each(|(to, value)| *to = value);
         Ok(solution)
+    }
+
+    /// The diagonal of `A⁻¹`, from `L⁻¹`: `n³/3` multiply-adds, a sixth of what solving for all
+    /// unit vectors takes.
+    ///
+    /// ```
+    /// use mercer_linalg::Cholesky;
+    /// use ndarray::array;
+    /// let factor = Cholesky::factor(array![[4.0, 2.0], [2.0, 3.0]])?;
+    /// let diagonal = factor.inverse_diagonal();
+    /// assert!((diagonal[0] - 0.375).abs() < 1e-15 && (diagonal[1] - 0.5).abs() < 1e-15);
+    /// # Ok::<(), mercer_linalg::LinalgError>(())
+    /// ```
+    pub fn inverse_diagonal(&self) -> Array1<f64> {
+        let mut inverse = Mat::<f64>::zeros(self.size, self.size);
+        invert_lower_triangular(inverse.as_mut(), self.view(), Par::Seq);
+        (0..self.size).map(|j| (j..self.size).map(|i| inverse[(i, j)].powi(2)).sum()).collect()
     }
 
     /// `ln det A = 2 Σ ln L_ii`.
@@ -251,7 +269,7 @@ impl Cholesky {
 mod tests {
     use super::*;
     use approx::assert_abs_diff_eq;
-    use ndarray::{Array1, array};
+    use ndarray::array;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -275,6 +293,10 @@ mod tests {
             assert_abs_diff_eq!(x, truth, epsilon = 1e-6);
             let pivots: Array1<f64> = lower.diag().mapv(|l| 2.0 * l.ln());
             assert_abs_diff_eq!(factor.log_determinant(), pivots.sum(), epsilon = 1e-10);
+            let inverse = factor.solve(&Array2::eye(n)).unwrap();
+            let scale = inverse.diag().iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+            let diagonal = factor.inverse_diagonal() / scale;
+            assert_abs_diff_eq!(diagonal, &inverse.diag() / scale, epsilon = 1e-9);
         }
     }
 

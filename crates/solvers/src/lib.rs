@@ -20,6 +20,7 @@
 mod error;
 mod inverse_root;
 mod lbfgs;
+mod nonnegative;
 mod one_versus_one;
 mod optimiser;
 mod smo;
@@ -28,6 +29,7 @@ mod threshold;
 
 pub use error::SolverError;
 pub use lbfgs::{Lbfgs, Minimum};
+pub use nonnegative::nonnegative_least_squares;
 pub use one_versus_one::{CostChoice, OneVersusOne, choose_cost};
 pub use optimiser::{Memory, MemoryTile, Optimiser, Step};
 pub use smo::{Dual, KernelRows, Precomputed, Smo, Solution};

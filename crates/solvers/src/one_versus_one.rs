@@ -70,11 +70,7 @@ impl OneVersusOne {
         let mut present = labels.to_vec();
         present.sort_unstable();
         present.dedup();
-        let pairs: Vec<(u32, u32)> = present
-            .iter()
-            .enumerate()
-            .flat_map(|(i, &first)| present[i + 1..].iter().map(move |&second| (first, second)))
-            .collect();
+        let pairs = pairs_of(&present);
         let mut path: Vec<Self> = costs
             .iter()
             .map(|_| Self {
@@ -186,11 +182,59 @@ impl OneVersusOne {
         self.scores(cross, largest).rows().into_iter().map(best).collect()
     }
 
+    /// The classes that occurred, ascending: with the weights and biases all that decides.
+    pub fn present(&self) -> &[u32] {
+        &self.present
+    }
+
+    /// Machines from kept parts; `present` are the classes, ascending. What the fit said of its
+    /// convergence is not kept.
+    ///
+    /// # Errors
+    /// [`SolverError::Lengths`] unless there is a column of weights and a bias a pair of classes;
+    /// [`SolverError::Setting`] if the classes do not ascend.
+    pub fn from_parts(
+        present: Vec<u32>,
+        weights: Array2<f64>,
+        biases: Array1<f64>,
+    ) -> Result<Self, SolverError> {
+        if present.is_empty() || present.windows(2).any(|pair| pair[0] >= pair[1]) {
+            let (value, must) = (format!("{present:?}"), "ascending, and at least one");
+            return Err(SolverError::Setting { name: "classes", value, must });
+        }
+        let pairs = pairs_of(&present);
+        for (what, found) in
+            [("the columns of weights", weights.ncols()), ("the biases", biases.len())]
+        {
+            if found != pairs.len() {
+                return Err(SolverError::Lengths { what, expected: pairs.len(), found });
+            }
+        }
+        let (steps, violation, converged) = (0, 0.0, true);
+        Ok(Self { present, pairs, weights, biases, steps, violation, converged })
+    }
+
+    /// The same machines for a kernel that is evaluated at these training points only: all that
+    /// some machine uses, in this order.
+    ///
+    /// # Panics
+    /// If a point does not exist.
+    #[must_use]
+    pub fn kept(&self, points: &[usize]) -> Self {
+        Self { weights: self.weights.select(Axis(0), points), ..self.clone() }
+    }
+
     /// Training points that some machine uses.
     pub fn support(&self) -> Vec<usize> {
         let used = |row: &usize| self.weights.row(*row).iter().any(|weight| *weight != 0.0);
         (0..self.weights.nrows()).filter(used).collect()
     }
+}
+
+/// Every pair of some classes.
+fn pairs_of(present: &[u32]) -> Vec<(u32, u32)> {
+    let after = |i: usize| present[i + 1..].iter().map(move |&second| (present[i], second));
+    (0..present.len()).flat_map(after).collect()
 }
 
 /// What cross-validation says of some costs.
@@ -289,6 +333,13 @@ mod tests {
         let votes = path[1].scores(gram.view(), 5);
         assert!(votes.rows().into_iter().all(|row| (row.sum() - 3.0).abs() < 1e-12));
         assert!(votes.column(4).iter().all(|&vote| vote == 0.0));
+
+        let kept = &path[1];
+        let parts = (kept.present().to_vec(), kept.weights.clone(), kept.biases.clone());
+        let again = OneVersusOne::from_parts(parts.0, parts.1.clone(), parts.2.clone()).unwrap();
+        assert_eq!(again.classes(gram.view()), kept.classes(gram.view()));
+        assert!(OneVersusOne::from_parts(vec![0, 1], parts.1.clone(), parts.2.clone()).is_err());
+        assert!(OneVersusOne::from_parts(vec![1, 0, 2], parts.1, parts.2).is_err());
     }
 
     #[test]

@@ -1,0 +1,284 @@
+use crate::kernel_machine::{
+    Base, CAP, Combination, MachinePredictor, check_common, convergence, labels, powers,
+    second_stage, stage_facts,
+};
+use crate::subsample::at_most;
+use mercer_learning::{
+    Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Sample, Settings, Space, Tasks,
+};
+use mercer_solvers::nonnegative_least_squares;
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const METHOD: Method = Method {
+    name: "kta",
+    title: "KTA",
+    summary: "kernel that aligns best with the labels, out of 11 Gaussians; then a support vector machine",
+    cites: "Cortes, Mohri & Rostamizadeh (2012)",
+    revision: 1,
+    tasks: Tasks::Classification,
+    cost: Cost { fit: "P^2 n^2 + 55 n · iterations", predict: "P n_sv d", memory: "P n^2/2" },
+    resource: None,
+    defaults: |_| Settings::of(&KtaParams::default()),
+    space: |_| Space::default(),
+    build: |settings| Ok(Box::new(Kta::new(settings.parse("kta")?)?)),
+    restore: MachinePredictor::restore,
+};
+
+/// Settings of [`Kta`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KtaParams {
+    /// No pair of the machine's dual variables violates optimality by more than this.
+    pub tolerance: f64,
+    /// Training rows beyond this are left out, by seed: 11 centred kernels are held at once.
+    pub cap: usize,
+}
+
+impl Default for KtaParams {
+    fn default() -> Self {
+        Self { tolerance: 1e-3, cap: CAP }
+    }
+}
+
+/// Two-stage kernel learning by centred alignment (`alignf`).
+///
+/// `K_μ = Σ μ_k K_k` over Gaussians with `σ` in `2⁻⁵ .. 2⁵`, where `μ ≥ 0`, `‖μ‖₂ = 1` maximises
+/// `ρ = ⟨H K_μ H, T⟩ / (‖H K_μ H‖_F ‖H T H‖_F)`, `T_ij = 1` for equal classes and −1 otherwise (any
+/// constant below 1 gives the same `μ`). Stage two is a C-SVC on the uncentred `K_μ`, with `C` by
+/// 5-fold cross-validation.
+///
+/// The facts hold the alignment reached (`alignment`) and how many kernels are used (`kernels`); if
+/// no kernel aligns with the labels, all get the same weight and `fallback` is 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kta {
+    params: KtaParams,
+}
+
+/// The result of stage one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignment {
+    /// `v`, the minimiser of `vᵀ M v − 2 vᵀ a` over `v ≥ 0`.
+    pub unnormalised: Array1<f64>,
+    /// `μ = v/‖v‖₂`; equal weights if `v = 0`.
+    pub weights: Array1<f64>,
+    /// `a_k = ⟨H K_k H, T⟩`.
+    pub with_target: Array1<f64>,
+    /// `M_kl = ⟨H K_k H, H K_l H⟩`.
+    pub between: Array2<f64>,
+    /// `ρ(K_μ, T)`.
+    pub alignment: f64,
+    /// `ρ(K_k, T)` of each kernel alone.
+    pub single: Array1<f64>,
+    /// Whether no kernel had a positive weight.
+    pub fallback: bool,
+}
+
+/// Weights of kernels by centred alignment with the labels.
+///
+/// The problem is the non-negative least squares fit of the centred target by the centred kernels,
+/// solved on a QR factor of the columns `vec(H K_k H)`: `M` itself is singular to rounding as soon
+/// as several widths are much smaller or much larger than the distances.
+///
+/// # Errors
+/// [`LearningError::Numerical`] if a kernel is not finite.
+pub fn align(grams: &[Array2<f64>], labels: &[u32]) -> Result<Alignment, LearningError> {
+    let n = labels.len();
+    let columns: Vec<Array1<f64>> = grams.iter().map(|gram| centred(gram.view())).collect();
+    let signs =
+        Array2::from_shape_fn((n, n), |(i, j)| if labels[i] == labels[j] { 1.0 } else { -1.0 });
+    let target = centred(signs.view());
+    let p = columns.len();
+    let between = Array2::from_shape_fn((p, p), |(k, l)| columns[k].dot(&columns[l]));
+    let with_target: Array1<f64> = columns.iter().map(|column| column.dot(&target)).collect();
+    if with_target.iter().chain(&between).any(|value| !value.is_finite()) {
+        let reason = "a kernel has NaN or infinite entries".to_owned();
+        return Err(LearningError::Numerical { operation: "centred alignment", reason });
+    }
+    let norm = target.dot(&target).sqrt();
+    let single = (0..p).map(|k| with_target[k] / (between[[k, k]].sqrt() * norm)).collect();
+
+    let (r, image) = qr(columns, &target);
+    let unnormalised = nonnegative_least_squares(r.view(), image.view())
+        .map_err(|error| crate::kernel_machine::failed(&error))?;
+    let length = unnormalised.dot(&unnormalised).sqrt();
+    let fallback = length == 0.0;
+    let weights = if fallback {
+        Array1::from_elem(p, 1.0 / (p as f64).sqrt())
+    } else {
+        &unnormalised / length
+    };
+    // ‖H K_μ H‖ from the factor, not from M.
+    let combined = r.dot(&weights);
+    let alignment = weights.dot(&with_target) / (combined.dot(&combined).sqrt() * norm);
+    Ok(Alignment { unnormalised, weights, with_target, between, alignment, single, fallback })
+}
+
+/// The upper triangle of `H K H`, off-diagonal entries times `√2`: inner products of such vectors
+/// are those of the matrices.
+fn centred(gram: ArrayView2<'_, f64>) -> Array1<f64> {
+    let n = gram.nrows();
+    let means: Array1<f64> = gram.rows().into_iter().map(|row| row.sum() / n as f64).collect();
+    let grand = means.sum() / n as f64;
+    let mut vector = Vec::with_capacity(n * (n + 1) / 2);
+    for i in 0..n {
+        let row = gram.row(i);
+        vector.push(row[i] - 2.0 * means[i] + grand);
+        for j in i + 1..n {
+            vector.push(std::f64::consts::SQRT_2 * (row[j] - means[i] - means[j] + grand));
+        }
+    }
+    Array1::from_vec(vector)
+}
+
+/// `R` (`P × P`, upper triangular) and `Qᵀ t` of the columns, by Gram-Schmidt with every projection
+/// done twice; a column that depends on the earlier ones to rounding leaves a 0 on the diagonal.
+fn qr(mut columns: Vec<Array1<f64>>, target: &Array1<f64>) -> (Array2<f64>, Array1<f64>) {
+    let p = columns.len();
+    let mut r = Array2::zeros((p, p));
+    for k in 0..p {
+        let (basis, rest) = columns.split_at_mut(k);
+        let column = &mut rest[0];
+        let size = column.dot(column).sqrt();
+        for _ in 0..2 {
+            for (l, q) in basis.iter().enumerate() {
+                let share = q.dot(column);
+                r[[l, k]] += share;
+                column.scaled_add(-share, q);
+            }
+        }
+        let left = column.dot(column).sqrt();
+        if left > 16.0 * f64::EPSILON * size {
+            r[[k, k]] = left;
+            *column /= left;
+        } else {
+            column.fill(0.0);
+        }
+    }
+    let image = columns.iter().map(|q| q.dot(target)).collect();
+    (r, image)
+}
+
+impl Kta {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn new(params: KtaParams) -> Result<Self, LearningError> {
+        check_common(params.tolerance, params.cap)?;
+        Ok(Self { params })
+    }
+}
+
+impl Learner for Kta {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let (labels, n) = (labels(&sample)?, sample.rows());
+        let bases: Vec<Base> = powers().into_iter().map(Base::Gaussian).collect();
+        fitting.limits.reserve(8 * (bases.len() * n * n * 2) as u64)?;
+        let grams: Vec<Array2<f64>> = bases.iter().map(|base| base.gram(sample.inputs())).collect();
+        let found = align(&grams, labels)?;
+        let mut gram = Array2::zeros((n, n));
+        for (weight, part) in found.weights.iter().zip(&grams) {
+            gram.scaled_add(*weight, part);
+        }
+        drop(grams);
+        let (machine, choice) = second_stage(gram.view(), labels, self.params.tolerance, fitting)?;
+        let mut facts = stage_facts(&machine, &choice, n);
+        facts.insert("alignment".to_owned(), found.alignment);
+        let used = found.weights.iter().filter(|weight| **weight > 0.0).count();
+        facts.insert("kernels".to_owned(), used as f64);
+        facts.insert("fallback".to_owned(), f64::from(u8::from(found.fallback)));
+        let convergence = convergence(&machine);
+        let support = machine.support();
+        let rows = sample.inputs().select(Axis(0), &support);
+        let weights = found.weights.to_vec();
+        let kernel = Combination::new(&bases, &weights, rows.view());
+        let machine = machine.kept(&support);
+        let predictor = MachinePredictor { task: sample.task(), kernel, machine };
+        Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
+    use ndarray::array;
+
+    fn grams() -> Vec<Array2<f64>> {
+        [0.5, 1.0, 2.0].map(|width| Base::Gaussian(width).gram(toy::points().view())).to_vec()
+    }
+
+    #[test]
+    fn golden_alignment_of_two_classes() {
+        let found = align(&grams(), &[1, 1, 1, 1, 0, 0]).unwrap();
+        let a = array![6.021721663766649, 7.203211768834515, 4.06843651242904];
+        let m = array![
+            [4.530801885993089, 3.295957547274256, 1.4531743790860676],
+            [3.295957547274256, 3.1793436991918242, 1.6460891964582829],
+            [1.4531743790860676, 1.6460891964582829, 0.9431760301577761]
+        ];
+        let v = array![0.0, 0.3351676532525488, 3.728594182805367];
+        let mu = array![0.0, 0.08953016627387887, 0.9959841109811801];
+        let single = array![0.530437736824621, 0.75745827637888, 0.7854751281529218];
+        assert_relative_eq!(found.with_target, a, max_relative = 1e-8);
+        assert_relative_eq!(found.between, m, max_relative = 1e-8);
+        assert_relative_eq!(found.unnormalised, v, max_relative = 1e-8);
+        assert_relative_eq!(found.weights, mu, max_relative = 1e-8);
+        assert_relative_eq!(found.single, single, max_relative = 1e-8);
+        assert_relative_eq!(found.alignment, 0.7862452570409794, max_relative = 1e-8);
+        let v = &found.unnormalised;
+        let value = v.dot(&m.dot(v)) - 2.0 * v.dot(&a);
+        assert_relative_eq!(value, -17.583832297797276, max_relative = 1e-8);
+        let slope = 2.0 * (m.row(0).dot(v) - a[0]);
+        assert_relative_eq!(slope, 1.0025484580708, max_relative = 1e-8);
+        assert!(!found.fallback);
+        let counted = a.len() + 6 + v.len() + mu.len() + single.len() + 3;
+        assert_eq!(counted, 21, "golden numbers of base-kta for two classes");
+    }
+
+    #[test]
+    fn golden_alignment_of_three_classes_and_of_one_kernel() {
+        let found = align(&grams(), &[0, 0, 1, 1, 2, 2]).unwrap();
+        let v = array![0.1986113122785536, 2.288609630381004, 0.0];
+        assert_relative_eq!(found.unnormalised, v, max_relative = 1e-8);
+        assert_relative_eq!(found.alignment, 0.7871545803961413, max_relative = 1e-8);
+        let found = align(&grams(), &[1, 0, 1, 0, 1, 0]).unwrap();
+        let v = array![1.1887868741722796, 0.0, 0.0];
+        assert_relative_eq!(found.unnormalised, v, max_relative = 1e-8);
+        assert_relative_eq!(found.alignment, 0.4217356237615481, max_relative = 1e-8);
+        assert_eq!(2 * (v.len() + 1), 8, "further golden numbers of base-kta");
+    }
+
+    #[test]
+    fn wide_and_narrow_gaussians_at_once_reach_the_best_of_all_supports() {
+        // Eleven widths: the narrow kernels are all I, the wide ones all affine in the distances.
+        let x = Array2::from_shape_fn((20, 3), |(i, j)| ((i * 37 + j * 11) as f64 * 0.7).sin());
+        let labels: Vec<u32> = (0..20).map(|i| u32::from(x[[i, 0]] * x[[i, 1]] > 0.0)).collect();
+        let bases: Vec<Base> = powers().into_iter().map(Base::Gaussian).collect();
+        let grams: Vec<Array2<f64>> = bases.iter().map(|base| base.gram(x.view())).collect();
+        let found = align(&grams, &labels).unwrap();
+        assert!(found.weights.iter().all(|weight| *weight >= 0.0));
+        // The optimality conditions, by products of the long vectors.
+        let slope = found.between.dot(&found.unnormalised) - &found.with_target;
+        let scale = found.with_target.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        for (k, &g) in slope.iter().enumerate() {
+            assert!(g >= -1e-8 * scale, "kernel {k}: {g}");
+            if found.unnormalised[k] > 0.0 {
+                assert!(g.abs() <= 1e-8 * scale, "kernel {k}: {g}");
+            }
+        }
+        assert!(found.single.iter().all(|&single| found.alignment >= single - 1e-12));
+    }
+
+    #[test]
+    fn labels_that_no_kernel_aligns_with_give_equal_weights() {
+        // A kernel that is largest across the classes.
+        let gram = Array2::from_shape_fn((4, 4), |(i, j)| f64::from(u8::from(i % 2 != j % 2)));
+        let found = align(&[gram.clone(), gram], &[0, 1, 0, 1]).unwrap();
+        assert!(found.fallback);
+        assert_abs_diff_eq!(found.weights, Array1::from_elem(2, 0.5f64.sqrt()), epsilon = 1e-15);
+    }
+}

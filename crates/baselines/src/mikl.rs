@@ -1,0 +1,425 @@
+mod descent;
+mod fista;
+
+use crate::kernel_machine::{
+    BLOCK, Base, BaseSections, CAP, check_common, facts, folds_of, labels,
+};
+use crate::subsample::at_most;
+use descent::Descent;
+use mercer_learning::{
+    Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
+    Settings, Space, State, Task, Tasks,
+};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2, s};
+use serde::{Deserialize, Serialize};
+
+pub use fista::{FistaRun, MixedNorm, fista};
+
+pub(crate) const METHOD: Method = Method {
+    name: "mikl",
+    title: "MIKL",
+    summary: "squared hinge with an l1 penalty over the columns of several kernels, indefinite or not",
+    cites: "Kowalski, Szafranski & Ralaivola (2009)",
+    revision: 1,
+    tasks: Tasks::Classification,
+    cost: Cost { fit: "51 K n^2 P · outer steps", predict: "P n_used d", memory: "n^2 P" },
+    resource: None,
+    defaults: |_| Settings::of(&MiklParams::default()),
+    space: |_| Space::default(),
+    build: |settings| Ok(Box::new(Mikl::new(settings.parse("mikl")?)?)),
+    restore: Expansion::restore,
+};
+
+/// The kernels that the hyper-RKHS paper names: linear, and Gaussians of widths 0.1 and 100.
+const KERNELS: [Base; 3] = [Base::Linear, Base::Gaussian(0.1), Base::Gaussian(100.0)];
+
+/// Settings of [`Mikl`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MiklParams {
+    /// Penalties tried by 5-fold cross-validation, as shares of the largest that leaves any
+    /// weight: so many logarithmic steps from 1 down to 10⁻³.
+    pub steps: usize,
+    /// Duality gap, relative to the objective, at which a fit ends.
+    pub tolerance: f64,
+    /// Passes over the weights under way at most, in each fit.
+    pub passes: usize,
+    /// Training rows beyond this are left out, by seed.
+    pub cap: usize,
+}
+
+impl Default for MiklParams {
+    fn default() -> Self {
+        Self { steps: 10, tolerance: 1e-4, passes: 5000, cap: CAP }
+    }
+}
+
+/// Multiple indefinite kernel learning with the `l1` norm.
+///
+/// ```text
+/// min over α ∈ R^{nP}   Σ_i (1 − y_i f(x_i))₊² + λ ‖α‖₁,    f(x) = Σ_k Σ_j α_jk k_k(x_j, x)
+/// ```
+///
+/// without a bias, convex for any symmetric kernels. Kernels: linear, Gaussians of widths 0.1 and
+/// 100 (the last is nearly constant on the unit cube: it is the bias). More than two classes: one
+/// against the others, largest value. `λ` by 5-fold cross-validation between `10⁻³ λ_max` and
+/// `λ_max = 2 ‖K_yᵀ 1‖_∞`, at which nothing is left.
+///
+/// Solved by coordinate descent on the weights that can be nonzero, down to a duality gap;
+/// [`fista`] is the paper's algorithm, for the other mixed norms too, and slower here: the
+/// columns of the wide Gaussian are nearly equal. The facts hold `lambda-share`, the weights in use
+/// (`columns`) and the gap left (`gap`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mikl {
+    params: MiklParams,
+}
+
+impl Mikl {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn new(params: MiklParams) -> Result<Self, LearningError> {
+        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
+        check_common(params.tolerance, params.cap)?;
+        if params.steps == 0 {
+            return refuse("steps", "0".to_owned(), "at least 1");
+        }
+        if params.passes == 0 {
+            return refuse("passes", "0".to_owned(), "at least 1");
+        }
+        Ok(Self { params })
+    }
+
+    /// Shares of `λ_max`, from 1 down.
+    fn shares(&self) -> Vec<f64> {
+        let last = (self.params.steps - 1).max(1) as f64;
+        (0..self.params.steps).map(|step| 10f64.powf(-3.0 * step as f64 / last)).collect()
+    }
+
+    /// Weights along the path of penalties, one solution a share.
+    fn path(
+        &self,
+        columns: ArrayView2<'_, f64>,
+        shares: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<Vec<Descent>, LearningError> {
+        let largest = lambda_max(columns);
+        let mut path: Vec<Descent> = Vec::new();
+        for share in shares {
+            fitting.limits.check()?;
+            let start = path.last().map(|descent| descent.weights.view());
+            let (tolerance, passes) = (self.params.tolerance, self.params.passes);
+            path.push(Descent::run(columns, share * largest, start, tolerance, passes));
+        }
+        Ok(path)
+    }
+}
+
+/// `λ_max = 2 ‖K_yᵀ 1‖_∞` for the columns of `K_y` in rows.
+fn lambda_max(columns: ArrayView2<'_, f64>) -> f64 {
+    2.0 * columns.sum_axis(Axis(1)).iter().fold(0.0, |a: f64, b| a.max(b.abs()))
+}
+
+/// The columns of `K_y = diag(y) [K_1 .. K_P]`, one in a row: `nP × n`.
+fn signed(stack: ArrayView2<'_, f64>, signs: &Array1<f64>) -> Array2<f64> {
+    &stack * &signs.view().insert_axis(Axis(0))
+}
+
+fn signs(labels: &[u32], class: u32) -> Array1<f64> {
+    labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect()
+}
+
+impl Learner for Mikl {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let (labels, n, task) = (labels(&sample)?, sample.rows(), sample.task());
+        let classes: Vec<u32> =
+            if task.outputs() == 2 { vec![1] } else { (0..task.outputs() as u32).collect() };
+        fitting.limits.reserve(8 * (3 * KERNELS.len() * n * n) as u64)?;
+        let grams: Vec<Array2<f64>> =
+            KERNELS.iter().map(|base| base.gram(sample.inputs())).collect();
+        let views: Vec<_> = grams.iter().map(Array2::view).collect();
+        let stack = ndarray::concatenate(Axis(0), &views).expect("matrices of one width");
+        drop(grams);
+        let shares = self.shares();
+
+        let held = folds_of(labels, fitting);
+        let mut right = vec![0usize; shares.len()];
+        let folds = held.iter().max().map_or(0, |&last| last + 1);
+        for fold in 0..folds {
+            let (test, train): (Vec<usize>, Vec<usize>) = (0..n).partition(|&t| held[t] == fold);
+            let kept: Vec<usize> =
+                (0..KERNELS.len()).flat_map(|k| train.iter().map(move |&t| k * n + t)).collect();
+            let part = stack.select(Axis(0), &kept);
+            let (known, asked) = (part.select(Axis(1), &train), part.select(Axis(1), &test));
+            let train_labels: Vec<u32> = train.iter().map(|&t| labels[t]).collect();
+            let mut values = vec![Array2::zeros((test.len(), classes.len())); shares.len()];
+            for (c, &class) in classes.iter().enumerate() {
+                let columns = signed(known.view(), &signs(&train_labels, class));
+                for (found, values) in
+                    self.path(columns.view(), &shares, fitting)?.iter().zip(&mut values)
+                {
+                    values.column_mut(c).assign(&found.weights.dot(&asked));
+                }
+            }
+            for (values, right) in values.iter().zip(&mut right) {
+                let scores = scores(values.clone(), task);
+                *right += test
+                    .iter()
+                    .zip(scores.rows())
+                    .filter(|(t, row)| mercer_learning::argmax(row.view()) == labels[**t])
+                    .count();
+            }
+        }
+        let most = right.iter().max().copied().unwrap_or(0);
+        // Of equals the largest penalty: the sparsest.
+        let chosen = right.iter().position(|&count| count == most).unwrap_or(0);
+
+        let mut weights = Array2::zeros((KERNELS.len() * n, classes.len()));
+        let (mut gap, mut passes, mut met) = (0.0f64, 0, true);
+        for (c, &class) in classes.iter().enumerate() {
+            let columns = signed(stack.view(), &signs(labels, class));
+            let path = self.path(columns.view(), &shares[..=chosen], fitting)?;
+            let last = path.last().expect("at least one share");
+            weights.column_mut(c).assign(&last.weights);
+            gap = gap.max(last.gap / last.objective.max(f64::MIN_POSITIVE));
+            passes += last.passes;
+            met &= last.converged;
+        }
+        let facts = facts([
+            ("rows-used", n as f64),
+            ("lambda-share", shares[chosen]),
+            ("validation-accuracy", most as f64 / n as f64),
+            ("columns", weights.iter().filter(|weight| **weight != 0.0).count() as f64),
+            ("gap", gap),
+        ]);
+        let convergence = if met {
+            Convergence::Converged { iterations: passes }
+        } else {
+            Convergence::NotConverged { iterations: passes, residual: gap }
+        };
+        let parts = KERNELS
+            .iter()
+            .enumerate()
+            .filter_map(|(k, base)| {
+                let own = weights.slice(s![k * n..(k + 1) * n, ..]);
+                let used: Vec<usize> =
+                    (0..n).filter(|&t| own.row(t).iter().any(|w| *w != 0.0)).collect();
+                (!used.is_empty()).then(|| {
+                    let rows = sample.inputs().select(Axis(0), &used);
+                    (base.sections(rows.view()), own.select(Axis(0), &used))
+                })
+            })
+            .collect();
+        let predictor =
+            Expansion { task, features: sample.features(), outputs: classes.len(), parts };
+        Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+}
+
+/// `(−f, f)` for two classes, the values themselves for more.
+fn scores(values: Array2<f64>, task: Task) -> Array2<f64> {
+    if task.outputs() == 2 && values.ncols() == 1 {
+        let f = values.column(0);
+        return ndarray::stack![Axis(1), -&f, f];
+    }
+    values
+}
+
+/// `f(x) = Σ_k Σ_j α_jk k_k(x_j, x)`.
+struct Expansion {
+    task: Task,
+    features: usize,
+    outputs: usize,
+    parts: Vec<(BaseSections, Array2<f64>)>,
+}
+
+impl Expansion {
+    fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
+        let task: Task = state.value("task")?;
+        let features: usize = state.value("features")?;
+        let outputs = if task.outputs() == 2 { 1 } else { task.outputs() };
+        let mut parts = Vec::new();
+        for k in 0..state.value("kernels")? {
+            let part = state.part(&format!("kernel {k}"))?;
+            let sections = BaseSections::restore(part.part("sections")?)?;
+            if sections.features() != features {
+                let problem = format!("has {} columns, not {features}", sections.features());
+                return Err(LearningError::State { name: format!("kernel {k}"), problem });
+            }
+            let weights = part.array_of::<f64, Ix2>("weights", (sections.len(), outputs))?;
+            parts.push((sections, weights));
+        }
+        Ok(Box::new(Self { task, features, outputs, parts }))
+    }
+}
+
+impl Predictor for Expansion {
+    fn task(&self) -> Task {
+        self.task
+    }
+
+    fn features(&self) -> usize {
+        self.features
+    }
+
+    fn state(&self) -> State {
+        let state = State::new()
+            .with("task", self.task)
+            .with("features", self.features)
+            .with("kernels", self.parts.len());
+        self.parts.iter().enumerate().fold(state, |state, (k, (sections, weights))| {
+            let part = State::new().with_part("sections", sections.state());
+            state.with_part(&format!("kernel {k}"), part.with_array("weights", weights))
+        })
+    }
+
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut all = Array2::zeros((inputs.nrows(), self.task.outputs()));
+        for start in (0..inputs.nrows()).step_by(BLOCK) {
+            let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
+            let part = inputs.slice(rows);
+            let mut values = Array2::zeros((part.nrows(), self.outputs));
+            for (sections, weights) in &self.parts {
+                values += &sections.at(part).dot(weights);
+            }
+            all.slice_mut(rows).assign(&scores(values, self.task));
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
+    use ndarray::ArrayView1;
+
+    type Kernel = fn(ArrayView1<'_, f64>, ArrayView1<'_, f64>) -> f64;
+
+    /// Columns of `K_y` in rows, and the kernels' values at the test point.
+    fn problem(kernels: &[Kernel]) -> (Array2<f64>, Array1<f64>) {
+        let (x, test) = (toy::points(), toy::test());
+        let at = |row: usize, point: ArrayView1<'_, f64>| kernels[row / 6](x.row(row % 6), point);
+        let stack = Array2::from_shape_fn((6 * kernels.len(), 6), |(row, i)| at(row, x.row(i)));
+        let cross = (0..6 * kernels.len()).map(|row| at(row, test.row(0))).collect();
+        (signed(stack.view(), &signs(&toy::A, 1)), cross)
+    }
+
+    fn log(x: ArrayView1<'_, f64>, z: ArrayView1<'_, f64>) -> f64 {
+        -(1.0 + (&x - &z).mapv(|d| d * d).sum().sqrt()).ln()
+    }
+
+    fn tanh(x: ArrayView1<'_, f64>, z: ArrayView1<'_, f64>) -> f64 {
+        (0.5 * x.dot(&z) - 1.0).tanh()
+    }
+
+    fn gaussian(x: ArrayView1<'_, f64>, z: ArrayView1<'_, f64>, width: f64) -> f64 {
+        (-0.5 * (&x - &z).mapv(|d| d * d).sum() / (width * width)).exp()
+    }
+
+    const LOG_TANH: [(usize, f64); 2] = [(4, 1.0), (6, 0.2)];
+
+    fn golden(index: usize) -> (f64, Vec<(usize, f64)>, f64) {
+        match index {
+            0 => (
+                4.431983427161204,
+                vec![
+                    (1, 0.3853370880299125),
+                    (2, -0.4389965572196016),
+                    (3, 0.234404186080131),
+                    (9, -0.901936844695433),
+                ],
+                0.0848323851305775,
+            ),
+            _ => (
+                1.3255095504756895,
+                vec![
+                    (0, 0.6558866231176146),
+                    (1, 0.478420176691577),
+                    (2, -1.6882183254676029),
+                    (3, 1.6715647582259818),
+                    (4, -0.7876614850235559),
+                    (9, -0.7873997531208469),
+                ],
+                0.2503180450179384,
+            ),
+        }
+    }
+
+    #[test]
+    fn golden_solutions_by_descent_and_by_fista() {
+        let (columns, cross) = problem(&[log, tanh]);
+        assert_relative_eq!(lambda_max(columns.view()), 3.970610938343079, max_relative = 1e-8);
+        let mut counted = 1;
+        for (index, &(support, lambda)) in LOG_TANH.iter().enumerate() {
+            let (objective, weights, f) = golden(index);
+            let mut expected = Array1::zeros(12);
+            for &(j, weight) in &weights {
+                expected[j] = weight;
+            }
+            assert_eq!(weights.len(), support);
+            let found = Descent::run(columns.view(), lambda, None, 1e-14, 1_000_000);
+            assert_abs_diff_eq!(found.weights, expected, epsilon = 1e-8);
+            assert_relative_eq!(found.objective, objective, max_relative = 1e-8);
+            assert_relative_eq!(found.weights.dot(&cross), f, max_relative = 1e-7);
+            counted += 2 + support;
+            let run = fista(columns.view(), MixedNorm::L1, lambda, 1e-14, 200_000);
+            assert_relative_eq!(run.lipschitz, 55.40096096370412, max_relative = 1e-8);
+            assert_abs_diff_eq!(run.weights, expected, epsilon = 1e-6);
+            assert_relative_eq!(run.objective, objective, max_relative = 1e-8);
+        }
+        counted += 1; // the Lipschitz constant
+        assert_eq!(counted, 16, "golden numbers of base-mikl for indefinite kernels");
+    }
+
+    #[test]
+    fn golden_objectives_of_nearly_equal_columns() {
+        let linear: Kernel = |x, z| x.dot(&z);
+        let narrow: Kernel = |x, z| gaussian(x, z, 0.1);
+        let wide: Kernel = |x, z| gaussian(x, z, 100.0);
+        let (columns, _) = problem(&[linear, narrow, wide]);
+        let golden = [(1.0, 3.569647255731), (0.2, 0.889424587073)];
+        for (lambda, objective) in golden {
+            let found = Descent::run(columns.view(), lambda, None, 1e-13, 2_000_000);
+            assert_relative_eq!(found.objective, objective, max_relative = 1e-9);
+        }
+        assert_eq!(golden.len(), 2, "further golden numbers of base-mikl");
+    }
+
+    #[test]
+    fn at_the_largest_penalty_nothing_is_left_and_conditions_hold_below() {
+        let (columns, _) = problem(&[log, tanh]);
+        let largest = lambda_max(columns.view());
+        let none = Descent::run(columns.view(), largest, None, 1e-10, 1000);
+        assert!(none.weights.iter().all(|weight| *weight == 0.0) && none.converged);
+        for share in [0.5, 0.1, 0.01] {
+            let lambda = share * largest;
+            let found = Descent::run(columns.view(), lambda, None, 1e-13, 2_000_000);
+            let margins = 1.0 - found.weights.dot(&columns);
+            let pull = 2.0 * columns.dot(&margins.mapv(|m| m.max(0.0)));
+            for (j, &pull) in pull.iter().enumerate() {
+                assert!(pull.abs() <= lambda + 1e-4 * lambda, "{j}: {pull} and {lambda}");
+                if found.weights[j] != 0.0 {
+                    let expected = lambda * found.weights[j].signum();
+                    assert_abs_diff_eq!(pull, expected, epsilon = 1e-4 * lambda);
+                }
+            }
+            assert!(found.gap >= -1e-9 && found.converged, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named() {
+        for params in [
+            MiklParams { steps: 0, ..Default::default() },
+            MiklParams { passes: 0, ..Default::default() },
+            MiklParams { tolerance: -1.0, ..Default::default() },
+            MiklParams { cap: 0, ..Default::default() },
+        ] {
+            assert!(Mikl::new(params).is_err());
+        }
+    }
+}

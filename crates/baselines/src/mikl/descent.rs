@@ -1,0 +1,120 @@
+use ndarray::{Array1, ArrayView1, ArrayView2};
+
+/// A solution of `min Σ_i (1 − Σ_j α_j c_ji)₊² + λ ‖α‖₁`, and how it was reached.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Descent {
+    pub(super) weights: Array1<f64>,
+    pub(super) objective: f64,
+    /// Objective minus the value of a dual point: at most so far from the optimum.
+    pub(super) gap: f64,
+    pub(super) passes: usize,
+    pub(super) converged: bool,
+}
+
+/// Passes over the chosen weights before all are looked at again.
+const INNER: usize = 50;
+
+impl Descent {
+    /// Coordinate descent over the weights that are not 0 or pull hard enough, until the duality
+    /// gap is at most `tolerance` times the objective. `columns` holds `c_j` in row `j`.
+    pub(super) fn run(
+        columns: ArrayView2<'_, f64>,
+        lambda: f64,
+        start: Option<ArrayView1<'_, f64>>,
+        tolerance: f64,
+        passes: usize,
+    ) -> Self {
+        let columns = columns.as_standard_layout();
+        let columns = columns.view();
+        let mut weights = start.map_or_else(|| Array1::zeros(columns.nrows()), |s| s.to_owned());
+        let mut margins: Vec<f64> = weights.dot(&columns).iter().map(|f| 1.0 - f).collect();
+        let mut done = 0;
+        loop {
+            let hinge: Array1<f64> = margins.iter().map(|m| m.max(0.0)).collect();
+            let pull = 2.0 * columns.dot(&hinge);
+            let objective = hinge.dot(&hinge) + lambda * norm(&weights);
+            // The dual point 2 (1 − K_y α)₊, scaled into the constraint.
+            let steepest = pull.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+            let scale = if steepest > lambda { lambda / steepest } else { 1.0 };
+            let dual = scale * 2.0 * hinge.sum() - scale * scale * hinge.dot(&hinge);
+            let gap = objective - dual;
+            if gap <= tolerance * objective || done >= passes {
+                let converged = gap <= tolerance * objective;
+                return Self { weights, objective, gap, passes: done, converged };
+            }
+            let chosen: Vec<usize> = (0..weights.len())
+                .filter(|&j| weights[j] != 0.0 || pull[j].abs() > lambda)
+                .collect();
+            let mut largest_first = 0.0;
+            for pass in 0..INNER.min(passes - done) {
+                let mut largest = 0.0f64;
+                for &j in &chosen {
+                    let column = columns.row(j);
+                    let column = column.as_slice().expect("made standard above");
+                    let gained = minimise(column, &mut margins, &mut weights[j], lambda);
+                    largest = largest.max(gained);
+                }
+                done += 1;
+                if pass == 0 {
+                    largest_first = largest;
+                }
+                if largest <= 1e-3 * largest_first || largest <= f64::EPSILON * objective {
+                    break;
+                }
+            }
+            // Sums of many small changes drift.
+            if done % 1000 < INNER {
+                margins = weights.dot(&columns).iter().map(|f| 1.0 - f).collect();
+            }
+        }
+    }
+}
+
+fn norm(weights: &Array1<f64>) -> f64 {
+    weights.iter().map(|weight| weight.abs()).sum()
+}
+
+/// Lowers the objective along one weight by a Newton step, shortened until it does; returns by how
+/// much.
+fn minimise(column: &[f64], margins: &mut [f64], weight: &mut f64, lambda: f64) -> f64 {
+    let (mut slope, mut curvature, mut loss) = (0.0, 0.0, 0.0);
+    for (&c, &m) in column.iter().zip(&*margins) {
+        let m = m.max(0.0);
+        let active = if m > 0.0 { c } else { 0.0 };
+        slope -= c * m;
+        curvature += active * active;
+        loss += m * m;
+    }
+    let (slope, curvature) = (2.0 * slope, 2.0 * curvature);
+    // Where every margin is met the penalty alone pulls, to 0.
+    let target = if curvature > 0.0 {
+        let free = *weight - slope / curvature;
+        free.signum() * (free.abs() - lambda / curvature).max(0.0)
+    } else {
+        0.0
+    };
+    let mut step = target - *weight;
+    if step == 0.0 {
+        return 0.0;
+    }
+    let before = loss + lambda * weight.abs();
+    for _ in 0..40 {
+        let moved = *weight + step;
+        let after: f64 = column
+            .iter()
+            .zip(&*margins)
+            .map(|(&c, &m)| {
+                let m = (m - step * c).max(0.0);
+                m * m
+            })
+            .sum::<f64>()
+            + lambda * moved.abs();
+        if after <= before {
+            *weight = moved;
+            margins.iter_mut().zip(column).for_each(|(m, &c)| *m -= step * c);
+            return before - after;
+        }
+        step *= 0.5;
+    }
+    0.0
+}
