@@ -32,6 +32,14 @@ test-all:
 unit CRATE *ARGS:
     cargo nextest run --release -p mercer-{{CRATE}} -p mercer-dependencies {{ARGS}}
 
+# A smoke reproduction on a real one-node Slurm, with a kill and a restart (root; installs slurm-wlm).
+test-cluster: build
+    .ci/test-cluster
+
+# A thousand seeded faults; writes reports/reliability.md (root for the mounts, faketime for the clock).
+faults:
+    MERCER_RELIABILITY={{justfile_directory()}}/reports/reliability.md cargo nextest run --release -p mercer-cli -p mercer-dependencies slow_a_thousand_faults
+
 # Formatting, lints, documentation.
 check:
     cargo fmt --all --check

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use mercer_harness::Shard;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Re-runs, audits and extends four kernel-learning papers.
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Results(ResultsArgs),
     /// Evaluate a bound of the papers' theory.
     Bound(BoundArgs),
+    /// Run a reproduction as array tasks of Slurm or of any launcher.
+    Cluster(ClusterArgs),
 }
 
 #[derive(Debug, Args)]
@@ -71,7 +74,8 @@ pub(crate) enum Listed {
 }
 
 /// Where data and records are.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Places {
     /// Data directory with a MANIFEST.toml; else that of the variable `MERCER_DATA`, else data/cache.
     #[arg(long, value_name = "DIR")]
@@ -88,7 +92,8 @@ pub(crate) struct Places {
 }
 
 /// What part of the studies is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Narrow {
     /// Papers (askl) or artefacts (askl/table2); all without one.
     #[arg(value_name = "PAPER|ARTEFACT")]
@@ -130,10 +135,10 @@ pub(crate) struct ReproduceArgs {
     /// Run trials again that are recorded as failed.
     #[arg(long)]
     pub retry_failed: bool,
-    /// Say what would run, and run nothing.
+    /// Say what would run, for how long and in how much memory, and run nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Print every cell as JSON instead of tables.
+    /// Print every cell (or the forecast of --dry-run) as JSON instead of tables.
     #[arg(long)]
     pub json: bool,
     /// Where tables and figures go; DIR of --results with /report appended without it.
@@ -252,4 +257,99 @@ pub(crate) enum ResultsCommand {
         /// Another.
         b: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClusterArgs {
+    #[command(subcommand)]
+    pub command: ClusterCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClusterCommand {
+    /// Say which tasks there would be, with hours and memory, and write nothing.
+    Plan(ClusterPlan),
+    /// Write the tasks that are not recorded yet, and hand them to the engine.
+    Submit(ClusterPlan),
+    /// Say what is recorded, and what the engine still has.
+    Status {
+        /// Directory of the campaign.
+        #[arg(value_name = "DIR", default_value = "results/cluster")]
+        campaign: PathBuf,
+        /// JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Render what the tasks recorded, as `reproduce` does; exit status 3 if trials are missing.
+    Collect {
+        /// Directory of the campaign.
+        #[arg(value_name = "DIR", default_value = "results/cluster")]
+        campaign: PathBuf,
+        /// Print every cell as JSON instead of tables.
+        #[arg(long)]
+        json: bool,
+        /// Where tables and figures go; DIR of --results with /report appended without it.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+    /// Carry out one task: what the engine calls.
+    Work {
+        /// Directory of the campaign.
+        #[arg(value_name = "DIR")]
+        campaign: PathBuf,
+        /// Number of the task, from 1; that of the engine's environment without it.
+        #[arg(long, value_name = "N")]
+        task: Option<usize>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClusterPlan {
+    #[command(flatten)]
+    pub narrow: Narrow,
+    #[command(flatten)]
+    pub places: Places,
+    /// Who runs the tasks.
+    #[arg(long, value_enum, default_value = "slurm")]
+    pub engine: Engine,
+    /// Minutes that a task should take.
+    #[arg(long, value_name = "N", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+    pub minutes: u32,
+    /// Tasks at least; few trials make fewer.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
+    pub tasks: u16,
+    /// Tasks at once; as many as the engine likes without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub at_once: Option<u16>,
+    /// Cores of a task, each with a trial of its own.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
+    pub cores: u16,
+    /// How often a task that was stopped is queued again.
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub restarts: u32,
+    /// A further directive for the Slurm scripts, such as --partition=long (repeatable).
+    #[arg(long = "sbatch", value_name = "DIRECTIVE", allow_hyphen_values = true)]
+    pub directives: Vec<String>,
+    /// Directory of the campaign; DIR of --results with /cluster appended without it.
+    #[arg(long, value_name = "DIR")]
+    pub into: Option<PathBuf>,
+    /// Count the records of --reports as done.
+    #[arg(long)]
+    pub extend: bool,
+    /// Run trials again that are recorded as failed.
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Who runs the tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Engine {
+    /// Job arrays of Slurm, submitted by sbatch.
+    Slurm,
+    /// Files for GNU parallel, `HyperQueue`, Kubernetes, or any other launcher.
+    Script,
 }

@@ -2,7 +2,9 @@
 
 mod args;
 mod bound;
+mod cluster;
 mod data;
+mod forecast;
 mod list;
 mod progress;
 mod report;
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Results(args) => results::run(&args.command),
         Command::Bound(args) => bound::run(&args),
+        Command::Cluster(args) => cluster::run(&args.command),
     };
     match ended {
         Ok(ended) => ended.into(),

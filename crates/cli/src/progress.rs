@@ -34,9 +34,9 @@ impl Bar {
     }
 }
 
-/// Weights are rows times columns; the bar wants whole numbers.
+/// Weights are predicted seconds; the bar wants whole numbers.
 fn units(weight: f64) -> u64 {
-    (weight / 1000.0).ceil() as u64
+    (weight * 1000.0).ceil() as u64
 }
 
 impl Progress for Bar {

@@ -2,13 +2,13 @@
 
 use crate::Ended;
 use crate::args::{Narrow, Places, ReproduceArgs};
+use crate::forecast::{self, costs};
 use crate::progress::Bar;
 use anyhow::Context;
 use mercer_datasets::Library;
 use mercer_experiments::{Artefact, Desk, PATHS, Shelf, Work, plannable, select, work, write};
-use mercer_harness::{
-    Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, run as carry_out,
-};
+use mercer_harness::{Laboratory, Options, Selection, Stop, Summary, Trial, run as carry_out};
+use mercer_learning::Method;
 use mercer_records::Store;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -57,27 +57,47 @@ pub(crate) fn versions(
         .collect())
 }
 
-pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
+/// What a command line asks for, planned.
+pub(crate) struct Planned {
+    pub methods: Vec<Method>,
+    pub artefacts: Vec<&'static Artefact>,
+    pub selection: Selection,
+    pub archive: Shelf,
+    pub work: Work,
+    /// Trials that the archive has, left out of the work.
+    pub committed: usize,
+}
+
+/// Plans; `known` are the data versions that an earlier plan found.
+pub(crate) fn planned(
+    args: &ReproduceArgs,
+    known: Option<&BTreeMap<String, String>>,
+) -> anyhow::Result<Planned> {
     let methods = plannable();
     let artefacts = select(&args.narrow.artefacts)?;
     let mut selection = selection(&args.narrow);
     let archive = archive(&args.places)?;
-    let planned = |selection: &Selection| {
+    let plan = |selection: &Selection| {
         work(&artefacts, &methods, &args.narrow.profile, selection, &archive)
     };
-    let mut work = planned(&selection)?;
-    selection.versions = versions(&work.trials, &args.places)?;
-    if !selection.versions.is_empty() {
-        work = planned(&selection)?;
-    }
+    let mut work = if let Some(known) = known {
+        selection.versions.clone_from(known);
+        plan(&selection)?
+    } else {
+        let work = plan(&selection)?;
+        selection.versions = versions(&work.trials, &args.places)?;
+        if selection.versions.is_empty() { work } else { plan(&selection)? }
+    };
     let committed = if args.extend { work.leave_out(&archive, args.retry_failed) } else { 0 };
-    if args.dry_run {
-        return dry_run(args, &artefacts, &work, committed);
-    }
-    if committed > 0 {
-        tracing::info!("{committed} trials are recorded in {}", args.places.reports.display());
-    }
-    let store = Store::open(&args.places.results)?;
+    Ok(Planned { methods, artefacts, selection, archive, work, committed })
+}
+
+/// A laboratory that Ctrl-C, or a signal to end, stops.
+pub(crate) fn laboratory<'a>(
+    args: &ReproduceArgs,
+    methods: &'a [Method],
+    store: &Store,
+) -> anyhow::Result<Laboratory<'a>> {
     let stop = Stop::default();
     let asked = stop.clone();
     ctrlc::set_handler(move || {
@@ -86,9 +106,24 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     })
     .context("cannot install the handler of Ctrl-C")?;
     let library = library(&args.places)?;
-    let laboratory = Laboratory::new(&methods, library, store.clone(), stop.clone())
+    Ok(Laboratory::new(methods, library, store.clone(), stop)
         .with_paths(PATHS)
-        .with_code(env!("MERCER_CODE"));
+        .with_code(env!("MERCER_CODE")))
+}
+
+pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
+    let mut planned = planned(args, None)?;
+    let costs = costs(&args.places, &planned.archive, &planned.methods)?;
+    if args.dry_run {
+        return forecast::run(args, &planned, &costs);
+    }
+    if planned.committed > 0 {
+        let (committed, place) = (planned.committed, args.places.reports.display());
+        tracing::info!("{committed} trials are recorded in {place}");
+    }
+    costs.model.weigh(&mut planned.work.trials);
+    let store = Store::open(&args.places.results)?;
+    let laboratory = laboratory(args, &planned.methods, &store)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
         jobs: args.jobs.map_or(cores, usize::from),
@@ -96,13 +131,8 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         retry_failed: args.retry_failed,
     };
     let bar = Bar::new(quiet);
-    let summary = carry_out(&work.trials, &laboratory, &options, &bar)?;
+    let summary = carry_out(&planned.work.trials, &laboratory, &options, &bar)?;
     bar.finish();
-    if !stop.asked() {
-        for computed in &work.computed {
-            computed.ensure(&store, env!("MERCER_CODE"))?;
-        }
-    }
     if summary.interrupted {
         eprintln!(
             "interrupted; {} trials are recorded. The same command goes on from here.",
@@ -110,19 +140,22 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         );
         return Ok(Ended::Interrupted);
     }
-    render(args, &artefacts, &methods, &selection, &store, archive, &summary)?;
+    drop(laboratory);
+    show(args, planned, &store, &summary.missing)?;
     Ok(ended(&summary))
 }
 
-fn render(
+/// Computes the simulations and renders what is recorded.
+pub(crate) fn show(
     args: &ReproduceArgs,
-    artefacts: &[&Artefact],
-    methods: &[mercer_learning::Method],
-    selection: &Selection,
+    planned: Planned,
     store: &Store,
-    archive: Shelf,
-    summary: &Summary,
+    missing: &BTreeMap<String, String>,
 ) -> anyhow::Result<()> {
+    for computed in &planned.work.computed {
+        computed.ensure(store, env!("MERCER_CODE"))?;
+    }
+    let Planned { methods, artefacts, selection, archive, .. } = planned;
     // Records of this directory only: a reproduction shows what it ran. The archive supplies
     // nothing but the tunings that the keys of the trials rest on, unless it is to be extended.
     let mut shelf = Shelf::new();
@@ -132,9 +165,9 @@ fn render(
     } else {
         shelf.add(archive.into_tunings());
     }
-    let desk = Desk::new(&shelf, methods, &args.narrow.profile, selection, &summary.missing);
+    let desk = Desk::new(&shelf, &methods, &args.narrow.profile, &selection, missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.results.join("report"));
-    let written = write(&desk, artefacts, &out)?;
+    let written = write(&desk, &artefacts, &out)?;
     let mut stdout = std::io::stdout().lock();
     if args.json {
         serde_json::to_writer_pretty(&mut stdout, &written.summary)?;
@@ -149,7 +182,7 @@ fn render(
 }
 
 /// Exit status 3 outranks 4: a failure needs eyes, missing data needs a download.
-fn ended(summary: &Summary) -> Ended {
+pub(crate) fn ended(summary: &Summary) -> Ended {
     for (trial, error) in summary.failed.iter().take(20) {
         eprintln!("failed: {trial}: {error}");
     }
@@ -161,37 +194,4 @@ fn ended(summary: &Summary) -> Ended {
         eprintln!("no data for {dataset}: {reason}");
     }
     if summary.missing.is_empty() { Ended::Done } else { Ended::NoData }
-}
-
-/// Creates nothing, not even the record directory.
-fn dry_run(
-    args: &ReproduceArgs,
-    artefacts: &[&Artefact],
-    work: &Work,
-    committed: usize,
-) -> anyhow::Result<Ended> {
-    let results = &args.places.results;
-    let store = results.is_dir().then(|| Store::open(results)).transpose()?;
-    let mut stdout = std::io::stdout().lock();
-    let mut recorded = 0;
-    let mut tunings = 0;
-    for trial in &work.trials {
-        if let Some(store) = &store {
-            recorded += usize::from(store.get(&trial.key)?.is_some());
-        }
-        tunings += usize::from(matches!(&trial.tuning, TuningSource::Tuner { archived: None, .. }));
-    }
-    writeln!(stdout, "profile {}", args.narrow.profile)?;
-    for artefact in artefacts {
-        writeln!(stdout, "{:<28} {}", artefact.id, artefact.title)?;
-    }
-    writeln!(
-        stdout,
-        "{} trials, {} recorded, {} to run, {tunings} with a tuner; {} simulations",
-        work.trials.len() + committed,
-        recorded + committed,
-        work.trials.len() - recorded,
-        work.computed.len()
-    )?;
-    Ok(Ended::Done)
 }

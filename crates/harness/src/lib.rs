@@ -6,8 +6,13 @@
 //! limits, and writes each as it ends, so that a run can be killed and continued. Tuning sees the
 //! training part of its trial and nothing else.
 //!
+//! A [`CostModel`] learns from records what trials cost, for the time left, for a dry run, and for
+//! the tasks that a cluster is given.
+//!
 //! The harness is handed the methods and names none of them; it knows no table and no figure.
 
+mod cluster;
+mod cost;
 mod error;
 mod execute;
 mod host;
@@ -20,6 +25,11 @@ mod prepare;
 mod spec;
 mod tune;
 
+pub use cluster::{
+    Array, Grouping, Launch, Task, arrays, group, hyperqueue, kubernetes, slurm, task_list,
+    task_of_environment,
+};
+pub use cost::{Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction};
 pub use error::HarnessError;
 pub use execute::{Laboratory, execute};
 pub use host::{host, yardstick};

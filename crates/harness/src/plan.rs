@@ -61,7 +61,8 @@ pub struct Trial {
     pub repeats_of_paper: u32,
     /// Whether rows, steps and features are all that the paper has.
     pub complete: bool,
-    /// Relative cost, for the order of work and the time left.
+    /// Relative cost, for the order of work and the time left; [`crate::CostModel::weigh`] makes it
+    /// seconds.
     pub weight: f64,
 }
 

@@ -114,10 +114,7 @@ pub fn run(
     let mut chains: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
     let mut weight = 0.0;
     for trial in trials {
-        let chain = match &trial.tuning {
-            TuningSource::Tuner { key, archived: None, .. } => key.digest(),
-            _ => trial.key.digest(),
-        };
+        let chain = chain(trial);
         if !mine(&chain, options.shard) {
             continue;
         }
@@ -160,6 +157,14 @@ pub fn run(
     match error {
         Some(error) => Err(error),
         None => Ok(summary),
+    }
+}
+
+/// What trials that share a tuning have in common, and others have for themselves.
+pub(crate) fn chain(trial: &Trial) -> String {
+    match &trial.tuning {
+        TuningSource::Tuner { key, archived: None, .. } => key.digest(),
+        _ => trial.key.digest(),
     }
 }
 

@@ -7,11 +7,13 @@
 //!
 //! It does not know what a dataset, a method or a table is.
 
+mod disk;
 mod error;
 mod hash;
 mod record;
 mod store;
 
+pub use disk::{Disk, LocalDisk};
 pub use error::RecordError;
 pub use hash::{canonical, sha256_hex};
 pub use record::{

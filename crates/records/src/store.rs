@@ -1,8 +1,10 @@
-use crate::{Key, Record, RecordError, Status};
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use crate::{Disk, Key, LocalDisk, Record, RecordError, Status, sha256_hex};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 /// How the names of temporary files begin.
 const WRITING: &str = ".writing-";
@@ -22,6 +24,7 @@ const DAY: Duration = Duration::from_hours(24);
 #[derive(Debug, Clone)]
 pub struct Store {
     root: PathBuf,
+    disk: Arc<dyn Disk>,
 }
 
 /// What a directory holds.
@@ -39,9 +42,17 @@ impl Store {
     /// # Errors
     /// If it cannot be created or is no directory.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, RecordError> {
+        Self::on(Arc::new(LocalDisk), root)
+    }
+
+    /// Opens the directory on a file system of one's own.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn on(disk: Arc<dyn Disk>, root: impl Into<PathBuf>) -> Result<Self, RecordError> {
         let root = root.into();
-        fs::create_dir_all(&root).map_err(io("create", &root))?;
-        Ok(Self { root })
+        disk.create_directory(&root).map_err(io("create", &root))?;
+        Ok(Self { root, disk })
     }
 
     /// The directory.
@@ -61,15 +72,15 @@ impl Store {
     /// If the file exists but cannot be read or set aside.
     pub fn get(&self, key: &Key) -> Result<Option<Record>, RecordError> {
         let path = self.path(key);
-        let bytes = match fs::read(&path) {
+        let bytes = match self.disk.read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(io("read", &path)(source)),
         };
         match sound(&bytes, &path) {
             Ok(record) if record.key == *key => Ok(Some(record)),
-            Ok(_) => set_aside(&path, "its name is not its key's").map(|()| None),
-            Err(error) => set_aside(&path, &error.to_string()).map(|()| None),
+            Ok(_) => self.set_aside(&path, "its name is not its key's").map(|()| None),
+            Err(error) => self.set_aside(&path, &error.to_string()).map(|()| None),
         }
     }
 
@@ -89,19 +100,37 @@ impl Store {
     pub fn put(&self, record: &Record) -> Result<PathBuf, RecordError> {
         let path = self.path(&record.key);
         let folder = path.parent().unwrap_or(&self.root);
-        fs::create_dir_all(folder).map_err(io("create", folder))?;
+        self.disk.create_directory(folder).map_err(io("create", folder))?;
+        // A record is made of maps, lists, words and numbers: it always prints.
+        let mut text = serde_json::to_vec(record).map_err(|e| io("write", &path)(e.into()))?;
+        text.push(b'\n');
+        let temporary = folder.join(temporary_name());
         let write = || -> std::io::Result<()> {
-            let mut file = tempfile::Builder::new().prefix(WRITING).tempfile_in(folder)?;
-            let text = serde_json::to_vec(record)?;
-            file.write_all(&text)?;
-            file.write_all(b"\n")?;
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            // The rename itself must survive a power cut.
-            File::open(folder)?.sync_all()
+            self.disk.create(&temporary, &text)?;
+            self.disk.sync(&temporary)?;
+            self.disk.rename(&temporary, &path)
         };
-        write().map_err(io("write", &path))?;
+        if let Err(source) = write() {
+            // On a disk that fails this may fail, too: then it is swept after a day.
+            let _ = self.disk.remove(&temporary);
+            return Err(io("write", &path)(source));
+        }
+        // The rename itself must survive a power cut.
+        self.disk.sync(folder).map_err(io("write", &path))?;
         Ok(path)
+    }
+
+    fn set_aside(&self, path: &Path, reason: &str) -> Result<(), RecordError> {
+        let aside = path.with_extension("json.damaged");
+        tracing::warn!(
+            "damaged record set aside as {}: {reason}; its trial will run again",
+            aside.display()
+        );
+        match self.disk.rename(path, &aside) {
+            // Another process was quicker.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            other => other.map_err(io("set aside", path)),
+        }
     }
 
     /// All sound records below the directory; damaged files are set aside with a warning and named.
@@ -115,7 +144,7 @@ impl Store {
         collect(&self.root, &mut files)?;
         files.sort();
         for path in files {
-            let bytes = match fs::read(&path) {
+            let bytes = match self.disk.read(&path) {
                 Ok(bytes) => bytes,
                 // Another process may have replaced or set it aside since the listing.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -125,11 +154,11 @@ impl Store {
                 Ok(record) if self.path(&record.key) == path => listing.records.push(record),
                 Ok(_) => {
                     let reason = "its name is not its key's".to_owned();
-                    set_aside(&path, &reason)?;
+                    self.set_aside(&path, &reason)?;
                     listing.set_aside.push((path, reason));
                 }
                 Err(error) => {
-                    set_aside(&path, &error.to_string())?;
+                    self.set_aside(&path, &error.to_string())?;
                     listing.set_aside.push((path, error.to_string()));
                 }
             }
@@ -149,17 +178,15 @@ fn sound(bytes: &[u8], path: &Path) -> Result<Record, RecordError> {
     Record::parse(text, path)
 }
 
-fn set_aside(path: &Path, reason: &str) -> Result<(), RecordError> {
-    let aside = path.with_extension("json.damaged");
-    tracing::warn!(
-        "damaged record set aside as {}: {reason}; its trial will run again",
-        aside.display()
-    );
-    match fs::rename(path, aside) {
-        // Another process was quicker.
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        other => other.map_err(io("set aside", path)),
-    }
+/// A name that no other writer of the directory has, on whatever machine: the file is created, never
+/// opened.
+fn temporary_name() -> String {
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |t| t.as_nanos());
+    let (process, written) = (std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
+    // Two machines may have a process of one number, but hardly at one nanosecond.
+    let unique = sha256_hex(format!("{time} {process} {written}").as_bytes());
+    format!("{WRITING}{process}-{}", &unique[..16])
 }
 
 /// Whether a file is named like a record: by a digest. Others may live in the directory.
@@ -267,7 +294,7 @@ mod tests {
             fs::write(path, "{").unwrap();
         }
         let two_days_ago = std::time::SystemTime::now() - 2 * DAY;
-        File::options().write(true).open(&old).unwrap().set_modified(two_days_ago).unwrap();
+        fs::File::options().write(true).open(&old).unwrap().set_modified(two_days_ago).unwrap();
         assert_eq!(store.list().unwrap().records.len(), 1);
         assert!(!old.exists());
         assert!(new.exists(), "its writer may be at work");

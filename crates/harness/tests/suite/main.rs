@@ -2,6 +2,8 @@
 //! disk in which order of events, and what stops a trial.
 
 mod bench;
+mod cluster;
+mod cost;
 mod doubles;
 mod limits;
 mod order;

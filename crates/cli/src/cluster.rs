@@ -1,0 +1,275 @@
+//! `mercer cluster`: a reproduction as tasks of an engine that exists already.
+
+mod campaign;
+mod queue;
+mod work;
+
+use crate::Ended;
+use crate::args::{ClusterCommand, ClusterPlan, Engine};
+use crate::forecast::{costs, off};
+use crate::reproduce::{planned, show};
+use anyhow::Context;
+use campaign::{Campaign, Job, Request};
+use mercer_harness::{Array, Grouping, HoldOut, Launch, Task, Trial, arrays, group};
+use mercer_records::{Status, Store};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Slurm's default of `MaxArraySize` is 1001, and indices stay below it.
+const MOST_TASKS: usize = 1000;
+/// Where predictions of memory were not tested.
+const BYTES_FACTOR: f64 = 2.0;
+
+pub(crate) fn run(command: &ClusterCommand) -> anyhow::Result<Ended> {
+    match command {
+        ClusterCommand::Plan(args) => plan(args),
+        ClusterCommand::Submit(args) => submit(args),
+        ClusterCommand::Status { campaign, json } => status(campaign, *json),
+        ClusterCommand::Collect { campaign, json, out } => collect(campaign, *json, out.clone()),
+        ClusterCommand::Work { campaign, task } => work::run(campaign, *task),
+    }
+}
+
+/// A campaign that has not begun, and the error of the predictions that it rests on.
+struct Draft {
+    campaign: Campaign,
+    recorded: usize,
+    error: Option<String>,
+}
+
+fn draft(args: &ClusterPlan) -> anyhow::Result<Draft> {
+    let mut request = Request::of(args)?;
+    let reproduce = request.arguments(false, None);
+    let planned = planned(&reproduce, None)?;
+    let costs = costs(&request.places, &planned.archive, &planned.methods)?;
+    let recorded = costs.recorded(args.retry_failed);
+    let left: Vec<&Trial> = planned
+        .work
+        .trials
+        .iter()
+        .filter(|trial| !recorded.contains(&trial.key.digest()))
+        .collect();
+    let error = costs.held_out(&planned.archive, &planned.methods, HoldOut::Fifths);
+    let tasks = group(
+        &left,
+        &costs.model,
+        &Grouping {
+            seconds: 60.0 * f64::from(args.minutes),
+            least: args.tasks.into(),
+            most: MOST_TASKS,
+            cores: args.cores.into(),
+            bytes_factor: error.map_or(BYTES_FACTOR, |error| error.bytes.max(1.2)),
+        },
+    );
+    let recorded = planned.work.trials.len() - left.len() + planned.committed;
+    request.versions.clone_from(&planned.selection.versions);
+    let into = args.into.clone().unwrap_or_else(|| args.places.results.join("cluster"));
+    let launch = Launch {
+        program: std::env::current_exe().context("cannot name this program")?,
+        directory: std::env::current_dir().context("cannot name this directory")?,
+        campaign: std::path::absolute(into)?,
+        cores: args.cores.into(),
+        at_once: args.at_once.map(usize::from),
+        restarts: args.restarts,
+        directives: args.directives.clone(),
+    };
+    let campaign = Campaign::new(args.engine, request, launch, tasks);
+    let error = error.map(|error| off("a fifth", &error));
+    Ok(Draft { campaign, recorded, error })
+}
+
+fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
+    let draft = draft(args)?;
+    let tasks = &draft.campaign.tasks;
+    let mut stdout = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut stdout, &tasks)?;
+        writeln!(stdout)?;
+        return Ok(Ended::Done);
+    }
+    writeln!(
+        stdout,
+        "{:>9} {:>7} {:>12} {:>12} {:>8} {:>8}",
+        "tasks", "trials", "hours (sum)", "longest h", "MiB each", "limit"
+    )?;
+    for array in arrays(tasks) {
+        writeln!(stdout, "{}", line(&array))?;
+    }
+    let trials: usize = tasks.iter().map(|task| task.trials.len()).sum();
+    let hours = tasks.iter().map(|task| task.seconds).sum::<f64>() / 3600.0;
+    writeln!(
+        stdout,
+        "{} tasks, {trials} trials to run, {} recorded, {hours:.2} hours of one core",
+        tasks.len(),
+        draft.recorded
+    )?;
+    if let Some(error) = draft.error {
+        writeln!(stdout, "{error}")?;
+    }
+    Ok(Ended::Done)
+}
+
+fn line(array: &Array<'_>) -> String {
+    let (first, last) = (array.tasks[0].index, array.tasks[array.tasks.len() - 1].index);
+    let trials: usize = array.tasks.iter().map(|task| task.trials.len()).sum();
+    let seconds = |task: &Task| task.seconds / 3600.0;
+    format!(
+        "{:>9} {trials:>7} {:>12.2} {:>12.2} {:>8} {:>4} min",
+        format!("{first}-{last}"),
+        array.tasks.iter().map(seconds).sum::<f64>(),
+        array.tasks.iter().map(seconds).fold(0.0, f64::max),
+        array.mib,
+        array.minutes
+    )
+}
+
+fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
+    let draft = draft(args)?;
+    let mut campaign = draft.campaign;
+    let folder = campaign.launch.campaign.clone();
+    if let Ok(earlier) = Campaign::read(&folder) {
+        let queued = queue::of(&earlier.jobs)?;
+        anyhow::ensure!(
+            queued.is_empty(),
+            "{} tasks of the campaign in {} are still queued or running; wait for them, or cancel them with scancel",
+            queued.len(),
+            folder.display()
+        );
+    }
+    if campaign.tasks.is_empty() {
+        eprintln!("all {} trials are recorded; collect them", draft.recorded);
+    }
+    // The workers find it here: no job before its campaign.
+    campaign.write()?;
+    let scripts = campaign.write_scripts()?;
+    if args.engine == Engine::Slurm {
+        for (script, array) in scripts.iter().zip(arrays(&campaign.tasks)) {
+            let id = queue::submit(script)?;
+            let tasks = array.tasks.iter().map(|task| task.index).collect();
+            campaign.jobs.push(Job { id, tasks });
+        }
+        campaign.write()?;
+    }
+    let mut stdout = std::io::stdout().lock();
+    if args.json {
+        let jobs: Vec<&String> = campaign.jobs.iter().map(|job| &job.id).collect();
+        let summary = json!({ "tasks": campaign.tasks.len(), "jobs": jobs, "files": scripts });
+        serde_json::to_writer_pretty(&mut stdout, &summary)?;
+        writeln!(stdout)?;
+    } else {
+        for (at, script) in scripts.iter().enumerate() {
+            match campaign.jobs.get(at) {
+                Some(job) => writeln!(stdout, "job {}: {}", job.id, script.display())?,
+                None => writeln!(stdout, "{}", script.display())?,
+            }
+        }
+    }
+    Ok(Ended::Done)
+}
+
+/// How far each task of a campaign is.
+#[derive(Debug, Default)]
+struct Counts {
+    recorded: usize,
+    failed: usize,
+    missing: usize,
+}
+
+fn counts(campaign: &Campaign) -> anyhow::Result<BTreeMap<usize, Counts>> {
+    let results = &campaign.request.places.results;
+    let listing = if results.is_dir() { Store::open(results)?.list()?.records } else { Vec::new() };
+    let statuses: BTreeMap<String, Status> =
+        listing.iter().map(|record| (record.key.digest(), record.result.status)).collect();
+    let mut counts: BTreeMap<usize, Counts> = BTreeMap::new();
+    for task in &campaign.tasks {
+        let of_task = counts.entry(task.index).or_default();
+        for trial in &task.trials {
+            match statuses.get(trial) {
+                None => of_task.missing += 1,
+                Some(Status::Done | Status::Diverged) => of_task.recorded += 1,
+                Some(_) => of_task.failed += 1,
+            }
+        }
+    }
+    Ok(counts)
+}
+
+fn status(folder: &Path, as_json: bool) -> anyhow::Result<Ended> {
+    let campaign = Campaign::read(folder)?;
+    let counts = counts(&campaign)?;
+    let queued = queue::of(&campaign.jobs)?;
+    let mut stdout = std::io::stdout().lock();
+    if as_json {
+        let lines: Vec<_> = counts
+            .iter()
+            .map(|(task, counts)| {
+                json!({
+                    "task": task, "recorded": counts.recorded, "failed": counts.failed,
+                    "missing": counts.missing, "queue": queued.get(task),
+                })
+            })
+            .collect();
+        serde_json::to_writer_pretty(&mut stdout, &lines)?;
+        writeln!(stdout)?;
+        return Ok(Ended::Done);
+    }
+    writeln!(stdout, "{:>5} {:>9} {:>7} {:>8}  queue", "task", "recorded", "failed", "missing")?;
+    for (task, counts) in &counts {
+        let state = queued.get(task).map_or("", String::as_str);
+        let Counts { recorded, failed, missing } = counts;
+        writeln!(stdout, "{task:>5} {recorded:>9} {failed:>7} {missing:>8}  {state}")?;
+    }
+    let sum = |of: fn(&Counts) -> usize| counts.values().map(of).sum::<usize>();
+    writeln!(
+        stdout,
+        "  all {:>9} {:>7} {:>8}  {} tasks queued or running",
+        sum(|c| c.recorded),
+        sum(|c| c.failed),
+        sum(|c| c.missing),
+        queued.len()
+    )?;
+    Ok(Ended::Done)
+}
+
+fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<Ended> {
+    let campaign = Campaign::read(folder)?;
+    let counts = counts(&campaign)?;
+    let arguments = campaign.request.arguments(json, out);
+    let planned = planned(&arguments, Some(&campaign.request.versions))?;
+    let store = Store::open(&arguments.places.results)?;
+    // Data that a worker could not find is missing here as it was there.
+    let library = crate::reproduce::library(&arguments.places)?;
+    let recorded: std::collections::BTreeSet<String> =
+        store.list()?.records.iter().map(|record| record.key.digest()).collect();
+    let mut missing = BTreeMap::new();
+    let mut left = 0;
+    for trial in &planned.work.trials {
+        if recorded.contains(&trial.key.digest()) || missing.contains_key(&trial.key.dataset) {
+            continue;
+        }
+        match library.load(&trial.key.dataset) {
+            Ok(_) => left += 1,
+            Err(error) => {
+                missing.insert(trial.key.dataset.clone(), error.to_string());
+            }
+        }
+    }
+    show(&arguments, planned, &store, &missing)?;
+    for (dataset, reason) in &missing {
+        eprintln!("no data for {dataset}: {reason}");
+    }
+    let failed: usize = counts.values().map(|counts| counts.failed).sum();
+    if left > 0 {
+        eprintln!("{left} trials are not recorded; `mercer cluster submit` runs only those");
+    }
+    if failed > 0 {
+        eprintln!("{failed} trials failed; submit with --retry-failed to run them again");
+    }
+    Ok(match (left + failed, missing.is_empty()) {
+        (1.., _) => Ended::Failed,
+        (0, false) => Ended::NoData,
+        (0, true) => Ended::Done,
+    })
+}

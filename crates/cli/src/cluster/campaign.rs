@@ -1,0 +1,137 @@
+use crate::args::{ClusterPlan, Engine, Narrow, Places, ReproduceArgs};
+use anyhow::Context;
+use mercer_harness::{Launch, Shard, Task, arrays, hyperqueue, kubernetes, slurm, task_list};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Version of the form of `campaign.json`.
+const SCHEMA: u32 = 1;
+const FILE: &str = "campaign.json";
+
+/// What was asked for, and how it was cut into tasks: one file in the directory of the campaign.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Campaign {
+    schema: u32,
+    pub engine: Engine,
+    pub request: Request,
+    pub launch: Launch,
+    pub tasks: Vec<Task>,
+    /// The engine's array jobs.
+    pub jobs: Vec<Job>,
+}
+
+/// What is to be reproduced, with absolute places.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Request {
+    pub narrow: Narrow,
+    pub places: Places,
+    pub extend: bool,
+    pub retry_failed: bool,
+    /// Versions of the data that the plan found, so that every worker plans the same.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// An array job, and the tasks that are its indices.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Job {
+    pub id: String,
+    pub tasks: Vec<usize>,
+}
+
+impl Request {
+    pub(crate) fn of(args: &ClusterPlan) -> anyhow::Result<Self> {
+        // Workers start elsewhere, and without this environment.
+        let data = args.places.data.clone();
+        let data = data.or_else(|| std::env::var_os("MERCER_DATA").map(PathBuf::from));
+        let data = data.filter(|path| !path.as_os_str().is_empty());
+        let places = Places {
+            data: data.map(std::path::absolute).transpose()?,
+            results: std::path::absolute(&args.places.results)?,
+            reports: std::path::absolute(&args.places.reports)?,
+            accept_version: args.places.accept_version,
+        };
+        let (extend, retry_failed) = (args.extend, args.retry_failed);
+        let narrow = args.narrow.clone();
+        Ok(Self { narrow, places, extend, retry_failed, versions: BTreeMap::new() })
+    }
+
+    /// The same, as `mercer reproduce` would be asked.
+    pub(crate) fn arguments(&self, json: bool, out: Option<PathBuf>) -> ReproduceArgs {
+        ReproduceArgs {
+            narrow: self.narrow.clone(),
+            places: self.places.clone(),
+            jobs: None,
+            shard: Shard::default(),
+            extend: self.extend,
+            retry_failed: self.retry_failed,
+            dry_run: false,
+            json,
+            out,
+        }
+    }
+}
+
+impl Campaign {
+    pub(crate) fn new(engine: Engine, request: Request, launch: Launch, tasks: Vec<Task>) -> Self {
+        Self { schema: SCHEMA, engine, request, launch, tasks, jobs: Vec::new() }
+    }
+
+    pub(crate) fn read(folder: &Path) -> anyhow::Result<Self> {
+        let path = folder.join(FILE);
+        let text = fs::read_to_string(&path).with_context(|| {
+            format!("no campaign at {}; `mercer cluster submit` begins one", folder.display())
+        })?;
+        let campaign: Self = serde_json::from_str(&text)
+            .with_context(|| format!("{} is no campaign", path.display()))?;
+        anyhow::ensure!(
+            campaign.schema == SCHEMA,
+            "{} has schema {} instead of {SCHEMA}; submit it again",
+            path.display(),
+            campaign.schema
+        );
+        Ok(campaign)
+    }
+
+    /// Written whole or not at all.
+    pub(crate) fn write(&self) -> anyhow::Result<()> {
+        put(&self.launch.campaign, FILE, &serde_json::to_string_pretty(self)?)?;
+        Ok(())
+    }
+
+    /// Writes what the engine is handed, and names the files.
+    pub(crate) fn write_scripts(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let (folder, tasks, launch) = (&self.launch.campaign, &self.tasks, &self.launch);
+        fs::create_dir_all(folder.join("logs"))
+            .with_context(|| format!("cannot create {}", folder.join("logs").display()))?;
+        let files: Vec<(String, String)> = match self.engine {
+            Engine::Slurm => arrays(tasks)
+                .iter()
+                .enumerate()
+                .map(|(at, array)| (format!("array-{}.sbatch", at + 1), slurm(array, launch)))
+                .collect(),
+            Engine::Script => vec![
+                ("tasks.txt".to_owned(), task_list(tasks, launch)),
+                ("hyperqueue.sh".to_owned(), hyperqueue(tasks, launch)),
+                ("kubernetes.json".to_owned(), kubernetes(tasks, launch)),
+            ],
+        };
+        files.iter().map(|(name, text)| put(folder, name, text)).collect()
+    }
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
+    let path = folder.join(name);
+    let write = || -> std::io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let partial = folder.join(format!("{name}.part"));
+        fs::write(&partial, text)?;
+        fs::rename(partial, &path)
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}

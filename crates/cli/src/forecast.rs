@@ -1,0 +1,144 @@
+//! `mercer reproduce --dry-run`: hours, memory and trials, before anything runs.
+
+use crate::Ended;
+use crate::args::{Places, ReproduceArgs};
+use crate::reproduce::Planned;
+use mercer_experiments::{Artefact, Shelf, work};
+use mercer_harness::{CostModel, Forecast, HeldOut, HoldOut};
+use mercer_learning::Method;
+use mercer_records::{Record, Status, Store};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// A cost model, and the records that it has learned from besides the committed ones.
+pub(crate) struct Costs {
+    pub model: CostModel,
+    /// Those of the record directory.
+    pub recorded: Vec<Record>,
+}
+
+/// Learns from the committed records and from those of the record directory; creates nothing.
+pub(crate) fn costs(places: &Places, archive: &Shelf, methods: &[Method]) -> anyhow::Result<Costs> {
+    let recorded = if places.results.is_dir() {
+        Store::open(&places.results)?.list()?.records
+    } else {
+        Vec::new()
+    };
+    let model = CostModel::here(archive.records().chain(&recorded), methods);
+    Ok(Costs { model, recorded })
+}
+
+impl Costs {
+    /// Digests of the keys that need no further work.
+    pub(crate) fn recorded(&self, retry_failed: bool) -> BTreeSet<String> {
+        let settled = |record: &&Record| {
+            !retry_failed || matches!(record.result.status, Status::Done | Status::Diverged)
+        };
+        self.recorded.iter().filter(settled).map(|record| record.key.digest()).collect()
+    }
+
+    /// How far the model is off on records that it has not seen.
+    pub(crate) fn held_out(
+        &self,
+        archive: &Shelf,
+        methods: &[Method],
+        by: HoldOut,
+    ) -> Option<HeldOut> {
+        CostModel::held_out(archive.records().chain(&self.recorded), methods, by)
+    }
+}
+
+/// Prints what is to run, artefact by artefact.
+pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> anyhow::Result<Ended> {
+    let Planned { methods, artefacts, selection, archive, .. } = planned;
+    let profile = &args.narrow.profile;
+    let recorded = costs.recorded(args.retry_failed);
+    let of = |artefacts: &[&Artefact]| {
+        // A selection made for one study may name what another does not have.
+        let mut work = work(artefacts, methods, profile, selection, archive).unwrap_or_default();
+        let all = work.trials.len();
+        if args.extend {
+            work.leave_out(archive, args.retry_failed);
+        }
+        let left = work.trials.iter().filter(|trial| !recorded.contains(&trial.key.digest()));
+        (all, costs.model.forecast(left), work.computed.len())
+    };
+    let mut lines = Vec::new();
+    for &artefact in artefacts {
+        let (all, forecast, simulations) = of(&[artefact]);
+        lines.push((artefact.id, all, forecast, simulations));
+    }
+    // An artefact may show trials of another: together they count once.
+    let (all, forecast, simulations) = of(artefacts);
+    let error = |by| costs.held_out(archive, methods, by);
+    let (fifths, datasets) = (error(HoldOut::Fifths), error(HoldOut::Datasets));
+    let mut stdout = std::io::stdout().lock();
+    if args.json {
+        let line = |id: &str, all: usize, forecast: &Forecast, simulations: usize| {
+            json!({
+                "artefact": id, "profile": profile, "trials": all, "to_run": forecast.trials,
+                "hours": forecast.seconds / 3600.0, "bytes": forecast.bytes,
+                "from_cell": forecast.bases[0], "from_method": forecast.bases[1],
+                "from_declared_cost": forecast.bases[2], "simulations": simulations,
+            })
+        };
+        let held_out = |error: &Option<HeldOut>| match error {
+            Some(error) => json!({
+                "records": error.records, "total": error.total, "median_factor": error.median,
+                "factor_of_nine_in_ten": error.nine_of_ten, "bytes_factor": error.bytes,
+            }),
+            None => Value::Null,
+        };
+        let summary = json!({
+            "artefacts": lines.iter().map(|(id, all, forecast, simulations)| {
+                line(id, *all, forecast, *simulations)
+            }).collect::<Vec<_>>(),
+            "all": line("all", all, &forecast, simulations),
+            "held_out": { "fifths": held_out(&fifths), "datasets": held_out(&datasets) },
+        });
+        serde_json::to_writer_pretty(&mut stdout, &summary)?;
+        writeln!(stdout)?;
+        return Ok(Ended::Done);
+    }
+    writeln!(stdout, "profile {profile}; hours of one core, memory of one trial")?;
+    writeln!(
+        stdout,
+        "{:<24} {:>7} {:>7} {:>8} {:>8} {:>11}  known from",
+        "artefact", "trials", "to run", "hours", "MB", "simulations"
+    )?;
+    lines.push(("all, each trial once", all, forecast, simulations));
+    for (id, all, forecast, simulations) in &lines {
+        let [cell, method, declared] = forecast.bases;
+        writeln!(
+            stdout,
+            "{id:<24} {all:>7} {:>7} {:>8.2} {:>8.0} {simulations:>11}  cell {cell}, method {method}, declared cost {declared}",
+            forecast.trials,
+            forecast.seconds / 3600.0,
+            forecast.bytes / 1e6,
+        )?;
+    }
+    writeln!(
+        stdout,
+        "{all} trials, {} recorded, {} to run; {simulations} simulations",
+        all - forecast.trials,
+        forecast.trials
+    )?;
+    for (what, error) in [("a fifth", fifths), ("a dataset", datasets)] {
+        if let Some(error) = error {
+            writeln!(stdout, "{}", off(what, &error))?;
+        }
+    }
+    Ok(Ended::Done)
+}
+
+/// One line on the error of predictions.
+pub(crate) fn off(what: &str, error: &HeldOut) -> String {
+    format!(
+        "held out {what} at a time, {} records: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}",
+        error.records,
+        100.0 * (error.total - 1.0),
+        error.median,
+        error.nine_of_ten
+    )
+}

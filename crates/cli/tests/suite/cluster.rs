@@ -1,0 +1,130 @@
+//! A campaign by a list of commands, and by a Slurm that three small scripts stand in for.
+
+use crate::place::{Ended, Place, files};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+const WHAT: &str =
+    "askl/table2 --profile smoke --data data --accept-version --method sk --method majority";
+
+fn single_process(place: &Place) -> Value {
+    place.run(&format!("reproduce {WHAT} --results single --json")).with_code(0).json()
+}
+
+#[test]
+fn a_plan_writes_nothing_and_tells_hours_and_memory() {
+    let place = Place::new();
+    let before = files(&place.path("."));
+    let plan = place.run(&format!("cluster plan {WHAT} --tasks 3")).with_code(0).stdout;
+    assert!(plan.contains("3 tasks") && plan.contains("hours of one core"), "{plan}");
+    assert_eq!(files(&place.path(".")), before);
+    let tasks = place.run(&format!("cluster plan {WHAT} --tasks 3 --json")).with_code(0).json();
+    let task = &tasks.as_array().unwrap()[0];
+    assert!(task["seconds"].as_f64().unwrap() > 0.0 && task["mib"].as_u64().unwrap() >= 512);
+}
+
+#[test]
+fn a_list_of_commands_reproduces_what_one_process_does() {
+    let place = Place::new();
+    let alone = single_process(&place);
+    let submit = format!("cluster submit {WHAT} --engine script --tasks 3 --results shared");
+    place.run(&submit).with_code(0);
+    let list = fs::read_to_string(place.path("shared/cluster/tasks.txt")).unwrap();
+    assert_eq!(list.lines().count(), 3, "{list}");
+    // A task by its line, two by the environment of an engine; all from another directory.
+    let line = list.lines().next().unwrap();
+    let first = Command::new("sh").args(["-c", line]).current_dir("/").output().unwrap();
+    assert!(Ended::of(&first).with_code(0).stdout.contains("carried out"));
+    let early = place.run("cluster collect shared/cluster --json").with_code(3);
+    assert!(early.stderr.contains("trials are not recorded"), "{early:?}");
+    for task in ["2", "3"] {
+        let mut command = place.command("cluster work shared/cluster");
+        let output = command.env("SLURM_ARRAY_TASK_ID", task).output().unwrap();
+        Ended::of(&output).with_code(0);
+    }
+    let collected = place.run("cluster collect shared/cluster --json").with_code(0).json();
+    assert_eq!(collected, alone);
+    assert_eq!(place.records("shared"), place.records("single"));
+    let status = place.run("cluster status shared/cluster --json").with_code(0).json();
+    assert!(status.as_array().unwrap().iter().all(|task| task["missing"] == 0), "{status}");
+    // Once more runs nothing.
+    let again = place.run(&submit).with_code(0);
+    assert!(again.stderr.contains("are recorded; collect them"), "{again:?}");
+}
+
+/// `sbatch` runs the tasks of the array one after the other, and again where `scontrol` was called.
+fn stand_in_for_slurm(folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    let sbatch = r#"#!/bin/bash
+script="${@: -1}"
+range=$(sed -n 's/^#SBATCH --array=\([0-9-]*\).*/\1/p' "$script")
+export SLURM_ARRAY_JOB_ID=7 FAKE="$(dirname "$0")"
+for task in $(seq "${range%-*}" "${range#*-}"); do
+  export SLURM_ARRAY_TASK_ID=$task SLURM_RESTART_COUNT=0
+  while true; do
+    rm -f "$FAKE/again"
+    bash "$script" >>"$FAKE/log" 2>&1
+    echo "task $task ended $?" >>"$FAKE/log"
+    [ -e "$FAKE/again" ] || break
+    SLURM_RESTART_COUNT=$((SLURM_RESTART_COUNT + 1))
+  done
+done
+echo "7;local"
+"#;
+    let scontrol = "#!/bin/bash\ntouch \"$FAKE/again\"\n";
+    let squeue =
+        "#!/bin/bash\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n";
+    for (name, text) in [("sbatch", sbatch), ("scontrol", scontrol), ("squeue", squeue)] {
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+#[test]
+fn slurm_reproduces_what_one_process_does() {
+    let place = Place::new();
+    let alone = single_process(&place);
+    stand_in_for_slurm(&place.path("slurm"));
+    let path = format!("{}:{}", place.path("slurm").display(), std::env::var("PATH").unwrap());
+    let run = |line: &str| {
+        let mut command = place.command(line);
+        Ended::of(&command.env("PATH", &path).output().unwrap())
+    };
+    let submitted = run(&format!("cluster submit {WHAT} --tasks 3 --results shared --json"));
+    assert_eq!(submitted.with_code(0).json()["jobs"], serde_json::json!(["7"]));
+    let status = run("cluster status shared/cluster").with_code(0).stdout;
+    assert!(status.contains("0 tasks queued or running"), "{status}");
+    assert_eq!(run("cluster collect shared/cluster --json").with_code(0).json(), alone);
+    assert_eq!(place.records("shared"), place.records("single"));
+    let log = fs::read_to_string(place.path("slurm/log")).unwrap();
+    assert_eq!(log.matches("ended 0").count(), 3, "{log}");
+}
+
+#[test]
+fn without_slurm_the_message_names_the_other_engine() {
+    let place = Place::new();
+    let mut command = place.command(&format!("cluster submit {WHAT} --results shared"));
+    let ended = Ended::of(&command.env("PATH", "/nowhere").output().unwrap()).with_code(1);
+    assert!(ended.stderr.contains("--engine script"), "{ended:?}");
+}
+
+#[test]
+fn a_campaign_that_is_none_and_a_task_that_is_none_are_named() {
+    let place = Place::new();
+    let none = place.run("cluster status nowhere").with_code(1);
+    assert!(none.stderr.contains("no campaign at nowhere"), "{none:?}");
+    place.run(&format!("cluster submit {WHAT} --engine script --results shared")).with_code(0);
+    let beyond = place.run("cluster work shared/cluster --task 99").with_code(1);
+    assert!(beyond.stderr.contains("no task 99"), "{beyond:?}");
+    let mut command = place.command("cluster work shared/cluster");
+    command.env_remove("SLURM_ARRAY_TASK_ID").env_remove("JOB_COMPLETION_INDEX");
+    let unsaid = Ended::of(&command.output().unwrap()).with_code(1);
+    assert!(unsaid.stderr.contains("give --task N"), "{unsaid:?}");
+    fs::write(place.path("shared/cluster/campaign.json"), "{}").unwrap();
+    let broken = place.run("cluster status shared/cluster").with_code(1);
+    assert!(broken.stderr.contains("is no campaign"), "{broken:?}");
+}

@@ -1,0 +1,203 @@
+//! Shares of a plan for the array tasks of an engine that exists already: Slurm, or any launcher
+//! that can run a list of commands.
+//!
+//! Tasks only say which trials they carry out; records land in the shared directory as ever, so a
+//! task may be killed, queued again, or run twice, and nothing is lost or doubled.
+
+mod launchers;
+mod slurm;
+
+use crate::pool::chain;
+use crate::{CostModel, Trial};
+use mercer_datasets::Catalogue;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+pub use launchers::{hyperqueue, kubernetes, task_list};
+pub use slurm::slurm;
+
+const MIB: f64 = 1024.0 * 1024.0;
+/// What the program needs before it holds a row.
+const PROGRAM_MIB: f64 = 256.0;
+/// The smallest request; others are its doubles, so that few arrays hold all tasks.
+const LEAST_MIB: u64 = 512;
+/// Minutes for starting, loading data, and waiting for a slow disk.
+const ALLOWANCE_MINUTES: f64 = 10.0;
+/// How much longer than predicted a task may take before its time limit.
+const PATIENCE: f64 = 2.0;
+
+/// What one array task carries out, and what it is granted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// Number of the task, from 1.
+    pub index: usize,
+    /// Digests of its trials' keys.
+    pub trials: Vec<String>,
+    /// Predicted seconds of one core.
+    pub seconds: f64,
+    /// Memory to ask for, in MiB.
+    pub mib: u64,
+    /// Minutes to ask for.
+    pub minutes: u64,
+}
+
+/// How a plan is cut into tasks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grouping {
+    /// Seconds of wall-clock time that a task should take.
+    pub seconds: f64,
+    /// Tasks at least, so that all nodes have work.
+    pub least: usize,
+    /// Tasks at most: what an array may hold.
+    pub most: usize,
+    /// Trials side by side in a task, one core each.
+    pub cores: usize,
+    /// Measured bytes over predicted ones that requests allow for.
+    pub bytes_factor: f64,
+}
+
+/// Consecutive tasks with the same request: one array job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array<'a> {
+    /// The tasks, in order of index.
+    pub tasks: &'a [Task],
+    /// MiB of each.
+    pub mib: u64,
+    /// Minutes of the longest.
+    pub minutes: u64,
+}
+
+/// How an engine is to call us.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// The program.
+    pub program: PathBuf,
+    /// The directory from which its relative paths count.
+    pub directory: PathBuf,
+    /// The directory of the campaign, for `cluster work`.
+    pub campaign: PathBuf,
+    /// Trials side by side in a task.
+    pub cores: usize,
+    /// Tasks at once, if limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<usize>,
+    /// How often a stopped task is queued again.
+    pub restarts: u32,
+    /// Further directives for the head of a Slurm script, such as `--partition=long`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directives: Vec<String>,
+}
+
+/// Trials that must run in one process, one after the other: they share a tuning.
+struct Unit<'a> {
+    trials: Vec<&'a Trial>,
+    seconds: f64,
+    mib: u64,
+}
+
+/// Cuts trials into tasks of similar predicted time, by the memory that they need.
+///
+/// Trials that share a tuning stay together. Each task goes to the least busy of its class, longest
+/// unit first, so the longest task is at most 4/3 of the best possible one (Graham 1969), or one
+/// unit. The same plan and the same model give the same tasks.
+pub fn group(trials: &[&Trial], model: &CostModel, how: &Grouping) -> Vec<Task> {
+    let mut units: BTreeMap<String, Unit<'_>> = BTreeMap::new();
+    for trial in trials {
+        let unit =
+            units.entry(chain(trial)).or_insert(Unit { trials: Vec::new(), seconds: 0.0, mib: 0 });
+        unit.trials.push(trial);
+    }
+    let mut classes: BTreeMap<u64, Vec<Unit<'_>>> = BTreeMap::new();
+    let mut total = 0.0;
+    for mut unit in units.into_values() {
+        let forecast = model.forecast(unit.trials.iter().copied());
+        unit.seconds = forecast.seconds;
+        unit.mib = request(&unit, forecast.bytes, how);
+        total += unit.seconds;
+        classes.entry(unit.mib).or_default().push(unit);
+    }
+    // A task of several cores takes its seconds side by side.
+    let cores = how.cores.max(1) as f64;
+    let most = how.most.max(classes.len()) as f64;
+    let wanted = (how.seconds * cores).min(total / how.least.max(1) as f64);
+    let seconds = wanted.max(total / (most - classes.len() as f64 + 1.0)).max(1e-9);
+    let mut tasks = Vec::new();
+    for (mib, mut units) in classes {
+        units.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        let sum: f64 = units.iter().map(|unit| unit.seconds).sum();
+        let count = ((sum / seconds).round() as usize).clamp(1, units.len());
+        let mut bins: Vec<(f64, Vec<&Trial>)> = vec![(0.0, Vec::new()); count];
+        for unit in units {
+            let least = (0..count).min_by(|&a, &b| bins[a].0.total_cmp(&bins[b].0)).unwrap_or(0);
+            bins[least].0 += unit.seconds;
+            bins[least].1.extend(unit.trials);
+        }
+        let longest = bins.iter().fold(0.0, |most: f64, bin| most.max(bin.0));
+        let minutes = (PATIENCE * longest / cores / 60.0 + ALLOWANCE_MINUTES).ceil() as u64;
+        for (seconds, trials) in bins {
+            let (index, trials) =
+                (tasks.len() + 1, trials.iter().map(|trial| trial.key.digest()).collect());
+            tasks.push(Task { index, trials, seconds, mib, minutes });
+        }
+    }
+    tasks
+}
+
+/// MiB of a task that carries out this unit `cores` times at once.
+fn request(unit: &Unit<'_>, bytes: f64, how: &Grouping) -> u64 {
+    let datasets: BTreeSet<&str> =
+        unit.trials.iter().map(|trial| trial.key.dataset.as_str()).collect();
+    let held: f64 = datasets
+        .into_iter()
+        .filter_map(|name| Catalogue::builtin().find(name).ok())
+        .map(|entry| 8.0 * (entry.rows * (entry.features + 1)) as f64)
+        .sum();
+    let needed = PROGRAM_MIB + (held + how.cores.max(1) as f64 * bytes * how.bytes_factor) / MIB;
+    let doubled = (needed / LEAST_MIB as f64).ceil() as u64;
+    LEAST_MIB * doubled.max(1).next_power_of_two()
+}
+
+/// The array jobs that some tasks make: consecutive tasks with one request.
+pub fn arrays(tasks: &[Task]) -> Vec<Array<'_>> {
+    tasks
+        .chunk_by(|a, b| a.mib == b.mib)
+        .map(|tasks| Array {
+            tasks,
+            mib: tasks[0].mib,
+            minutes: tasks.iter().map(|task| task.minutes).max().unwrap_or(0),
+        })
+        .collect()
+}
+
+/// A word for a POSIX shell, whatever it holds.
+fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-=:,+@%".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+impl Launch {
+    /// The command that carries out a task; the engine's variable names the task without one.
+    fn command(&self, task: Option<usize>) -> String {
+        let program = quoted(&self.program.display().to_string());
+        let campaign = quoted(&self.campaign.display().to_string());
+        let task = task.map_or(String::new(), |task| format!(" --task {task}"));
+        format!("{program} cluster work {campaign}{task}")
+    }
+}
+
+/// The number of the task that the engine's environment names: Slurm, `HyperQueue` and GNU parallel
+/// count as they are told to, Kubernetes from 0.
+pub fn task_of_environment(variable: &dyn Fn(&str) -> Option<String>) -> Option<usize> {
+    let number = |name: &str| variable(name)?.parse::<usize>().ok();
+    number("SLURM_ARRAY_TASK_ID")
+        .or_else(|| number("JOB_COMPLETION_INDEX").map(|index| index + 1))
+        .or_else(|| number("HQ_TASK_ID"))
+        .or_else(|| number("PARALLEL_SEQ"))
+}

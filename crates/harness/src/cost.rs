@@ -1,0 +1,272 @@
+//! What a trial will cost, learned from the records of others.
+
+mod expression;
+mod regression;
+mod workload;
+
+use crate::{Trial, TuningSource, yardstick};
+use mercer_learning::Method;
+use mercer_records::{Key, Record, Status};
+use regression::{Observation, Quantity, Regression};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use workload::{Part, Workload};
+
+pub use regression::Basis;
+
+/// The yardstick of the machine whose seconds are counted; others are scaled by theirs.
+const REFERENCE_YARDSTICK: f64 = 0.005;
+/// Shorter trials are timed too coarsely to score a prediction by a factor.
+const SHORT: f64 = 0.05;
+
+/// Predicts seconds and bytes of trials: `ln y` is linear in the logarithms of the method's declared
+/// cost, of n, d and the entries, with the deviations of (method, study, variant) and of the cell,
+/// each shrunk towards 0. Seconds are scaled by the yardsticks of the machines.
+///
+/// Without any record it still answers, by the declared cost alone.
+#[derive(Debug, Clone)]
+pub struct CostModel {
+    seconds: Regression,
+    bytes: Regression,
+    /// Seconds here for a second of the reference.
+    speed: f64,
+    methods: Vec<Method>,
+    /// Number of records learned from.
+    pub records: usize,
+}
+
+/// What a trial, or a part of one, will cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// Seconds on one core of this machine.
+    pub seconds: f64,
+    /// Most bytes held at once by the trial; the program and the dataset come on top.
+    pub bytes: f64,
+    /// What it rests on.
+    pub basis: Basis,
+}
+
+/// What some trials will cost together.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Forecast {
+    /// Number of trials.
+    pub trials: usize,
+    /// Seconds on one core, tunings included; a tuning that several share counts once.
+    pub seconds: f64,
+    /// Most bytes of any one trial.
+    pub bytes: f64,
+    /// Trials predicted from their own cell, from their method, and from its declared cost alone.
+    pub bases: [usize; 3],
+}
+
+/// How far predictions were off on records that the model had not seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeldOut {
+    /// Records predicted.
+    pub records: usize,
+    /// Predicted total seconds over measured ones.
+    pub total: f64,
+    /// Median factor between prediction and measurement, of trials of at least 0.05 s.
+    pub median: f64,
+    /// Factor that nine of ten of them keep.
+    pub nine_of_ten: f64,
+    /// Measured bytes over predicted ones that 19 of 20 records keep.
+    pub bytes: f64,
+}
+
+/// How records are held out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldOut {
+    /// A fifth at a time, by the digest of the key.
+    Fifths,
+    /// A dataset at a time.
+    Datasets,
+}
+
+impl CostModel {
+    /// Learns from records, for a machine whose [`yardstick`] is given.
+    pub fn fit<'a>(
+        records: impl IntoIterator<Item = &'a Record>,
+        methods: &[Method],
+        yardstick: f64,
+    ) -> Self {
+        let observed = Observed::of(records, methods);
+        let all = |_: &Workload, _: usize| true;
+        let records = observed.seconds.len();
+        let speed = if yardstick > 0.0 { yardstick / REFERENCE_YARDSTICK } else { 1.0 };
+        let (seconds, bytes) = observed.fit(&all);
+        Self { seconds, bytes, speed, methods: methods.to_vec(), records }
+    }
+
+    /// Learns from records, for this machine.
+    pub fn here<'a>(records: impl IntoIterator<Item = &'a Record>, methods: &[Method]) -> Self {
+        Self::fit(records, methods, yardstick())
+    }
+
+    /// The trial's fit, without its tuning.
+    pub fn fit_of(&self, trial: &Trial) -> Prediction {
+        self.of(&trial.key)
+    }
+
+    /// The trial's tuning, if it will tune.
+    pub fn tuning_of(&self, trial: &Trial) -> Option<Prediction> {
+        match &trial.tuning {
+            TuningSource::Tuner { key, archived: None, .. } => Some(self.of(key)),
+            _ => None,
+        }
+    }
+
+    /// What some trials cost together.
+    pub fn forecast<'t>(&self, trials: impl IntoIterator<Item = &'t Trial>) -> Forecast {
+        let mut forecast = Forecast::default();
+        let mut tuned = BTreeSet::new();
+        for trial in trials {
+            let mut parts = vec![self.fit_of(trial)];
+            if let TuningSource::Tuner { key, archived: None, .. } = &trial.tuning
+                && tuned.insert(key.digest())
+            {
+                parts.push(self.of(key));
+            }
+            forecast.trials += 1;
+            forecast.seconds += parts.iter().map(|part| part.seconds).sum::<f64>();
+            forecast.bytes = parts.iter().fold(forecast.bytes, |most, part| most.max(part.bytes));
+            // A trial is known no better than its least known part.
+            let basis = parts.iter().map(|part| part.basis).max().unwrap_or(Basis::Declared);
+            forecast.bases[basis as usize] += 1;
+        }
+        forecast
+    }
+
+    /// Sets the weight of each trial to its seconds; a tuning that several share counts once.
+    pub fn weigh(&self, trials: &mut [Trial]) {
+        let mut tuned = BTreeSet::new();
+        for trial in trials {
+            trial.weight = self.fit_of(trial).seconds;
+            if let TuningSource::Tuner { key, archived: None, .. } = &trial.tuning
+                && tuned.insert(key.digest())
+            {
+                trial.weight += self.of(key).seconds;
+            }
+        }
+    }
+
+    fn of(&self, key: &Key) -> Prediction {
+        let Some(work) = Workload::of(key, &self.methods) else {
+            return Prediction { seconds: 1.0, bytes: 1e6, basis: Basis::Declared };
+        };
+        let (seconds, basis) = self.seconds.predict(&work);
+        let (bytes, _) = self.bytes.predict(&work);
+        // What a limit stops costs no more than the limit.
+        let limit = |name: &str| key.limits.get(name).and_then(Value::as_f64).unwrap_or(f64::MAX);
+        let seconds = (seconds * self.speed).min(limit("seconds"));
+        Prediction { seconds, bytes: bytes.min(limit("bytes")), basis }
+    }
+
+    /// Learns from a part of the records and predicts the rest, until each was predicted once.
+    ///
+    /// `None` with fewer than ten records.
+    pub fn held_out<'a>(
+        records: impl IntoIterator<Item = &'a Record>,
+        methods: &[Method],
+        by: HoldOut,
+    ) -> Option<HeldOut> {
+        let observed = Observed::of(records, methods);
+        if observed.seconds.len() < 10 {
+            return None;
+        }
+        let datasets: Vec<&String> = {
+            let names: BTreeSet<&String> =
+                observed.seconds.iter().map(|(seen, _)| &seen.work.dataset).collect();
+            names.into_iter().collect()
+        };
+        let folds = if by == HoldOut::Fifths { 5 } else { datasets.len() };
+        let fold = |work: &Workload, digest: usize| match by {
+            HoldOut::Fifths => digest % 5,
+            HoldOut::Datasets => datasets.binary_search(&&work.dataset).unwrap_or(0),
+        };
+        let (mut measured, mut predicted) = (0.0, 0.0);
+        let (mut factors, mut bytes) = (Vec::new(), Vec::new());
+        for one in 0..folds {
+            let (seconds, memory) = observed.fit(&|work, digest| fold(work, digest) != one);
+            for (seen, digest) in &observed.seconds {
+                if fold(&seen.work, *digest) == one {
+                    let (guess, _) = seconds.predict(&seen.work);
+                    measured += seen.value;
+                    predicted += guess;
+                    if seen.value > SHORT {
+                        factors.push((guess / seen.value).max(seen.value / guess));
+                    }
+                }
+            }
+            for (seen, digest) in &observed.bytes {
+                if fold(&seen.work, *digest) == one {
+                    bytes.push(seen.value / memory.predict(&seen.work).0);
+                }
+            }
+        }
+        Some(HeldOut {
+            records: observed.seconds.len(),
+            total: predicted / measured,
+            median: quantile(&mut factors, 0.5),
+            nine_of_ten: quantile(&mut factors, 0.9),
+            bytes: quantile(&mut bytes, 0.95),
+        })
+    }
+}
+
+/// The least value that a share of the others do not exceed; 1 of none.
+fn quantile(values: &mut [f64], share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let at = ((values.len() as f64 * share).ceil() as usize).max(1) - 1;
+    values.get(at).copied().unwrap_or(1.0)
+}
+
+/// Measurements with the first digits of their keys' digests.
+struct Observed {
+    seconds: Vec<(Observation, usize)>,
+    bytes: Vec<(Observation, usize)>,
+}
+
+impl Observed {
+    fn of<'a>(records: impl IntoIterator<Item = &'a Record>, methods: &[Method]) -> Self {
+        // In the order of the keys: sums do not depend on that of the records.
+        let by_digest: BTreeMap<String, &Record> =
+            records.into_iter().map(|record| (record.key.digest(), record)).collect();
+        let (mut seconds, mut bytes) = (Vec::new(), Vec::new());
+        for (digest, record) in by_digest {
+            // What a limit stopped says what the limit was.
+            if !matches!(record.result.status, Status::Done | Status::Diverged) {
+                continue;
+            }
+            let Some(work) = Workload::of(&record.key, methods) else { continue };
+            let digest = usize::from_str_radix(&digest[..8], 16).unwrap_or(0);
+            let phases: &[&str] = match work.part {
+                Part::Fit => &["prepare", "fit", "predict"],
+                Part::Tuning => &["tune"],
+            };
+            let sum: f64 = phases.iter().filter_map(|phase| record.run.seconds.get(*phase)).sum();
+            let slowness = record.run.yardstick_seconds / REFERENCE_YARDSTICK;
+            if sum > 0.0 && slowness > 0.0 {
+                let value = (sum / slowness).max(1e-4);
+                seconds.push((Observation { work: work.clone(), value }, digest));
+            }
+            if record.run.peak_bytes > 0 {
+                let value = record.run.peak_bytes as f64;
+                bytes.push((Observation { work, value }, digest));
+            }
+        }
+        Self { seconds, bytes }
+    }
+
+    fn fit(&self, wanted: &dyn Fn(&Workload, usize) -> bool) -> (Regression, Regression) {
+        let chosen = |all: &'_ [(Observation, usize)], quantity| {
+            let some: Vec<&Observation> = all
+                .iter()
+                .filter(|(seen, digest)| wanted(&seen.work, *digest))
+                .map(|(seen, _)| seen)
+                .collect();
+            Regression::fit(quantity, &some)
+        };
+        (chosen(&self.seconds, Quantity::Seconds), chosen(&self.bytes, Quantity::Bytes))
+    }
+}

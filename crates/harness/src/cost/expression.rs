@@ -1,0 +1,157 @@
+//! The value of a declared cost such as `epochs n D (d + K)`.
+
+/// Evaluates a method's declared cost; `size` gives the value of each name.
+///
+/// The grammar is that of [`mercer_learning::Cost`]: sums, differences, products written by
+/// juxtaposition, `·` or `*`, quotients, powers, brackets, and `min(a, b)`. `None` if the text is no
+/// such expression (`"-"`), or its value is no positive number.
+pub(crate) fn evaluate(text: &str, size: &dyn Fn(&str) -> f64) -> Option<f64> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut parser = Parser { letters: &letters, at: 0, size };
+    let value = parser.sum()?;
+    parser.skip();
+    (parser.at == letters.len() && value.is_finite() && value > 0.0).then_some(value)
+}
+
+struct Parser<'a> {
+    letters: &'a [char],
+    at: usize,
+    size: &'a dyn Fn(&str) -> f64,
+}
+
+impl Parser<'_> {
+    fn skip(&mut self) {
+        while self.letters.get(self.at).is_some_and(|letter| letter.is_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.skip();
+        self.letters.get(self.at).copied()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn sum(&mut self) -> Option<f64> {
+        let mut value = self.product()?;
+        loop {
+            if self.take('+') {
+                value += self.product()?;
+            } else if self.take('-') {
+                value -= self.product()?;
+            } else {
+                return Some(value);
+            }
+        }
+    }
+
+    fn product(&mut self) -> Option<f64> {
+        let mut value = self.power()?;
+        loop {
+            if self.take('/') {
+                value /= self.power()?;
+                continue;
+            }
+            let sign = self.take('·') || self.take('*');
+            // Juxtaposition is a product, too.
+            let next = self.peek().is_some_and(|next| next == '(' || next.is_alphanumeric());
+            if !sign && !next {
+                return Some(value);
+            }
+            value *= self.power()?;
+        }
+    }
+
+    fn power(&mut self) -> Option<f64> {
+        let base = self.atom()?;
+        if let Some(exponent) = self.peek().and_then(superscript) {
+            self.at += 1;
+            return Some(base.powf(exponent));
+        }
+        if self.take('^') { Some(base.powf(self.atom()?)) } else { Some(base) }
+    }
+
+    fn atom(&mut self) -> Option<f64> {
+        let first = self.peek()?;
+        if self.take('(') {
+            let value = self.sum()?;
+            return self.take(')').then_some(value);
+        }
+        let word = |letter: &char| letter.is_alphanumeric() || *letter == '_' || *letter == '.';
+        let rest = &self.letters[self.at..];
+        let length = rest
+            .iter()
+            .take_while(|letter| word(letter) && superscript(**letter).is_none())
+            .count();
+        let text: String = rest[..length].iter().collect();
+        self.at += length;
+        if first.is_ascii_digit() {
+            return text.parse().ok();
+        }
+        if length == 0 {
+            return None;
+        }
+        if matches!(text.as_str(), "min" | "max" | "log" | "sqrt") && self.take('(') {
+            let mut value = self.sum()?;
+            while self.take(',') {
+                let other = self.sum()?;
+                value = if text == "max" { value.max(other) } else { value.min(other) };
+            }
+            value = match text.as_str() {
+                "log" => value.max(std::f64::consts::E).ln(),
+                "sqrt" => value.sqrt(),
+                _ => value,
+            };
+            return self.take(')').then_some(value);
+        }
+        Some((self.size)(&text))
+    }
+}
+
+const fn superscript(letter: char) -> Option<f64> {
+    match letter {
+        '²' => Some(2.0),
+        '³' => Some(3.0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Option<f64> {
+        evaluate(text, &|name| match name {
+            "n" => 10.0,
+            "D" => 4.0,
+            "d" => 3.0,
+            "K" => 2.0,
+            "epochs" => 5.0,
+            _ => 1.0,
+        })
+    }
+
+    #[test]
+    fn declared_costs_have_their_value() {
+        assert_eq!(value("epochs n D (d + K)"), Some(1000.0));
+        assert_eq!(value("n^3/3 + n^2 d"), Some(1000.0 / 3.0 + 300.0));
+        assert_eq!(value("n D min(n, D) + min(n, D)^3"), Some(160.0 + 64.0));
+        assert_eq!(value("n d + 4 D (d + K)"), Some(110.0));
+        assert_eq!(value("n² d + n · iterations"), Some(310.0));
+        assert_eq!(value("n_test d ΣM"), Some(3.0));
+        assert_eq!(value("1"), Some(1.0));
+        assert_eq!(value("n - 4"), Some(6.0));
+    }
+
+    #[test]
+    fn what_is_no_expression_has_none() {
+        for text in ["-", "", "n +", "(n", "n)", "n - n", "min(n"] {
+            assert_eq!(value(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! A log-linear regression that learns from other methods, its own, and its own cell.
+
+use super::workload::{Part, Workload};
+use mercer_linalg::Cholesky;
+use ndarray::{Array1, Array2};
+use std::collections::BTreeMap;
+
+/// What is regressed, and how the declared cost enters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    Seconds,
+    Bytes,
+}
+
+/// One measurement.
+#[derive(Debug, Clone)]
+pub(crate) struct Observation {
+    pub work: Workload,
+    /// Seconds on the reference machine, or bytes.
+    pub value: f64,
+}
+
+/// Power of the declared cost in the prior: caches and vector units make it a little less than 1.
+const POWER: f64 = 0.8;
+/// How firmly the slopes are held at the prior, in weights of a trial.
+const FIRMNESS: f64 = 5.0;
+/// Weight of the prior "no deviation" of a group and of a cell.
+const OF_GROUP: f64 = 1.0;
+const OF_CELL: f64 = 0.15;
+const TERMS: usize = 5;
+
+/// `ln y = a + Σ bⱼ ln xⱼ + deviation of the group + deviation of the cell`.
+///
+/// The xⱼ are the method's declared cost, n, d and the entries of both parts; a and b are the
+/// method's own, held near those of all methods; the deviations are shrunk means of residuals. A
+/// factor corrects the mean for the exponential of a spread.
+#[derive(Debug, Clone)]
+pub(crate) struct Regression {
+    quantity: Quantity,
+    /// Intercept of all methods, by part.
+    pooled: BTreeMap<Part, f64>,
+    methods: BTreeMap<(Part, String), Array1<f64>>,
+    groups: BTreeMap<String, f64>,
+    cells: BTreeMap<String, f64>,
+    correction: f64,
+}
+
+/// What a prediction rests on, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    /// Records of other repeats of the same cell.
+    Cell,
+    /// Records of the same method.
+    Method,
+    /// The method's declared cost alone.
+    Declared,
+}
+
+impl Regression {
+    pub(crate) fn fit(quantity: Quantity, observations: &[&Observation]) -> Self {
+        let mut fitted = Self {
+            quantity,
+            pooled: BTreeMap::new(),
+            methods: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            correction: 1.0,
+        };
+        let mut by_method: BTreeMap<(Part, String), Vec<&Observation>> = BTreeMap::new();
+        let mut sums: BTreeMap<Part, (f64, f64)> = BTreeMap::new();
+        for seen in observations {
+            let weight = fitted.weight(seen);
+            let sum = sums.entry(seen.work.part).or_default();
+            sum.0 += weight * (seen.value.ln() - POWER * fitted.declared(&seen.work));
+            sum.1 += weight;
+            by_method.entry((seen.work.part, seen.work.method.clone())).or_default().push(seen);
+        }
+        fitted.pooled = sums
+            .into_iter()
+            .filter(|(_, (_, weight))| *weight > 0.0)
+            .map(|(part, (sum, weight))| (part, sum / weight))
+            .collect();
+        for (method, seen) in by_method {
+            if let Some(coefficients) = fitted.own(method.0, &seen) {
+                fitted.methods.insert(method, coefficients);
+            }
+        }
+        fitted.groups = fitted.deviations(observations, OF_GROUP, |work| &work.group);
+        fitted.cells = fitted.deviations(observations, OF_CELL, |work| &work.cell);
+        let (mut measured, mut predicted) = (0.0, 0.0);
+        for seen in observations {
+            measured += seen.value;
+            predicted += fitted.predict(&seen.work).0;
+        }
+        if predicted > 0.0 {
+            fitted.correction = measured / predicted;
+        }
+        fitted
+    }
+
+    pub(crate) fn predict(&self, work: &Workload) -> (f64, Basis) {
+        let own = self.methods.get(&(work.part, work.method.clone()));
+        let base = match own {
+            Some(coefficients) => self.terms(work).dot(coefficients),
+            None => self.prior(work.part).dot(&self.terms(work)),
+        };
+        let of = |deviations: &BTreeMap<String, f64>, name: &str| deviations.get(name).copied();
+        let cell = of(&self.cells, &work.cell);
+        let group = of(&self.groups, &work.group).unwrap_or(0.0);
+        let basis = match (own, cell) {
+            (_, Some(_)) => Basis::Cell,
+            (Some(_), None) => Basis::Method,
+            (None, None) => Basis::Declared,
+        };
+        let logarithm = base + group + cell.unwrap_or(0.0);
+        (logarithm.exp() * self.correction, basis)
+    }
+
+    /// Trials of milliseconds tell of clocks and caches, not of the method.
+    fn weight(&self, seen: &Observation) -> f64 {
+        match self.quantity {
+            Quantity::Seconds => seen.value / (seen.value + 0.05),
+            Quantity::Bytes => seen.value / (seen.value + 1e6),
+        }
+    }
+
+    fn declared(&self, work: &Workload) -> f64 {
+        match self.quantity {
+            Quantity::Seconds => work.operations,
+            Quantity::Bytes => work.bytes,
+        }
+    }
+
+    fn terms(&self, work: &Workload) -> Array1<f64> {
+        let [n, d, entries] = work.sizes;
+        Array1::from(vec![1.0, self.declared(work), n, d, entries])
+    }
+
+    /// Without a record of anything: a billion operations a second, the bytes declared.
+    fn prior(&self, part: Part) -> Array1<f64> {
+        let none = match self.quantity {
+            Quantity::Seconds => -1e9_f64.ln() * POWER,
+            Quantity::Bytes => 0.0,
+        };
+        let any = self.pooled.values().next().copied();
+        let intercept = self.pooled.get(&part).copied().or(any).unwrap_or(none);
+        Array1::from(vec![intercept, POWER, 0.0, 0.0, 0.0])
+    }
+
+    /// Weighted least squares with a pull towards the prior.
+    fn own(&self, part: Part, seen: &[&Observation]) -> Option<Array1<f64>> {
+        let prior = self.prior(part);
+        let mut normal = Array2::from_diag(&Array1::from_elem(TERMS, FIRMNESS));
+        normal[[0, 0]] = 0.01;
+        let mut right = Array2::zeros((TERMS, 1));
+        for one in seen {
+            let (terms, weight) = (self.terms(&one.work), self.weight(one));
+            let gap = one.value.ln() - terms.dot(&prior);
+            for i in 0..TERMS {
+                right[[i, 0]] += weight * gap * terms[i];
+                for j in 0..TERMS {
+                    normal[[i, j]] += weight * terms[i] * terms[j];
+                }
+            }
+        }
+        let shift = Cholesky::factor(normal).ok()?.solve(&right).ok()?;
+        Some(prior + shift.column(0))
+    }
+
+    fn deviations(
+        &self,
+        observations: &[&Observation],
+        shrinkage: f64,
+        name: impl Fn(&Workload) -> &String,
+    ) -> BTreeMap<String, f64> {
+        let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+        for seen in observations {
+            let weight = self.weight(seen);
+            let gap = seen.value.ln() - self.predict(&seen.work).0.ln();
+            let sum = sums.entry(name(&seen.work).clone()).or_default();
+            sum.0 += weight * gap;
+            sum.1 += weight;
+        }
+        sums.into_iter().map(|(name, (sum, weight))| (name, sum / (weight + shrinkage))).collect()
+    }
+}

@@ -1,0 +1,112 @@
+//! What a key says of the size of its trial.
+
+use super::expression::evaluate;
+use crate::SplitRule;
+use mercer_datasets::Catalogue;
+use mercer_learning::{Method, Shape, find};
+use mercer_records::{Key, canonical};
+use serde_json::Value;
+
+/// A fit, or the search for its settings: the two parts of a trial that are predicted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Part {
+    /// Preparing, fitting, predicting.
+    Fit,
+    /// Tuning.
+    Tuning,
+}
+
+/// What a prediction may use of a trial: everything in its key, nothing of its outcome.
+#[derive(Debug, Clone)]
+pub(crate) struct Workload {
+    pub part: Part,
+    pub method: String,
+    /// Method within a study and a variant.
+    pub group: String,
+    /// Everything in the key but the repeat.
+    pub cell: String,
+    pub dataset: String,
+    /// Logarithm of the declared operations.
+    pub operations: f64,
+    /// Logarithm of the declared bytes.
+    pub bytes: f64,
+    /// Logarithms of n, of d, and of all entries of both parts.
+    pub sizes: [f64; 3],
+}
+
+impl Workload {
+    /// `None` where the dataset or the method is unknown: a simulation.
+    pub(crate) fn of(key: &Key, methods: &[Method]) -> Option<Self> {
+        let entry = Catalogue::builtin().find(&key.dataset).ok()?;
+        let method = find(methods, &key.method).ok()?;
+        let shape = Shape { rows: entry.rows, features: entry.features, task: entry.task };
+        let part = match key.tuning.get("part").and_then(Value::as_str) {
+            Some("tuning") => Part::Tuning,
+            _ => Part::Fit,
+        };
+        let rule = key.protocol.get("split").cloned();
+        let rule = rule.and_then(|rule| serde_json::from_value(rule).ok());
+        let (mut train, test) = match rule {
+            Some(SplitRule::Official { train }) => {
+                (train.unwrap_or(entry.parts.train).min(entry.parts.train), entry.parts.test)
+            }
+            Some(SplitRule::Random { train }) => {
+                let count = (entry.parts.train as f64 * train).round() as usize;
+                (count, entry.parts.train - count.min(entry.parts.train))
+            }
+            _ => (entry.rows * 4 / 5, entry.rows / 5),
+        };
+        let whole = |value: Option<&Value>| value.and_then(Value::as_u64).map(|n| n as usize);
+        if let Some(rows) = whole(key.protocol.get("rows")) {
+            train = train.min(rows);
+        }
+        let tuner = key.tuning.get("tuner");
+        if let (Part::Tuning, Some(rows)) = (part, whole(tuner.and_then(|t| t.get("rows")))) {
+            train = train.min(rows);
+        }
+        let defaults = (method.defaults)(&shape);
+        let setting = |name: &str| {
+            key.settings.get(name).or_else(|| defaults.get(name)).and_then(Value::as_f64)
+        };
+        let width = ["features", "landmarks", "centres"].into_iter().find_map(setting);
+        let (n, d) = (train.max(1) as f64, entry.features.max(1) as f64);
+        let size = |name: &str| match name {
+            "n" => n,
+            "n_test" => test.max(1) as f64,
+            "d" => d,
+            "K" => entry.classes.max(1) as f64,
+            "D" | "M" | "m" => setting(name).or(width).unwrap_or(1.0),
+            "b" => setting("batch").unwrap_or(1.0),
+            _ => setting(name).unwrap_or(1.0),
+        };
+        let fits = if part == Part::Tuning { candidates(tuner) } else { 1.0 };
+        let operations = evaluate(method.cost.fit, &size).unwrap_or(n * d) * fits;
+        let bytes = evaluate(method.cost.memory, &size).unwrap_or(n * d) * 8.0;
+        let group = format!("{part:?} {} {} {}", key.method, key.artefact, key.variant);
+        let cell = Key {
+            repeat: 0,
+            revision: 0,
+            seed: 0,
+            fingerprint: String::new(),
+            limits: std::collections::BTreeMap::new(),
+            ..key.clone()
+        };
+        Some(Self {
+            part,
+            method: key.method.clone(),
+            group,
+            cell: canonical(&cell),
+            dataset: key.dataset.clone(),
+            operations: operations.max(1.0).ln(),
+            bytes: bytes.max(1.0).ln(),
+            sizes: [n.ln(), d.ln(), ((n + test as f64) * d).ln()],
+        })
+    }
+}
+
+/// Full fits that a tuner's budget amounts to, without the final one.
+fn candidates(tuner: Option<&Value>) -> f64 {
+    let tuner: Option<crate::Tuner> =
+        tuner.cloned().and_then(|tuner| serde_json::from_value(tuner).ok());
+    tuner.map_or(1.0, |tuner| (tuner.cost() - 1.0).max(1.0))
+}

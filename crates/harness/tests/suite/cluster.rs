@@ -1,0 +1,217 @@
+//! Plans cut into tasks, and what engines are handed.
+
+use crate::bench::{STUDY, all};
+use crate::doubles::METHODS;
+use mercer_harness::{
+    CostModel, Grouping, Launch, Task, Trial, arrays, group, hyperqueue, kubernetes, slurm,
+    task_list, task_of_environment,
+};
+use std::collections::BTreeMap;
+
+const HOW: Grouping =
+    Grouping { seconds: 3600.0, least: 1, most: 1000, cores: 1, bytes_factor: 1.5 };
+
+fn tasks(trials: &[Trial], how: &Grouping) -> Vec<Task> {
+    let trials: Vec<&Trial> = trials.iter().collect();
+    group(&trials, &CostModel::fit(&[], METHODS, 0.005), how)
+}
+
+fn launch() -> Launch {
+    Launch {
+        program: "/opt/mercer".into(),
+        directory: "/shared/my study".into(),
+        campaign: "/shared/my study/results/cluster".into(),
+        cores: 2,
+        at_once: Some(3),
+        restarts: 5,
+        directives: vec!["--partition=long".to_owned()],
+    }
+}
+
+fn three() -> Vec<Task> {
+    let task = |index, mib, minutes| Task {
+        index,
+        trials: vec![format!("{index:064}")],
+        seconds: 60.0 * index as f64,
+        mib,
+        minutes,
+    };
+    vec![task(1, 512, 12), task(2, 512, 15), task(3, 2048, 40)]
+}
+
+#[test]
+fn every_trial_is_in_one_task_and_the_same_plan_gives_the_same_tasks() {
+    let trials = all(STUDY);
+    let four = tasks(&trials, &Grouping { least: 4, ..HOW });
+    assert_eq!(four.len(), 4);
+    let mut digests: Vec<&String> = four.iter().flat_map(|task| &task.trials).collect();
+    let mut planned: Vec<String> = trials.iter().map(|trial| trial.key.digest()).collect();
+    digests.sort();
+    planned.sort();
+    assert!(digests.into_iter().eq(&planned));
+    let mut reversed = trials;
+    reversed.reverse();
+    let again = tasks(&reversed, &Grouping { least: 4, ..HOW });
+    let sorted = |tasks: &[Task]| -> Vec<Vec<String>> {
+        let trials = |task: &Task| {
+            let mut trials = task.trials.clone();
+            trials.sort();
+            trials
+        };
+        tasks.iter().map(trials).collect()
+    };
+    assert_eq!(sorted(&again), sorted(&four));
+    let indices: Vec<usize> = four.iter().map(|task| task.index).collect();
+    assert_eq!(indices, [1, 2, 3, 4]);
+}
+
+#[test]
+fn tasks_take_about_as_long_as_each_other() {
+    let mut trials = all(STUDY);
+    // Fits of one cost, and no tuning: the shares can be even.
+    trials.retain(|trial| trial.key.variant == "given");
+    for tasks in [2, 3, 5].map(|least| tasks(&trials, &Grouping { least, ..HOW })) {
+        let seconds: Vec<f64> = tasks.iter().map(|task| task.seconds).collect();
+        let total: f64 = seconds.iter().sum();
+        let longest = seconds.iter().copied().fold(0.0, f64::max);
+        // Graham's bound, and a unit of the twelve.
+        assert!(longest <= total / tasks.len() as f64 + total / 12.0 + 1e-12, "{seconds:?}");
+    }
+    // An array holds no more than it may.
+    let limited = tasks(&trials, &Grouping { least: 12, most: 3, ..HOW });
+    assert_eq!(limited.len(), 3);
+}
+
+#[test]
+fn trials_that_share_a_tuning_stay_together() {
+    let official = STUDY
+        .replace("split = { kind = \"random\", train = 0.8 }", "split = { kind = \"official\" }");
+    let mut trials = all(&official);
+    trials.retain(|trial| trial.key.variant == "tuned");
+    let task_of: BTreeMap<String, usize> = tasks(&trials, &Grouping { least: 100, ..HOW })
+        .into_iter()
+        .flat_map(|task| task.trials.into_iter().map(move |trial| (trial, task.index)))
+        .collect();
+    for method in ["drifting-mean", "closed-mean"] {
+        let mut indices: Vec<usize> = trials
+            .iter()
+            .filter(|trial| trial.key.method == method)
+            .map(|trial| task_of[&trial.key.digest()])
+            .collect();
+        indices.dedup();
+        assert_eq!(indices.len(), 1, "{method}");
+    }
+    assert!(task_of.values().max() > Some(&2), "what shares nothing is spread");
+}
+
+#[test]
+fn nothing_to_run_is_no_task() {
+    assert!(tasks(&[], &HOW).is_empty() && arrays(&[]).is_empty());
+}
+
+#[test]
+fn tasks_with_one_request_make_one_array() {
+    let tasks = three();
+    let arrays = arrays(&tasks);
+    let told: Vec<(usize, u64, u64)> =
+        arrays.iter().map(|array| (array.tasks.len(), array.mib, array.minutes)).collect();
+    assert_eq!(told, [(2, 512, 15), (1, 2048, 40)]);
+}
+
+#[test]
+fn slurm_is_handed_an_array_that_asks_for_what_it_needs_and_is_queued_again() {
+    let tasks = three();
+    let script = slurm(&arrays(&tasks)[0], &launch());
+    let golden = r#"#!/bin/bash
+#SBATCH --job-name=mercer
+#SBATCH --array=1-2%3
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=2
+#SBATCH --mem=512M
+#SBATCH --time=15
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --signal=B:TERM@120
+#SBATCH --output=/shared/my\ study/results/cluster/logs/task-%a.log
+#SBATCH --partition=long
+
+# Written by `mercer cluster submit`. A task that was stopped goes on from its records.
+cd '/shared/my study' || exit 1
+export OPENBLAS_NUM_THREADS=1
+/opt/mercer cluster work '/shared/my study/results/cluster' &
+worker=$!
+trap 'kill -TERM "$worker" 2>/dev/null' TERM
+wait "$worker"
+ended=$?
+# The trap ends the wait before the worker has ended.
+while kill -0 "$worker" 2>/dev/null; do
+  wait "$worker"
+  ended=$?
+done
+if [ "$ended" -ge 128 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 5 ]; then
+  echo "stopped with status $ended; queued again"
+  scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}" && exit 0
+fi
+exit "$ended"
+"#;
+    assert_eq!(script, golden);
+    assert!(slurm(&arrays(&tasks)[1], &launch()).contains("--array=3-3%3\n"));
+}
+
+#[test]
+fn any_launcher_is_handed_a_list_of_commands() {
+    let golden = "\
+/opt/mercer cluster work '/shared/my study/results/cluster' --task 1
+/opt/mercer cluster work '/shared/my study/results/cluster' --task 2
+/opt/mercer cluster work '/shared/my study/results/cluster' --task 3
+";
+    assert_eq!(task_list(&three(), &launch()), golden);
+    let quote = Launch { program: "/o'clock".into(), ..launch() };
+    assert!(task_list(&three(), &quote).starts_with(r"'/o'\''clock' cluster work"));
+}
+
+#[test]
+fn hyperqueue_and_kubernetes_are_handed_an_array() {
+    let golden = "\
+#!/bin/sh
+# Written by `mercer cluster submit`; needs a running HyperQueue server.
+exec hq submit --name mercer --array 1-3 --cpus 2 --time-limit 40min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster'
+";
+    assert_eq!(hyperqueue(&three(), &launch()), golden);
+    let job: serde_json::Value = serde_json::from_str(&kubernetes(&three(), &launch())).unwrap();
+    let golden = serde_json::json!({
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "mercer" },
+        "spec": {
+            "completionMode": "Indexed", "completions": 3, "parallelism": 3, "backoffLimit": 15,
+            "activeDeadlineSeconds": 4020,
+            "template": { "spec": {
+                "restartPolicy": "Never",
+                "containers": [{
+                    "name": "mercer", "image": "IMAGE",
+                    "command": ["/opt/mercer", "cluster", "work", "/shared/my study/results/cluster"],
+                    "workingDir": "/shared/my study",
+                    "env": [{ "name": "OPENBLAS_NUM_THREADS", "value": "1" }],
+                    "resources": {
+                        "requests": { "cpu": 2, "memory": "2048Mi" },
+                        "limits": { "cpu": 2, "memory": "2048Mi" },
+                    },
+                    "volumeMounts": [{ "name": "shared", "mountPath": "/shared/my study" }],
+                }],
+                "volumes": [{
+                    "name": "shared", "persistentVolumeClaim": { "claimName": "CLAIM" },
+                }],
+            } },
+        },
+    });
+    assert_eq!(job, golden);
+}
+
+#[test]
+fn the_engines_environment_names_the_task() {
+    let of = |name: &'static str| move |asked: &str| (asked == name).then(|| "4".to_owned());
+    assert_eq!(task_of_environment(&of("SLURM_ARRAY_TASK_ID")), Some(4));
+    assert_eq!(task_of_environment(&of("JOB_COMPLETION_INDEX")), Some(5));
+    assert_eq!(task_of_environment(&of("HQ_TASK_ID")), Some(4));
+    assert_eq!(task_of_environment(&of("PARALLEL_SEQ")), Some(4));
+    assert_eq!(task_of_environment(&of("HOME")), None);
+}

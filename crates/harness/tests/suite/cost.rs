@@ -1,0 +1,119 @@
+//! What the cost model learns from records, and what it says without any.
+
+use crate::bench::{STUDY, all};
+use crate::doubles::METHODS;
+use mercer_datasets::Catalogue;
+use mercer_harness::{Basis, CostModel, HoldOut, Trial};
+use mercer_records::{Record, Run, Status, TrialResult};
+use std::collections::BTreeMap;
+
+const DATASETS: [&str; 8] =
+    ["abalone", "australian", "dna", "letter", "segment", "satimage", "vowel", "wine"];
+
+/// The trials of the study as if they were of another dataset.
+fn of(dataset: &str) -> Vec<Trial> {
+    let mut trials = all(STUDY);
+    trials.retain(|trial| trial.key.variant == "given");
+    for trial in &mut trials {
+        dataset.clone_into(&mut trial.key.dataset);
+    }
+    trials
+}
+
+/// A record of a machine that takes a microsecond for each entry of the training part, with noise.
+fn record(trial: &Trial, yardstick: f64) -> Record {
+    let entry = Catalogue::builtin().find(&trial.key.dataset).unwrap();
+    let noise = 1.0 + 0.05 * f64::from(trial.key.repeat % 3) - 0.05;
+    let seconds = 1e-5 * 0.8 * (entry.parts.train * entry.features) as f64 * noise;
+    let result = TrialResult {
+        status: Status::Done,
+        error: None,
+        metrics: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        convergence: serde_json::Value::Null,
+        settings: BTreeMap::new(),
+        tuning: None,
+        curve: Vec::new(),
+        predicted: None,
+        wrong: None,
+        rows: [1, 1],
+    };
+    let run = Run {
+        seconds: BTreeMap::from([("fit".to_owned(), seconds * yardstick / 0.005)]),
+        peak_bytes: 8_000 * entry.features as u64,
+        yardstick_seconds: yardstick,
+        ..Run::default()
+    };
+    Record::new(trial.key.clone(), result, run)
+}
+
+fn records(yardstick: f64) -> Vec<Record> {
+    DATASETS.iter().flat_map(|name| of(name)).map(|trial| record(&trial, yardstick)).collect()
+}
+
+#[test]
+fn a_law_is_found_and_holds_where_nothing_was_seen() {
+    let records = records(0.005);
+    let fifths = CostModel::held_out(&records, METHODS, HoldOut::Fifths).unwrap();
+    assert_eq!(fifths.records, DATASETS.len() * 12);
+    assert!((fifths.total - 1.0).abs() < 0.1 && fifths.nine_of_ten < 1.2, "{fifths:?}");
+    let datasets = CostModel::held_out(&records, METHODS, HoldOut::Datasets).unwrap();
+    assert!((datasets.total - 1.0).abs() < 0.25 && datasets.nine_of_ten < 2.0, "{datasets:?}");
+    let model = CostModel::fit(&records, METHODS, 0.005);
+    let known = &of("segment")[0];
+    let told = model.fit_of(known);
+    let measured = record(known, 0.005).run;
+    assert_eq!(told.basis, Basis::Cell);
+    assert!((told.seconds / measured.seconds["fit"] - 1.0).abs() < 0.15, "{told:?}");
+    assert!((told.bytes / measured.peak_bytes as f64 - 1.0).abs() < 0.3, "{told:?}");
+    assert_eq!(model.fit_of(&of("pendigits")[0]).basis, Basis::Method);
+}
+
+#[test]
+fn machines_are_compared_by_their_yardsticks() {
+    let trial = &of("letter")[0];
+    let fast = CostModel::fit(&records(0.005), METHODS, 0.005).fit_of(trial);
+    let slow = CostModel::fit(&records(0.005), METHODS, 0.015).fit_of(trial);
+    assert!((slow.seconds / fast.seconds - 3.0).abs() < 1e-9);
+    // Records of a slow machine say the same of a fast one.
+    let learned_there = CostModel::fit(&records(0.02), METHODS, 0.005).fit_of(trial);
+    assert!((learned_there.seconds / fast.seconds - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_order_of_the_records_does_not_matter() {
+    let trial = &of("dna")[1];
+    let mut records = records(0.005);
+    let one = CostModel::fit(&records, METHODS, 0.005).fit_of(trial);
+    records.reverse();
+    assert_eq!(CostModel::fit(&records, METHODS, 0.005).fit_of(trial), one);
+}
+
+#[test]
+fn without_records_the_declared_cost_answers() {
+    let model = CostModel::fit(&[], METHODS, 0.005);
+    let (small, large) = (model.fit_of(&of("wine")[0]), model.fit_of(&of("letter")[0]));
+    assert_eq!((small.basis, large.basis), (Basis::Declared, Basis::Declared));
+    assert!(small.seconds > 0.0 && large.seconds > 10.0 * small.seconds);
+    assert!(CostModel::held_out(&[], METHODS, HoldOut::Fifths).is_none());
+}
+
+/// With an official split one tuning serves all repeats.
+#[test]
+fn a_tuning_that_trials_share_counts_once() {
+    let official = STUDY
+        .replace("split = { kind = \"random\", train = 0.8 }", "split = { kind = \"official\" }");
+    let model = CostModel::fit(&[], METHODS, 0.005);
+    let mut trials = all(&official);
+    trials.retain(|trial| trial.key.variant == "tuned" && trial.key.method == "closed-mean");
+    assert_eq!(trials.len(), 4);
+    let fit = model.fit_of(&trials[0]).seconds;
+    let tuning = model.tuning_of(&trials[0]).unwrap().seconds;
+    assert!(tuning > fit);
+    let forecast = model.forecast(&trials);
+    assert!((forecast.seconds - 4.0 * fit - tuning).abs() < 1e-12);
+    model.weigh(&mut trials);
+    let weights: Vec<f64> = trials.iter().map(|trial| trial.weight).collect();
+    assert!((weights[0] - fit - tuning).abs() < 1e-12 && (weights[3] - fit).abs() < 1e-12);
+    assert_eq!(forecast.bases, [0, 0, 4]);
+}
