@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime};
 
 /// How the names of temporary files begin.
 const WRITING: &str = ".writing-";
+/// How often a temporary file may vanish before its record is written.
+const ATTEMPTS: usize = 5;
 const DAY: Duration = Duration::from_hours(24);
 
 /// A directory of records, one file a trial, named by the digest of its key.
@@ -104,16 +106,23 @@ impl Store {
         // A record is made of maps, lists, words and numbers: it always prints.
         let mut text = serde_json::to_vec(record).map_err(|e| io("write", &path)(e.into()))?;
         text.push(b'\n');
-        let temporary = folder.join(temporary_name());
-        let write = || -> std::io::Result<()> {
-            self.disk.create(&temporary, &text)?;
-            self.disk.sync(&temporary)?;
-            self.disk.rename(&temporary, &path)
-        };
-        if let Err(source) = write() {
-            // On a disk that fails this may fail, too: then it is swept after a day.
-            let _ = self.disk.remove(&temporary);
-            return Err(io("write", &path)(source));
+        for left in (0..ATTEMPTS).rev() {
+            let temporary = folder.join(temporary_name());
+            let write = || -> std::io::Result<()> {
+                self.disk.create(&temporary, &text)?;
+                self.disk.sync(&temporary)?;
+                self.disk.rename(&temporary, &path)
+            };
+            match write() {
+                Ok(()) => break,
+                // Swept by a machine whose clock is days ahead of the file's.
+                Err(error) if error.kind() == ErrorKind::NotFound && left > 0 => {}
+                Err(source) => {
+                    // On a disk that fails this may fail, too: then it is swept after a day.
+                    let _ = self.disk.remove(&temporary);
+                    return Err(io("write", &path)(source));
+                }
+            }
         }
         // The rename itself must survive a power cut.
         self.disk.sync(folder).map_err(io("write", &path))?;
@@ -298,6 +307,46 @@ mod tests {
         assert_eq!(store.list().unwrap().records.len(), 1);
         assert!(!old.exists());
         assert!(new.exists(), "its writer may be at work");
+    }
+
+    /// A disk on which another machine, its clock days ahead, sweeps every temporary file so often.
+    #[derive(Debug)]
+    struct Swept(AtomicU64);
+
+    impl Disk for Swept {
+        fn create_directory(&self, path: &Path) -> std::io::Result<()> {
+            LocalDisk.create_directory(path)
+        }
+        fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+            LocalDisk.read(path)
+        }
+        fn create(&self, path: &Path, content: &[u8]) -> std::io::Result<()> {
+            LocalDisk.create(path, content)?;
+            let sweeps =
+                self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+            if sweeps.is_ok() { LocalDisk.remove(path) } else { Ok(()) }
+        }
+        fn sync(&self, path: &Path) -> std::io::Result<()> {
+            LocalDisk.sync(path)
+        }
+        fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+            LocalDisk.rename(from, to)
+        }
+        fn remove(&self, path: &Path) -> std::io::Result<()> {
+            LocalDisk.remove(path)
+        }
+    }
+
+    #[test]
+    fn a_temporary_file_that_vanishes_is_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let swept =
+            |times| Store::on(Arc::new(Swept(AtomicU64::new(times))), folder.path()).unwrap();
+        swept(4).put(&record(0)).unwrap();
+        assert_eq!(swept(0).get(&record(0).key).unwrap(), Some(record(0)));
+        // For ever is too often, and the record is named.
+        let error = swept(99).put(&record(1)).unwrap_err().to_string();
+        assert!(error.contains(&record(1).key.digest()), "{error}");
     }
 
     #[test]
