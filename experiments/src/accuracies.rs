@@ -20,9 +20,14 @@ pub(crate) struct Accuracies {
     pub paper: &'static str,
     /// The paper's columns: the method's name here, and its name in the published numbers.
     pub methods: &'static [(&'static str, &'static str)],
+    /// What the mean is taken over.
+    pub splits: &'static str,
     /// Lines below the table, after those on the variants.
     pub notes: &'static [&'static str],
 }
+
+/// As the two papers with Table 1 or 2 of accuracies split their data.
+pub(crate) const RANDOM_SPLITS: &str = "random 80/20 splits (MNIST: fixed test part)";
 
 /// Level of the tests behind bold and underline.
 const LEVEL: f64 = 0.05;
@@ -42,9 +47,9 @@ impl Accuracies {
         let findings = findings()?;
         let mut table = Table::new(self.artefact.id, self.artefact.title)
         .caption(
-            "Mean ± deviation (divided by J − 1) over random 80/20 splits (MNIST: fixed test part); accuracy in percent, RMSE of targets scaled to [0, 100]. \
+            format!("Mean ± deviation (divided by J − 1) over {}; accuracy in percent, RMSE of targets scaled to [0, 100]. \
              Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test (MNIST: bootstrap over test rows and seeds). \
-             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.",
+             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.", self.splits),
         )
         .columns([Column::left("Variant")]);
         for (_, printed) in self.methods {

@@ -1,4 +1,4 @@
-use crate::{Desk, ExperimentError, askl, audit, rftk, theory};
+use crate::{Desk, ExperimentError, askl, audit, mce, rftk, theory};
 use mercer_render::{Diagram, Figure, Table};
 use serde::Serialize;
 
@@ -6,8 +6,13 @@ use serde::Serialize;
 pub const PAPERS: &[(&str, &str)] = &[
     ("askl", "Automated Spectral Kernel Learning (Li, Liu, Wang; AAAI 2020)"),
     ("rftk", "Ridgeless Regression with Random Features (Li, Liu, Zhang; IJCAI 2022)"),
+    (
+        "mce",
+        "Hyperparameter Learning for Conditional Kernel Mean Embeddings with Rademacher Complexity Bounds (Hsu, Nock, Ramos; ECML-PKDD 2018)",
+    ),
     ("audit", "Audits: why numbers differ"),
     ("theory", "Theory: bounds beside what was measured"),
+    ("complexity", "Complexity: time beside counted operations"),
 ];
 
 /// A table or figure of a paper, or one of ours.
@@ -45,6 +50,9 @@ pub const ARTEFACTS: &[Artefact] = &[
     rftk::table1::ARTEFACT,
     rftk::figure1a::ARTEFACT,
     rftk::figure2a::ARTEFACT,
+    mce::table1::ARTEFACT,
+    mce::table2::ARTEFACT,
+    mce::figure1::ARTEFACT,
     audit::paired_t::ARTEFACT,
     audit::askl_read_out::ARTEFACT,
     audit::askl_phases::ARTEFACT,
@@ -60,7 +68,12 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::askl_slips::ARTEFACT,
     audit::askl_protocol::ARTEFACT,
     audit::rftk_beta_zero::ARTEFACT,
+    mce::sum_or_mean::ARTEFACT,
+    mce::folds::ARTEFACT,
+    mce::redundancy::ARTEFACT,
+    mce::median::ARTEFACT,
     theory::askl_bound::ARTEFACT,
+    mce::complexity::ARTEFACT,
 ];
 
 /// What a rendering leaves.

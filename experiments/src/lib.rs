@@ -17,6 +17,7 @@ mod computed;
 mod desk;
 mod error;
 mod finding;
+mod mce;
 mod published;
 mod query;
 mod report;
@@ -33,7 +34,7 @@ pub use computed::{COMPUTED, Computed};
 pub use desk::Desk;
 pub use error::ExperimentError;
 pub use finding::{Cells, Finding, findings};
-pub use published::{PublishedCell, published};
+pub use published::{PublishedCell, QuotedNumber, published, quoted};
 pub use report::{Written, write};
 pub use shelf::Shelf;
 pub use study::{STUDIES, study};
@@ -43,7 +44,7 @@ use mercer_harness::Path;
 use mercer_learning::Method;
 
 /// Trials that are whole curves.
-pub const PATHS: &[Path] = &[rftk::double_descent::PATH];
+pub const PATHS: &[Path] = &[rftk::double_descent::PATH, mce::curves::PATH];
 
 /// What a plan may name: every registered method, and the curves.
 pub fn plannable() -> Vec<Method> {
@@ -52,6 +53,11 @@ pub fn plannable() -> Vec<Method> {
 
 /// Every registered method: the papers' learners, then the baselines, in the order of the tables.
 pub fn registry() -> Vec<Method> {
-    [mercer_models::askl::METHODS, mercer_models::rftk::METHODS, mercer_baselines::BASELINES]
-        .concat()
+    [
+        mercer_models::askl::METHODS,
+        mercer_models::rftk::METHODS,
+        mercer_models::mce::METHODS,
+        mercer_baselines::BASELINES,
+    ]
+    .concat()
 }

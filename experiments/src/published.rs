@@ -21,16 +21,38 @@ pub struct PublishedCell {
     /// Whether it stands in the printed table; false where a run was left out of it.
     #[serde(default = "yes")]
     pub published: bool,
+    /// Digits that the paper prints after the point.
+    #[serde(default = "two")]
+    pub digits: usize,
+}
+
+/// A number that a paper prints without a deviation: quoted from others, or stated in its text.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct QuotedNumber {
+    /// Dataset, by our name; with a number of rows where the paper cuts it.
+    pub dataset: String,
+    /// Method, by the paper's name.
+    pub method: String,
+    /// Percent.
+    pub mean: f64,
+    /// Where it comes from.
+    pub setting: String,
 }
 
 fn yes() -> bool {
     true
 }
 
+fn two() -> usize {
+    2
+}
+
 #[derive(Deserialize)]
 struct File {
     repeats: usize,
     cell: Vec<Printed>,
+    #[serde(default)]
+    quoted: Vec<QuotedNumber>,
 }
 
 /// A cell of a file: a number, or what the paper prints where it has none.
@@ -59,9 +81,9 @@ impl File {
 }
 
 impl PublishedCell {
-    /// For [`mercer_statistics::verdict`]: the paper prints two decimals.
+    /// For [`mercer_statistics::verdict`].
     pub fn statistic(&self, repeats: usize) -> Published {
-        Published { mean: self.mean, std: self.std, repeats, digits: 2 }
+        Published { mean: self.mean, std: self.std, repeats, digits: self.digits }
     }
 }
 
@@ -71,9 +93,24 @@ impl PublishedCell {
 /// # Errors
 /// If there is none of that name, or the file does not have its form.
 pub fn published(paper: &str) -> Result<(usize, Vec<PublishedCell>), ExperimentError> {
+    let file = read(paper)?;
+    let repeats = file.repeats;
+    Ok((repeats, file.numbers().map_err(|reason| form(paper, reason))?))
+}
+
+/// The numbers that a paper prints without a deviation.
+///
+/// # Errors
+/// As [`published`].
+pub fn quoted(paper: &str) -> Result<Vec<QuotedNumber>, ExperimentError> {
+    Ok(read(paper)?.quoted)
+}
+
+fn read(paper: &str) -> Result<File, ExperimentError> {
     let text = match paper {
         "askl" => include_str!("../published/askl.toml"),
         "rftk" => include_str!("../published/rftk.toml"),
+        "mce" => include_str!("../published/mce.toml"),
         _ => {
             return Err(ExperimentError::UnknownArtefact {
                 name: paper.to_owned(),
@@ -81,10 +118,11 @@ pub fn published(paper: &str) -> Result<(usize, Vec<PublishedCell>), ExperimentE
             });
         }
     };
-    let form = |reason| ExperimentError::Form { file: format!("published/{paper}.toml"), reason };
-    let file: File = toml::from_str(text).map_err(|error| form(error.to_string()))?;
-    let repeats = file.repeats;
-    Ok((repeats, file.numbers().map_err(form)?))
+    toml::from_str(text).map_err(|error| form(paper, error.to_string()))
+}
+
+fn form(paper: &str, reason: String) -> ExperimentError {
+    ExperimentError::Form { file: format!("published/{paper}.toml"), reason }
 }
 
 #[cfg(test)]
@@ -93,12 +131,14 @@ mod tests {
 
     #[test]
     fn every_paper_is_read() {
-        for (paper, repeats, numbers) in [("askl", 30, 60), ("rftk", 10, 59)] {
+        for (paper, repeats, numbers) in [("askl", 30, 60), ("rftk", 10, 59), ("mce", 10, 42)] {
             let (found, cells) = published(paper).unwrap();
             assert_eq!((found, cells.len()), (repeats, numbers), "{paper}");
             assert!(cells.iter().all(|cell| cell.mean > 0.0 && cell.std >= 0.0));
         }
         assert!(published("none").is_err());
+        assert_eq!(quoted("mce").unwrap().len(), 15);
+        assert!(published("mce").unwrap().1.iter().all(|cell| cell.digits == 1));
     }
 
     #[test]

@@ -7,6 +7,9 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("askl/table2", include_str!("../specs/askl-table2.toml")),
     ("audit/askl", include_str!("../specs/audit-askl.toml")),
     ("rftk/table1", include_str!("../specs/rftk-table1.toml")),
+    ("mce/table1", include_str!("../specs/mce-table1.toml")),
+    ("mce/figure1", include_str!("../specs/mce-figure1.toml")),
+    ("audit/mce", include_str!("../specs/audit-mce.toml")),
     ("rftk/figure2a", include_str!("../specs/rftk-figure2a.toml")),
 ];
 

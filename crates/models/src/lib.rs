@@ -4,7 +4,7 @@
 //! |---|---|
 //! | ASKL: Automated Spectral Kernel Learning | `sk`, `nsk`, `skl`, `nskl`, `askl` ([`askl::METHODS`]) |
 //! | RFTK: Ridgeless Regression with Random Features | `kernel-ridgeless`, `rf-ridge`, `rf-ridgeless`, `rf-sgd`, `rftk` ([`rftk::METHODS`]) |
-//! | MCE: Hyperparameter Learning for Conditional Kernel Mean Embeddings | the objective and its derivatives, implicit and explicit ([`mce`]) |
+//! | MCE: Hyperparameter Learning for Conditional Kernel Mean Embeddings | `gmce`, `gmce-sgd`, `mce-erm`, `mce-cv`, `mce-median` ([`mce::METHODS`]) |
 //!
 //! | symbol | code | meaning |
 //! |---|---|---|

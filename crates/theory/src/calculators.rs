@@ -1,4 +1,5 @@
 use crate::askl::{EXCESS, RADEMACHER, RATE};
+use crate::mce::calculators as mce;
 use crate::rftk::calculators as rftk;
 use crate::{Bound, TheoryError, askl_rate, excess_risk_first_term, rademacher_from_trace};
 use std::collections::BTreeMap;
@@ -127,6 +128,13 @@ pub const CALCULATORS: &[Calculator] = &[
     rftk::BIAS_RATE,
     rftk::EFFECTIVE_RANK,
     rftk::PENALTY_START,
+    mce::COMPLEXITY,
+    mce::MULTIPLIER,
+    mce::RISK,
+    mce::CLIPPED_RISK,
+    mce::DEVIATION,
+    mce::EMBEDDING_RATE,
+    mce::BEST_RATE,
 ];
 
 /// The calculator of that name.

@@ -16,6 +16,7 @@
 //! | `M` | `features` | number of random features | `≥ 1` |
 //! | `b`, `γ`, `T` | `batch`, `step`, `iterations` | of stochastic gradients | `≥ 1`, `> 0`, `≥ 1` |
 //! | `δ` | `delta` | probability that a theorem fails | `(0, 1)` |
+//! | `α`, `ρ`, `r`, in `mce` | `sensitivity`, `norm`, `complexity` | `sup √k(x, x)`, `‖W‖_HS`, `αρ` | `≥ 0` |
 //! | `λ` | `lambda` | ridge of `(K + λnI)⁻¹` | `≥ 0` |
 //!
 //! It does not know data, randomness or files: a sample reaches it as a trace or as arrays.
@@ -25,6 +26,7 @@ mod bound;
 mod calculators;
 mod enumeration;
 mod error;
+mod mce;
 mod rftk;
 
 pub use askl::{
@@ -35,6 +37,11 @@ pub use bound::Bound;
 pub use calculators::{CALCULATORS, Calculator, Input, find_calculator};
 pub use enumeration::{RademacherAverages, enumerate_rademacher};
 pub use error::TheoryError;
+pub use mce::{
+    VACUOUS_COMPLEXITY, ball_complexity, best_embedding_rate, clipped_risk, deviation_term,
+    embedding_complexity, embedding_rate, embedding_risk, entropy_factor, log_distance_bound,
+    loss_multiplier,
+};
 pub use rftk::{
     EffectiveRidge, RidgeCondition, RidgelessLimit, SgdRegime, SgdSetting, TraceScale, bias_rate,
     effective_rank, effective_ridge, effective_ridge_limit, penalty_at_start,

@@ -56,7 +56,15 @@ pub fn record(trial: &Trial) -> Record {
 /// A trial that is a whole curve over sizes, size 0 being the limit.
 fn path_curve(number: f64) -> Vec<CurvePoint> {
     let point = |step: u64| {
-        let values = ["error 0", "error 1e-2", "predicted error"];
+        let values = [
+            "error 0",
+            "error 1e-2",
+            "predicted error",
+            "over accuracy",
+            "under accuracy",
+            "over loss",
+            "under complexity",
+        ];
         let values = values.map(|name| (name.to_owned(), number / (1.0 + step as f64)));
         CurvePoint { step, epoch: 0.0, values: values.into() }
     };
@@ -64,7 +72,8 @@ fn path_curve(number: f64) -> Vec<CurvePoint> {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 4] = ["objective", "loss", "trace-norm", "feature-norm-squared"];
+const NUMBERS: [&str; 6] =
+    ["objective", "loss", "trace-norm", "feature-norm-squared", "complexity", "scale"];
 
 /// The record of a simulation, computed.
 fn simulation(computed: &Computed) -> Record {

@@ -21,15 +21,28 @@
 //! `‖W‖_tr` in the paper is the Hilbert-Schmidt norm, `tr(Vᵀ K V) = ‖W‖²`. `f`, `r` and `q` depend
 //! on `(s, λ)` through `λ/s²` only: a learned scale means nothing by itself.
 
+mod batches;
+mod embedding;
 mod explicit;
 mod implicit;
+mod learner;
+mod map;
+mod methods;
 mod objective;
+mod params;
+mod selection;
 #[cfg(test)]
 mod tests;
 
+pub use batches::BatchOrder;
+pub use embedding::{Embedding, clip_normalised};
 pub use explicit::{Explicit, ExplicitGradient};
 pub use implicit::{Implicit, ImplicitGradient};
+pub use learner::EmbeddingLearner;
+pub use map::ExplicitMap;
+pub use methods::METHODS;
 pub use objective::{Form, Held, Objective, Sensitivity, Value};
+pub use params::{EmbeddingParams, FeatureForm, KernelChoice, KernelName, Learning};
 
 use mercer_learning::LearningError;
 

@@ -2,6 +2,7 @@ use super::*;
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_kernels::{Covariance, Smoothness};
 use ndarray::{Array2, array};
+use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -217,5 +218,377 @@ fn memory_is_reused_without_a_trace() {
     for stale in [Array2::from_elem((20, 20), f64::NAN), Array2::zeros((3, 3))] {
         let again = Implicit::in_memory(&kernel, x.view(), &y, 2, 0.1, stale).unwrap();
         assert_eq!(fresh.weights(), again.weights());
+    }
+}
+
+/// The golden values of the paper.
+fn golden() -> toml::Table {
+    include_str!("../../../../experiments/golden/mce.toml").parse().unwrap()
+}
+
+fn numbers(block: &toml::Table, name: &str) -> Vec<f64> {
+    block[name].as_array().unwrap().iter().map(|v| v.as_float().unwrap()).collect()
+}
+
+fn matrix(block: &toml::Table, name: &str) -> Array2<f64> {
+    let rows: Vec<Vec<f64>> = block[name]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row.as_array().unwrap().iter().map(|v| v.as_float().unwrap()).collect())
+        .collect();
+    Array2::from_shape_fn((rows.len(), rows[0].len()), |(i, j)| rows[i][j])
+}
+
+fn classes_of(block: &toml::Table) -> Vec<u32> {
+    block["labels"].as_array().unwrap().iter().map(|v| v.as_integer().unwrap() as u32).collect()
+}
+
+fn golden_close(found: f64, golden: f64) {
+    assert_relative_eq!(found, golden, max_relative = 1e-8, epsilon = 1e-11);
+}
+
+#[test]
+fn golden_objective_of_four_points() {
+    let all = golden()["mce-1"].as_table().unwrap().clone();
+    let number = |name: &str| all[name].as_float().unwrap();
+    let (x, y) = (matrix(&all, "x"), classes_of(&all));
+    let kernel = Covariance::Gaussian { scale: 1.0, lengths: vec![1.0, 1.0] };
+    let embedding = Implicit::new(&kernel, x.view(), &y, 2, number("lambda")).unwrap();
+    let p = embedding.probabilities();
+    let expected = numbers(&all, "probabilities");
+    for (i, row) in p.rows().into_iter().enumerate() {
+        let (own, other) = (y[i] as usize, 1 - y[i] as usize);
+        golden_close(row[own], expected[0]);
+        golden_close(row[other], expected[1]);
+    }
+    let printed = Objective::default();
+    let found = embedding.gradient(&printed, None).unwrap();
+    golden_close(found.value.loss, number("mean-loss"));
+    golden_close(found.value.complexity, number("complexity"));
+    golden_close(embedding.complexity(Sensitivity::Supremum), number("complexity"));
+    golden_close(found.value.objective, number("objective"));
+    let summed = Objective { form: Form::Sum, ..printed };
+    golden_close(embedding.value(&summed, None).objective, number("objective-of-sum"));
+    // All parameters are 1, so derivatives by logarithms are those by the parameters.
+    golden_close(found.log_parameters[0], number("by-scale"));
+    for (by, golden) in found.log_parameters[1..].iter().zip(numbers(&all, "by-lengths")) {
+        golden_close(*by, golden);
+    }
+    golden_close(found.log_lambda / number("lambda"), number("by-lambda"));
+}
+
+#[test]
+fn golden_explicit_read_out() {
+    let all = golden()["mce-2"].as_table().unwrap().clone();
+    let (z, y) = (matrix(&all, "features"), classes_of(&all));
+    let lambda = all["lambda"].as_float().unwrap();
+    let embedding = Explicit::new(z.view(), &y, 2, lambda).unwrap();
+    for (found, golden) in embedding.weights().iter().zip(&matrix(&all, "read-out")) {
+        golden_close(*found, *golden);
+    }
+    golden_close(embedding.norm(), all["norm"].as_float().unwrap());
+}
+
+#[test]
+fn golden_probabilities_and_entropies() {
+    let all = golden()["mce-3"].as_table().unwrap().clone();
+    let decision = numbers(&all, "decision");
+    let row = Array2::from_shape_vec((1, 3), decision.clone()).unwrap();
+    for (found, golden) in clip_normalised(row).iter().zip(numbers(&all, "clip-normalised")) {
+        golden_close(*found, golden);
+    }
+    // An embedding that says just this of a point: one feature of value 1.
+    let embedding = Embedding {
+        task: mercer_learning::Task::Classification { classes: 3 },
+        form: super::embedding::EmbeddingForm::Implicit {
+            kernel: Covariance::Linear { scale: 1.0 },
+            inputs: array![[1.0]],
+        },
+        weights: Array2::from_shape_vec((1, 3), decision).unwrap(),
+    };
+    let at = array![[1.0]];
+    golden_close(embedding.entropy(at.view())[0], all["entropy"].as_float().unwrap());
+    golden_close(
+        embedding.embedded_entropy(at.view())[0],
+        all["embedded-entropy"].as_float().unwrap(),
+    );
+    // Nothing positive: all classes alike, no information about any.
+    let nothing = clip_normalised(array![[-1.0, 0.0]]);
+    assert_eq!(nothing, array![[0.5, 0.5]]);
+}
+
+proptest! {
+    /// `f`, `r` and `q` depend on scale and `λ` through `λ/s²` alone.
+    #[test]
+    fn scale_and_lambda_are_one_parameter(
+        seed in 0u64..500, scale in 0.2..5.0f64, lambda in 1e-3..2.0f64, n in 6usize..25,
+    ) {
+        let y = labels(n, 3, seed);
+        let x = apart(3, &y, seed + 1);
+        for objective in objectives() {
+            if objective.sensitivity == Sensitivity::One {
+                continue;
+            }
+            let kernel = Covariance::Gaussian { scale, lengths: vec![0.8, 1.1, 0.6] };
+            let found = Implicit::new(&kernel, x.view(), &y, 3, lambda).unwrap();
+            let found = found.gradient(&objective, None).unwrap();
+            let size = found.log_lambda.abs().max(1.0);
+            prop_assert!((found.log_parameters[0] + 2.0 * found.log_lambda).abs() < 1e-8 * size);
+            let unit = Covariance::Gaussian { scale: 1.0, lengths: vec![0.8, 1.1, 0.6] };
+            let other = Implicit::new(&unit, x.view(), &y, 3, lambda / (scale * scale)).unwrap();
+            let other = other.value(&objective, None);
+            prop_assert!((found.value.objective - other.objective).abs() < 1e-9 * other.objective.abs().max(1.0));
+        }
+    }
+}
+
+#[test]
+fn maps_agree_with_their_kernels_and_their_gradients_with_differences() {
+    let (y, truth) = (labels(15, 2, 2), labels(8, 2, 3));
+    let (x, other) = (apart(2, &y, 1), apart(2, &truth, 5));
+    let polynomial = Covariance::Polynomial { degree: 3, scale: 0.7, offset: 0.4 };
+    let gaussian = Covariance::Gaussian { scale: 1.2, lengths: vec![0.8, 1.5] };
+    let maps = [
+        ExplicitMap::monomials(&polynomial, 2).unwrap(),
+        ExplicitMap::fourier(&gaussian, 2, 6, &mut ChaCha8Rng::seed_from_u64(4)).unwrap(),
+    ];
+    assert_eq!(maps[0].width(), 10);
+    let z = maps[0].features(x.view());
+    assert_abs_diff_eq!(z.dot(&z.t()), polynomial.gram(x.view()), epsilon = 1e-12);
+    for map in maps {
+        for objective in objectives() {
+            let value = |map: &ExplicitMap| {
+                let (z, held) = (map.features(x.view()), map.features(other.view()));
+                let held = Held { rows: held.view(), labels: &truth };
+                Explicit::new(z.view(), &y, 2, 0.1).unwrap().value(&objective, Some(held)).objective
+            };
+            let (z, held) = (map.features(x.view()), map.features(other.view()));
+            let rows = Held { rows: held.view(), labels: &truth };
+            let embedding = Explicit::new(z.view(), &y, 2, 0.1).unwrap();
+            let found = embedding.gradient(&objective, Some(rows)).unwrap();
+            let own = map.pull_back(x.view(), z.view(), found.features.view());
+            let theirs = map.pull_back(other.view(), held.view(), found.held.unwrap().view());
+            let parameters = map.kernel().parameters();
+            assert_eq!((own.len(), theirs.len()), (parameters.len(), parameters.len()));
+            for index in 0..parameters.len() {
+                let numeric = difference(|h| {
+                    let mut moved = parameters.clone();
+                    moved[index] *= h.exp();
+                    value(&map.with_parameters(&moved, 2).unwrap())
+                });
+                let by = own[index] + theirs[index];
+                assert_relative_eq!(by, numeric, max_relative = 1e-6, epsilon = 1e-7);
+            }
+        }
+    }
+}
+
+/// Random Fourier features come to their kernel as the root of their number.
+#[test]
+fn fourier_features_converge_to_the_gaussian() {
+    let x = random(12, 3, 6);
+    for length in [0.3, 1.0, 4.0] {
+        let kernel = Covariance::Gaussian { scale: 1.1, lengths: vec![length] };
+        let gram = kernel.gram(x.view());
+        for pairs in [500, 8000] {
+            let mut rng = ChaCha8Rng::seed_from_u64(9);
+            let z = ExplicitMap::fourier(&kernel, 3, pairs, &mut rng).unwrap().features(x.view());
+            // Each entry is a mean of `pairs` cosines times s²: 5 deviations.
+            let tolerance = 1.21 * 5.0 / (pairs as f64).sqrt();
+            assert_abs_diff_eq!(z.dot(&z.t()), gram, epsilon = tolerance);
+        }
+    }
+}
+
+fn blobs(rows: usize, classes: u32, seed: u64) -> mercer_learning::Sample {
+    let y = labels(rows, classes, seed);
+    mercer_learning::Sample::classification(apart(4, &y, seed), y, classes as usize).unwrap()
+}
+
+fn fitted(
+    params: EmbeddingParams,
+    sample: &mercer_learning::Sample,
+) -> Result<mercer_learning::Outcome<Embedding>, LearningError> {
+    params.checked()?.embed(sample, &mut mercer_learning::Fitting::seeded(1))
+}
+
+/// Every way to learn makes its own objective smaller, or leaves the parameters where they were.
+#[test]
+fn learning_lowers_the_objective() {
+    let sample = blobs(60, 3, 1);
+    let base = EmbeddingParams { epochs: 60, ..EmbeddingParams::default() };
+    let polynomial = KernelChoice::Named(KernelName::Polynomial);
+    let ways = [
+        base.clone(),
+        EmbeddingParams { form: Form::Mean, ..base.clone() },
+        EmbeddingParams { weight: Some(0.0), ..base.clone() },
+        EmbeddingParams {
+            kernel: KernelChoice::Named(KernelName::MaternFiveHalves),
+            ..base.clone()
+        },
+        EmbeddingParams {
+            kernel: KernelChoice::Named(KernelName::RationalQuadratic),
+            ..base.clone()
+        },
+        EmbeddingParams { kernel: polynomial.clone(), ..base.clone() },
+        EmbeddingParams { kernel: polynomial, map: FeatureForm::Monomials, ..base.clone() },
+        EmbeddingParams { map: FeatureForm::Fourier, features: 40, ..base.clone() },
+    ];
+    for way in ways {
+        let start = fitted(EmbeddingParams { learning: Learning::Nothing, ..way.clone() }, &sample);
+        let (start, end) = (start.unwrap(), fitted(way.clone(), &sample).unwrap());
+        assert!(end.facts["objective"] < start.facts["objective"], "{way:?}");
+        assert_eq!(end.convergence, mercer_learning::Convergence::FixedSteps { steps: 60 });
+    }
+}
+
+#[test]
+fn monomials_and_the_gram_matrix_learn_the_same() {
+    let sample = blobs(30, 2, 4);
+    let base = EmbeddingParams {
+        kernel: KernelChoice::Named(KernelName::Polynomial),
+        epochs: 20,
+        ..EmbeddingParams::default()
+    };
+    let implicit = fitted(base.clone(), &sample).unwrap();
+    let explicit =
+        fitted(EmbeddingParams { map: FeatureForm::Monomials, ..base }, &sample).unwrap();
+    for name in ["objective", "lambda", "scale", "offset"] {
+        assert_relative_eq!(implicit.facts[name], explicit.facts[name], max_relative = 1e-6);
+    }
+}
+
+#[test]
+fn batches_and_validation_learn_and_are_reproducible() {
+    let sample = blobs(80, 3, 2);
+    for (batches, validation) in [(8, 0.0), (4, 0.3), (1, 0.5)] {
+        // Few held rows: at the weight 4e their loss would not count, as the text below (13) says.
+        let weight = (validation > 0.0).then_some(0.3);
+        let params =
+            EmbeddingParams { batches, validation, weight, epochs: 30, ..Default::default() };
+        let (one, two) =
+            (fitted(params.clone(), &sample).unwrap(), fitted(params.clone(), &sample).unwrap());
+        assert_eq!(one.predictor, two.predictor);
+        let said = mercer_learning::Predictor::predict(&one.predictor, sample.inputs()).unwrap();
+        let mercer_learning::Predictions::Classes(said) = said else { panic!("no classes") };
+        let right = mercer_learning::accuracy(&said, sample.labels().unwrap());
+        assert!(right > 0.8, "{batches} {validation}: {right}");
+        let by_size = EmbeddingParams { batch: Some(80 / batches), batches: 1, ..params };
+        let used = fitted(by_size, &sample).unwrap().facts["batch-used"];
+        assert_abs_diff_eq!(used, 80.0 / batches as f64, epsilon = 0.0);
+    }
+}
+
+#[test]
+fn cross_validation_and_the_median_say_what_they_chose() {
+    let sample = blobs(50, 3, 3);
+    let crossed = EmbeddingParams {
+        learning: Learning::CrossValidation,
+        anisotropic: false,
+        ..Default::default()
+    };
+    let found = fitted(crossed, &sample).unwrap();
+    assert!(found.facts["validated-accuracy"] > 0.8);
+    let ladder: Vec<f64> = (-6..=0).map(|k| 10f64.powi(k)).collect();
+    assert!(ladder.contains(&found.facts["lambda"]));
+    let median = EmbeddingParams {
+        learning: Learning::Nothing,
+        length: None,
+        anisotropic: false,
+        ..Default::default()
+    };
+    let found = fitted(median, &sample).unwrap();
+    assert_relative_eq!(found.facts["length"], found.facts["median-distance"]);
+}
+
+/// A class without rows, a constant column, rows twice: each ends in a fit.
+#[test]
+fn odd_samples_are_fitted() {
+    let base = EmbeddingParams { epochs: 15, ..EmbeddingParams::default() };
+    let x = Array2::from_shape_fn((24, 3), |(i, j)| match j {
+        0 => f64::from(u32::from(i % 2 == 0)) + 0.01 * (i / 4) as f64,
+        1 => 0.25,
+        _ => ((i / 4) as f64).cos(),
+    });
+    let y: Vec<u32> = (0..24).map(|i| if i % 2 == 0 { 0 } else { 2 }).collect();
+    let sample = mercer_learning::Sample::classification(x, y.clone(), 3).unwrap();
+    for batches in [1, 6] {
+        let found = fitted(EmbeddingParams { batches, ..base.clone() }, &sample).unwrap();
+        let said = mercer_learning::Predictor::predict(&found.predictor, sample.inputs()).unwrap();
+        assert_eq!(said, mercer_learning::Predictions::Classes(y.clone()));
+        // A constant column has no distances: its length scale has no slope, and stays.
+        assert_abs_diff_eq!(found.facts["length-1"], 1.0, epsilon = 0.0);
+    }
+}
+
+#[test]
+fn bad_settings_of_the_model_are_refused_by_name() {
+    let base = EmbeddingParams::default();
+    let bad = [
+        ("length", EmbeddingParams { length: Some(-1.0), ..base.clone() }),
+        ("length", EmbeddingParams { length: Some(f64::NAN), ..base.clone() }),
+        ("scale", EmbeddingParams { scale: 0.0, ..base.clone() }),
+        ("lambda", EmbeddingParams { lambda: 0.0, ..base.clone() }),
+        ("rate", EmbeddingParams { rate: -0.1, ..base.clone() }),
+        ("epsilon", EmbeddingParams { epsilon: 1.0, ..base.clone() }),
+        ("weight", EmbeddingParams { weight: Some(-1.0), ..base.clone() }),
+        ("epochs", EmbeddingParams { epochs: 0, ..base.clone() }),
+        ("batches", EmbeddingParams { batches: 0, ..base.clone() }),
+        ("batch", EmbeddingParams { batch: Some(0), ..base.clone() }),
+        ("degree", EmbeddingParams { degree: 0, ..base.clone() }),
+        ("features", EmbeddingParams { features: 1, ..base.clone() }),
+        ("folds", EmbeddingParams { folds: 1, ..base.clone() }),
+        ("validation", EmbeddingParams { validation: 1.0, ..base.clone() }),
+        ("map", EmbeddingParams { map: FeatureForm::Monomials, ..base.clone() }),
+        (
+            "learning",
+            EmbeddingParams {
+                learning: Learning::CrossValidation,
+                map: FeatureForm::Fourier,
+                ..base.clone()
+            },
+        ),
+    ];
+    for (name, params) in bad {
+        let said = params.checked().unwrap_err().to_string();
+        assert!(said.starts_with(&format!("setting `{name}` is")), "{name}: {said}");
+    }
+    // What only the sample shows.
+    let sample = blobs(20, 2, 1);
+    let said = |params: EmbeddingParams| fitted(params, &sample).err().unwrap().to_string();
+    let large = said(EmbeddingParams { batch: Some(21), ..base.clone() });
+    assert!(large.starts_with("setting `batch` is 21; it must be at most"), "{large}");
+    let thin = said(EmbeddingParams { batch: Some(2), validation: 0.1, ..base.clone() });
+    assert!(thin.starts_with("setting `validation`"), "{thin}");
+    let lengths = Covariance::Gaussian { scale: 1.0, lengths: vec![1.0, 1.0, 0.0, 1.0] };
+    let zero = said(EmbeddingParams { kernel: KernelChoice::Given(lengths), ..base.clone() });
+    assert!(zero.contains("`length-2` must be positive"), "{zero}");
+    let wide = KernelChoice::Given(Covariance::Gaussian { scale: 1.0, lengths: vec![1.0; 3] });
+    assert!(
+        said(EmbeddingParams { kernel: wide, ..base.clone() }).contains("3 length scales for 4")
+    );
+    // A rate so large that the parameters leave the numbers.
+    let wild = fitted(EmbeddingParams { rate: 1e4, epochs: 5, ..base }, &sample);
+    assert!(matches!(wild, Err(LearningError::Diverged { .. })), "{:?}", wild.map(|f| f.facts));
+}
+
+#[test]
+fn every_method_keeps_the_laws() {
+    use mercer_learning::conformance::{Conformance, distinct_names};
+    distinct_names(METHODS).unwrap();
+    for method in METHODS {
+        let quick = mercer_learning::Settings::new().with("epochs", 60);
+        if let Err(violation) = Conformance::of(method).with(quick).check() {
+            panic!("{violation}");
+        }
+    }
+    // Explicit features are taken apart and restored as well.
+    for (kernel, map) in [("gaussian", "fourier"), ("polynomial", "monomials")] {
+        let settings = mercer_learning::Settings::new()
+            .with("epochs", 30)
+            .with("kernel", kernel)
+            .with("map", map);
+        Conformance::of(&METHODS[0]).with(settings).check().unwrap();
     }
 }

@@ -1,0 +1,131 @@
+use super::{EmbeddingParams, Learning};
+use mercer_learning::{Axis, Cost, Learner, LearningError, Method, Range, Settings, Space, Tasks};
+
+/// The paper's embeddings, and what it compares them with: all of them settings of one model.
+///
+/// ```
+/// use mercer_learning::{Fitting, Predictions, Sample, find};
+/// use mercer_models::mce::METHODS;
+/// use ndarray::array;
+/// let x = array![[0.0], [0.2], [0.8], [1.0]];
+/// let sample = Sample::classification(x, vec![0, 0, 1, 1], 2)?;
+/// let method = find(METHODS, "mce-median")?;
+/// let learner = method.learner(&(method.defaults)(&sample.shape()), sample.task())?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// let said = fitted.predictor.predict(array![[0.1]].view())?;
+/// assert_eq!(said, Predictions::Classes(vec![0]));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+pub const METHODS: &[Method] = &[GMCE, GMCE_SGD, ERM, CROSS_VALIDATED, MEDIAN];
+
+const CITES: &str = "Hsu, Nock & Ramos (2018)";
+
+const GMCE: Method = Method {
+    name: "gmce",
+    title: "GMCE",
+    summary: "Gaussian conditional mean embedding, tuned by its Rademacher complexity bound on all rows",
+    cites: CITES,
+    revision: 1,
+    tasks: Tasks::Classification,
+    cost: Cost { fit: "epochs (n^3/3 + n^2 (d + K))", predict: "n (d + K)", memory: "n^2" },
+    resource: Some("epochs"),
+    defaults: |_| Settings::of(&params(Kind::Bound)),
+    space: |_| learned_space(Kind::Bound),
+    build: |settings| build(settings, "gmce"),
+    restore: super::embedding::restore,
+};
+
+const GMCE_SGD: Method = Method {
+    name: "gmce-sgd",
+    title: "GMCE-SGD",
+    summary: "Gaussian conditional mean embedding, tuned by its bound on a tenth of the rows at a time",
+    cost: Cost { fit: "epochs n^3/300 + n^3/3", predict: "n (d + K)", memory: "n^2" },
+    defaults: |_| Settings::of(&params(Kind::Batches)),
+    space: |_| learned_space(Kind::Batches),
+    build: |settings| build(settings, "gmce-sgd"),
+    ..GMCE
+};
+
+const ERM: Method = Method {
+    name: "mce-erm",
+    title: "ERM",
+    summary: "Gaussian conditional mean embedding, tuned by its empirical risk alone",
+    defaults: |_| Settings::of(&params(Kind::Risk)),
+    space: |_| learned_space(Kind::Risk),
+    build: |settings| build(settings, "mce-erm"),
+    ..GMCE
+};
+
+const CROSS_VALIDATED: Method = Method {
+    name: "mce-cv",
+    title: "CV",
+    summary: "Gaussian conditional mean embedding, one length scale and the ridge chosen by cross-validation",
+    cost: Cost { fit: "245 n^3/6", predict: "n (d + K)", memory: "n^2" },
+    resource: None,
+    defaults: |_| Settings::of(&params(Kind::CrossValidated)),
+    space: |_| Space::default(),
+    build: |settings| build(settings, "mce-cv"),
+    ..GMCE
+};
+
+const MEDIAN: Method = Method {
+    name: "mce-median",
+    title: "MED",
+    summary: "Gaussian conditional mean embedding, length scale the median distance of the rows",
+    cost: Cost { fit: "n^3/3", predict: "n (d + K)", memory: "n^2" },
+    resource: None,
+    defaults: |_| Settings::of(&params(Kind::Median)),
+    space: |_| Space {
+        axes: vec![Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) }],
+        anchors: vec![Settings::new().with("lambda", 0.01)],
+    },
+    build: |settings| build(settings, "mce-median"),
+    ..GMCE
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bound,
+    Batches,
+    Risk,
+    CrossValidated,
+    Median,
+}
+
+fn params(kind: Kind) -> EmbeddingParams {
+    let base = EmbeddingParams::default();
+    match kind {
+        Kind::Bound => base,
+        Kind::Batches => EmbeddingParams { batches: 10, ..base },
+        Kind::Risk => EmbeddingParams { weight: Some(0.0), ..base },
+        Kind::CrossValidated => {
+            EmbeddingParams { learning: Learning::CrossValidation, anisotropic: false, ..base }
+        }
+        Kind::Median => EmbeddingParams {
+            learning: Learning::Nothing,
+            anisotropic: false,
+            length: None,
+            lambda: 0.01,
+            ..base
+        },
+    }
+}
+
+fn build(settings: &Settings, method: &'static str) -> Result<Box<dyn Learner>, LearningError> {
+    Ok(Box::new(settings.parse::<EmbeddingParams>(method)?.checked()?))
+}
+
+/// Where the learned parameters start, and what the complexity weighs: the paper's `4e`, and less,
+/// as it recommends below equation (13).
+fn learned_space(kind: Kind) -> Space {
+    let start = Settings::new().with("length", 1.0).with("lambda", 1.0);
+    let mut axes = vec![
+        Axis { name: "length", range: Range::Log2(-3.0, 3.0) },
+        Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) },
+    ];
+    if kind == Kind::Risk {
+        return Space { axes, anchors: vec![start] };
+    }
+    axes.push(Axis { name: "weight", range: Range::Log10(-2.0, 1.0) });
+    Space { axes, anchors: vec![start.with("weight", 4.0 * std::f64::consts::E)] }
+}

@@ -1,0 +1,246 @@
+use super::{BatchOrder, EmbeddingLearner, Form, Objective, Sensitivity, positive, refused};
+use mercer_kernels::{Covariance, Smoothness};
+use mercer_learning::LearningError;
+use serde::{Deserialize, Serialize};
+
+/// Which kernel: by name, its parameters set by the other settings; or all of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum KernelChoice {
+    /// One of the simple kernels.
+    Named(KernelName),
+    /// A kernel with its parameters: sums and products as well.
+    Given(Covariance),
+}
+
+/// The simple kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelName {
+    /// Gaussian.
+    Gaussian,
+    /// Matérn, `ν = 1/2`.
+    #[serde(rename = "matern-1/2")]
+    MaternHalf,
+    /// Matérn, `ν = 3/2`.
+    #[serde(rename = "matern-3/2")]
+    MaternThreeHalves,
+    /// Matérn, `ν = 5/2`.
+    #[serde(rename = "matern-5/2")]
+    MaternFiveHalves,
+    /// Rational quadratic, from `a = 1`.
+    RationalQuadratic,
+    /// Linear.
+    Linear,
+    /// Polynomial of the setting `degree`, from `c = 1`.
+    Polynomial,
+}
+
+/// How the features are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeatureForm {
+    /// Not at all: Algorithm 1, with the Gram matrix.
+    Implicit,
+    /// All monomials of a polynomial kernel: Algorithm 2.
+    Monomials,
+    /// Random Fourier features of a Gaussian kernel: Algorithm 2.
+    Fourier,
+}
+
+/// How `θ` and `λ` are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Learning {
+    /// By gradient steps on the objective; with `weight = 0` that is empirical risk minimisation.
+    Objective,
+    /// They stay as they are set.
+    Nothing,
+    /// By the accuracy on held-out folds, from a grid: length scales at the median distance of the
+    /// training rows times `2^-3 … 2^3`, `λ` in `1e-6 … 1`. (The paper does not state its grid.)
+    CrossValidation,
+}
+
+/// Settings of a conditional mean embedding. All methods of the paper that are not networks are
+/// settings of this one model.
+///
+/// The defaults are the paper's protocol with the objective of its code: an anisotropic Gaussian
+/// kernel, everything starts at 1, Adam at rate 0.1 for 1000 epochs on all rows at once, summed
+/// losses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingParams {
+    /// The kernel.
+    pub kernel: KernelChoice,
+    /// Whether each column has its own length scale (named kernels).
+    pub anisotropic: bool,
+    /// `s > 0` at the start (named kernels).
+    pub scale: f64,
+    /// `ℓ > 0` at the start, in input units (named kernels); the median distance of the training
+    /// rows if absent.
+    pub length: Option<f64>,
+    /// Degree of a polynomial kernel.
+    pub degree: u32,
+    /// `λ > 0` at the start.
+    pub lambda: f64,
+    /// How the features are written down.
+    pub map: FeatureForm,
+    /// Random Fourier features, an even number.
+    pub features: usize,
+    /// How the parameters are found.
+    pub learning: Learning,
+    /// Sum or mean of the losses.
+    pub form: Form,
+    /// `τ ≥ 0`; `4e` if absent.
+    pub weight: Option<f64>,
+    /// `ε` in `(0, 1)`.
+    pub epsilon: f64,
+    /// What stands for `α`.
+    pub sensitivity: Sensitivity,
+    /// Rate of Adam on the logarithms.
+    pub rate: f64,
+    /// Passes over the training rows.
+    pub epochs: usize,
+    /// Batches a pass: a batch has `⌊n/batches⌋` rows; 1 for all rows at once.
+    pub batches: usize,
+    /// Rows of a batch, in place of `batches`; at most the training rows.
+    pub batch: Option<usize>,
+    /// Share of each batch on which the loss is measured and which the embedding does not see,
+    /// equation (13); 0 for none.
+    pub validation: f64,
+    /// Where the order of the batches comes from.
+    pub order: BatchOrder,
+    /// Folds of cross-validation.
+    pub folds: usize,
+}
+
+impl Default for EmbeddingParams {
+    fn default() -> Self {
+        Self {
+            kernel: KernelChoice::Named(KernelName::Gaussian),
+            anisotropic: true,
+            scale: 1.0,
+            length: Some(1.0),
+            degree: 2,
+            lambda: 1.0,
+            map: FeatureForm::Implicit,
+            features: 200,
+            learning: Learning::Objective,
+            form: Form::Sum,
+            weight: None,
+            epsilon: 1e-15,
+            sensitivity: Sensitivity::Supremum,
+            rate: 0.1,
+            epochs: 1000,
+            batches: 1,
+            batch: None,
+            validation: 0.0,
+            order: BatchOrder::Seeded,
+            folds: 5,
+        }
+    }
+}
+
+impl EmbeddingParams {
+    /// The learner, after checking every setting.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn checked(self) -> Result<EmbeddingLearner, LearningError> {
+        self.check()?;
+        Ok(EmbeddingLearner::of(self))
+    }
+
+    /// The objective that the settings describe.
+    pub fn objective(&self) -> Objective {
+        Objective {
+            form: self.form,
+            weight: self.weight.unwrap_or(Objective::default().weight),
+            epsilon: self.epsilon,
+            sensitivity: self.sensitivity,
+        }
+    }
+
+    /// The kernel at the start, for `d` columns; `median` is asked for where no length is set.
+    pub(super) fn start(&self, d: usize, median: impl FnOnce() -> f64) -> Covariance {
+        let name = match &self.kernel {
+            KernelChoice::Given(kernel) => return kernel.clone(),
+            KernelChoice::Named(name) => *name,
+        };
+        let scale = self.scale;
+        let stationary = !matches!(name, KernelName::Linear | KernelName::Polynomial);
+        let length = if stationary { self.length.unwrap_or_else(median) } else { 1.0 };
+        let lengths = vec![length; if self.anisotropic { d } else { 1 }];
+        let matern = |smoothness, lengths| Covariance::Matern { smoothness, scale, lengths };
+        match name {
+            KernelName::Gaussian => Covariance::Gaussian { scale, lengths },
+            KernelName::MaternHalf => matern(Smoothness::Half, lengths),
+            KernelName::MaternThreeHalves => matern(Smoothness::ThreeHalves, lengths),
+            KernelName::MaternFiveHalves => matern(Smoothness::FiveHalves, lengths),
+            KernelName::RationalQuadratic => {
+                Covariance::RationalQuadratic { scale, lengths, shape: 1.0 }
+            }
+            KernelName::Linear => Covariance::Linear { scale },
+            KernelName::Polynomial => {
+                Covariance::Polynomial { degree: self.degree, scale, offset: 1.0 }
+            }
+        }
+    }
+
+    /// Rows of a batch among `n`.
+    pub(super) fn batch_of(&self, n: usize) -> usize {
+        self.batch.unwrap_or((n / self.batches).max(1))
+    }
+
+    fn check(&self) -> Result<(), LearningError> {
+        positive("scale", self.scale)?;
+        positive("length", self.length.unwrap_or(1.0))?;
+        positive("lambda", self.lambda)?;
+        positive("rate", self.rate)?;
+        self.objective().checked()?;
+        for (name, count) in [
+            ("degree", self.degree as usize),
+            ("features", self.features / 2),
+            ("epochs", self.epochs),
+            ("batches", self.batches),
+            ("batch", self.batch.unwrap_or(1)),
+        ] {
+            if count == 0 {
+                let least = if name == "features" { "at least 2" } else { "at least 1" };
+                return Err(refused(name, 0, least));
+            }
+        }
+        if !(0.0..1.0).contains(&self.validation) {
+            return Err(refused("validation", self.validation, "at least 0 and below 1"));
+        }
+        if self.folds < 2 {
+            return Err(refused("folds", self.folds, "at least 2"));
+        }
+        if self.learning == Learning::CrossValidation
+            && (self.map != FeatureForm::Implicit || matches!(self.kernel, KernelChoice::Given(_)))
+        {
+            return Err(refused(
+                "learning",
+                "cross-validation",
+                "`objective` or `nothing` with explicit features or a given kernel",
+            ));
+        }
+        let fits = match (self.map, &self.kernel) {
+            (FeatureForm::Implicit, _) => true,
+            (FeatureForm::Monomials, KernelChoice::Named(name)) => *name == KernelName::Polynomial,
+            (FeatureForm::Fourier, KernelChoice::Named(name)) => *name == KernelName::Gaussian,
+            (FeatureForm::Monomials, KernelChoice::Given(kernel)) => {
+                matches!(kernel, Covariance::Polynomial { .. })
+            }
+            (FeatureForm::Fourier, KernelChoice::Given(kernel)) => {
+                matches!(kernel, Covariance::Gaussian { .. })
+            }
+        };
+        if fits {
+            Ok(())
+        } else {
+            let must = "`implicit`, `monomials` of a polynomial or `fourier` of a Gaussian kernel";
+            Err(refused("map", format!("{:?}", self.map).to_lowercase(), must))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Time of a learning step against what is factored: `n³`, and `n_b³` in batches.
+
+use super::{Cells, STUDIES};
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_datasets::Catalogue;
+use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "complexity/mce",
+    title: "Time of a learning step",
+    studies: STUDIES,
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// Share of the flops from which on a term's exponent is fitted.
+const DOMINANT: f64 = 0.8;
+
+/// What is factored in a step: the training rows, a batch of them, or features.
+const METHODS: [(&str, &str, &str); 3] = [
+    ("released", "gmce", "GMCE: n³/3"),
+    ("released", "gmce-sgd", "GMCE-SGD: n_b³/3"),
+    ("fourier", "gmce", "200 Fourier features: n p² + p³/3"),
+];
+
+/// One dataset of one method.
+struct Point {
+    dataset: String,
+    size: f64,
+    seconds: f64,
+    flops: f64,
+    share: f64,
+}
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let cells = Cells::of(desk)?;
+    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("Seconds of a step (median over folds of the time of a fit over its steps, one core, beside other work) on the datasets of Table 1; floating-point operations of a step by count, and the share of the term that is named. A multiply-add counts as two.")
+        .columns(["Step", "Dataset"].map(Column::left))
+        .columns(["Size", "Seconds", "GFLOP", "Share of the term", "GFLOP/s"].map(Column::right));
+    let mut panel = Panel::new(Axis::log10("rows in a step"), Axis::log10("seconds a step"));
+    for (variant, method, name) in METHODS {
+        let mut points: Vec<Point> = cells
+            .table
+            .0
+            .datasets
+            .iter()
+            .filter_map(|dataset| point(cells.find(variant, dataset, method)?, variant, method))
+            .collect();
+        points.sort_by(|a, b| a.size.total_cmp(&b.size));
+        for point in &points {
+            table = table.row(
+                Row::new([
+                    Cell::text(name),
+                    Cell::text(&point.dataset),
+                    Cell::number(point.size, 0),
+                    Cell::text(format!("{:.2e}", point.seconds)).sort(point.seconds),
+                    Cell::text(format!("{:.2e}", 1e-9 * point.flops)).sort(point.flops),
+                    Cell::number(point.share, 2),
+                    Cell::number(1e-9 * point.flops / point.seconds, 1),
+                ])
+                .under(name),
+            );
+        }
+        table = table.note(exponent(name, &points));
+        if !points.is_empty() {
+            let drawn = points.iter().map(|point| (point.size, point.seconds));
+            panel = panel.series(Series::line(name, drawn).style(Style::LinePoints));
+        }
+    }
+    let figure = Figure::new("complexity/mce-steps", ARTEFACT.title)
+        .caption("Seconds of a learning step against its rows, over the datasets of Table 1.")
+        .panel(panel.clone());
+    let drawings = if panel.series.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
+    Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// Seconds of a step: median over the repeats.
+pub(super) fn step_seconds(cell: &StudyCell) -> Option<f64> {
+    let mut seconds: Vec<f64> = cell
+        .records()
+        .filter_map(|record| {
+            let steps = record.result.convergence.get("steps")?.as_f64()?;
+            Some(record.run.seconds.get("fit")? / steps)
+        })
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds.get(seconds.len() / 2).copied()
+}
+
+fn point(cell: &StudyCell, variant: &str, method: &str) -> Option<Point> {
+    let entry = Catalogue::builtin().find(&cell.key().dataset).ok()?;
+    let rows = cell.records().next()?.result.rows[0] as f64;
+    let (d, k) = (entry.features as f64, entry.task.outputs() as f64);
+    let seconds = step_seconds(cell)?;
+    if variant == "fourier" {
+        let p = 200.0;
+        let named = 2.0 * (0.5 * rows * p * p + p.powi(3) / 6.0);
+        let flops = named + 2.0 * rows * p * (d + 8.0 * k);
+        let dataset = cell.key().dataset.clone();
+        return Some(Point { dataset, size: rows, seconds, flops, share: named / flops });
+    }
+    let n = if method == "gmce-sgd" { (rows / 10.0).floor() } else { rows };
+    let named = 2.0 * n.powi(3) / 6.0;
+    // Gram matrix and length scales, solves with K and 2 K columns, the adjoint of rank 2 K.
+    let flops = named + 2.0 * n * n * (1.5 * d + 4.0 * k);
+    Some(Point {
+        dataset: cell.key().dataset.clone(),
+        size: n,
+        seconds,
+        flops,
+        share: named / flops,
+    })
+}
+
+/// The exponent of the seconds over the size, where the named term dominates.
+fn exponent(name: &str, points: &[Point]) -> String {
+    let chosen: Vec<(f64, f64)> = points
+        .iter()
+        .filter(|point| point.share >= DOMINANT)
+        .map(|point| (point.size.ln(), point.seconds.ln()))
+        .collect();
+    let range = match (chosen.first(), chosen.last()) {
+        (Some(first), Some(last)) => (last.0 - first.0).exp(),
+        _ => 1.0,
+    };
+    if chosen.len() < 4 || range < 3.9 {
+        return format!(
+            "{name}: no exponent, since its term has {:.0} % of the operations at {} sizes only, over a factor of {range:.1}.",
+            100.0 * DOMINANT,
+            chosen.len()
+        );
+    }
+    let count = chosen.len() as f64;
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| chosen.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
+    let slope = mean(&|p| (p.0 - x) * (p.1 - y)) / mean(&|p| (p.0 - x) * (p.0 - x));
+    format!(
+        "{name}: seconds grow as the size to the power {slope:.2}, over {} sizes and a factor of {range:.1}.",
+        chosen.len()
+    )
+}

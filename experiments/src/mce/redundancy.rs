@@ -1,0 +1,41 @@
+//! Scale and ridge are one parameter.
+
+use super::{Cells, STUDIES, accuracy, mean_of};
+use crate::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_render::{Cell, Column, Row, Table};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "audit/mce-redundancy",
+    title: "The learned sensitivity means nothing by itself",
+    studies: STUDIES,
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let cells = Cells::of(desk)?;
+    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("f, r and q depend on the scale s and the ridge λ through λ/s² only, so s ∂q/∂s + 2 λ ∂q/∂λ = 0. Learning starts at (1, 1), as in the paper, and at (10, 100): the same ratio. Means over folds of what is learned.")
+        .columns(["Dataset", "Start (s, λ)"].map(Column::left))
+        .columns(["Accuracy", "s", "λ", "λ/s²", "r", "Objective"].map(Column::right));
+    for dataset in &cells.table.0.datasets {
+        for (variant, start) in [("released", "(1, 1)"), ("rescaled", "(10, 100)")] {
+            let cell = cells.find(variant, dataset, "gmce");
+            // Only where both were run.
+            if cell.is_none() || cells.find("rescaled", dataset, "gmce").is_none() {
+                continue;
+            }
+            let fact = |name: &str| {
+                mean_of(cell, name)
+                    .map_or_else(|| Cell::text("-"), |v| Cell::text(format!("{v:.5}")).sort(v))
+            };
+            let numbers =
+                ["scale", "lambda", "lambda-over-scale-squared", "complexity", "objective"];
+            let row = [Cell::text(dataset), Cell::text(start), accuracy(cell)];
+            table = table
+                .row(Row::new(row.into_iter().chain(numbers.into_iter().map(fact))).under(dataset));
+        }
+    }
+    Ok(Rendered { tables: vec![table], ..Rendered::default() })
+}
