@@ -44,7 +44,15 @@ use mercer_harness::Path;
 use mercer_learning::Method;
 
 /// Trials that are whole curves.
-pub const PATHS: &[Path] = &[rftk::double_descent::PATH, mce::curves::PATH];
+pub const PATHS: &[Path] = &[
+    rftk::double_descent::PATH,
+    mce::curves::PATH,
+    mce::sizes::WITH_BOUND,
+    mce::sizes::WITHOUT_BOUND,
+    mce::sizes::SVC,
+    mce::sizes::GPC,
+    mce::pixel_lengths::PATH,
+];
 
 /// What a plan may name: every registered method, and the curves.
 pub fn plannable() -> Vec<Method> {
@@ -57,6 +65,7 @@ pub fn registry() -> Vec<Method> {
         mercer_models::askl::METHODS,
         mercer_models::rftk::METHODS,
         mercer_models::mce::METHODS,
+        mercer_models::mce::CEN_METHODS,
         mercer_baselines::BASELINES,
     ]
     .concat()

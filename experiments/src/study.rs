@@ -11,6 +11,9 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("mce/figure1", include_str!("../specs/mce-figure1.toml")),
     ("audit/mce", include_str!("../specs/audit-mce.toml")),
     ("rftk/figure2a", include_str!("../specs/rftk-figure2a.toml")),
+    ("mce/figure2-sizes", include_str!("../specs/mce-figure2-sizes.toml")),
+    ("mce/figure2-cnn", include_str!("../specs/mce-figure2-cnn.toml")),
+    ("mce/figure2-pixels", include_str!("../specs/mce-figure2-pixels.toml")),
 ];
 
 /// The spec of a study.

@@ -28,7 +28,7 @@ pub(crate) const METHOD: Method = Method {
         predict: "K n (d + n)",
         memory: "(K + 4) n^2",
     },
-    resource: Some("cap"),
+    resource: None,
     defaults: |shape| {
         let length = 1.0 / default_std(shape.features);
         Settings::new().with("length", length).with("cap", CAP)

@@ -12,6 +12,7 @@
 
 mod constant;
 mod kernel_machine;
+mod network_classifier;
 mod sections;
 mod subsample;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass};
 pub use kernel_ridge::{KernelRidge, KernelRidgeParams};
 pub use kta::{Alignment, Kta, KtaParams, align};
 pub use mikl::{FistaRun, Mikl, MiklParams, MixedNorm, fista};
+pub use network_classifier::{SoftmaxNetwork, SoftmaxNetworkParams};
 pub use random_kernel::{RandomKernel, RandomKernelParams, SecondStage, chi_square_ball};
 pub use svm_cv::{Engine, SvmCv, SvmCvParams};
 
@@ -55,4 +57,6 @@ register! {
     mikl,
     dank,
     distributed_bmkl,
+    softmax_mlp,
+    softmax_cnn,
 }

@@ -35,7 +35,7 @@ struct Shared {
     posted: Condvar,
     /// The generation of the last order, readable without the lock.
     generation: AtomicUsize,
-    /// Threads that have not finished the current order.
+    /// Threads that work on the current order; it rises under the lock only.
     busy: AtomicUsize,
 }
 
@@ -152,12 +152,12 @@ impl Crew {
     /// Runs `job` on every thread of the crew, this one included, and waits for all.
     fn run(&mut self, job: &(dyn Fn() + Sync)) {
         let shared = &*self.shared;
-        // SAFETY: only the lifetime is changed. No thread uses the job after `busy` is 0, which
-        // this function awaits before it returns, panics included.
+        // SAFETY: only the lifetime is changed. A thread takes the job and counts itself busy under
+        // one lock; this function withdraws the job under that lock and then waits until nobody is
+        // busy, panics included, before it returns.
         let lasting = Job(unsafe {
             std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(job)
         });
-        shared.busy.store(self.others.len(), Ordering::Relaxed);
         {
             let mut orders = shared.orders();
             orders.job = Some(lasting);
@@ -168,6 +168,8 @@ impl Crew {
             }
         }
         let own = catch_unwind(AssertUnwindSafe(job));
+        // Whoever has not begun need not: a thread without a core keeps nobody waiting.
+        shared.orders().job = None;
         while !poll(YIELDS, || shared.busy.load(Ordering::Acquire) == 0) {}
         let theirs = shared.orders().panic.take();
         if let Some(panic) = own.err().or(theirs) {
@@ -208,11 +210,10 @@ fn serve(shared: &Shared) {
         if orders.closed {
             return;
         }
-        let job = orders.job;
+        let Some(Job(job)) = orders.job else { continue };
+        shared.busy.fetch_add(1, Ordering::Relaxed);
         drop(orders);
-        if let Some(Job(job)) = job
-            && let Err(panic) = catch_unwind(AssertUnwindSafe(job))
-        {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
             shared.orders().panic.get_or_insert(panic);
         }
         shared.busy.fetch_sub(1, Ordering::Release);

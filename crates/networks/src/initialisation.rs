@@ -68,7 +68,11 @@ impl Initialisation {
         };
         match *self {
             Self::Truncated { std, bias } => {
-                for weight in weights {
+                // No deviation, no draws: a network that is about to be filled costs nothing.
+                if std <= 0.0 {
+                    weights.fill(F::zero());
+                }
+                for weight in weights.iter_mut().filter(|_| std > 0.0) {
                     let z = loop {
                         let z: f64 = rng.sample(StandardNormal);
                         if z.abs() <= 2.0 {
@@ -122,6 +126,16 @@ mod tests {
         let (square, _, biases) = drawn(Initialisation::Glorot);
         assert!((square * 3.0 * 75.0 / 6.0 - 1.0).abs() < 0.03);
         assert_eq!(biases, [0.0; 3]);
+    }
+
+    #[test]
+    fn without_a_deviation_nothing_is_drawn() {
+        let (mut weights, mut biases) = ([9.0; 4], [9.0; 2]);
+        let mut rng = rand::rngs::mock::StepRng::new(1, 1);
+        let start = Initialisation::Truncated { std: 0.0, bias: 0.5 };
+        start.draw(&mut weights, &mut biases, (2, 2), &mut rng);
+        assert_eq!((weights, biases), ([0.0; 4], [0.5; 2]));
+        assert_eq!(rng, rand::rngs::mock::StepRng::new(1, 1));
     }
 
     #[test]

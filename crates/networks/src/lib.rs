@@ -16,6 +16,7 @@
 //! their order, so the bits do not depend on the number of threads. It does not know what the
 //! features are for.
 
+mod architecture;
 mod convolution;
 mod convolutional;
 mod dropout;
@@ -26,6 +27,7 @@ mod layer;
 mod network;
 mod pool;
 
+pub use architecture::Architecture;
 pub use convolutional::{Convolutional, ConvolutionalParams};
 pub use dropout::Dropout;
 pub use error::NetworkError;

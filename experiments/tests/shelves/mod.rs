@@ -64,6 +64,8 @@ fn path_curve(number: f64) -> Vec<CurvePoint> {
             "under accuracy",
             "over loss",
             "under complexity",
+            "accuracy",
+            "length",
         ];
         let values = values.map(|name| (name.to_owned(), number / (1.0 + step as f64)));
         CurvePoint { step, epoch: 0.0, values: values.into() }

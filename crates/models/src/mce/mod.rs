@@ -22,6 +22,7 @@
 //! on `(s, λ)` through `λ/s²` only: a learned scale means nothing by itself.
 
 mod batches;
+mod cen;
 mod embedding;
 mod explicit;
 mod implicit;
@@ -35,6 +36,7 @@ mod selection;
 mod tests;
 
 pub use batches::BatchOrder;
+pub use cen::{Cen, CenParams, Layers, METHODS as CEN_METHODS, Masks, Precision};
 pub use embedding::{Embedding, clip_normalised};
 pub use explicit::{Explicit, ExplicitGradient};
 pub use implicit::{Implicit, ImplicitGradient};

@@ -1,0 +1,33 @@
+use crate::network_classifier::{SoftmaxNetwork, SoftmaxNetworkParams, restore};
+use mercer_learning::{Axis, Cost, Method, Range, Settings, Space, Tasks};
+
+pub(crate) const METHOD: Method = Method {
+    name: "softmax-cnn",
+    title: "CNN",
+    summary: "two convolutions with pooling, a dense layer with dropout and a softmax layer, cross-entropy",
+    cites: "LeCun, Bottou, Bengio & Haffner (1998)",
+    revision: 1,
+    tasks: Tasks::Classification,
+    cost: Cost {
+        fit: "S n C, S steps, C multiply-adds of an image",
+        predict: "C",
+        memory: "n (d + 50 d) + 4 P in a batch of n",
+    },
+    resource: Some("epochs"),
+    defaults: |_| {
+        Settings::of(&SoftmaxNetworkParams {
+            hidden: None,
+            features: 1024,
+            rate: 0.001,
+            epochs: 20.0,
+            dropout: 0.5,
+            ..SoftmaxNetworkParams::default()
+        })
+    },
+    space: |_| Space {
+        axes: vec![Axis { name: "rate", range: Range::Log10(-4.5, -2.0) }],
+        anchors: vec![Settings::new().with("rate", 0.001)],
+    },
+    build: |settings| Ok(Box::new(SoftmaxNetwork::new(settings.parse("softmax-cnn")?)?)),
+    restore,
+};

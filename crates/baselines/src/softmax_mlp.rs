@@ -1,0 +1,20 @@
+use crate::network_classifier::{SoftmaxNetwork, SoftmaxNetworkParams, restore};
+use mercer_learning::{Axis, Cost, Method, Range, Settings, Space, Tasks};
+
+pub(crate) const METHOD: Method = Method {
+    name: "softmax-mlp",
+    title: "MLP",
+    summary: "two dense layers (96-32) with a softmax layer, cross-entropy",
+    cites: "Rumelhart, Hinton & Williams (1986)",
+    revision: 1,
+    tasks: Tasks::Classification,
+    cost: Cost { fit: "S n P, S steps, P parameters", predict: "P", memory: "n (d + 4 p) + 4 P" },
+    resource: Some("epochs"),
+    defaults: |_| Settings::of(&SoftmaxNetworkParams::default()),
+    space: |_| Space {
+        axes: vec![Axis { name: "rate", range: Range::Log10(-4.0, -1.0) }],
+        anchors: vec![Settings::new().with("rate", 0.01)],
+    },
+    build: |settings| Ok(Box::new(SoftmaxNetwork::new(settings.parse("softmax-mlp")?)?)),
+    restore,
+};

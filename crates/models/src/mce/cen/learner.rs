@@ -1,0 +1,295 @@
+use super::predictor::{CenPredictor, ReadOut, read_out};
+use super::{CenParams, Masks, Precision, params};
+use crate::mce::{Explicit, Held, Implicit, Value, refused};
+use mercer_kernels::Covariance;
+use mercer_learning::{
+    Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Task,
+};
+use mercer_linalg::Real;
+use mercer_networks::{Dropout, Network};
+use mercer_solvers::Memory;
+use ndarray::{Array2, ArrayView2, Axis, Zip};
+use rand::Rng;
+use rand::seq::SliceRandom;
+use std::collections::BTreeMap;
+
+/// A conditional embedding network with its settings checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cen(CenParams);
+
+impl Cen {
+    pub(super) const fn of(params: CenParams) -> Self {
+        Self(params)
+    }
+
+    /// The settings.
+    pub const fn params(&self) -> &CenParams {
+        &self.0
+    }
+}
+
+/// The parameters beside the network's, as logarithms: `λ`, then the kernel's.
+struct Logs {
+    values: Vec<f64>,
+    memory: Memory<f64>,
+}
+
+/// One step's value and gradients.
+struct Found {
+    value: Value,
+    logs: Vec<f64>,
+    features: Array2<f64>,
+    held: Option<Array2<f64>>,
+}
+
+impl Cen {
+    /// `λ` and the kernel where the logarithms stand.
+    fn point(&self, logs: &[f64]) -> (f64, Option<Covariance>) {
+        let values: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+        let kernel = self.0.kernel.as_ref().map(|kernel| kernel.with_parameters(&values[1..]));
+        (values[0], kernel)
+    }
+
+    fn embedding(
+        &self,
+        logs: &[f64],
+        z: ArrayView2<'_, f64>,
+        held: Option<ArrayView2<'_, f64>>,
+        labels: &[u32],
+        classes: usize,
+    ) -> Result<Found, LearningError> {
+        let objective = self.0.objective();
+        let held = held.as_ref().map(|rows| Held { rows: rows.view(), labels });
+        let (lambda, kernel) = self.point(logs);
+        Ok(match kernel {
+            None => {
+                let embedding = Explicit::new(z.view(), labels, classes, lambda)?;
+                let found = embedding.gradient(&objective, held)?;
+                let (value, logs) = (found.value, vec![found.log_lambda]);
+                Found { value, logs, features: found.features, held: found.held }
+            }
+            Some(kernel) => {
+                let embedding = Implicit::new(&kernel, z.view(), labels, classes, lambda)?;
+                let found = embedding.gradient(&objective, held)?;
+                let logs = [vec![found.log_lambda], found.log_parameters].concat();
+                Found { value: found.value, logs, features: found.inputs, held: found.held }
+            }
+        })
+    }
+
+    fn fit_in<F: Real + mercer_learning::Element>(
+        &self,
+        sample: &Sample,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let params = &self.0;
+        let Some(labels) = sample.labels() else {
+            let (method, task) = ("cen".to_owned(), sample.task().name());
+            return Err(LearningError::Task { method, task });
+        };
+        sample.require_two_classes()?;
+        let (n, classes) = (sample.rows(), sample.task().outputs());
+        let batch = params.batch.unwrap_or(n);
+        if batch > n {
+            return Err(refused("batch", batch, "at most the number of training rows"));
+        }
+        let architecture = params.architecture(sample.features());
+        let width = (architecture.inputs() + 8 * params.features + classes) as u64;
+        let kernel_rows = if params.kernel.is_some() { 3 * n } else { 4 * params.features };
+        fitting.limits.reserve(8 * n as u64 * (width + kernel_rows as u64))?;
+        let x: Array2<F> = architecture.rows(sample.inputs());
+        let mut rng = fitting.streams.rng("network");
+        let mut net = architecture
+            .draw::<F>(&params.start, fitting.threads, &mut rng)
+            .map_err(|error| params::network(&error))?;
+        let mut memory = Memory::new(params.optimiser, net.parameters().len());
+        let mut start = vec![params.lambda.ln()];
+        start.extend(params.kernel.iter().flat_map(Covariance::parameters).map(f64::ln));
+        let mut logs = Logs { memory: Memory::new(params.optimiser, start.len()), values: start };
+
+        let dropout = params.dropout().map_err(|error| params::network(&error))?;
+        let mut masks = fitting.streams.rng("masks");
+        let mut order = Order::new(n, fitting.streams.rng("batches"));
+        let steps = ((params.epochs * n as f64 / batch as f64).round() as usize).max(1);
+        let mut value = None;
+        for step in 1..=steps {
+            fitting.limits.check()?;
+            let rows = order.next(batch);
+            let (selected, classes_of);
+            let (x_now, labels_now) = if let Some(rows) = rows {
+                selected = x.select(Axis(0), rows);
+                classes_of = rows.iter().map(|&i| labels[i]).collect::<Vec<u32>>();
+                (selected.view(), classes_of.as_slice())
+            } else {
+                (x.view(), labels)
+            };
+            let found = self.step(
+                &mut *net,
+                x_now,
+                labels_now,
+                classes,
+                &logs.values,
+                (dropout, &mut masks),
+            )?;
+            if !found.value.objective.is_finite() {
+                return Err(LearningError::Diverged { step, loss: found.value.objective });
+            }
+            let now = params.optimiser.step::<F>(params.rate, step);
+            let (parameters, gradient) = net.update();
+            now.update(parameters, gradient, memory.all());
+            if params.learn_lambda {
+                let now = params.optimiser.step::<f64>(params.rate, step);
+                now.update(&mut logs.values, &found.logs, logs.memory.all());
+            }
+            value = Some(found.value);
+            let looked = fitting
+                .probe
+                .as_ref()
+                .is_some_and(|probe| step % probe.interval() == 0 || step == steps);
+            if looked {
+                let numbers = self.numbers(value.as_ref(), &logs.values);
+                let predictor =
+                    self.predictor::<F>(&*net, &x, labels, &logs.values, sample, fitting.threads)?;
+                let at = Moment { step, epoch: (step * batch) as f64 / n as f64 };
+                if let Some(probe) = &mut fitting.probe {
+                    probe.observe(at, &predictor, &numbers)?;
+                }
+            }
+        }
+        let mut facts = self.numbers(value.as_ref(), &logs.values);
+        let predictor =
+            self.predictor::<F>(&*net, &x, labels, &logs.values, sample, fitting.threads)?;
+        facts.insert("training-accuracy".to_owned(), predictor.accuracy);
+        facts.insert("jitter".to_owned(), predictor.jitter);
+        let convergence = Convergence::FixedSteps { steps };
+        Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+
+    /// Features, objective, and the gradient back into the network.
+    fn step<F: Real>(
+        &self,
+        net: &mut dyn Network<F>,
+        x: ArrayView2<'_, F>,
+        labels: &[u32],
+        classes: usize,
+        logs: &[f64],
+        (dropout, rng): (Dropout, &mut impl Rng),
+    ) -> Result<Found, LearningError> {
+        let z = net.forward(x).mapv(Real::wide);
+        let found = if dropout.is_idle() {
+            self.embedding(logs, z.view(), None, labels, classes)?
+        } else {
+            let first: Array2<f64> = dropout.mask(z.dim(), rng);
+            let formed = &z * &first;
+            match self.0.masks {
+                Masks::One => {
+                    let mut found = self.embedding(logs, formed.view(), None, labels, classes)?;
+                    found.features *= &first;
+                    found
+                }
+                Masks::Two => {
+                    let second: Array2<f64> = dropout.mask(z.dim(), rng);
+                    let scored = &z * &second;
+                    let held = Some(scored.view());
+                    let mut found = self.embedding(logs, formed.view(), held, labels, classes)?;
+                    // One pass through the network serves both masks.
+                    found.features *= &first;
+                    if let Some(held) = &found.held {
+                        Zip::from(&mut found.features)
+                            .and(held)
+                            .and(&second)
+                            .for_each(|g, held, mask| *g += held * mask);
+                    }
+                    found
+                }
+            }
+        };
+        net.backward(x, found.features.mapv(F::of).view());
+        Ok(found)
+    }
+
+    fn numbers(&self, value: Option<&Value>, logs: &[f64]) -> BTreeMap<String, f64> {
+        let mut numbers = BTreeMap::from([("lambda".to_owned(), logs[0].exp())]);
+        if let Some(kernel) = &self.0.kernel {
+            let names = kernel.named_parameters().into_iter().map(|(name, _)| name);
+            numbers.extend(names.zip(logs[1..].iter().map(|log| log.exp())));
+        }
+        if let Some(value) = value {
+            numbers.insert("objective".to_owned(), value.objective);
+            numbers.insert("loss".to_owned(), value.loss);
+            numbers.insert("complexity".to_owned(), value.complexity);
+        }
+        numbers
+    }
+
+    /// The predictor of this moment: its read-out from all training rows, without dropout.
+    fn predictor<F: Real + mercer_learning::Element>(
+        &self,
+        net: &dyn Network<F>,
+        x: &Array2<F>,
+        labels: &[u32],
+        logs: &[f64],
+        sample: &Sample,
+        threads: usize,
+    ) -> Result<CenPredictor<F>, LearningError> {
+        let architecture = self.0.architecture(sample.features());
+        let (lambda, kernel) = self.point(logs);
+        let task = sample.task();
+        let own = architecture
+            .with_parameters(net.parameters(), threads)
+            .map_err(|error| params::network(&error))?;
+        let ReadOut { weights, points, accuracy, jitter } =
+            read_out(&*own, x, labels, task.outputs(), lambda, kernel.as_ref(), threads)?;
+        Ok(CenPredictor {
+            task,
+            features: sample.features(),
+            architecture,
+            net: own,
+            weights,
+            kernel: kernel.zip(points),
+            threads,
+            accuracy,
+            jitter,
+        })
+    }
+}
+
+impl Learner for Cen {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        if let Task::Regression = sample.task() {
+            let (method, task) = ("cen".to_owned(), sample.task().name());
+            return Err(LearningError::Task { method, task });
+        }
+        match self.0.precision {
+            Precision::F32 => self.fit_in::<f32>(sample, fitting),
+            Precision::F64 => self.fit_in::<f64>(sample, fitting),
+        }
+    }
+}
+
+/// Batches: consecutive rows of a permutation, which is drawn anew when fewer than a batch are left.
+struct Order<R> {
+    rows: Vec<usize>,
+    next: usize,
+    rng: R,
+}
+
+impl<R: Rng> Order<R> {
+    fn new(n: usize, rng: R) -> Self {
+        Self { rows: (0..n).collect(), next: n, rng }
+    }
+
+    /// The next batch; none if it is all rows in their order.
+    fn next(&mut self, batch: usize) -> Option<&[usize]> {
+        if batch == self.rows.len() {
+            return None;
+        }
+        if self.next + batch > self.rows.len() {
+            self.rows.shuffle(&mut self.rng);
+            self.next = 0;
+        }
+        let start = self.next;
+        self.next += batch;
+        Some(&self.rows[start..self.next])
+    }
+}

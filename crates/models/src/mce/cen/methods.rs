@@ -1,0 +1,110 @@
+use super::{CenParams, Layers, Masks, Precision, predictor::restore};
+use mercer_kernels::Covariance;
+use mercer_learning::{
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+};
+
+/// The networks of the paper, and one with a kernel on its features.
+pub const METHODS: &[Method] = &[CEN_1, CEN_2, CEN_IMPLICIT, CEN_CNN];
+
+const CEN_1: Method = Method {
+    name: "cen-1",
+    title: "CEN-1",
+    summary: "conditional embedding of a network's features (16-32-8), tuned by its complexity bound",
+    cites: "Hsu, Nock & Ramos (2018)",
+    revision: 1,
+    tasks: Tasks::Classification,
+    cost: Cost {
+        fit: "S (n P + n p^2 + p^3/3), S steps, P parameters, p features",
+        predict: "P + p K",
+        memory: "n (d + 8 p) + 4 P",
+    },
+    resource: Some("epochs"),
+    defaults: |_| Settings::of(&dense(&[16, 32], 8)),
+    space,
+    build: |settings| build(settings, "cen-1"),
+    restore,
+};
+
+const CEN_2: Method = Method {
+    name: "cen-2",
+    title: "CEN-2",
+    summary: "conditional embedding of a network's features (96-32), tuned by its complexity bound",
+    defaults: |_| Settings::of(&dense(&[96], 32)),
+    build: |settings| build(settings, "cen-2"),
+    ..CEN_1
+};
+
+const CEN_IMPLICIT: Method = Method {
+    name: "cen-implicit",
+    title: "implicit CEN",
+    summary: "embedding with a Gaussian kernel of a network's features (96-32), all learned together",
+    cost: Cost {
+        fit: "S (n P + n^2 p + n^3/3), S steps, P parameters, p features",
+        predict: "P + n (p + K)",
+        memory: "3 n^2 + n (d + 8 p) + 4 P",
+    },
+    defaults: |_| {
+        let kernel = Some(Covariance::Gaussian { scale: 1.0, lengths: vec![1.0] });
+        Settings::of(&CenParams { kernel, ..dense(&[96], 32) })
+    },
+    build: |settings| build(settings, "cen-implicit"),
+    ..CEN_1
+};
+
+const CEN_CNN: Method = Method {
+    name: "cen-cnn",
+    title: "CEN",
+    summary: "conditional embedding of a convolutional network's features, two dropout masks a step",
+    defaults: |_| {
+        Settings::of(&CenParams {
+            layers: Layers::Convolutional,
+            features: 1024,
+            lambda: 10.0,
+            rate: 0.001,
+            epochs: 20.0,
+            dropout: 0.5,
+            masks: Masks::Two,
+            precision: Precision::F32,
+            ..CenParams::default()
+        })
+    },
+    build: |settings| build(settings, "cen-cnn"),
+    ..CEN_1
+};
+
+/// On standardised inputs: the paper's layers at a rate that does not kill its units, and from a
+/// `λ` that does not drown small samples.
+fn dense(hidden: &[usize], features: usize) -> CenParams {
+    CenParams {
+        layers: Layers::Dense(hidden.to_vec()),
+        features,
+        rate: 0.01,
+        epochs: 200.0,
+        ..CenParams::default()
+    }
+}
+
+fn build(settings: &Settings, name: &str) -> Result<Box<dyn Learner>, LearningError> {
+    let params: CenParams = settings.parse(name)?;
+    Ok(Box::new(params.checked()?))
+}
+
+/// The rate and the start of `λ` around the paper's values, which are tried first, and the weight
+/// of the complexity from none to the printed one.
+fn space(_: &Shape) -> Space {
+    Space {
+        axes: vec![
+            Axis { name: "rate", range: Range::Log10(-3.5, -0.5) },
+            Axis { name: "lambda", range: Range::Log10(-4.0, 1.0) },
+            Axis { name: "weight", range: Range::Log10(-3.0, 1.5) },
+        ],
+        anchors: vec![
+            Settings::new().with("rate", 0.1).with("lambda", 1.0).with("weight", 10.87312731383618),
+            Settings::new()
+                .with("rate", 0.01)
+                .with("lambda", 1.0)
+                .with("weight", 10.87312731383618),
+        ],
+    }
+}

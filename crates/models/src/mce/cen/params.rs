@@ -1,0 +1,188 @@
+use super::Cen;
+use crate::mce::{Form, Objective, Sensitivity, positive, refused};
+use mercer_kernels::Covariance;
+use mercer_learning::LearningError;
+use mercer_networks::{
+    Architecture, ConvolutionalParams, Dropout, FullyConnectedParams, Initialisation, Last,
+    NetworkError,
+};
+use mercer_solvers::Optimiser;
+use serde::{Deserialize, Serialize};
+
+/// The layers of a network, whatever the number of columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layers {
+    /// Dense layers of these widths; the last has [`CenParams::features`] units and follows them.
+    Dense(Vec<usize>),
+    /// Two convolutions with pooling, 32 and 64 channels, then a dense layer of
+    /// [`CenParams::features`] units. A row is the smallest square image that holds it and can be
+    /// halved twice, filled row by row and padded with zeros.
+    Convolutional,
+}
+
+/// The dropout masks of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Masks {
+    /// One: the read-out is formed and scored on the same features.
+    One,
+    /// Two: the read-out is formed under one mask and the same batch scored under another, as the
+    /// authors' code does.
+    Two,
+}
+
+/// The arithmetic of the network; the embedding's is always double.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// Single.
+    F32,
+    /// Double.
+    F64,
+}
+
+/// Settings of a conditional embedding network. The defaults are those of the paper's CEN-1, with
+/// the sum of losses and `α = 1` of its code.
+///
+/// ```
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use mercer_models::mce::CenParams;
+/// use ndarray::array;
+/// let x = array![[0.0, 0.1], [0.1, 0.0], [0.9, 1.0], [1.0, 0.8]];
+/// let sample = Sample::classification(x, vec![0, 0, 1, 1], 2)?;
+/// let params = CenParams { epochs: 100.0, rate: 0.01, ..CenParams::default() };
+/// let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert_eq!(fitted.facts["training-accuracy"], 1.0);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CenParams {
+    /// The layers below the features.
+    pub layers: Layers,
+    /// Number of features `p`.
+    pub features: usize,
+    /// What follows the last layer of a dense network.
+    pub last: Last,
+    /// Where the network starts.
+    pub start: Initialisation,
+    /// The kernel of the features and where its parameters start; none for the linear kernel in its
+    /// explicit form.
+    pub kernel: Option<Covariance>,
+    /// `λ` at the start.
+    pub lambda: f64,
+    /// Whether `λ` and the kernel's parameters are learned with the network, as logarithms.
+    pub learn_lambda: bool,
+    /// Sum or mean of the losses.
+    pub form: Form,
+    /// `τ`, the weight of the complexity.
+    pub weight: f64,
+    /// `ε`, below which a probability is clipped.
+    pub epsilon: f64,
+    /// What stands for `α`.
+    pub sensitivity: Sensitivity,
+    /// How parameters are moved.
+    pub optimiser: Optimiser,
+    /// Learning rate `η`.
+    pub rate: f64,
+    /// Passes over the training rows.
+    pub epochs: f64,
+    /// Rows of a step, consecutive in a fresh permutation each epoch; all rows if not set.
+    pub batch: Option<usize>,
+    /// Share of the features that a step drops.
+    pub dropout: f64,
+    /// The masks of a step, if any are dropped.
+    pub masks: Masks,
+    /// The network's arithmetic.
+    pub precision: Precision,
+}
+
+impl Default for CenParams {
+    fn default() -> Self {
+        let Objective { weight, epsilon, .. } = Objective::default();
+        Self {
+            layers: Layers::Dense(vec![16, 32]),
+            features: 8,
+            last: Last::Rectified,
+            start: Initialisation::default(),
+            kernel: None,
+            lambda: 1.0,
+            learn_lambda: true,
+            form: Form::Sum,
+            weight,
+            epsilon,
+            sensitivity: Sensitivity::One,
+            optimiser: Optimiser::Adam,
+            rate: 0.1,
+            epochs: 1000.0,
+            batch: None,
+            dropout: 0.0,
+            masks: Masks::Two,
+            precision: Precision::F64,
+        }
+    }
+}
+
+impl CenParams {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn checked(self) -> Result<Cen, LearningError> {
+        self.objective().checked()?;
+        positive("lambda", self.lambda)?;
+        positive("rate", self.rate)?;
+        positive("epochs", self.epochs)?;
+        if self.batch == Some(0) {
+            return Err(refused("batch", 0, "at least 1, or absent for all rows"));
+        }
+        if let Some(kernel) = &self.kernel {
+            kernel.check(self.features).map_err(|error| crate::mce::implicit::setting(&error))?;
+        }
+        self.dropout().map_err(|error| network(&error))?;
+        let rng = &mut rand::rngs::mock::StepRng::new(1, 1);
+        // Sizes and start are those that a network refuses; the smallest number of columns will do.
+        let zero = Initialisation::Truncated { std: 0.0, bias: 0.0 };
+        let start = match self.start {
+            Initialisation::Truncated { std, bias } if std > 0.0 && std.is_finite() => {
+                Initialisation::Truncated { std: 0.0, bias }
+            }
+            Initialisation::Truncated { .. } => self.start,
+            Initialisation::FanIn | Initialisation::Glorot => zero,
+        };
+        self.architecture(1).draw::<f32>(&start, 1, rng).map_err(|error| network(&error))?;
+        Ok(Cen::of(self))
+    }
+
+    pub(super) fn objective(&self) -> Objective {
+        let Self { form, weight, epsilon, sensitivity, .. } = *self;
+        Objective { form, weight, epsilon, sensitivity }
+    }
+
+    pub(super) fn dropout(&self) -> Result<Dropout, NetworkError> {
+        Dropout::new(self.dropout)
+    }
+
+    /// The network for rows of `columns` numbers.
+    pub(super) fn architecture(&self, columns: usize) -> Architecture {
+        let features = self.features;
+        match &self.layers {
+            Layers::Dense(hidden) => Architecture::FullyConnected(FullyConnectedParams {
+                inputs: columns,
+                widths: hidden.iter().copied().chain([features]).collect(),
+                last: self.last,
+            }),
+            Layers::Convolutional => {
+                let sizes = ConvolutionalParams::for_columns(columns, 2);
+                Architecture::Convolutional(ConvolutionalParams { features, ..sizes })
+            }
+        }
+    }
+}
+
+/// A network's complaint as one about a setting.
+pub(super) fn network(error: &NetworkError) -> LearningError {
+    let (value, must) = (error.to_string(), "a network that can be built");
+    LearningError::Setting { name: "layers", value, must }
+}

@@ -1,0 +1,211 @@
+use super::*;
+use crate::mce::{Explicit, Form, Objective, Sensitivity};
+use mercer_kernels::Covariance;
+use mercer_learning::conformance::Conformance;
+use mercer_learning::{
+    Fitting, Learner, LearningError, Method, Moment, Predictor, Probe, Sample, Settings,
+};
+use ndarray::{Array2, array};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+
+/// Two half-moons of noisy points: no straight line parts them.
+fn moons(rows: usize, seed: u64) -> Sample {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let labels: Vec<u32> = (0..rows as u32).map(|i| i % 2).collect();
+    let mut inputs = Array2::zeros((rows, 2));
+    for (mut row, &label) in inputs.rows_mut().into_iter().zip(&labels) {
+        let angle = rng.gen_range(0.0..std::f64::consts::PI);
+        let (x, y) = (angle.cos(), angle.sin());
+        let noise = |rng: &mut ChaCha8Rng| rng.gen_range(-0.15..0.15);
+        row[0] = if label == 0 { x } else { 1.0 - x } + noise(&mut rng);
+        row[1] = if label == 0 { y } else { 0.5 - y } + noise(&mut rng);
+    }
+    Sample::classification(inputs, labels, 2).unwrap()
+}
+
+fn accuracy(predictor: &dyn Predictor, sample: &Sample) -> f64 {
+    let predicted = predictor.predict(sample.inputs()).unwrap();
+    let mercer_learning::Predictions::Classes(classes) = predicted else {
+        panic!("a classifier predicts classes");
+    };
+    mercer_learning::accuracy(sample.labels().unwrap(), &classes)
+}
+
+fn quick() -> CenParams {
+    CenParams { rate: 0.01, epochs: 300.0, weight: 0.1, lambda: 0.01, ..CenParams::default() }
+}
+
+fn implicit() -> CenParams {
+    let kernel = Some(Covariance::Gaussian { scale: 1.0, lengths: vec![1.0] });
+    CenParams { kernel, ..quick() }
+}
+
+#[test]
+fn moons_are_parted_with_either_kernel_batches_and_dropout() {
+    let (train, test) = (moons(120, 1), moons(200, 2));
+    let dropped = CenParams { batch: Some(40), dropout: 0.2, features: 32, ..quick() };
+    for params in [
+        quick(),
+        implicit(),
+        CenParams { masks: Masks::One, ..dropped.clone() },
+        CenParams { precision: Precision::F32, ..dropped.clone() },
+        CenParams { epochs: 150.0, ..CenParams { kernel: implicit().kernel, ..dropped } },
+    ] {
+        let fitted =
+            params.clone().checked().unwrap().fit(&train, &mut Fitting::seeded(3)).unwrap();
+        let found = accuracy(&*fitted.predictor, &test);
+        assert!(found > 0.93, "{found} with {params:?}, {:?}", fitted.facts);
+    }
+}
+
+/// `q` of a network, as the learner would compute it, against its derivative by the network's
+/// parameters: the embedding's gradient goes through the layers rightly.
+#[test]
+fn the_objective_goes_through_the_layers() {
+    let sample = moons(30, 4);
+    let labels = sample.labels().unwrap();
+    let architecture = quick().architecture(2);
+    let start = mercer_networks::Initialisation::FanIn;
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut net = architecture.draw::<f64>(&start, 1, &mut rng).unwrap();
+    for (form, sensitivity) in [(Form::Sum, Sensitivity::One), (Form::Mean, Sensitivity::Supremum)]
+    {
+        let objective = Objective { form, sensitivity, weight: 0.7, ..Objective::default() };
+        let x = sample.inputs();
+        let z = net.forward(x).to_owned();
+        let embedding = Explicit::new(z.view(), labels, 2, 0.05).unwrap();
+        let found = embedding.gradient(&objective, None).unwrap();
+        net.backward(x, found.features.view());
+        let gradient = net.update().1.to_vec();
+        let h = 1e-6;
+        for k in (0..gradient.len()).step_by(7) {
+            let mut at = |step: f64| {
+                let before = net.parameters()[k];
+                net.update().0[k] = before + step;
+                let z = net.apply(x, 1);
+                net.update().0[k] = before;
+                Explicit::new(z.view(), labels, 2, 0.05).unwrap().value(&objective, None).objective
+            };
+            let numeric = (at(h) - at(-h)) / (2.0 * h);
+            let error = (gradient[k] - numeric).abs() / (1.0 + numeric.abs());
+            assert!(error < 1e-6, "{k}: {} and {numeric}", gradient[k]);
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let sample = moons(150, 6);
+    let params = CenParams { epochs: 20.0, dropout: 0.5, batch: Some(70), ..quick() };
+    let scores = |threads| {
+        let mut fitting = Fitting { threads, ..Fitting::seeded(7) };
+        let fitted = params.clone().checked().unwrap().fit(&sample, &mut fitting).unwrap();
+        fitted.predictor.decision(sample.inputs()).mapv(f64::to_bits)
+    };
+    assert_eq!(scores(1), scores(2));
+}
+
+/// Keeps what it is shown.
+struct Curve(Vec<(Moment, f64, BTreeMap<String, f64>)>);
+
+impl Probe for Curve {
+    fn interval(&self) -> usize {
+        4
+    }
+    fn observe(
+        &mut self,
+        at: Moment,
+        predictor: &dyn Predictor,
+        numbers: &BTreeMap<String, f64>,
+    ) -> Result<(), LearningError> {
+        self.0.push((at, accuracy(predictor, &moons(50, 9)), numbers.clone()));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_curve_ends_where_the_fit_does() {
+    let sample = moons(60, 8);
+    let params = CenParams { epochs: 5.0, batch: Some(30), ..quick() };
+    let mut curve = Curve(Vec::new());
+    let mut fitting = Fitting { probe: Some(&mut curve), ..Fitting::seeded(1) };
+    let fitted = params.checked().unwrap().fit(&sample, &mut fitting).unwrap();
+    let steps: Vec<usize> = curve.0.iter().map(|(at, ..)| at.step).collect();
+    assert_eq!(steps, [4, 8, 10]);
+    let (at, last, numbers) = curve.0.last().unwrap();
+    assert!((at.epoch - 5.0).abs() < 1e-12);
+    assert!((last - accuracy(&*fitted.predictor, &moons(50, 9))).abs() < 1e-12);
+    assert_eq!(numbers["loss"].to_bits(), fitted.facts["loss"].to_bits());
+}
+
+#[test]
+fn every_network_conforms() {
+    // Convolutions on two pixels: a smaller network, and a ridge for few rows.
+    let cnn = Settings::new().with("features", 32).with("rate", 0.003);
+    let cnn = cnn.with("epochs", 60).with("lambda", 0.1).with("weight", 0.1);
+    for method in METHODS {
+        let laws = Conformance::of(method);
+        let laws = if method.name == "cen-cnn" { laws.with(cnn.clone()) } else { laws };
+        laws.check().unwrap_or_else(|violation| panic!("{violation}"));
+    }
+}
+
+fn refusal(params: CenParams) -> String {
+    params.checked().unwrap_err().to_string()
+}
+
+#[test]
+fn bad_settings_and_data_are_named() {
+    let default = CenParams::default;
+    for (params, name) in [
+        (CenParams { lambda: 0.0, ..default() }, "lambda"),
+        (CenParams { rate: f64::NAN, ..default() }, "rate"),
+        (CenParams { epochs: -1.0, ..default() }, "epochs"),
+        (CenParams { epsilon: 1.0, ..default() }, "epsilon"),
+        (CenParams { weight: -1.0, ..default() }, "weight"),
+        (CenParams { batch: Some(0), ..default() }, "batch"),
+        (CenParams { dropout: 1.0, ..default() }, "dropout"),
+        (CenParams { features: 0, ..default() }, "widths"),
+        (CenParams { layers: Layers::Dense(vec![0]), ..default() }, "widths"),
+        (
+            CenParams {
+                kernel: Some(Covariance::Gaussian { scale: 1.0, lengths: vec![-1.0] }),
+                ..default()
+            },
+            "length",
+        ),
+        (
+            CenParams {
+                start: mercer_networks::Initialisation::Truncated { std: -0.1, bias: 0.0 },
+                ..default()
+            },
+            "std",
+        ),
+    ] {
+        let message = refusal(params);
+        assert!(message.contains(name), "{name}: {message}");
+    }
+    let sample = moons(20, 1);
+    let fit = |params: CenParams, sample: &Sample| {
+        params.checked().unwrap().fit(sample, &mut Fitting::seeded(1))
+    };
+    let large = fit(CenParams { batch: Some(21), ..quick() }, &sample).err().unwrap();
+    assert!(large.to_string().contains("`batch` is 21"), "{large}");
+    // A class without rows, a constant column and duplicate rows are no obstacle.
+    let x = array![[1.0, 5.0], [1.0, 5.0], [0.0, 5.0], [0.1, 5.0]];
+    let odd = Sample::classification(x, vec![0, 0, 2, 2], 3).unwrap();
+    let few = CenParams { epochs: 50.0, ..quick() };
+    let fitted = fit(few.clone(), &odd).unwrap();
+    let p = fitted.predictor.probabilities(odd.inputs()).unwrap();
+    assert!(p.rows().into_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12));
+    let real = Sample::regression(array![[0.0], [1.0]], array![0.0, 1.0]).unwrap();
+    assert!(matches!(fit(few, &real), Err(LearningError::Task { .. })));
+}
+
+#[test]
+fn methods_are_told_apart() {
+    let names: Vec<&str> = METHODS.iter().map(|method: &Method| method.name).collect();
+    assert_eq!(names, ["cen-1", "cen-2", "cen-implicit", "cen-cnn"]);
+}

@@ -1,0 +1,71 @@
+//! Figure 2, top right: test accuracy on MNIST along the training of the same convolutional network
+//! under an embedding and under a softmax layer.
+
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
+use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "mce/figure2-cnn",
+    title: "Accuracy on MNIST along the training of convolutional networks",
+    studies: &["mce/figure2-cnn"],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// Printed accuracies after 800 epochs, in percent.
+const PRINTED: [(&str, f64); 2] = [("cen-cnn", 99.48), ("softmax-cnn", 99.26)];
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let study = desk.cells("mce/figure2-cnn")?;
+    let (spec, cells) = &*study;
+    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("Both networks start from the same parameters and see the same batches under dropout of one half; the embedding's read-out is computed anew from all training images without dropout at every look. First repeat, one panel a variant, equal axes. The paper's claim: the embedding lies above at all epochs.")
+        .columns(spec.variants.len().min(2));
+    let mut table = Table::new("mce/figure2-cnn-end", "Where the curves end")
+        .caption("Accuracy on the 10,000 test images, percent, at the last epoch that was run. The paper's 800 epochs of batches of 6000 are not all run here: a verdict of `short` in every row.")
+        .columns([Column::left("Variant"), Column::left("Method")])
+        .columns(["Training images", "Epochs", "Best", "At the end", "Paper, 800 epochs", "Verdict"].map(Column::right));
+    let ends: Vec<f64> = cells
+        .iter()
+        .flat_map(crate::StudyCell::records)
+        .filter_map(|record| record.result.curve.last())
+        .map(|point| point.epoch)
+        .collect();
+    let longest = ends.iter().copied().fold(0.0, f64::max);
+    for variant in &spec.variants {
+        let x = Axis::linear("epochs").range(0.0, longest.max(1.0));
+        let mut panel = Panel::new(x, Axis::linear("test accuracy (%)")).title(&variant.name);
+        for cell in cells.iter().filter(|cell| cell.key().variant == variant.name) {
+            let Some(record) = cell.records().find(|record| !record.result.curve.is_empty()) else {
+                continue;
+            };
+            let points: Vec<(f64, f64)> = record
+                .result
+                .curve
+                .iter()
+                .filter_map(|point| Some((point.epoch, 100.0 * point.values.get("accuracy")?)))
+                .collect();
+            let Some(&(epochs, end)) = points.last() else { continue };
+            let best = points.iter().map(|(_, y)| *y).fold(f64::NEG_INFINITY, f64::max);
+            let printed = PRINTED.iter().find(|(method, _)| cell.key().method == *method);
+            table = table.row(Row::new([
+                Cell::text(&variant.name),
+                Cell::text(cell.label()),
+                Cell::count(record.result.rows[0] as usize),
+                Cell::number(epochs, 0),
+                Cell::number(best, 2),
+                Cell::number(end, 2),
+                printed.map_or_else(|| Cell::text(""), |(_, value)| Cell::number(*value, 2)),
+                Cell::text(if epochs < 800.0 || !cell.complete() { "short" } else { "one repeat" }),
+            ]));
+            panel = panel.series(Series::line(cell.label(), points));
+        }
+        if !panel.series.is_empty() {
+            figure = figure.panel(panel);
+        }
+    }
+    let drawings =
+        if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
+    Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}

@@ -1,0 +1,89 @@
+//! Figure 2, top left: test accuracy on MNIST against the number of training images.
+
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
+use mercer_statistics::summarise;
+use std::collections::BTreeMap;
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "mce/figure2-sizes",
+    title: "Accuracy on MNIST against training images",
+    studies: &["mce/figure2-sizes"],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// What the text prints: size, with the bound, without it.
+const PRINTED: [(u64, f64, f64); 2] = [(500, 86.69, 86.96), (5000, 96.05, 95.3)];
+
+/// Size to the accuracies of the repeats, in percent.
+fn accuracies(cell: &StudyCell) -> BTreeMap<u64, Vec<f64>> {
+    let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for point in cell.records().flat_map(|record| &record.result.curve) {
+        if let Some(value) = point.values.get("accuracy") {
+            all.entry(point.step).or_default().push(100.0 * value);
+        }
+    }
+    all
+}
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let study = desk.cells("mce/figure2-sizes")?;
+    let (spec, cells) = &*study;
+    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("Accuracy on the 10,000 test images after training on the first n of a random draw of training images, means over draws with their range as a band; all methods see the same images. Embeddings: anisotropic Gaussian, 500 steps, everything starts at 1, summed losses. SVC: one class against the others, C = 1, width √d. GPC: isotropic, one class against the others, evidence maximised from l = √d. Marked: what the text prints.")
+        .columns(spec.variants.len().min(2));
+    let mut table = Table::new("mce/figure2-sizes-table", "Accuracies by number of training images")
+        .caption("Percent on the test images, mean ± deviation over draws. The paper prints 86.69 with the bound and 86.96 without it at n = 500, 96.05 and 95.3 at n = 5000, from one draw as it seems.")
+        .columns([Column::left("Variant"), Column::left("Method"), Column::right("n")])
+        .columns(["Accuracy", "Paper", "Draws"].map(Column::right));
+    for variant in &spec.variants {
+        let mut panel = Panel::new(Axis::log10("training images n"), Axis::linear("accuracy (%)"))
+            .title(&variant.name);
+        for cell in cells.iter().filter(|cell| cell.key().variant == variant.name) {
+            let all = accuracies(cell);
+            let range = |values: &[f64]| {
+                let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+                (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+            };
+            let mut points = Vec::new();
+            for (size, values) in &all {
+                let Some(summary) = summarise(values) else { continue };
+                points.push((*size as f64, summary.mean));
+                let printed = PRINTED.iter().find(|(n, ..)| n == size);
+                let printed = match cell.key().method.as_str() {
+                    "sizes-with-bound" => printed.map(|p| p.1),
+                    "sizes-without-bound" => printed.map(|p| p.2),
+                    _ => None,
+                };
+                table = table.row(Row::new([
+                    Cell::text(&variant.name),
+                    Cell::text(cell.label()),
+                    Cell::count(*size as usize),
+                    Cell::mean_std(summary.mean, summary.sample_std, 2),
+                    printed.map_or_else(|| Cell::text(""), |value| Cell::number(value, 2)),
+                    Cell::text(format!("{}/{}", values.len(), cell.repeats_of_paper())),
+                ]));
+            }
+            if !points.is_empty() {
+                let band = all.values().map(|values| range(values));
+                panel = panel.series(Series::line(cell.label(), points).band(band));
+            }
+        }
+        if panel.series.is_empty() {
+            continue;
+        }
+        for (n, with, without) in PRINTED {
+            for (y, label) in [(with, "printed, with the bound"), (without, "printed, without it")]
+            {
+                let label = label.to_owned();
+                panel = panel.mark(Mark::Point { x: n as f64, y, label, color: None });
+            }
+        }
+        figure = figure.panel(panel);
+    }
+    let drawings =
+        if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
+    Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
