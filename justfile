@@ -51,6 +51,27 @@ check:
 bench *ARGS:
     cargo bench -p mercer-benches -p mercer-dependencies {{ARGS}}
 
+# Instructions of the hot paths against benches/counts.toml, 3 % at most (needs valgrind).
+bench-counts *ARGS:
+    cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
+    target/release/counts {{ARGS}}
+
+# The hot paths, with their unsafe places, under valgrind's memcheck.
+memcheck:
+    cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
+    target/release/counts --memory
+
+# Append criterion's last times to the history, with a remark: just performance-record "quiet machine"
+performance-record REMARK:
+    cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
+    target/release/performance record {{quote(REMARK)}}
+    target/release/performance page
+
+# Write reports/performance from the counts and the history.
+performance:
+    cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
+    target/release/performance page
+
 # Our training step and PyTorch's, alternating in one run (needs ./setup --peers).
 bench-peers *ARGS:
     cargo build --release -p mercer-benches -p mercer-dependencies --bins
@@ -76,6 +97,14 @@ compact: build
 # Where each dataset is found.
 data: build
     {{mercer}} data list
+
+# Bits and scores at every level of vector instructions; writes reports/determinism.md.
+determinism:
+    MERCER_DETERMINISM={{justfile_directory()}}/reports/determinism.md cargo nextest run --release -p mercer-cli -p mercer-dependencies slow_levels_are_compared
+
+# Licences, advisories, duplicates and sources of every outside crate (needs ./setup --checks).
+deny:
+    cargo deny check
 
 # Throw damaged input at every parser for so many seconds each.
 fuzz SECONDS="60":

@@ -1,0 +1,300 @@
+//! Instructions of the hot paths, counted by valgrind and held against a committed baseline.
+//!
+//! `counts` runs each hot path once under `valgrind --tool=callgrind`, which counts the instructions
+//! of the measured function alone, and compares them with `benches/counts.toml`: more than 3 % above
+//! the baseline fails, and so does a hot path that is missing there, or that counted nothing.
+//! `counts --accept NAME --because REASON` writes the count of today and why it changed; several
+//! names are separated by commas, and `all` is every hot path. `counts --json` prints what was found.
+//! `counts --memory` runs each under valgrind's memcheck instead, which fails on a wrong access: the
+//! unsafe places of the vectorised loops are on these paths.
+//!
+//! Counts do not depend on the load of the machine. Valgrind shows programs a processor without
+//! AVX-512, so the AVX2 loops are counted, on every machine that has them.
+
+use mercer_kernels::{FeatureMapParams, Kernel, Map};
+use mercer_learning::{Fitting, Settings, find};
+use mercer_linalg::{Cholesky, RidgePath, cos, exp, sin_cos, symmetric_eigen, symmetric_product};
+use mercer_solvers::{Dual, Precomputed, Smo};
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// How far above its baseline a count may be.
+const GATE: f64 = 0.03;
+const HOT_PATHS: &[(&str, fn())] = &[
+    ("cosine", cosine),
+    ("sine-and-cosine", sine_and_cosine),
+    ("exponential", exponential),
+    ("features", features),
+    ("training-steps", training_steps),
+    ("gram", gram),
+    ("symmetric-product", gram_of_features),
+    ("cholesky", cholesky),
+    ("eigen", eigen),
+    ("ridge-path", ridge_path),
+    ("support-vectors", support_vectors),
+];
+
+/// A baseline, and why it is what it is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Baseline {
+    instructions: u64,
+    because: String,
+}
+
+/// What callgrind counts: the calls of this function, whatever they call.
+#[inline(never)]
+fn measured<T>(work: impl FnOnce() -> T) -> T {
+    black_box(work())
+}
+
+fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Array2::from_shape_simple_fn((rows, columns), || rng.gen_range(-1.0..1.0))
+}
+
+const NUMBERS: usize = 16_384;
+
+fn numbers() -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+    let x = (0..NUMBERS).map(|i| (i as f32 - 8192.0) * 1e-3).collect();
+    (x, vec![0.0; NUMBERS], vec![0.0; NUMBERS])
+}
+
+fn cosine() {
+    let (x, mut a, _) = numbers();
+    measured(|| cos(black_box(&x), &mut a));
+}
+
+fn sine_and_cosine() {
+    let (x, mut a, mut b) = numbers();
+    measured(|| sin_cos(black_box(&x), &mut a, &mut b));
+}
+
+fn exponential() {
+    let (x, mut a, _) = numbers();
+    measured(|| exp(black_box(&x), &mut a));
+}
+
+fn features() {
+    let x = random(256, 16, 1);
+    let params =
+        FeatureMapParams { map: Map::Stationary, features: 512, std: 0.3, std_prime: None };
+    let map = params.draw(16, &mut ChaCha8Rng::seed_from_u64(2)).expect("valid settings");
+    measured(|| map.features(black_box(x.view())));
+}
+
+/// Sixteen steps of ASKL at a batch of 32, set-up included: it is the same every time.
+fn training_steps() {
+    let sample = mercer_benches::sample(512, 16, 10, 3);
+    let settings = Settings::new()
+        .with("features", 256)
+        .with("epochs", 1.0)
+        .with("std", 0.25)
+        .with("loss", "cross-entropy")
+        .with("rate", 1e-3);
+    let learner = find(mercer_models::askl::METHODS, "askl")
+        .and_then(|method| method.learner(&settings, sample.task()))
+        .expect("a method with these settings");
+    measured(|| learner.fit(&sample, &mut Fitting::seeded(1)).map(|_| ()).expect("a fit"));
+}
+
+fn gram() {
+    let x = random(512, 16, 4);
+    let kernel = Kernel::Gaussian { std: 0.5 };
+    measured(|| kernel.gram(black_box(x.view())));
+}
+
+fn gram_of_features() {
+    let phi = random(1024, 192, 5);
+    measured(|| symmetric_product(black_box(phi.view())));
+}
+
+fn positive(n: usize) -> Array2<f64> {
+    symmetric_product(random(2 * n, n, 6).view())
+}
+
+fn cholesky() {
+    let matrix = positive(256);
+    measured(|| Cholesky::factor(black_box(matrix)).map(|_| ()).expect("positive definite"));
+}
+
+fn eigen() {
+    let matrix = positive(128);
+    measured(|| symmetric_eigen(black_box(matrix.view())).map(|_| ()).expect("finite"));
+}
+
+fn ridge_path() {
+    let (phi, y) = (random(512, 96, 7), random(512, 4, 8));
+    measured(|| {
+        let path = RidgePath::new(black_box(phi.view()), y.view()).expect("finite");
+        for lambda in [1e-4, 1e-2, 1.0] {
+            path.leave_one_out_error(lambda).expect("a ridge");
+        }
+    });
+}
+
+fn support_vectors() {
+    let x = random(256, 4, 9);
+    let gram = Kernel::Gaussian { std: 0.7 }.gram(x.view());
+    let signs: Vec<bool> = x.rows().into_iter().map(|row| row[0] * row[1] > 0.0).collect();
+    let dual = Dual::classification(&signs, 1.0).expect("both classes");
+    let kernel = Precomputed::new(gram.view()).expect("square");
+    measured(|| Smo::default().solve(black_box(&kernel), &dual).map(|_| ()).expect("finite"));
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let told: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ended = match told[..] {
+        ["--run", name] => match HOT_PATHS.iter().find(|(known, _)| *known == name) {
+            Some((_, run)) => {
+                run();
+                Ok(true)
+            }
+            None => Err(format!("no hot path `{name}`")),
+        },
+        [] => check(false),
+        ["--json"] => check(true),
+        ["--memory"] => memory(),
+        ["--accept", names, "--because", reason] => accept(names, reason),
+        _ => Err("counts [--json | --memory | --accept NAME,... --because REASON]".to_owned()),
+    };
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("counts.toml")
+}
+
+fn baselines() -> Result<BTreeMap<String, Baseline>, String> {
+    let text = match std::fs::read_to_string(file()) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(format!("{}: {error}", file().display())),
+    };
+    toml::from_str(&text).map_err(|error| format!("{}: {error}", file().display()))
+}
+
+/// Instructions of the measured function of a hot path.
+fn count(name: &str) -> Result<u64, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"])
+        // By the name that people read, and by both that linkers do.
+        .args(["--toggle-collect=*counts::measured*", "--toggle-collect=*6counts8measured*"])
+        .arg(&program)
+        .args(["--run", name])
+        // A thread of a library would be counted or not as the machine likes.
+        .envs([("OPENBLAS_NUM_THREADS", "1"), ("RAYON_NUM_THREADS", "1")])
+        .output()
+        .map_err(|error| format!("cannot run valgrind (a package of the system): {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("{name} failed under valgrind: {said}"));
+    }
+    // `==123== Collected : 367300`
+    let collected = said.lines().find_map(|line| line.split_once("Collected : "));
+    collected
+        .and_then(|(_, number)| number.split_whitespace().next()?.parse().ok())
+        .ok_or_else(|| format!("valgrind counted nothing for {name}: {said}"))
+}
+
+fn check(json: bool) -> Result<bool, String> {
+    let baselines = baselines()?;
+    let mut sound = true;
+    let mut found = BTreeMap::new();
+    for stranger in baselines.keys().filter(|name| HOT_PATHS.iter().all(|(known, _)| known != name))
+    {
+        eprintln!("{stranger}: has a baseline, but is measured no more");
+        sound = false;
+    }
+    for (name, _) in HOT_PATHS {
+        let instructions = count(name)?;
+        let ratio = baselines
+            .get(*name)
+            .map(|baseline| instructions as f64 / baseline.instructions.max(1) as f64);
+        let verdict = match ratio {
+            _ if instructions == 0 => "counted nothing",
+            None => "has no baseline",
+            Some(ratio) if ratio > 1.0 + GATE => "too many",
+            Some(ratio) if ratio < 1.0 - GATE => "fewer: accept it, so that the gain is kept",
+            Some(_) => "ok",
+        };
+        sound &= matches!(ratio, Some(ratio) if ratio <= 1.0 + GATE && instructions > 0);
+        let change =
+            ratio.map_or(String::new(), |ratio| format!("{:+.2} %", 100.0 * (ratio - 1.0)));
+        if json {
+            found.insert(*name, serde_json::json!({ "instructions": instructions, "ratio": ratio, "verdict": verdict }));
+        } else {
+            println!("{name:<18} {instructions:>14} {change:>9}  {verdict}");
+        }
+    }
+    if json {
+        println!("{}", serde_json::json!(found));
+    }
+    if !sound {
+        eprintln!("an intended change is accepted with: counts --accept NAME --because REASON");
+    }
+    Ok(sound)
+}
+
+/// Runs every hot path under memcheck.
+fn memory() -> Result<bool, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut sound = true;
+    for (name, _) in HOT_PATHS {
+        let output = Command::new("valgrind")
+            .args(["--tool=memcheck", "--quiet", "--error-exitcode=9"])
+            .arg(&program)
+            .args(["--run", name])
+            .envs([("OPENBLAS_NUM_THREADS", "1"), ("RAYON_NUM_THREADS", "1")])
+            .output()
+            .map_err(|error| format!("cannot run valgrind (a package of the system): {error}"))?;
+        let ok = output.status.success();
+        println!("{name:<18} {}", if ok { "no wrong access" } else { "wrong" });
+        if !ok {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        sound &= ok;
+    }
+    Ok(sound)
+}
+
+fn accept(names: &str, reason: &str) -> Result<bool, String> {
+    if reason.trim().is_empty() {
+        return Err("say why the count changed: --because REASON".to_owned());
+    }
+    let mut baselines = baselines()?;
+    let chosen: Vec<&str> = match names {
+        "all" => HOT_PATHS.iter().map(|(name, _)| *name).collect(),
+        _ => names.split(',').collect(),
+    };
+    for name in chosen {
+        if HOT_PATHS.iter().all(|(known, _)| *known != name) {
+            return Err(format!("no hot path `{name}`"));
+        }
+        let instructions = count(name)?;
+        if instructions == 0 {
+            return Err(format!("{name} counted nothing"));
+        }
+        println!("{name:<18} {instructions:>14}");
+        baselines.insert(name.to_owned(), Baseline { instructions, because: reason.to_owned() });
+    }
+    let text = toml::to_string(&baselines).map_err(|error| error.to_string())?;
+    let head = "# Instructions of the hot paths under valgrind. Written by `counts --accept`.\n\n";
+    std::fs::write(file(), format!("{head}{text}")).map_err(|error| error.to_string())?;
+    Ok(true)
+}
