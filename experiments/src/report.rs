@@ -75,7 +75,10 @@ pub fn write(
             }
         }
     }
-    let page = page(desk, &rendered, &claim_results)?;
+    let mut page = page(desk, &rendered, &claim_results)?;
+    if let Some(section) = machine_section(out) {
+        page = page.section(section);
+    }
     folder.put("answers.md", answers(&claim_results)?.to_markdown().as_bytes())?;
     folder.put("index.html", page.to_html()?.as_bytes())?;
     let summary = Summary {
@@ -217,6 +220,32 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
     Ok(Section::new("findings", "Findings: why numbers differ").block(Block::Findings(shown)))
 }
 
+/// Pages that other runs wrote into the same folder.
+const MACHINE_PAGES: [(&str, &str, &str); 3] = [
+    ("reliability.md", "Reliability", "seeded faults, tried and survived"),
+    ("determinism.md", "Determinism", "what other vector instructions change"),
+    (
+        "performance/index.md",
+        "Performance",
+        "instructions of the hot paths, and times with their history",
+    ),
+];
+
+/// What is known of the software itself; none where none of its pages is there.
+fn machine_section(out: &Path) -> Option<Section> {
+    let links: Vec<Link> = MACHINE_PAGES
+        .iter()
+        .filter(|(file, _, _)| out.join(file).is_file())
+        .map(|(file, text, note)| Link {
+            text: (*text).to_owned(),
+            target: format!("./{file}"),
+            note: (*note).to_owned(),
+        })
+        .collect();
+    let section = Section::new("machine", "How far the software can be trusted");
+    (!links.is_empty()).then(|| section.block(Block::List(links)))
+}
+
 /// Where in the code each artefact stands.
 fn source_section(rendered: &[(&Artefact, Rendered)]) -> Section {
     let shown = |(_, rendered): &&(&Artefact, Rendered)| {
@@ -282,5 +311,21 @@ impl Folder {
         std::fs::rename(&partial, &path).map_err(io("write", &path))?;
         self.files += 1;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_other_runs_are_linked_where_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(machine_section(folder.path()).is_none());
+        std::fs::write(folder.path().join("reliability.md"), "# Reliability").unwrap();
+        let section = machine_section(folder.path()).unwrap();
+        let Block::List(links) = &section.blocks[0] else { panic!("a list of links") };
+        assert_eq!(links.len(), 1);
+        assert_eq!(links[0].target, "./reliability.md");
     }
 }

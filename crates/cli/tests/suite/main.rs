@@ -1,6 +1,7 @@
 //! The program as a user meets it: what it prints where, how it ends, and what it leaves on disk.
 
 mod cluster;
+mod determinism;
 mod faults;
 mod interrupt;
 mod place;

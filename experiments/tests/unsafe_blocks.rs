@@ -1,0 +1,66 @@
+//! Where `unsafe` stands, how often, and that each place says why it is sound.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The crates that may need it: vector instructions, threads that borrow, the counting allocator.
+const ALLOWED: [&str; 4] =
+    ["crates/linalg/", "crates/kernels/", "crates/solvers/", "crates/harness/src/memory.rs"];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            let name = path.file_name().unwrap();
+            if name != "target" && name != "corpus" {
+                sources(&path, found);
+            }
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Whether a line of code (no comment, no text of a lint) opens an unsafe block, function or impl.
+fn opens(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    ["unsafe {", "unsafe impl", "unsafe extern"].iter().any(|form| code.contains(form))
+}
+
+#[test]
+fn every_unsafe_place_is_counted_and_justified() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    for folder in ["crates", "experiments", "benches"] {
+        sources(&root.join(folder), &mut files);
+    }
+    assert!(files.len() > 100, "{} files", files.len());
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for path in files {
+        if path.ends_with("tests/unsafe_blocks.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let name = path.strip_prefix(&root).unwrap().display().to_string();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| opens(line)) {
+            *counts.entry(name.clone()).or_default() += 1;
+            // The reason stands in the comment above, attributes and the statement's head between.
+            let mut above = lines[..at].iter().rev().take(8);
+            let declared = line.contains("unsafe extern")
+                && lines.get(at + 1).is_some_and(|next| next.trim_start().starts_with("///"));
+            // What a foreign function promises stands at its declaration.
+            let justified = declared || above.any(|line| line.contains("SAFETY:"));
+            assert!(justified, "{name}:{}: an unsafe place without its reason: {line}", at + 1);
+        }
+    }
+    let strangers: Vec<&String> = counts
+        .keys()
+        .filter(|name| !ALLOWED.iter().any(|allowed| name.starts_with(allowed)))
+        .collect();
+    assert!(strangers.is_empty(), "unsafe outside the crates that may need it: {strangers:?}");
+    let total: usize = counts.values().sum();
+    // Seen with --no-capture, and whenever the test fails.
+    println!("{total} unsafe places: {counts:#?}");
+    assert!((1..=60).contains(&total), "{total} unsafe places: {counts:#?}");
+}
