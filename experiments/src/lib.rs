@@ -66,6 +66,7 @@ pub fn registry() -> Vec<Method> {
         mercer_models::rftk::METHODS,
         mercer_models::mce::METHODS,
         mercer_models::mce::CEN_METHODS,
+        mercer_models::hyper_rkhs::METHODS,
         mercer_baselines::BASELINES,
     ]
     .concat()

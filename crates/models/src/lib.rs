@@ -5,6 +5,7 @@
 //! | ASKL: Automated Spectral Kernel Learning | `sk`, `nsk`, `skl`, `nskl`, `askl` ([`askl::METHODS`]) |
 //! | RFTK: Ridgeless Regression with Random Features | `kernel-ridgeless`, `rf-ridge`, `rf-ridgeless`, `rf-sgd`, `rftk` ([`rftk::METHODS`]) |
 //! | MCE: Hyperparameter Learning for Conditional Kernel Mean Embeddings | `gmce`, `gmce-sgd`, `mce-erm`, `mce-cv`, `mce-median` ([`mce::METHODS`]) |
+//! | hyper-RKHS | `hyper-krr`, `hyper-svr`, the same with a Wishart hyper-kernel, `hyper-krr-linear`, `hyper-non-negative` ([`hyper_rkhs::METHODS`]) |
 //!
 //! | symbol | code | meaning |
 //! |---|---|---|
@@ -17,6 +18,7 @@
 //! or what will be tested.
 
 pub mod askl;
+pub mod hyper_rkhs;
 pub mod mce;
 pub mod rftk;
 mod sections;

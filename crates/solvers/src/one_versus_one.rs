@@ -120,6 +120,12 @@ impl OneVersusOne {
         Ok(path)
     }
 
+    /// Classes of each machine: `f > 0` speaks for the first; for the second where there are only
+    /// two classes.
+    pub fn pairs(&self) -> &[(u32, u32)] {
+        &self.pairs
+    }
+
     /// Decision values of the machines for the rows of `cross` (`m × n`): `m × pairs`.
     ///
     /// # Panics

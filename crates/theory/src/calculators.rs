@@ -1,4 +1,5 @@
 use crate::askl::{EXCESS, RADEMACHER, RATE};
+use crate::hyper;
 use crate::mce::calculators as mce;
 use crate::rftk::calculators as rftk;
 use crate::{Bound, TheoryError, askl_rate, excess_risk_first_term, rademacher_from_trace};
@@ -135,6 +136,11 @@ pub const CALCULATORS: &[Calculator] = &[
     mce::DEVIATION,
     mce::EMBEDDING_RATE,
     mce::BEST_RATE,
+    hyper::SVR_INDEX,
+    hyper::SVR_INDEX_CONSISTENT,
+    hyper::KRR_INDEX,
+    hyper::KRR_INDEX_CONSISTENT,
+    hyper::KRR_OPERATIONS,
 ];
 
 /// The calculator of that name.

@@ -18,6 +18,8 @@
 //! | `δ` | `delta` | probability that a theorem fails | `(0, 1)` |
 //! | `α`, `ρ`, `r`, in `mce` | `sensitivity`, `norm`, `complexity` | `sup √k(x, x)`, `‖W‖_HS`, `αρ` | `≥ 0` |
 //! | `λ` | `lambda` | ridge of `(K + λnI)⁻¹` | `≥ 0` |
+//! | `α`, `r`, `s` | [`PairRegularity`] | ridge, source and capacity of learning on pairs | |
+//! | `M`, `v`, in `hyper` | `landmarks`, `subsets` | of Nyström's approximation | `≥ 1` |
 //!
 //! It does not know data, randomness or files: a sample reaches it as a trace or as arrays.
 
@@ -26,6 +28,7 @@ mod bound;
 mod calculators;
 mod enumeration;
 mod error;
+mod hyper;
 mod mce;
 mod rftk;
 
@@ -37,6 +40,7 @@ pub use bound::Bound;
 pub use calculators::{CALCULATORS, Calculator, Input, find_calculator};
 pub use enumeration::{RademacherAverages, enumerate_rademacher};
 pub use error::TheoryError;
+pub use hyper::{PairRegularity, pair_ridge_index, pair_ridge_operations, pair_svr_index};
 pub use mce::{
     VACUOUS_COMPLEXITY, ball_complexity, best_embedding_rate, clipped_risk, deviation_term,
     embedding_complexity, embedding_rate, embedding_risk, entropy_factor, log_distance_bound,

@@ -1,5 +1,5 @@
-use crate::KernelError;
-use ndarray::ArrayView1;
+use crate::{Kernel, KernelError};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use std::f64::consts::PI;
 
 /// The Gaussian hyper-kernel, unnormalised:
@@ -54,6 +54,24 @@ impl GaussianHyper {
         Ok(Self { pair_variance, mean_variance: variance + spread })
     }
 
+    /// Of `sp` and `τ` themselves.
+    ///
+    /// # Errors
+    /// [`KernelError::Deviation`] unless both are positive and finite, and `sp ≤ 4τ`.
+    pub fn of_variances(pair_variance: f64, mean_variance: f64) -> Result<Self, KernelError> {
+        let named = [("pair variance", pair_variance), ("mean variance", mean_variance)];
+        for (name, value) in named {
+            if !(value > 1e-300 && value < 1e301) {
+                return Err(KernelError::Deviation { name, value });
+            }
+        }
+        if pair_variance > 4.0 * mean_variance {
+            let name = "pair variance (at most four times the mean variance)";
+            return Err(KernelError::Deviation { name, value: pair_variance });
+        }
+        Ok(Self { pair_variance, mean_variance })
+    }
+
     /// `sp`, in input units squared.
     pub const fn pair_variance(&self) -> f64 {
         self.pair_variance
@@ -73,6 +91,25 @@ impl GaussianHyper {
     /// `1/(8τ)` of the point factor `u(x, z) = exp(−‖x − z‖²/(8τ))`.
     pub fn point_rate(&self) -> f64 {
         0.125 / self.mean_variance
+    }
+
+    /// `β(x, x')` as a kernel of points.
+    pub fn pair_kernel(&self) -> Kernel {
+        Kernel::Gaussian { std: (2.0 * self.pair_rate()).sqrt() }
+    }
+
+    /// `u(z_i, x_k)` of the rows of `landmarks` (`M × d`) and `points` (`n × d`): `M × n`, so that the
+    /// values of one landmark lie side by side. A point's values do not depend on its company.
+    ///
+    /// # Panics
+    /// If the two differ in the number of columns.
+    pub fn point_factors(
+        &self,
+        landmarks: ArrayView2<'_, f64>,
+        points: ArrayView2<'_, f64>,
+    ) -> Array2<f64> {
+        let kernel = Kernel::Gaussian { std: (2.0 * self.point_rate()).sqrt() };
+        kernel.sections(landmarks).at(points).t().as_standard_layout().into_owned()
     }
 
     /// `h((x, x'), (z, z'))` by the definition.

@@ -1,7 +1,7 @@
-use super::products::{block, point_factors, triangle};
+use super::products::{block, triangle};
 use super::{GaussianHyper, HyperKernel, Pairs};
-use crate::{Kernel, KernelError};
-use ndarray::{Array1, Array2, ArrayView2};
+use crate::KernelError;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// A kernel of two points that was learned: `k(x, x') = Σ_q γ_q h(q, (x, x')) + bias`.
 ///
@@ -96,6 +96,21 @@ impl LearnedKernel {
         &self.kernel
     }
 
+    /// The points that the pairs are of (`M × d`).
+    pub fn points(&self) -> ArrayView2<'_, f64> {
+        self.points.view()
+    }
+
+    /// The pairs with a coefficient.
+    pub const fn pairs(&self) -> &Pairs {
+        &self.pairs
+    }
+
+    /// `γ`, one a pair.
+    pub fn coefficients(&self) -> ArrayView1<'_, f64> {
+        self.coefficients.view()
+    }
+
     /// Number of pairs with a coefficient.
     pub const fn len(&self) -> usize {
         self.pairs.len()
@@ -131,11 +146,11 @@ impl LearnedKernel {
         let mut values = match &self.kernel {
             _ if self.is_empty() => Array2::zeros((left.nrows(), right.nrows())),
             HyperKernel::Gaussian(kernel) => {
-                let a = point_factors(kernel, self.points.view(), left);
-                let b = point_factors(kernel, self.points.view(), right);
+                let a = kernel.point_factors(self.points.view(), left);
+                let b = kernel.point_factors(self.points.view(), right);
                 let c = self.weights(kernel);
                 block(a.view(), b.view(), self.pairs.as_slice(), &c, threads)
-                    * &pair_factor(kernel).cross_gram(left, right)
+                    * &kernel.pair_kernel().cross_gram(left, right)
             }
             HyperKernel::Wishart(_) => {
                 let sections = self.kernel.sections(self.points.view(), &self.pairs);
@@ -157,14 +172,14 @@ impl LearnedKernel {
     pub fn gram(&self, points: ArrayView2<'_, f64>, threads: usize) -> Array2<f64> {
         match &self.kernel {
             HyperKernel::Gaussian(kernel) if !self.is_empty() => {
-                let factors = point_factors(kernel, self.points.view(), points);
+                let factors = kernel.point_factors(self.points.view(), points);
                 let c = self.weights(kernel);
                 let mut values = if self.len() > 4 * points.nrows() {
                     triangle(factors.view(), self.pairs.as_slice(), &c, threads)
                 } else {
                     block(factors.view(), factors.view(), self.pairs.as_slice(), &c, threads)
                 };
-                values *= &pair_factor(kernel).gram(points);
+                values *= &kernel.pair_kernel().gram(points);
                 mirror(&mut values);
                 values += self.bias;
                 values
@@ -179,15 +194,10 @@ impl LearnedKernel {
 
     /// `γ_q β_q`.
     fn weights(&self, kernel: &GaussianHyper) -> Vec<f64> {
-        let factor = pair_factor(kernel);
+        let factor = kernel.pair_kernel();
         let pairs = self.pairs.as_slice().iter().zip(&self.coefficients);
         pairs.map(|(&(i, j), c)| c * factor.of(self.points.row(i), self.points.row(j))).collect()
     }
-}
-
-/// `β(x, x') = exp(−ρ ‖x − x'‖²)` as a kernel of points.
-pub(super) fn pair_factor(kernel: &GaussianHyper) -> Kernel {
-    Kernel::Gaussian { std: (2.0 * kernel.pair_rate()).sqrt() }
 }
 
 /// Copies what stands above the diagonal to below it.

@@ -1,5 +1,4 @@
-use super::learned::pair_factor;
-use super::products::{point_factors, triangle};
+use super::products::triangle;
 use super::{GaussianHyper, Pairs};
 use mercer_linalg::SymmetricOperator;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -39,10 +38,10 @@ impl PairOperator {
     /// Over all pairs of the rows of `points` (`m × d`).
     pub fn new(kernel: &GaussianHyper, points: ArrayView2<'_, f64>, threads: usize) -> Self {
         let pairs = Pairs::all(points.nrows());
-        let beta = pair_factor(kernel).gram(points);
+        let beta = kernel.pair_kernel().gram(points);
         let all = pairs.as_slice().iter().zip(pairs.weights());
         let scales = all.map(|(&(i, j), weight)| weight.sqrt() * beta[[i, j]]).collect();
-        Self { factors: point_factors(kernel, points, points), scales, pairs, threads }
+        Self { factors: kernel.point_factors(points, points), scales, pairs, threads }
     }
 
     /// The pairs, in the order of the operator's rows.

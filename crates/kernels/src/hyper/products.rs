@@ -1,7 +1,5 @@
 //! Sums over pairs of products of point Grams: the inner loop of Gaussian hyper-kernels.
 
-use super::GaussianHyper;
-use crate::Kernel;
 use mercer_linalg::{for_each, in_order, product};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
@@ -14,19 +12,6 @@ const TILE: usize = 128;
 /// Parts into which the pairs are divided; each sums on its own, and the sums are added in order, so
 /// that the result does not depend on the number of threads.
 const LANES: usize = 8;
-
-/// `u(z_i, x_k)` of a Gaussian hyper-kernel for landmarks `z` and points `x`: `M × n`, so that the
-/// values of one landmark lie side by side.
-pub(super) fn point_factors(
-    kernel: &GaussianHyper,
-    landmarks: ArrayView2<'_, f64>,
-    points: ArrayView2<'_, f64>,
-) -> Array2<f64> {
-    let std = (2.0 * kernel.point_rate()).sqrt();
-    // Evaluated from the landmarks' side, so that a point's values do not depend on its company.
-    let values = Kernel::Gaussian { std }.sections(landmarks).at(points);
-    values.t().as_standard_layout().into_owned()
-}
 
 /// Writes `u_i(k) u_j(k)` of each pair (`pairs × points`).
 fn pair_products(

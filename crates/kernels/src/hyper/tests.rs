@@ -8,10 +8,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use toml::{Table, Value};
 
-fn golden(block: &str) -> Table {
-    let text = include_str!("../../../../experiments/golden/hyper.toml");
-    let golden: Table = text.parse().unwrap();
-    golden[block].as_table().unwrap().clone()
+fn golden() -> Table {
+    include_str!("../../../../experiments/golden/hyper.toml").parse().unwrap()
 }
 
 fn number(value: &Value) -> f64 {
@@ -52,7 +50,7 @@ fn kernels(d: usize) -> [HyperKernel; 4] {
 
 #[test]
 fn golden_gaussian_hyper_kernels() {
-    let golden = &golden("hyper-1");
+    let golden = &golden()["hyper-1"];
     let (p, q) = (pair(&golden["first"]), pair(&golden["second"]));
     let (s, sh) = (number(&golden["variance"]), number(&golden["spread"]));
     let forms = [
@@ -100,7 +98,7 @@ fn the_construction_is_the_integral_of_four_bumps_and_a_blur() {
 
 #[test]
 fn golden_wishart_hyper_kernel() {
-    let golden = &golden("hyper-3");
+    let golden = &golden()["hyper-3"];
     let scale = array![[number(&golden["line-scale"])]];
     let line = WishartHyper::new(scale.view(), number(&golden["line-freedom"])).unwrap();
     let rows = golden["scale"].as_array().unwrap();

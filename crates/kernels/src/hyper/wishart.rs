@@ -88,6 +88,44 @@ impl WishartHyper {
         Self::new(scale.view(), variances.len() as f64 + excess)
     }
 
+    /// From what [`WishartHyper::whitening`], [`WishartHyper::log_determinant`] and
+    /// [`WishartHyper::freedom`] say of one.
+    ///
+    /// # Errors
+    /// [`KernelError::Freedom`]; [`KernelError::NotPositiveDefinite`] if the whitening is not square and
+    /// lower triangular with a positive diagonal.
+    pub fn from_parts(
+        whitening: Array2<f64>,
+        log_determinant: f64,
+        freedom: f64,
+    ) -> Result<Self, KernelError> {
+        let (d, columns) = whitening.dim();
+        let refused = |reason: &str| KernelError::NotPositiveDefinite { reason: reason.to_owned() };
+        if !(freedom > d as f64 - 1.0 && freedom.is_finite()) {
+            return Err(KernelError::Freedom { freedom, features: d });
+        }
+        let lower = |((i, j), &value): ((usize, usize), &f64)| {
+            if i == j { value > 0.0 } else { i > j || value == 0.0 }
+        };
+        if d == 0 || d != columns || !log_determinant.is_finite() {
+            return Err(refused("its whitening is not square"));
+        }
+        if !whitening.indexed_iter().all(lower) {
+            return Err(refused("its whitening is not lower triangular and positive"));
+        }
+        Ok(Self { whitening, log_determinant, freedom })
+    }
+
+    /// `L⁻¹` of `D = L Lᵀ` (`d × d`).
+    pub fn whitening(&self) -> ArrayView2<'_, f64> {
+        self.whitening.view()
+    }
+
+    /// `ln det D`.
+    pub const fn log_determinant(&self) -> f64 {
+        self.log_determinant
+    }
+
     /// Dimension `d` of the points.
     pub fn features(&self) -> usize {
         self.whitening.nrows()

@@ -1,0 +1,361 @@
+use super::machine::Machines;
+use super::predictor::HyperMachine;
+use super::{
+    Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped, of_kernel, positive, refused,
+};
+use mercer_kernels::{GaussianHyper, HyperKernel, WishartHyper, entry_variance, total_variance};
+use mercer_learning::{
+    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Targets,
+};
+use mercer_solvers::{Mending, Spectrum};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rand::seq::index;
+use serde::{Deserialize, Serialize};
+
+/// Which regression learns the kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage1 {
+    /// Least squares.
+    #[default]
+    Ridge,
+    /// A tube without loss.
+    Svr,
+    /// Least squares with non-negative coefficients.
+    NonNegative,
+}
+
+/// Which hyper-kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HyperForm {
+    /// Gaussian, as its construction gives it.
+    GaussianConstructed,
+    /// Gaussian, as the paper prints it.
+    GaussianPrinted,
+    /// Wishart with `D` a multiple of the unit matrix.
+    Wishart,
+}
+
+/// What "the variance of the data" is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variance {
+    /// `(1/m) Σ ‖x_i − x̄‖²`.
+    Total,
+    /// Over all entries; with it the learned kernel vanishes off the diagonal in high dimensions.
+    Entry,
+}
+
+/// Settings of a support vector machine with a kernel that is learned by regression on pairs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HyperClassifierParams {
+    /// Which regression: the method's name says it.
+    #[serde(skip)]
+    pub stage1: Stage1,
+    /// Which hyper-kernel.
+    pub hyper: HyperForm,
+    /// What `width` is a multiple of.
+    pub variance: Variance,
+    /// `σ²` in multiples of the variance.
+    pub width: f64,
+    /// `σ_h²` in multiples of `σ²` (Gaussian).
+    pub spread: f64,
+    /// `b − d > 1` (Wishart).
+    pub freedom: f64,
+    /// Target of pairs of the same class.
+    pub same: f64,
+    /// Target of other pairs.
+    pub other: f64,
+    /// `λ` (least squares).
+    pub lambda: f64,
+    /// How the least squares are solved.
+    pub solver: PairSolver,
+    /// Training rows of stage 1 at most, drawn at random; the rows of a tuner's rungs.
+    pub points: usize,
+    /// Nyström points `M`.
+    pub landmarks: Option<usize>,
+    /// Subsets `v`.
+    pub subsets: usize,
+    /// Ordered pairs that Nyström's equations, or the regression with a tube, sum over.
+    pub pairs: Option<usize>,
+    /// Columns `L` of the linear-time solver's factors at most.
+    pub rank: usize,
+    /// Goal of their relative residual.
+    pub rank_tolerance: f64,
+    /// Residual of conjugate gradients.
+    pub tolerance: f64,
+    /// Iterations of conjugate gradients at most.
+    pub iterations: usize,
+    /// `C` of the regression with a tube, for the sum over ordered pairs.
+    pub pair_cost: f64,
+    /// `ε` of it.
+    pub epsilon: f64,
+    /// Violation of optimality at which it ends.
+    pub pair_tolerance: f64,
+    /// Points up to which it uses all pairs.
+    pub exact_points: usize,
+    /// `C` of the machine.
+    pub cost: f64,
+    /// Training rows of the machine at most, drawn at random.
+    pub machine_rows: usize,
+    /// What is done about negative eigenvalues.
+    pub spectrum: Mending,
+}
+
+impl Default for HyperClassifierParams {
+    fn default() -> Self {
+        let (ridge, svr) = (PairRidge::default(), PairSvr::default());
+        Self {
+            stage1: Stage1::Ridge,
+            hyper: HyperForm::GaussianConstructed,
+            variance: Variance::Total,
+            width: 1.0,
+            spread: 1.0,
+            freedom: 3.0,
+            same: 1.0,
+            other: -1.0,
+            lambda: ridge.lambda,
+            solver: ridge.solver,
+            points: 1_000_000,
+            landmarks: None,
+            subsets: 1,
+            pairs: None,
+            rank: ridge.rank,
+            rank_tolerance: ridge.rank_tolerance,
+            tolerance: 1e-4,
+            iterations: ridge.iterations,
+            pair_cost: svr.cost,
+            epsilon: svr.epsilon,
+            pair_tolerance: svr.tolerance,
+            exact_points: svr.exact_points,
+            cost: 1.0,
+            machine_rows: 3000,
+            spectrum: Mending::AsIs,
+        }
+    }
+}
+
+/// A support vector machine with a kernel learned from the labels of the training rows.
+///
+/// Stage 1 regresses the ideal kernel (`same` for two rows of a class, `other` else) in a
+/// hyper-kernel's space; stage 2 is a machine with the learned kernel for each two classes, and most
+/// votes win. Facts of a fit: those of stage 1, and `smallest-eigenvalue`, `largest-eigenvalue`,
+/// `negative-mass` of the learned Gram matrix (of 1000 rows at most), `support-vectors`, `machines`,
+/// `machine-rows`, `stage-1-rows`.
+///
+/// ```
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use mercer_models::hyper_rkhs::HyperClassifierParams;
+/// use ndarray::array;
+/// // Exclusive or.
+/// let corners = array![[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]];
+/// let sample = Sample::classification(corners, vec![0, 0, 1, 1], 2)?;
+/// let learner = HyperClassifierParams { width: 0.5, cost: 10.0, ..Default::default() }.checked()?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// let said = fitted.predictor.predict(sample.inputs())?;
+/// assert_eq!(said, mercer_learning::Predictions::Classes(vec![0, 0, 1, 1]));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct HyperClassifier(HyperClassifierParams);
+
+/// Rows whose learned Gram matrix is decomposed for the record.
+const SPECTRUM_ROWS: usize = 1000;
+
+impl HyperClassifierParams {
+    /// The learner, after checking every setting.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn checked(self) -> Result<HyperClassifier, LearningError> {
+        for (name, value) in [("width", self.width), ("spread", self.spread), ("cost", self.cost)] {
+            positive(name, value)?;
+        }
+        if !(self.freedom > 1.0 && self.freedom.is_finite()) {
+            return Err(refused("freedom", self.freedom, "finite and above 1"));
+        }
+        for (name, count) in [("points", self.points), ("machine_rows", self.machine_rows)] {
+            if count < 2 {
+                return Err(refused(name, count, "at least 2"));
+            }
+        }
+        PairTarget::classes(&[], self.same, self.other)?;
+        if self.stage1 != Stage1::Ridge && self.solver != PairSolver::Auto {
+            return Err(refused("solver", "another than `auto`", "`auto` but for least squares"));
+        }
+        if self.hyper == HyperForm::Wishart
+            && matches!(self.solver, PairSolver::ConjugateGradients | PairSolver::LinearTime)
+        {
+            return Err(refused("solver", "for a Gaussian", "another one for `wishart`"));
+        }
+        self.ridge().check()?;
+        self.svr().check()?;
+        Ok(HyperClassifier(self))
+    }
+
+    fn ridge(&self) -> PairRidge {
+        PairRidge {
+            lambda: self.lambda,
+            solver: match self.stage1 {
+                Stage1::NonNegative => PairSolver::NonNegative,
+                _ => self.solver,
+            },
+            landmarks: self.landmarks,
+            subsets: self.subsets,
+            pairs: self.pairs,
+            tolerance: self.tolerance,
+            iterations: self.iterations,
+            rank_tolerance: self.rank_tolerance,
+            rank: self.rank,
+            ..PairRidge::default()
+        }
+    }
+
+    fn svr(&self) -> PairSvr {
+        let usual = PairSvr::default();
+        PairSvr {
+            cost: self.pair_cost,
+            epsilon: self.epsilon,
+            tolerance: self.pair_tolerance,
+            exact_points: self.exact_points,
+            landmarks: self.landmarks.unwrap_or(usual.landmarks),
+            pairs: self.pairs.unwrap_or(usual.pairs),
+            ..usual
+        }
+    }
+
+    /// The hyper-kernel for these points.
+    ///
+    /// # Errors
+    /// [`LearningError::Numerical`] if the points have no variance.
+    pub fn kernel(&self, inputs: ArrayView2<'_, f64>) -> Result<HyperKernel, LearningError> {
+        let variance = match self.variance {
+            Variance::Total => total_variance(inputs),
+            Variance::Entry => entry_variance(inputs),
+        } * self.width;
+        let spread = self.spread * variance;
+        match self.hyper {
+            HyperForm::GaussianConstructed => {
+                GaussianHyper::constructed(variance, spread).map(HyperKernel::Gaussian)
+            }
+            HyperForm::GaussianPrinted => {
+                GaussianHyper::printed(variance, spread).map(HyperKernel::Gaussian)
+            }
+            HyperForm::Wishart => {
+                let variances = Array1::from_elem(inputs.ncols(), variance);
+                WishartHyper::diagonal(&variances, self.freedom).map(HyperKernel::Wishart)
+            }
+        }
+        .map_err(of_kernel)
+    }
+}
+
+impl HyperClassifier {
+    /// The settings.
+    pub const fn params(&self) -> &HyperClassifierParams {
+        &self.0
+    }
+
+    /// Stage 1 alone: the kernel learned for the rows of `inputs` and their labels.
+    ///
+    /// # Errors
+    /// As [`PairRidge::learn`] and [`PairSvr::learn`].
+    pub fn learn_kernel(
+        &self,
+        inputs: ArrayView2<'_, f64>,
+        labels: &[u32],
+        fitting: &Fitting<'_>,
+    ) -> Result<Learned, LearningError> {
+        let params = &self.0;
+        let kernel = params.kernel(inputs)?;
+        let target = PairTarget::classes(labels, params.same, params.other)?;
+        // The defaults must fit few rows too; settings that were chosen are held to.
+        match params.stage1 {
+            Stage1::Svr => params.svr().learn(&kernel, inputs, &target, fitting),
+            Stage1::Ridge => params.ridge().learn(&kernel, inputs, &target, fitting),
+            Stage1::NonNegative => {
+                let mut ridge = params.ridge();
+                if ridge.landmarks.is_none() && inputs.nrows() > NON_NEGATIVE_POINTS {
+                    ridge.landmarks = Some(NON_NEGATIVE_LANDMARKS);
+                }
+                ridge.learn(&kernel, inputs, &target, fitting)
+            }
+        }
+    }
+}
+
+/// Rows up to which all pairs may have a coefficient, and landmarks beyond.
+const NON_NEGATIVE_POINTS: usize = 40;
+const NON_NEGATIVE_LANDMARKS: usize = 20;
+
+/// So many of the rows at most, in order.
+fn some_rows(rows: usize, most: usize, purpose: &str, fitting: &Fitting<'_>) -> Vec<usize> {
+    if rows <= most {
+        return (0..rows).collect();
+    }
+    let mut rng = fitting.streams.rng(purpose);
+    let mut chosen = index::sample(&mut rng, rows, most).into_vec();
+    chosen.sort_unstable();
+    chosen
+}
+
+impl Learner for HyperClassifier {
+    fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        sample.require_two_classes()?;
+        let Targets::Classes { labels, .. } = sample.targets() else {
+            let method = "hyper-krr".to_owned();
+            return Err(LearningError::Task { method, task: sample.task().name() });
+        };
+        let (inputs, params) = (sample.inputs(), &self.0);
+        let select = |rows: &[usize]| -> (Array2<f64>, Vec<u32>) {
+            (inputs.select(Axis(0), rows), rows.iter().map(|&row| labels[row]).collect())
+        };
+        let first = some_rows(sample.rows(), params.points, "stage 1", fitting);
+        let (points, own) = select(&first);
+        let learned = self.learn_kernel(points.view(), &own, fitting)?;
+        fitting.limits.check()?;
+        let second = some_rows(sample.rows(), params.machine_rows, "stage 2", fitting);
+        let (points, own) = select(&second);
+        let n = points.nrows();
+        fitting.limits.reserve(8 * (3 * n * n) as u64)?;
+        let gram = learned.kernel.gram(points.view(), fitting.threads);
+        fitting.limits.check()?;
+        let machines = Machines::fit(gram.view(), &own, params.cost, params.spectrum, fitting)?;
+        let looked = some_rows(n, SPECTRUM_ROWS, "spectrum", fitting);
+        let part = gram.select(Axis(0), &looked).select(Axis(1), &looked);
+        drop(gram);
+        let spectrum = Spectrum::of(part.view())
+            .map_err(|error| Stopped::from(error).in_words("the spectrum of the learned kernel"))?;
+        let largest = spectrum.values().last().copied().unwrap_or(0.0);
+        let mut facts = learned.facts;
+        let machine_steps = machines.steps;
+        let machine = if machines.converged {
+            None
+        } else {
+            let (iterations, residual) = (machines.steps, machines.violation);
+            Some(Convergence::NotConverged { iterations, residual })
+        };
+        let count = machines.pairs.len();
+        let predictor = HyperMachine::new(sample.task(), learned.kernel, points.view(), machines);
+        for (name, value) in [
+            ("smallest-eigenvalue", spectrum.smallest()),
+            ("largest-eigenvalue", largest),
+            ("negative-mass", spectrum.negative_share()),
+            ("support-vectors", predictor.support() as f64),
+            ("machines", count as f64),
+            ("machine-rows", n as f64),
+            ("machine-steps", machine_steps as f64),
+            ("stage-1-rows", first.len() as f64),
+        ] {
+            facts.insert(name.to_owned(), value);
+        }
+        let convergence = match (learned.convergence, machine) {
+            (open @ Convergence::NotConverged { .. }, _) | (_, Some(open)) => open,
+            (Convergence::Exact, None) => Convergence::Converged { iterations: machine_steps },
+            (closed, None) => closed,
+        };
+        Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+}

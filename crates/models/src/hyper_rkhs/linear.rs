@@ -1,0 +1,342 @@
+use super::nystrom::draw_landmarks;
+use super::ridge::facts;
+use super::system::{Span, System, times};
+use super::{Learned, PairRidge, PairTarget, numerical, of_kernel, refused};
+use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, LearnedKernel, Pairs};
+use mercer_learning::{Convergence, Fitting, LearningError};
+use mercer_linalg::{PartialCholesky, in_order, product};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+
+/// Products of landmark factors that one task sums.
+const BLOCK: usize = 128;
+/// Points that are looked at together.
+const ROWS: usize = 2048;
+
+/// Nyström's hyper-KRR over **all** pairs of `m` points in time linear in `m`, for a Gaussian
+/// hyper-kernel.
+///
+/// In the product form of [`GaussianHyper`], `h((i, j), q) = β_ij β_q w_q(i) w_q(j)` with
+/// `w_q = u(·, z) u(·, z')` of the landmark pair `q = (z, z')`. Hence the normal matrix over all ordered
+/// pairs is
+/// ```text
+/// G_qr = Σ_ij h((i, j), q) h((i, j), r) = β_q β_r S(q ∪ r),
+/// S(z1, z2, z3, z4) = tᵀ B t,      t = u(·, z1) u(·, z2) u(·, z3) u(·, z4),      B_ij = β_ij²
+/// ```
+/// `B` is a Gaussian kernel of points, the same for all `q` and `r`, and `t` depends only on the
+/// **multiset** of the four landmarks: of `P² / 2 ≈ M⁴/8` entries only `C(M + 3, 4) ≈ M⁴/24` are distinct.
+/// With a partial Cholesky factor `B ≈ C Cᵀ` (`m × L`), `S ≈ |Cᵀ t|²`: `O(m L M⁴/24)` multiply-adds of
+/// matrix products, `O(m L)` numbers, never `m²`; the paper's way is `O(m² M⁴)`.
+///
+/// **Error.** The residual `E = B − C Cᵀ` is positive semidefinite with known diagonal, and
+/// `0 < t ≤ 1`. So `S` is never overestimated, and
+/// ```text
+/// 0 ≤ S − |Cᵀ t|² = tᵀ E t ≤ min( tr(E) Σ t_i²,  max_i E_ii (Σ t_i)² )
+/// ```
+/// The first is `tᵀ E t ≤ λ_max(E) |t|² ≤ tr(E) |t|²`; the second is `|E_ij| ≤ √(E_ii E_jj)`. And in the
+/// coordinates of unit functions the error is small too: for a coefficient vector `b`,
+/// `bᵀ (G − Ĝ) b = Σ_ij E_ij f_ij²` with `f_ij = Σ_q b_q β_q w_q(i) w_q(j) = k_b(i, j)/β_ij`, so an error in `G`
+/// along a function that is small on all pairs is as small as the function, and an ill-conditioned
+/// Gram matrix of the landmark pairs does not amplify it. The bound on `‖G − Ĝ‖_F / ‖Ĝ‖_F` that follows
+/// entry by entry is among the facts (`normal-error-bound`); the true error is far smaller, since `E`
+/// is largest along vectors that alternate and `t` is smooth.
+///
+/// **Right-hand side.** For `Y = Σ_t c_t z_t z_tᵀ` (the ideal kernel is such a sum),
+/// `Σ_ij Y_ij h((i, j), q) = β_q Σ_t c_t (z_t o w_q)ᵀ β (z_t o w_q)`, with a partial Cholesky factor of `β`;
+/// any other `Y` costs `2 m² P` flops.
+///
+/// The learned kernel is a [`LearnedKernel`] of `P` pairs of landmarks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinearTime {
+    /// Landmarks `M`.
+    pub landmarks: Option<usize>,
+    /// Eigenvalues of the landmark pairs' Gram matrix at or below this times the largest count as 0.
+    pub cutoff: f64,
+    /// Goal for `tr(E)/m`.
+    pub rank_tolerance: f64,
+    /// Most columns `L`.
+    pub rank: usize,
+}
+
+/// What the approximations left.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinearTimeReport {
+    /// Columns `L` of the factor of `B`.
+    pub rank: usize,
+    /// `tr(E)/m` of it.
+    pub residual: f64,
+    /// Columns of the factor of `β`; 0 for a target without structure.
+    pub target_rank: usize,
+    /// `tr/m` of its residual.
+    pub target_residual: f64,
+    /// Bound on `‖G − Ĝ‖_F / ‖Ĝ‖_F`.
+    pub error_bound: f64,
+}
+
+impl LinearTime {
+    pub(super) const fn of(ridge: &PairRidge) -> Self {
+        Self {
+            landmarks: ridge.landmarks,
+            cutoff: ridge.cutoff,
+            rank_tolerance: ridge.rank_tolerance,
+            rank: ridge.rank,
+        }
+    }
+
+    pub(super) fn learn_path(
+        &self,
+        kernel: &HyperKernel,
+        inputs: ArrayView2<'_, f64>,
+        target: &PairTarget<'_>,
+        lambdas: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<Vec<Learned>, LearningError> {
+        let HyperKernel::Gaussian(gaussian) = kernel else {
+            let must = "another one with a Wishart hyper-kernel, which is no product over points";
+            return Err(refused("solver", "linear-time", must));
+        };
+        let m = inputs.nrows();
+        let ridge = PairRidge { landmarks: self.landmarks, ..PairRidge::default() };
+        let count = ridge.landmarks_of(m)?;
+        let rank = self.rank.min(m) as u64;
+        let (rows, width) = (m as u64, Pairs::count(count) as u64);
+        fitting.limits.reserve(8 * (rows * (2 * rank + count as u64 + 8) + 4 * width * width))?;
+        // The landmarks that plain Nyström draws.
+        let chosen = draw_landmarks(&fitting.streams.child("subset 0"), m, count);
+        let landmarks = inputs.select(Axis(0), &chosen);
+        let all = Pairs::all(count);
+        let factors = gaussian.point_factors(landmarks.view(), inputs);
+        let beta: Array1<f64> = {
+            let kernel = gaussian.pair_kernel().gram(landmarks.view());
+            all.as_slice().iter().map(|&(i, j)| kernel[[i, j]]).collect()
+        };
+        let span = Span::new(kernel.gram(landmarks.view(), &all, 1).view(), self.cutoff)?;
+        let (normal, mut report) = self.normal(gaussian, inputs, &factors, &all, &beta, fitting)?;
+        fitting.limits.check()?;
+        let right = if let Some(terms) = target.separable() {
+            let factor = self.factor(&gaussian.pair_kernel(), inputs, fitting)?;
+            report.target_rank = factor.pivots.len();
+            report.target_residual = factor.residual / m as f64;
+            let forms = |(weight, values): &(f64, Array1<f64>)| {
+                let vectors = |q: usize, rows: std::ops::Range<usize>, to: &mut [f64]| {
+                    let (i, j) = all.as_slice()[q];
+                    let (u, z) =
+                        (factors.slice(s![i, rows.clone()]), factors.slice(s![j, rows.clone()]));
+                    let values = values.slice(s![rows]);
+                    for (to, ((u, z), v)) in to.iter_mut().zip(u.iter().zip(z).zip(values)) {
+                        *to = u * z * v;
+                    }
+                };
+                *weight * squares(&factor.factor, all.len(), vectors, fitting.threads)
+            };
+            let total = terms.iter().map(forms).reduce(|a, b| a + b);
+            total.unwrap_or_else(|| Array1::zeros(all.len()))
+        } else {
+            dense_right(gaussian, inputs, target, &factors, &all, fitting)?
+        };
+        let right = right * &beta;
+        let coordinates = times(span.basis.t(), times(normal.view(), span.basis.view()).view());
+        let right = span.basis.t().dot(&right);
+        let rank = span.rank();
+        let system = System::new(span, coordinates.view(), &right)?;
+        lambdas
+            .iter()
+            .map(|lambda| {
+                let coefficients = system.solve(lambda * (m * m) as f64);
+                Ok(Learned {
+                    kernel: LearnedKernel::new(
+                        kernel.clone(),
+                        landmarks.view(),
+                        &all,
+                        &coefficients,
+                    )
+                    .map_err(of_kernel)?,
+                    convergence: Convergence::Exact,
+                    facts: facts([
+                        ("pairs", (m * m) as f64),
+                        ("landmark-pairs", all.len() as f64),
+                        ("rank", rank as f64),
+                        ("pair-kernel-rank", report.rank as f64),
+                        ("pair-kernel-residual", report.residual),
+                        ("target-rank", report.target_rank as f64),
+                        ("target-residual", report.target_residual),
+                        ("normal-error-bound", report.error_bound),
+                    ]),
+                })
+            })
+            .collect()
+    }
+
+    /// A partial Cholesky factor of a Gaussian kernel of the points.
+    fn factor(
+        &self,
+        kernel: &Kernel,
+        inputs: ArrayView2<'_, f64>,
+        fitting: &Fitting<'_>,
+    ) -> Result<PartialCholesky, LearningError> {
+        let columns = |pivots: &[usize],
+                       rows: std::ops::Range<usize>,
+                       mut to: ndarray::ArrayViewMut2<'_, f64>| {
+            let sections = kernel.sections(inputs.select(Axis(0), pivots).view());
+            to.assign(&sections.at(inputs.slice(s![rows, ..])));
+        };
+        let diagonal = Array1::ones(inputs.nrows());
+        PartialCholesky::new(&diagonal, columns, self.rank_tolerance, self.rank, fitting.threads)
+            .map_err(numerical("factoring the pair kernel"))
+    }
+
+    /// `Ĝ`, `P × P`.
+    fn normal(
+        &self,
+        gaussian: &GaussianHyper,
+        inputs: ArrayView2<'_, f64>,
+        factors: &Array2<f64>,
+        all: &Pairs,
+        beta: &Array1<f64>,
+        fitting: &Fitting<'_>,
+    ) -> Result<(Array2<f64>, LinearTimeReport), LearningError> {
+        // β² is β at twice the rate.
+        let squared = Kernel::Gaussian { std: (4.0 * gaussian.pair_rate()).sqrt() };
+        let found = self.factor(&squared, inputs, fitting)?;
+        fitting.limits.check()?;
+        let quads = Quads::new(factors.nrows());
+        let vectors = |index: usize, rows: std::ops::Range<usize>, to: &mut [f64]| {
+            let [a, b, c, d] = quads.sets[index].map(|z| factors.slice(s![z, rows.clone()]));
+            for (to, (((a, b), c), d)) in to.iter_mut().zip(a.iter().zip(b).zip(c).zip(d)) {
+                *to = (a * b) * (c * d);
+            }
+        };
+        let forms = squares(&found.factor, quads.sets.len(), vectors, fitting.threads);
+        let sums: Vec<(f64, f64)> = in_order(fitting.threads, quads.sets.len(), |index| {
+            let mut buffer = vec![0.0; factors.ncols().min(ROWS)];
+            let (mut one, mut two) = (0.0, 0.0);
+            for start in (0..factors.ncols()).step_by(ROWS) {
+                let rows = start..(start + ROWS).min(factors.ncols());
+                let part = &mut buffer[..rows.len()];
+                vectors(index, rows, part);
+                one += part.iter().sum::<f64>();
+                two += part.iter().map(|t| t * t).sum::<f64>();
+            }
+            (one, two)
+        });
+        let bounds: Array1<f64> = sums
+            .iter()
+            .map(|(one, two)| (found.residual * two).min(found.largest * one * one))
+            .collect();
+        let size = all.len();
+        let mut normal = Array2::zeros((size, size));
+        let (mut error, mut norm) = (0.0, 0.0);
+        for (q, &(i, j)) in all.as_slice().iter().enumerate() {
+            for (r, &(k, l)) in all.as_slice().iter().enumerate() {
+                let index = quads.index(i, j, k, l);
+                let scale = beta[q] * beta[r];
+                normal[[q, r]] = scale * forms[index];
+                error += (scale * bounds[index]).powi(2);
+                norm += normal[[q, r]].powi(2);
+            }
+        }
+        let report = LinearTimeReport {
+            rank: found.pivots.len(),
+            residual: found.residual / inputs.nrows() as f64,
+            target_rank: 0,
+            target_residual: 0.0,
+            error_bound: if norm > 0.0 { (error / norm).sqrt() } else { 0.0 },
+        };
+        Ok((normal, report))
+    }
+}
+
+/// Multisets of four of `M` landmarks.
+struct Quads {
+    sets: Vec<[usize; 4]>,
+    places: Vec<u32>,
+    landmarks: usize,
+}
+
+impl Quads {
+    fn new(landmarks: usize) -> Self {
+        let m = landmarks;
+        let mut sets = Vec::new();
+        let mut places = vec![0; m.pow(4)];
+        for a in 0..m {
+            for b in a..m {
+                for c in b..m {
+                    for d in c..m {
+                        places[((a * m + b) * m + c) * m + d] = sets.len() as u32;
+                        sets.push([a, b, c, d]);
+                    }
+                }
+            }
+        }
+        Self { sets, places, landmarks }
+    }
+
+    fn index(&self, i: usize, j: usize, k: usize, l: usize) -> usize {
+        let mut set = [i, j, k, l];
+        set.sort_unstable();
+        let m = self.landmarks;
+        let [a, b, c, d] = set;
+        self.places[((a * m + b) * m + c) * m + d] as usize
+    }
+}
+
+/// `|Cᵀ t_q|²` of `count` vectors `t_q` of `m` entries, written some at a time by `vectors`.
+fn squares(
+    factor: &Array2<f64>,
+    count: usize,
+    vectors: impl Fn(usize, std::ops::Range<usize>, &mut [f64]) + Sync,
+    threads: usize,
+) -> Array1<f64> {
+    let (m, rank) = factor.dim();
+    let parts = in_order(threads, count.div_ceil(BLOCK), |block| {
+        let range = block * BLOCK..((block + 1) * BLOCK).min(count);
+        let mut images = Array2::zeros((range.len(), rank));
+        let mut buffer = vec![0.0; range.len() * ROWS.min(m)];
+        for start in (0..m).step_by(ROWS) {
+            let rows = start..(start + ROWS).min(m);
+            let wide = rows.len();
+            let buffer = &mut buffer[..range.len() * wide];
+            for (q, to) in range.clone().zip(buffer.chunks_exact_mut(wide)) {
+                vectors(q, rows.clone(), to);
+            }
+            let tile = ArrayView2::from_shape((range.len(), wide), buffer)
+                .expect("the buffer has the length of the tile");
+            product(1.0, tile, factor.slice(s![rows, ..]), 1.0, images.view_mut());
+        }
+        images.rows().into_iter().map(|image| image.dot(&image)).collect::<Vec<f64>>()
+    });
+    parts.into_iter().flatten().collect()
+}
+
+/// `Σ_ij Y_ij β_ij w_q(i) w_q(j)` of any symmetric target: `2 m² P` flops, a band of rows at a time.
+fn dense_right(
+    gaussian: &GaussianHyper,
+    inputs: ArrayView2<'_, f64>,
+    target: &PairTarget<'_>,
+    factors: &Array2<f64>,
+    all: &Pairs,
+    fitting: &Fitting<'_>,
+) -> Result<Array1<f64>, LearningError> {
+    const BAND: usize = 256;
+    let m = inputs.nrows();
+    let sections = gaussian.pair_kernel().sections(inputs);
+    let mut products = Array2::zeros((all.len(), m));
+    for (&(i, j), mut row) in all.as_slice().iter().zip(products.rows_mut()) {
+        row.assign(&(&factors.row(i) * &factors.row(j)));
+    }
+    let parts = in_order(fitting.threads, m.div_ceil(BAND), |band| {
+        fitting.limits.check()?;
+        let rows = band * BAND..((band + 1) * BAND).min(m);
+        let mut values = sections.at(inputs.slice(s![rows.clone(), ..]));
+        for ((i, j), value) in values.indexed_iter_mut() {
+            *value *= target.of(rows.start + i, j);
+        }
+        let images = times(products.view(), values.t());
+        let own = products.slice(s![.., rows]);
+        Ok::<_, LearningError>((&images * &own).sum_axis(Axis(1)))
+    });
+    let mut total = Array1::zeros(all.len());
+    for part in parts {
+        total += &part?;
+    }
+    Ok(total)
+}

@@ -1,0 +1,168 @@
+use super::classifier::{HyperClassifierParams, HyperForm, Stage1};
+use super::{PairSolver, predictor};
+use mercer_learning::{
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+};
+
+/// The paper's methods as classifiers: the ideal kernel of the labels is learned, and a support
+/// vector machine uses it.
+///
+/// ```
+/// use mercer_learning::{Fitting, Sample, Settings, find};
+/// use mercer_models::hyper_rkhs::METHODS;
+/// use ndarray::array;
+/// let sample = Sample::classification(array![[0.0], [0.2], [1.0], [1.2]], vec![0, 0, 1, 1], 2)?;
+/// let learner = find(METHODS, "hyper-krr")?.learner(&Settings::new(), sample.task())?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert!(fitted.facts.contains_key("negative-mass"));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+pub const METHODS: &[Method] = &[
+    HYPER_KRR,
+    HYPER_SVR,
+    HYPER_KRR_WISHART,
+    HYPER_SVR_WISHART,
+    HYPER_KRR_LINEAR,
+    HYPER_NON_NEGATIVE,
+];
+
+const CITES: &str = "Liu, Shi, Huang, Yang & Suykens (2021)";
+
+const HYPER_KRR: Method = Method {
+    name: "hyper-krr",
+    title: "hyper-KRR (Gaussian)",
+    summary: "SVM with a kernel learned by ridge regression on pairs, Gaussian hyper-kernel",
+    cites: CITES,
+    revision: 1,
+    tasks: Tasks::Classification,
+    cost: Cost { fit: "iterations · n^4/2", predict: "n_sv n^2", memory: "n^2" },
+    resource: Some("points"),
+    defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
+    space: |shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
+    build: |settings| build(settings, "hyper-krr", Stage1::Ridge),
+    restore: predictor::restore,
+};
+
+const HYPER_SVR: Method = Method {
+    name: "hyper-svr",
+    title: "hyper-SVR (Gaussian)",
+    summary: "SVM with a kernel learned by support vector regression on pairs, Gaussian hyper-kernel",
+    cost: Cost { fit: "steps · n^2", predict: "n_sv · support pairs", memory: "n^4/8 at most" },
+    defaults: |shape| defaults(shape, Stage1::Svr, HyperForm::GaussianConstructed),
+    space: |shape| space(shape, Stage1::Svr, HyperForm::GaussianConstructed),
+    build: |settings| build(settings, "hyper-svr", Stage1::Svr),
+    ..HYPER_KRR
+};
+
+const HYPER_KRR_WISHART: Method = Method {
+    name: "hyper-krr-wishart",
+    title: "hyper-KRR (Wishart)",
+    summary: "SVM with a kernel learned by ridge regression on pairs, Wishart hyper-kernel",
+    cost: Cost { fit: "n^6/24, or n^2 M^4 beyond 108 rows", predict: "n_sv n^2", memory: "n^4/4" },
+    defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::Wishart),
+    space: |shape| space(shape, Stage1::Ridge, HyperForm::Wishart),
+    build: |settings| build(settings, "hyper-krr-wishart", Stage1::Ridge),
+    ..HYPER_KRR
+};
+
+const HYPER_SVR_WISHART: Method = Method {
+    name: "hyper-svr-wishart",
+    title: "hyper-SVR (Wishart)",
+    summary: "SVM with a kernel learned by support vector regression on pairs, Wishart hyper-kernel",
+    defaults: |shape| defaults(shape, Stage1::Svr, HyperForm::Wishart),
+    space: |shape| space(shape, Stage1::Svr, HyperForm::Wishart),
+    build: |settings| build(settings, "hyper-svr-wishart", Stage1::Svr),
+    ..HYPER_SVR
+};
+
+const HYPER_KRR_LINEAR: Method = Method {
+    name: "hyper-krr-linear",
+    title: "hyper-KRR, all pairs",
+    summary: "SVM with a kernel learned by Nyström's ridge regression on all pairs in linear time",
+    cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",
+    cost: Cost { fit: "n L M^4/12", predict: "n_sv M^2", memory: "n L" },
+    defaults: |shape| {
+        let landmarks = 14.min(shape.rows / 2).max(1);
+        defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed)
+            .with("solver", "linear-time")
+            .with("landmarks", landmarks)
+            .with("rank", 200)
+            .with("width", 0.25)
+            .with("lambda", 1e-6)
+    },
+    space: |shape| {
+        let mut space = space(shape, Stage1::Ridge, HyperForm::GaussianConstructed);
+        space.axes.retain(|axis| axis.name != "lambda" && axis.name != "width");
+        space.axes.push(Axis { name: "lambda", range: Range::Log10(-9.0, -2.0) });
+        space.axes.push(Axis { name: "width", range: Range::Log2(-6.0, 1.0) });
+        space.anchors = vec![Settings::new().with("width", 0.25).with("lambda", 1e-6)];
+        space
+    },
+    build: |settings| build(settings, "hyper-krr-linear", Stage1::Ridge),
+    ..HYPER_KRR
+};
+
+const HYPER_NON_NEGATIVE: Method = Method {
+    name: "hyper-non-negative",
+    title: "Pan et al. (2017)",
+    summary: "SVM with a kernel learned by non-negative least squares on pairs: positive definite",
+    cites: "Pan, Chen, Chen, Xu & Lai (2017)",
+    cost: Cost { fit: "n^2 M^4 + iterations · M^6", predict: "n_sv M^2", memory: "M^4" },
+    defaults: |shape| {
+        // Non-positive targets can only be fitted by 0.
+        defaults(shape, Stage1::NonNegative, HyperForm::GaussianConstructed).with("other", 0.0)
+    },
+    space: |shape| space(shape, Stage1::NonNegative, HyperForm::GaussianConstructed),
+    build: |settings| build(settings, "hyper-non-negative", Stage1::NonNegative),
+    ..HYPER_KRR
+};
+
+fn build(
+    settings: &Settings,
+    method: &'static str,
+    stage1: Stage1,
+) -> Result<Box<dyn Learner>, LearningError> {
+    let params: HyperClassifierParams = settings.parse(method)?;
+    Ok(Box::new(HyperClassifierParams { stage1, ..params }.checked()?))
+}
+
+fn defaults(shape: &Shape, stage1: Stage1, hyper: HyperForm) -> Settings {
+    let usual = HyperClassifierParams::default();
+    Settings::of(&HyperClassifierParams {
+        stage1,
+        hyper,
+        // A tuner's rungs are shares of this.
+        points: shape.rows.max(2),
+        solver: PairSolver::Auto,
+        // A first run of seconds: beyond so few rows, a sample of pairs.
+        exact_points: if stage1 == Stage1::Svr { 80 } else { usual.exact_points },
+        pairs: (stage1 == Stage1::Svr).then_some(4000),
+        ..usual
+    })
+}
+
+/// The paper's grids: `σ_h²` of five multiples of `σ²`, `λ` and the regression's `C` on a logarithmic
+/// axis (relative to the unnormalised hyper-kernel), the machine's `C` in `2^±5`; and the width,
+/// which the paper fixes at the variance.
+fn space(_: &Shape, stage1: Stage1, hyper: HyperForm) -> Space {
+    let mut axes = vec![
+        Axis { name: "cost", range: Range::Log2(-5.0, 5.0) },
+        Axis { name: "width", range: Range::Log2(-4.0, 1.0) },
+    ];
+    axes.push(if hyper == HyperForm::Wishart {
+        Axis {
+            name: "freedom",
+            range: Range::Choice([1.5, 3.0, 6.0, 12.0].map(Into::into).to_vec()),
+        }
+    } else {
+        let spreads = [0.25, 0.5, 1.0, 2.0, 4.0];
+        Axis { name: "spread", range: Range::Choice(spreads.map(Into::into).to_vec()) }
+    });
+    axes.push(match stage1 {
+        Stage1::Svr => Axis { name: "pair_cost", range: Range::Log10(-2.0, 2.0) },
+        _ => Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) },
+    });
+    let usual = HyperClassifierParams::default();
+    let anchor = Settings::new().with("cost", usual.cost).with("width", usual.width);
+    Space { axes, anchors: vec![anchor] }
+}

@@ -1,0 +1,270 @@
+use super::nystrom::draw_landmarks;
+use super::ridge::{check_points, facts};
+use super::system::{Span, times};
+use super::{Learned, PairTarget, Stopped, of_kernel, positive, refused};
+use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs};
+use mercer_learning::{Convergence, Fitting, LearningError};
+use mercer_solvers::{Dual, KernelRows, Precomputed, Smo, Solution};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+/// Hyper-SVR: `min_{k, b} ½ ‖k‖² + C Σ_ij max(0, |k(x_i, x_j) + b − Y_ij| − ε)`.
+///
+/// The sum is over ordered pairs; with unordered ones the dual variable of pair `p` has the box
+/// `[−w_p C, w_p C]`. SMO solves it on rows of the hyper-Gram matrix that are computed as they are
+/// needed (an outer product of point factors for a Gaussian hyper-kernel). The bias belongs to the
+/// learned kernel here: without it the errors of the regression would not be what the tube bounds;
+/// a support vector machine with a bias of its own is not changed by it.
+///
+/// Beyond `exact_points` points, the hyper-kernel is Nyström's approximation in the pairs of
+/// `landmarks` points, and the sum is over `pairs` ordered pairs drawn at random, each with the weight
+/// `m²/pairs`.
+///
+/// In terms of hyper-KRR's ridge, `C = 1/(2 λ m²)`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PairSvr {
+    /// `C > 0`.
+    pub cost: f64,
+    /// Half-width `ε ≥ 0` of the tube without loss, in units of the target.
+    pub epsilon: f64,
+    /// The fit ends when no two dual variables violate optimality by more than this.
+    pub tolerance: f64,
+    /// Steps of SMO at most.
+    pub steps: usize,
+    /// Points up to which all pairs are used.
+    pub exact_points: usize,
+    /// Nyström points beyond that.
+    pub landmarks: usize,
+    /// Ordered pairs drawn beyond that.
+    pub pairs: usize,
+}
+
+impl Default for PairSvr {
+    fn default() -> Self {
+        Self {
+            cost: 1.0,
+            epsilon: 0.1,
+            tolerance: 1e-3,
+            steps: 10_000_000,
+            exact_points: 276,
+            landmarks: 20,
+            pairs: 20_000,
+        }
+    }
+}
+
+/// Bytes of kernel rows that are kept: all of 108 points' pairs, a tenth of 276 points'.
+const CACHE: usize = 512 << 20;
+
+impl PairSvr {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] names the first that is out of range.
+    pub fn check(&self) -> Result<(), LearningError> {
+        positive("cost", self.cost)?;
+        positive("tolerance", self.tolerance)?;
+        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
+            return Err(refused("epsilon", self.epsilon, "at least 0 and finite"));
+        }
+        for (name, count) in
+            [("steps", self.steps), ("landmarks", self.landmarks), ("pairs", self.pairs)]
+        {
+            if count == 0 {
+                return Err(refused(name, count, "at least 1"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns a kernel from the points in the rows of `inputs` (`m × d`) and the target of their pairs.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] for settings out of range or fewer than two points;
+    /// [`LearningError::Length`] if the target is of other points; [`LearningError::InputNotFinite`];
+    /// [`LearningError::Numerical`]; and what the limits say.
+    pub fn learn(
+        &self,
+        kernel: &HyperKernel,
+        inputs: ArrayView2<'_, f64>,
+        target: &PairTarget<'_>,
+        fitting: &Fitting<'_>,
+    ) -> Result<Learned, LearningError> {
+        self.check()?;
+        check_points(inputs, target)?;
+        if inputs.nrows() > self.exact_points {
+            return self.approximate(kernel, inputs, target, fitting);
+        }
+        let pairs = Pairs::all(inputs.nrows());
+        let y = target.at(&pairs);
+        let weights: Array1<f64> = pairs.weights().collect();
+        let solution = match kernel {
+            HyperKernel::Gaussian(gaussian) => {
+                fitting.limits.reserve((CACHE + 64 * pairs.len()) as u64)?;
+                let rows = ProductRows::new(gaussian, inputs, &pairs);
+                self.solve(&rows, &y, &weights, fitting)?
+            }
+            HyperKernel::Wishart(_) => {
+                fitting.limits.reserve(8 * (pairs.len() * pairs.len()) as u64)?;
+                let gram = kernel.gram(inputs, &pairs, fitting.threads);
+                fitting.limits.check()?;
+                let rows = Precomputed::new(gram.view()).map_err(|error| say(error.into()))?;
+                self.solve(&rows, &y, &weights, fitting)?
+            }
+        };
+        let learned = LearnedKernel::new(kernel.clone(), inputs, &pairs, &solution.weights)
+            .map_err(of_kernel)?;
+        Ok(Self::learned(learned, &solution, pairs.len()))
+    }
+
+    fn approximate(
+        &self,
+        kernel: &HyperKernel,
+        inputs: ArrayView2<'_, f64>,
+        target: &PairTarget<'_>,
+        fitting: &Fitting<'_>,
+    ) -> Result<Learned, LearningError> {
+        let m = inputs.nrows();
+        if self.landmarks > m {
+            return Err(refused("landmarks", self.landmarks, "at most the number of points"));
+        }
+        let chosen = draw_landmarks(&fitting.streams.child("subset 0"), m, self.landmarks);
+        let centres = inputs.select(Axis(0), &chosen);
+        let all = Pairs::all(self.landmarks);
+        fitting.limits.reserve((CACHE + 16 * self.pairs * all.len()) as u64)?;
+        let sections = kernel.sections(centres.view(), &all);
+        let span = Span::new(sections.gram(fitting.threads).view(), 1e-10)?;
+        let mut rng = fitting.streams.rng("pairs");
+        let drawn = (0..self.pairs).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
+        let pairs = Pairs::new(drawn.collect::<Vec<_>>());
+        let values = sections.at(inputs, &pairs, fitting.threads);
+        let features = times(values.view(), span.basis.view());
+        drop(values);
+        fitting.limits.check()?;
+        let weight = (m * m) as f64 / self.pairs as f64;
+        let weights = Array1::from_elem(self.pairs, weight);
+        let rows = FeatureRows { features: &features };
+        let solution = self.solve(&rows, &target.at(&pairs), &weights, fitting)?;
+        let coefficients = span.basis.dot(&features.t().dot(&solution.weights));
+        let learned = LearnedKernel::new(kernel.clone(), centres.view(), &all, &coefficients)
+            .map_err(of_kernel)?;
+        Ok(Self::learned(learned, &solution, self.pairs))
+    }
+
+    fn solve(
+        &self,
+        rows: &impl KernelRows,
+        y: &Array1<f64>,
+        weights: &Array1<f64>,
+        fitting: &Fitting<'_>,
+    ) -> Result<Solution, LearningError> {
+        let dual = Dual::regression(y.view(), self.epsilon, self.cost)
+            .and_then(|dual| dual.weighted(weights.view()))
+            .map_err(|error| say(error.into()))?;
+        let smo = Smo {
+            tolerance: self.tolerance,
+            cache_bytes: CACHE,
+            max_steps: Some(self.steps),
+            ..Smo::default()
+        };
+        smo.solve_checked(rows, &dual, None, || fitting.limits.check().map_err(Stopped::Outside))
+            .map_err(say)
+    }
+
+    fn learned(kernel: LearnedKernel, solution: &Solution, pairs: usize) -> Learned {
+        let convergence = if solution.converged {
+            Convergence::Converged { iterations: solution.steps }
+        } else {
+            let (iterations, residual) = (solution.steps, solution.violation);
+            Convergence::NotConverged { iterations, residual }
+        };
+        Learned {
+            kernel: kernel.with_bias(solution.bias),
+            convergence,
+            facts: facts([
+                ("pairs", pairs as f64),
+                ("support-pairs", solution.support() as f64),
+                ("objective", solution.objective),
+                ("violation", solution.violation),
+                ("iterations", solution.steps as f64),
+            ]),
+        }
+    }
+}
+
+fn say(stopped: Stopped) -> LearningError {
+    stopped.in_words("sequential minimal optimisation over pairs")
+}
+
+/// Rows of the hyper-Gram matrix over all pairs: `h(p, (k, l)) = β_p β_kl w_p(k) w_p(l)`.
+struct ProductRows<'a> {
+    pairs: &'a Pairs,
+    /// `u`, `m × m`.
+    factors: Array2<f64>,
+    /// `β` of each pair.
+    beta: Array1<f64>,
+}
+
+impl<'a> ProductRows<'a> {
+    fn new(kernel: &GaussianHyper, inputs: ArrayView2<'_, f64>, pairs: &'a Pairs) -> Self {
+        let all = kernel.pair_kernel().gram(inputs);
+        let beta = pairs.as_slice().iter().map(|&(i, j)| all[[i, j]]).collect();
+        Self { pairs, factors: kernel.point_factors(inputs, inputs), beta }
+    }
+
+    fn products(&self, row: usize) -> Array1<f64> {
+        let (i, j) = self.pairs.as_slice()[row];
+        &self.factors.row(i) * &self.factors.row(j)
+    }
+}
+
+impl KernelRows for ProductRows<'_> {
+    fn size(&self) -> usize {
+        self.pairs.len()
+    }
+
+    fn diagonal(&self, t: usize) -> f64 {
+        let (i, j) = self.pairs.as_slice()[t];
+        let own = self.factors[[i, j]];
+        (self.beta[t] * own).powi(2)
+    }
+
+    fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]) {
+        let products = self.products(row);
+        let scale = self.beta[row];
+        let pairs = self.pairs.as_slice();
+        for (value, &column) in values.iter_mut().zip(columns) {
+            let (k, l) = pairs[column];
+            *value = scale * self.beta[column] * products[k] * products[l];
+        }
+    }
+}
+
+/// Rows of `F Fᵀ`.
+struct FeatureRows<'a> {
+    features: &'a Array2<f64>,
+}
+
+impl KernelRows for FeatureRows<'_> {
+    fn size(&self) -> usize {
+        self.features.nrows()
+    }
+
+    fn diagonal(&self, t: usize) -> f64 {
+        let row = self.features.row(t);
+        row.dot(&row)
+    }
+
+    fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]) {
+        let own = self.features.row(row);
+        if columns.len() == self.features.nrows() {
+            let all = self.features.dot(&own);
+            columns.iter().zip(values).for_each(|(&column, value)| *value = all[column]);
+        } else {
+            let each = columns.iter().zip(values);
+            each.for_each(|(&column, value)| *value = self.features.row(column).dot(&own));
+        }
+    }
+}

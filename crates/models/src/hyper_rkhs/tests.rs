@@ -1,0 +1,579 @@
+use super::*;
+use approx::{assert_abs_diff_eq, assert_relative_eq};
+use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, Pairs, WishartHyper, total_variance};
+use mercer_learning::conformance::{Conformance, distinct_names};
+use mercer_learning::{Convergence, Fitting, Learner, LearningError, Sample};
+use mercer_linalg::symmetric_eigen;
+use ndarray::{Array1, Array2, ArrayView2, Axis, array};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use toml::{Table, Value};
+
+fn golden() -> Table {
+    let text = include_str!("../../../../experiments/golden/hyper.toml");
+    let golden: Table = text.parse().unwrap();
+    golden["hyper-2"].as_table().unwrap().clone()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_float().unwrap()
+}
+
+fn numbers(value: &Value) -> Array1<f64> {
+    value.as_array().unwrap().iter().map(number).collect()
+}
+
+fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Array2::from_shape_simple_fn((rows, columns), || rng.gen_range(0.0..1.0))
+}
+
+fn gaussian(inputs: ArrayView2<'_, f64>) -> HyperKernel {
+    let variance = total_variance(inputs);
+    HyperKernel::Gaussian(GaussianHyper::constructed(variance, variance).unwrap())
+}
+
+fn halves(points: usize) -> Vec<u32> {
+    (0..points).map(|i| u32::from(i * 7 % 11 > 4)).collect()
+}
+
+fn with(solver: PairSolver, lambda: f64) -> PairRidge {
+    PairRidge { lambda, solver, ..PairRidge::default() }
+}
+
+fn close(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let norm = |m: &Array2<f64>| m.iter().map(|v| v * v).sum::<f64>().sqrt();
+    norm(&(a - b)) / norm(b)
+}
+
+/// The points, the labels as ±1, `s`, `sh` and `λ` of the golden example.
+fn three() -> (Table, Array2<f64>, Array2<f64>, f64, f64, f64) {
+    let golden = golden();
+    let points = numbers(&golden["points"]).insert_axis(Axis(1));
+    let labels = numbers(&golden["labels"]);
+    let outer = |a: &Array1<f64>| a.view().insert_axis(Axis(1)).dot(&a.view().insert_axis(Axis(0)));
+    let (s, sh) = (number(&golden["variance"]), number(&golden["spread"]));
+    let lambda = number(&golden["lambda"]);
+    let target = outer(&labels);
+    (golden, points, target, s, sh, lambda)
+}
+
+#[test]
+fn golden_hyper_ridge_by_cholesky_and_by_conjugate_gradients() {
+    let (golden, points, target, s, sh, lambda) = three();
+    let target = PairTarget::matrix(target.view()).unwrap();
+    let printed = HyperKernel::Gaussian(GaussianHyper::printed(s, sh).unwrap());
+    for solver in [PairSolver::Cholesky, PairSolver::ConjugateGradients] {
+        let ridge = PairRidge { tolerance: 1e-13, ..with(solver, lambda) };
+        let learned = ridge.learn(&printed, points.view(), &target, &Fitting::seeded(1)).unwrap();
+        // Coefficients of unordered pairs are sums of those of the ordered ones.
+        let ordered = numbers(&golden["ordered-coefficients"]);
+        let named: Vec<Vec<i64>> = golden["pairs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|pair| pair.as_array().unwrap().iter().map(|i| i.as_integer().unwrap()).collect())
+            .collect();
+        let gram = printed.gram(points.view(), &Pairs::all(3), 1);
+        for ((q, pair), beta) in named.iter().enumerate().zip(&ordered) {
+            assert_eq!(Pairs::all(3).as_slice()[q], (pair[0] as usize, pair[1] as usize));
+            let gamma = if pair[0] == pair[1] { *beta } else { 2.0 * beta };
+            let found = learned.kernel.coefficients()[q];
+            assert_relative_eq!(found, gamma, max_relative = 1e-8);
+        }
+        let norm = learned.kernel.coefficients().dot(&gram.dot(&learned.kernel.coefficients()));
+        assert_relative_eq!(learned.kernel.norm_squared(1), norm, max_relative = 1e-9);
+        let (left, right) = (numbers(&golden["left"]), numbers(&golden["right"]));
+        let values = numbers(&golden["values"]);
+        for ((x, z), value) in left.iter().zip(&right).zip(&values) {
+            let found = learned.kernel.block(array![[*x]].view(), array![[*z]].view(), 1)[[0, 0]];
+            assert_relative_eq!(found, *value, max_relative = 1e-8);
+        }
+    }
+    let constructed = HyperKernel::Gaussian(GaussianHyper::constructed(s, sh).unwrap());
+    let ridge = with(PairSolver::Cholesky, lambda);
+    let learned = ridge.learn(&constructed, points.view(), &target, &Fitting::seeded(1)).unwrap();
+    let found = learned.kernel.block(array![[0.2]].view(), array![[0.7]].view(), 1)[[0, 0]];
+    assert_relative_eq!(found, number(&golden["constructed-value"]), max_relative = 1e-8);
+}
+
+#[test]
+fn golden_nystrom() {
+    let (golden, points, target, s, sh, lambda) = three();
+    let printed = HyperKernel::Gaussian(GaussianHyper::printed(s, sh).unwrap());
+    let tolerance = number(&golden["nystrom-tolerance"]);
+    let wanted: Vec<usize> = golden["landmarks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row.as_integer().unwrap() as usize)
+        .collect();
+    // The seed whose landmarks are those of the example.
+    let seed = (0..100)
+        .find(|&seed| {
+            let streams = Fitting::seeded(seed).streams.child("subset 0");
+            nystrom::draw_landmarks(&streams, 3, 2) == wanted
+        })
+        .unwrap();
+    for (solver, dense) in [
+        (PairSolver::Nystrom, true),
+        (PairSolver::LinearTime, true),
+        (PairSolver::LinearTime, false),
+    ] {
+        let ridge = PairRidge { landmarks: Some(2), rank_tolerance: 1e-15, ..with(solver, lambda) };
+        let labels = [0, 0, 1];
+        let target = if dense {
+            PairTarget::matrix(target.view()).unwrap()
+        } else {
+            PairTarget::classes(&labels, 1.0, -1.0).unwrap()
+        };
+        let learned =
+            ridge.learn(&printed, points.view(), &target, &Fitting::seeded(seed)).unwrap();
+        let coefficients = numbers(&golden["nystrom-coefficients"]);
+        for (found, wanted) in learned.kernel.coefficients().iter().zip(&coefficients) {
+            assert_relative_eq!(*found, *wanted, max_relative = tolerance);
+        }
+        let value = learned.kernel.block(array![[0.2]].view(), array![[0.7]].view(), 1)[[0, 0]];
+        assert_relative_eq!(value, number(&golden["nystrom-value"]), max_relative = tolerance);
+    }
+}
+
+/// `(H + λ m² I)⁻¹ vec(Y)` over ordered pairs, as the paper prints it.
+fn over_ordered_pairs(
+    hyper: &HyperKernel,
+    inputs: ArrayView2<'_, f64>,
+    target: &Array2<f64>,
+    lambda: f64,
+    test: ArrayView2<'_, f64>,
+) -> Array2<f64> {
+    let m = inputs.nrows();
+    let of = |p: usize| (inputs.row(p / m), inputs.row(p % m));
+    let mut gram = Array2::from_shape_fn((m * m, m * m), |(p, q)| hyper.of(of(p), of(q)));
+    gram.diag_mut().mapv_inplace(|entry| entry + lambda * (m * m) as f64);
+    let right = Array2::from_shape_fn((m * m, 1), |(p, _)| target[[p / m, p % m]]);
+    let factor = mercer_linalg::Cholesky::factor(gram).unwrap();
+    let beta = factor.solve(&right).unwrap();
+    Array2::from_shape_fn((test.nrows(), m), |(i, j)| {
+        (0..m * m).map(|p| beta[[p, 0]] * hyper.of(of(p), (test.row(i), inputs.row(j)))).sum()
+    })
+}
+
+#[test]
+fn unordered_pairs_give_what_ordered_pairs_give() {
+    let (x, test) = (random(9, 3, 1), random(4, 3, 2));
+    let known = Kernel::Gaussian { std: 1.3 }.gram(x.view());
+    let variance = total_variance(x.view());
+    let kernels = [
+        gaussian(x.view()),
+        HyperKernel::Gaussian(GaussianHyper::printed(variance, 0.25 * variance).unwrap()),
+        HyperKernel::Wishart(WishartHyper::isotropic(variance, 3).unwrap()),
+    ];
+    for hyper in kernels {
+        for lambda in [1e-5, 1e-2] {
+            let ordered = over_ordered_pairs(&hyper, x.view(), &known, lambda, test.view());
+            let target = PairTarget::matrix(known.view()).unwrap();
+            let learned = with(PairSolver::Cholesky, lambda)
+                .learn(&hyper, x.view(), &target, &Fitting::seeded(1))
+                .unwrap();
+            let block = learned.kernel.block(test.view(), x.view(), 1);
+            assert!(close(&block, &ordered) < 1e-9, "{}", close(&block, &ordered));
+        }
+    }
+}
+
+#[test]
+fn conjugate_gradients_give_what_cholesky_gives_for_a_whole_path() {
+    let (x, test) = (random(40, 4, 3), random(10, 4, 4));
+    let labels = halves(40);
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let hyper = gaussian(x.view());
+    let lambdas = [1e-5, 1e-3, 1e-1];
+    let fitting = Fitting::seeded(1);
+    let exact = with(PairSolver::Cholesky, 1.0)
+        .learn_path(&hyper, x.view(), &target, &lambdas, &fitting)
+        .unwrap();
+    let ridge = PairRidge { tolerance: 1e-10, ..with(PairSolver::ConjugateGradients, 1.0) };
+    let iterated = ridge.learn_path(&hyper, x.view(), &target, &lambdas, &fitting).unwrap();
+    for (exact, iterated) in exact.iter().zip(&iterated) {
+        assert!(matches!(iterated.convergence, Convergence::Converged { .. }));
+        let block = |learned: &Learned| learned.kernel.block(test.view(), x.view(), 1);
+        let gap = close(&block(iterated), &block(exact));
+        assert!(gap < 1e-6, "{gap}");
+    }
+    // Threads change no bit; a limit of iterations is in the result.
+    let two = Fitting { threads: 2, ..Fitting::seeded(1) };
+    let again = ridge.learn_path(&hyper, x.view(), &target, &lambdas, &two).unwrap();
+    assert_eq!(again, iterated);
+    let short = PairRidge { iterations: 2, ..ridge };
+    let stopped = short.learn(&hyper, x.view(), &target, &fitting).unwrap();
+    assert!(matches!(stopped.convergence, Convergence::NotConverged { iterations: 2, .. }));
+}
+
+#[test]
+fn with_all_points_as_landmarks_nystrom_is_exact() {
+    let (x, test) = (random(14, 3, 5), random(6, 3, 6));
+    let labels = halves(14);
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let variance = total_variance(x.view());
+    let fitting = Fitting::seeded(3);
+    for hyper in
+        [gaussian(x.view()), HyperKernel::Wishart(WishartHyper::isotropic(variance, 3).unwrap())]
+    {
+        for lambda in [1e-4, 1e-2] {
+            let exact = with(PairSolver::Cholesky, lambda);
+            let exact = exact.learn(&hyper, x.view(), &target, &fitting).unwrap();
+            let whole = PairRidge {
+                landmarks: Some(14),
+                cutoff: 1e-14,
+                ..with(PairSolver::Nystrom, lambda)
+            };
+            let whole = whole.learn(&hyper, x.view(), &target, &fitting).unwrap();
+            let block = |learned: &Learned| learned.kernel.block(test.view(), x.view(), 1);
+            let gap = close(&block(&whole), &block(&exact));
+            assert!(gap < 1e-6, "{gap}");
+        }
+    }
+}
+
+#[test]
+fn at_full_rank_linear_time_is_nystrom_and_its_bound_holds() {
+    let (x, test) = (random(150, 4, 7), random(20, 4, 8));
+    let labels: Vec<u32> = (0..150).map(|i| i % 3).collect();
+    let classes = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let known = Kernel::Gaussian { std: 1.0 }.gram(x.view());
+    let matrix = PairTarget::matrix(known.view()).unwrap();
+    let hyper = gaussian(x.view());
+    let fitting = Fitting { threads: 2, ..Fitting::seeded(5) };
+    for (target, lambda) in [(&classes, 1e-6), (&classes, 1e-2), (&matrix, 1e-6), (&matrix, 1e-2)] {
+        let run = |solver, rank_tolerance: f64| {
+            let ridge =
+                PairRidge { landmarks: Some(6), rank: 150, rank_tolerance, ..with(solver, lambda) };
+            ridge.learn(&hyper, x.view(), target, &fitting).unwrap()
+        };
+        let block = |learned: &Learned| learned.kernel.block(test.view(), x.view(), 1);
+        let plain = block(&run(PairSolver::Nystrom, 0.5));
+        let mut last = f64::INFINITY;
+        for (rank_tolerance, allowed) in [(1e-2, 0.1), (1e-4, 1e-2), (1e-14, 1e-6)] {
+            let linear = run(PairSolver::LinearTime, rank_tolerance);
+            let gap = close(&block(&linear), &plain);
+            assert!(gap < allowed, "rank tolerance {rank_tolerance}, lambda {lambda}: {gap}");
+            assert!(linear.facts["normal-error-bound"] < last);
+            last = linear.facts["normal-error-bound"];
+        }
+    }
+}
+
+#[test]
+fn the_normal_matrix_is_never_overestimated() {
+    // One landmark: G is a number, and so is its error.
+    let x = random(200, 3, 9);
+    let hyper = gaussian(x.view());
+    let gaussian = match &hyper {
+        HyperKernel::Gaussian(gaussian) => *gaussian,
+        HyperKernel::Wishart(_) => unreachable!(),
+    };
+    for landmark in 0..5 {
+        let z = x.row(landmark);
+        let mut sum = 0.0;
+        for i in x.rows() {
+            for j in x.rows() {
+                sum += gaussian.of((i, j), (z, z)).powi(2);
+            }
+        }
+        let u = gaussian.point_factors(x.slice(ndarray::s![landmark..=landmark, ..]), x.view());
+        let t = u.row(0).mapv(|u| u.powi(4));
+        let squared = Kernel::Gaussian { std: (4.0 * gaussian.pair_rate()).sqrt() };
+        let b = squared.gram(x.view());
+        assert_relative_eq!(t.dot(&b.dot(&t)), sum, max_relative = 1e-12);
+        for rank in [1, 5, 20] {
+            let found = mercer_linalg::PartialCholesky::new(
+                &Array1::ones(200),
+                |pivots, rows, mut to| {
+                    for (i, row) in rows.enumerate() {
+                        for (j, &pivot) in pivots.iter().enumerate() {
+                            to[[i, j]] = b[[row, pivot]];
+                        }
+                    }
+                },
+                0.0,
+                rank,
+                1,
+            )
+            .unwrap();
+            let image = found.factor.t().dot(&t);
+            let error = sum - image.dot(&image);
+            let bound = (found.residual * t.dot(&t)).min(found.largest * t.sum().powi(2));
+            assert!(error > -1e-9 * sum && error <= bound, "{error} {bound}");
+        }
+    }
+}
+
+#[test]
+fn subsets_are_averaged() {
+    let x = random(60, 3, 10);
+    let labels = halves(60);
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let hyper = gaussian(x.view());
+    let run = |subsets, threads| {
+        let ridge = PairRidge { landmarks: Some(5), subsets, ..with(PairSolver::Nystrom, 1e-4) };
+        ridge.learn(&hyper, x.view(), &target, &Fitting { threads, ..Fitting::seeded(2) }).unwrap()
+    };
+    let four = run(4, 1);
+    assert_eq!(four, run(4, 3));
+    assert_abs_diff_eq!(four.facts["landmark-pairs"], 60.0);
+    assert_abs_diff_eq!(four.facts["pairs"], 4.0 * 225.0);
+    // What it learns is of use: the ideal kernel's sign on most pairs of the points.
+    let gram = four.kernel.gram(x.view(), 1);
+    assert!(gram.iter().all(|value| value.is_finite()));
+    // A sample of pairs stands for all of them.
+    let budget =
+        PairRidge { landmarks: Some(5), pairs: Some(200_000), ..with(PairSolver::Nystrom, 1e-2) };
+    let whole = PairRidge { pairs: None, ..budget.clone() };
+    let gram = |ridge: &PairRidge| {
+        let learned = ridge.learn(&hyper, x.view(), &target, &Fitting::seeded(2)).unwrap();
+        learned.kernel.gram(x.view(), 1)
+    };
+    // 1/sqrt(200,000) of noise, times the condition of the equations.
+    assert!(close(&gram(&budget), &gram(&whole)) < 0.1);
+}
+
+#[test]
+fn non_negative_coefficients_keep_the_kernel_positive_definite() {
+    let x = random(25, 3, 11);
+    let labels = halves(25);
+    let hyper = gaussian(x.view());
+    let target = PairTarget::classes(&labels, 1.0, 0.0).unwrap();
+    for landmarks in [None, Some(8)] {
+        let ridge = PairRidge { landmarks, ..with(PairSolver::NonNegative, 1e-3) };
+        let learned = ridge.learn(&hyper, x.view(), &target, &Fitting::seeded(1)).unwrap();
+        assert!(matches!(learned.convergence, Convergence::Converged { .. }));
+        assert!(learned.kernel.coefficients().iter().all(|&value| value > 0.0));
+        let gram = learned.kernel.gram(random(30, 3, 12).view(), 1);
+        assert!(symmetric_eigen(gram.view()).unwrap().values[0] > -1e-12);
+    }
+}
+
+/// Golden values of the companion sheet on baselines, section 6.
+#[test]
+fn golden_non_negative_ridge() {
+    let (_, points, target, s, sh, lambda) = three();
+    let hyper = HyperKernel::Gaussian(GaussianHyper::printed(s, sh).unwrap());
+    let one_zero = target.mapv(|y| f64::midpoint(y, 1.0));
+    let squared = |i: usize, j: usize| (points[[i, 0]] - points[[j, 0]]).powi(2);
+    let known = Array2::from_shape_fn((3, 3), |(i, j)| (-squared(i, j) / 1.2).exp());
+    let log = Array2::from_shape_fn((3, 3), |(i, j)| -(1.0 + squared(i, j).sqrt()).ln());
+    let cases = [
+        (target, 0.8687219619019947, Some(0.329168969934041), Some(1)),
+        (one_zero, 0.1871118601177319, Some(0.5644976033297), Some(2)),
+        // All are positive there, one of them by less than the tolerance tells.
+        (known, 0.103929704821755, Some(0.71871144597), None),
+        (log, 0.1810155536531657, None, Some(0)),
+    ];
+    let tolerance = 1e-8;
+    for (target, objective, value, support) in cases {
+        let y = PairTarget::matrix(target.view()).unwrap();
+        let ridge = with(PairSolver::NonNegative, lambda);
+        let learned = ridge.learn(&hyper, points.view(), &y, &Fitting::seeded(1)).unwrap();
+        if let Some(support) = support {
+            assert_abs_diff_eq!(learned.facts["support-pairs"], f64::from(support));
+        }
+        let fitted = learned.kernel.gram(points.view(), 1);
+        let error = (&fitted - &target).mapv(|e| e * e).sum() / 9.0;
+        let penalty = lambda * learned.kernel.norm_squared(1);
+        assert_relative_eq!(error + penalty, objective, max_relative = tolerance);
+        let found = learned.kernel.block(array![[0.2]].view(), array![[0.7]].view(), 1)[[0, 0]];
+        match value {
+            Some(value) => assert_relative_eq!(found, value, max_relative = tolerance),
+            None => assert_abs_diff_eq!(found, 0.0),
+        }
+    }
+}
+
+#[test]
+fn optimality_of_the_regression_with_a_tube_holds_over_ordered_pairs() {
+    let x = random(16, 3, 13);
+    let labels = halves(16);
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let variance = total_variance(x.view());
+    for hyper in
+        [gaussian(x.view()), HyperKernel::Wishart(WishartHyper::isotropic(variance, 3).unwrap())]
+    {
+        for (cost, epsilon) in [(0.3, 0.1), (10.0, 0.01)] {
+            let svr = PairSvr { cost, epsilon, tolerance: 1e-8, ..PairSvr::default() };
+            let learned = svr.learn(&hyper, x.view(), &target, &Fitting::seeded(1)).unwrap();
+            assert!(matches!(learned.convergence, Convergence::Converged { .. }));
+            let fitted = learned.kernel.gram(x.view(), 1);
+            let mut sum = 0.0;
+            for (&(i, j), &gamma) in
+                learned.kernel.pairs().as_slice().iter().zip(&learned.kernel.coefficients())
+            {
+                sum += gamma;
+                let points = learned.kernel.points();
+                let row =
+                    |p: usize| x.rows().into_iter().position(|own| own == points.row(p)).unwrap();
+                let (i, j) = (row(i), row(j));
+                let weight = if i == j { 1.0 } else { 2.0 };
+                let error = target.of(i, j) - fitted[[i, j]];
+                assert!(gamma.abs() <= weight * cost + 1e-12);
+                // On the tube's edge inside the box, beyond it at the bound, on gamma's side.
+                assert!(error * gamma.signum() >= epsilon - 1e-6);
+                if gamma.abs() < weight * cost - 1e-9 {
+                    assert_abs_diff_eq!(error.abs(), epsilon, epsilon = 1e-6);
+                }
+            }
+            assert_abs_diff_eq!(sum, 0.0, epsilon = 1e-9);
+            let support = learned.facts["support-pairs"];
+            let outside = (0..16)
+                .flat_map(|i| (i..16).map(move |j| (i, j)))
+                .filter(|&(i, j)| (target.of(i, j) - fitted[[i, j]]).abs() > epsilon + 1e-6)
+                .count();
+            assert!(outside as f64 <= support);
+        }
+    }
+}
+
+#[test]
+fn the_regression_by_a_sample_comes_near_that_of_all_pairs() {
+    let x = random(40, 2, 14);
+    let known = Kernel::Gaussian { std: 1.5 }.gram(x.view());
+    let target = PairTarget::matrix(known.view()).unwrap();
+    let hyper = gaussian(x.view());
+    let svr = PairSvr { epsilon: 0.02, cost: 10.0, ..PairSvr::default() };
+    let all = svr.learn(&hyper, x.view(), &target, &Fitting::seeded(1)).unwrap();
+    let some = PairSvr { exact_points: 10, landmarks: 8, pairs: 4000, ..svr };
+    let some = some.learn(&hyper, x.view(), &target, &Fitting::seeded(1)).unwrap();
+    for learned in [&all, &some] {
+        let gap = (&learned.kernel.gram(x.view(), 1) - &known).mapv(f64::abs);
+        let largest = gap.iter().fold(0.0f64, |a, &b| a.max(b));
+        assert!(largest < 0.08, "{largest}");
+    }
+}
+
+#[test]
+fn duplicate_points_and_equal_labels_are_no_obstacle() {
+    let mut x = random(12, 2, 15);
+    let first = x.row(0).to_owned();
+    x.row_mut(5).assign(&first);
+    x.row_mut(7).assign(&first);
+    let hyper = gaussian(x.view());
+    let labels = [1u32; 12];
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    for solver in [
+        PairSolver::Cholesky,
+        PairSolver::ConjugateGradients,
+        PairSolver::Nystrom,
+        PairSolver::LinearTime,
+        PairSolver::NonNegative,
+    ] {
+        let ridge = with(solver, 1e-6);
+        let learned = ridge.learn(&hyper, x.view(), &target, &Fitting::seeded(1)).unwrap();
+        // All labels equal: the target is 1 everywhere, and pairs of far points are hard to reach.
+        let gram = learned.kernel.gram(x.view(), 1);
+        let error = gram.mapv(|value| (value - 1.0).abs());
+        assert!(error.iter().all(|e| e.is_finite()));
+        assert!(error.mean().unwrap() < 0.3, "{solver:?}: {:?}", error.mean());
+        // What is learned of equal points is equal.
+        for row in [5, 7] {
+            for other in 0..12 {
+                assert_abs_diff_eq!(gram[[0, other]], gram[[row, other]], epsilon = 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_method_conforms() {
+    distinct_names(METHODS).unwrap();
+    for method in METHODS {
+        Conformance::of(method).check().unwrap();
+    }
+}
+
+#[test]
+fn bad_settings_of_the_classifier_are_named() {
+    let named = |params: HyperClassifierParams| match params.checked() {
+        Err(LearningError::Setting { name, .. }) => name,
+        other => panic!("{other:?}"),
+    };
+    let base = HyperClassifierParams::default();
+    assert_eq!(named(HyperClassifierParams { width: 0.0, ..base.clone() }), "width");
+    assert_eq!(named(HyperClassifierParams { spread: 0.0, ..base.clone() }), "spread");
+    assert_eq!(named(HyperClassifierParams { freedom: 1.0, ..base.clone() }), "freedom");
+    assert_eq!(named(HyperClassifierParams { cost: f64::NAN, ..base.clone() }), "cost");
+    assert_eq!(named(HyperClassifierParams { points: 1, ..base.clone() }), "points");
+    assert_eq!(named(HyperClassifierParams { other: 1.0, ..base.clone() }), "other");
+    let wishart = HyperClassifierParams {
+        hyper: HyperForm::Wishart,
+        solver: PairSolver::LinearTime,
+        ..base.clone()
+    };
+    assert_eq!(named(wishart), "solver");
+    let svr =
+        HyperClassifierParams { stage1: Stage1::Svr, solver: PairSolver::Cholesky, ..base.clone() };
+    assert_eq!(named(svr), "solver");
+    // All rows the same: no variance to measure widths by.
+    let sample = Sample::classification(Array2::ones((6, 2)), vec![0, 1, 0, 1, 0, 1], 2).unwrap();
+    let refused = base.checked().unwrap().fit(&sample, &mut Fitting::seeded(1));
+    let message = refused.err().unwrap().to_string();
+    assert!(message.contains("variance must be positive"), "{message}");
+}
+
+#[test]
+fn bad_input_is_named() {
+    let x = random(6, 2, 16);
+    let hyper = gaussian(x.view());
+    let labels = [0, 1, 0, 1, 0, 1];
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let fitting = Fitting::seeded(1);
+    let named = |result: Result<Learned, LearningError>| match result {
+        Err(LearningError::Setting { name, .. }) => name,
+        other => panic!("{other:?}"),
+    };
+    let run = |ridge: PairRidge| named(ridge.learn(&hyper, x.view(), &target, &fitting));
+    let base = PairRidge::default();
+    assert_eq!(run(PairRidge { lambda: 0.0, ..base.clone() }), "lambda");
+    assert_eq!(run(PairRidge { lambda: f64::NAN, ..base.clone() }), "lambda");
+    assert_eq!(run(PairRidge { landmarks: Some(7), ..base.clone() }), "landmarks");
+    assert_eq!(run(PairRidge { landmarks: Some(0), ..base.clone() }), "landmarks");
+    assert_eq!(run(PairRidge { subsets: 7, ..base.clone() }), "subsets");
+    assert_eq!(run(PairRidge { subsets: 0, ..base.clone() }), "subsets");
+    // M > m / v
+    assert_eq!(run(PairRidge { landmarks: Some(4), subsets: 2, ..base.clone() }), "landmarks");
+    assert_eq!(run(PairRidge { tolerance: 1.0, ..base.clone() }), "tolerance");
+    let exact = PairRidge { solver: PairSolver::Cholesky, subsets: 2, ..base.clone() };
+    assert_eq!(run(exact), "subsets");
+    // Fewer than two points; another number of targets.
+    let one = PairTarget::classes(&labels[..1], 1.0, -1.0).unwrap();
+    let single = base.learn(&hyper, x.slice(ndarray::s![..1, ..]), &one, &fitting);
+    assert_eq!(named(single), "points");
+    let short = base.learn(&hyper, x.view(), &one, &fitting);
+    assert!(matches!(short, Err(LearningError::Length { inputs: 6, targets: 1 })));
+    // A target that is not symmetric, or not a number.
+    let mut values = Array2::<f64>::eye(6);
+    values[[1, 2]] = 0.5;
+    let uneven = PairTarget::matrix(values.view());
+    assert!(matches!(uneven, Err(LearningError::Setting { name: "target", .. })));
+    values[[2, 1]] = 0.5;
+    assert!(PairTarget::matrix(values.view()).is_ok());
+    values[[3, 3]] = f64::NAN;
+    let missing = PairTarget::matrix(values.view());
+    assert!(matches!(missing, Err(LearningError::TargetNotFinite { row: 3, .. })));
+    assert!(PairTarget::classes(&labels, 1.0, 1.0).is_err());
+    let mut poisoned = x.clone();
+    poisoned[[2, 1]] = f64::INFINITY;
+    let refused = base.learn(&hyper, poisoned.view(), &target, &fitting);
+    assert!(matches!(refused, Err(LearningError::InputNotFinite { row: 2, column: 1, .. })));
+    // What has no fast product says so.
+    let wishart = HyperKernel::Wishart(WishartHyper::isotropic(1.0, 2).unwrap());
+    for solver in [PairSolver::ConjugateGradients, PairSolver::LinearTime] {
+        let result = with(solver, 0.1).learn(&wishart, x.view(), &target, &fitting);
+        assert_eq!(named(result), "solver");
+    }
+    let svr = |svr: PairSvr| named(svr.learn(&hyper, x.view(), &target, &fitting));
+    assert_eq!(svr(PairSvr { cost: 0.0, ..PairSvr::default() }), "cost");
+    assert_eq!(svr(PairSvr { epsilon: -0.1, ..PairSvr::default() }), "epsilon");
+    // Stopped by the limit of steps: in the result.
+    let short = PairSvr { steps: 1, ..PairSvr::default() };
+    let stopped = short.learn(&hyper, x.view(), &target, &fitting).unwrap();
+    assert!(matches!(stopped.convergence, Convergence::NotConverged { .. }));
+}

@@ -1,0 +1,91 @@
+//! Power indices and operation counts of the hyper-RKHS paper.
+
+use approx::assert_relative_eq;
+use mercer_theory::{PairRegularity, pair_ridge_index, pair_ridge_operations, pair_svr_index};
+use proptest::prelude::*;
+use toml::{Table, Value};
+
+fn golden() -> Table {
+    let golden: Table = include_str!("../../../experiments/golden/hyper.toml").parse().unwrap();
+    golden["hyper-4"].as_table().unwrap().clone()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|v| v.as_float().unwrap()).collect()
+}
+
+fn rows(value: &Value) -> Vec<Vec<f64>> {
+    value.as_array().unwrap().iter().map(numbers).collect()
+}
+
+#[test]
+fn golden_power_indices() {
+    let golden = golden();
+    let (p, q) = (golden["p"].as_float().unwrap(), golden["q"].as_float().unwrap());
+    let (limits, terms) = (numbers(&golden["svr-limits"]), rows(&golden["svr-terms"]));
+    let (indices, rates) = (numbers(&golden["svr-indices"]), numbers(&golden["svr-rates"]));
+    let (ridge_limits, ridge) = (numbers(&golden["krr-limits"]), numbers(&golden["krr-indices"]));
+    // The table prints ten digits of some.
+    for (row, given) in rows(&golden["problems"]).iter().enumerate() {
+        let problem = PairRegularity { alpha: given[0], source: given[1], capacity: given[2] };
+        let svr = pair_svr_index(problem, p, q, false).unwrap();
+        assert_relative_eq!(svr.value, indices[row], max_relative = 1e-8);
+        assert_relative_eq!(svr.term("Θ/q").unwrap(), rates[row], max_relative = 1e-8);
+        assert_relative_eq!(svr.term("limit of α").unwrap(), limits[row], max_relative = 1e-8);
+        assert_relative_eq!(svr.term("θ").unwrap(), 2.0 / 3.0, max_relative = 1e-15);
+        for (name, value) in ["α r", "sample", "capacity"].iter().zip(&terms[row]) {
+            assert_relative_eq!(svr.term(name).unwrap(), *value, max_relative = 1e-8);
+        }
+        assert!(!svr.vacuous);
+        let krr = pair_ridge_index(problem, false).unwrap();
+        assert_relative_eq!(krr.value, ridge[row], max_relative = 1e-8);
+        assert_relative_eq!(
+            krr.term("limit of α").unwrap(),
+            ridge_limits[row],
+            max_relative = 1e-8
+        );
+    }
+}
+
+#[test]
+fn golden_operation_counts() {
+    let golden = golden();
+    let of = |name: &str| golden[name].as_integer().unwrap();
+    let count = |name: &str| of(name) as usize;
+    let cost =
+        pair_ridge_operations(count("points"), count("landmarks"), count("subsets")).unwrap();
+    let wanted = [("m⁶", "exact"), ("m² M⁴", "nystrom"), ("m² M⁴/v", "divided")];
+    for (term, name) in wanted {
+        assert_relative_eq!(cost.term(term).unwrap(), of(name) as f64);
+    }
+    let factor = of("unordered-factor") as f64;
+    assert_relative_eq!(cost.term("m⁶/8").unwrap() * factor, cost.term("m⁶").unwrap());
+}
+
+#[test]
+fn the_claimed_rate_of_one_over_m_does_not_follow() {
+    // "Rate 1/m for α ≥ 1/2": the best case of the printed index is below 1/2, and the bias alone,
+    // of index α r/2 for the norm, is at most 1/2 at α = 1.
+    let problem = |alpha, capacity| PairRegularity { alpha, source: 1.0, capacity };
+    for alpha in [0.5, 0.75, 1.0] {
+        assert!(pair_ridge_index(problem(alpha, 1e-6), false).unwrap().value <= 0.5);
+        let squared = pair_ridge_index(problem(alpha, 1e-6), true).unwrap();
+        assert!(squared.term("α r").unwrap() <= alpha);
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_consistent_indices_are_not_smaller_than_the_printed_ones(
+        alpha in 0.01..1.0f64, source in 0.01..1.0f64, capacity in 0.001..5.0f64,
+        p in 0.1..10.0f64, q in 0.1..10.0f64,
+    ) {
+        let problem = PairRegularity { alpha, source, capacity };
+        let printed = pair_svr_index(problem, p, q, false).unwrap();
+        let consistent = pair_svr_index(problem, p, q, true).unwrap();
+        for name in ["sample", "capacity"] {
+            prop_assert!(consistent.term(name).unwrap() >= printed.term(name).unwrap() - 1e-12);
+        }
+        prop_assert!(consistent.value >= printed.value - 1e-12);
+    }
+}
