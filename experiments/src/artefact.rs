@@ -1,4 +1,4 @@
-use crate::{Desk, ExperimentError, askl, audit, mce, rftk, theory};
+use crate::{Desk, ExperimentError, askl, audit, hyper, mce, rftk, theory};
 use mercer_render::{Diagram, Figure, Table};
 use serde::Serialize;
 
@@ -6,6 +6,10 @@ use serde::Serialize;
 pub const PAPERS: &[(&str, &str)] = &[
     ("askl", "Automated Spectral Kernel Learning (Li, Liu, Wang; AAAI 2020)"),
     ("rftk", "Ridgeless Regression with Random Features (Li, Liu, Zhang; IJCAI 2022)"),
+    (
+        "hyper",
+        "Generalization Properties of hyper-RKHS and its Applications (Liu, Shi, Huang, Yang, Suykens; JMLR 2021)",
+    ),
     (
         "mce",
         "Hyperparameter Learning for Conditional Kernel Mean Embeddings with Rademacher Complexity Bounds (Hsu, Nock, Ramos; ECML-PKDD 2018)",
@@ -50,6 +54,9 @@ pub const ARTEFACTS: &[Artefact] = &[
     rftk::table1::ARTEFACT,
     rftk::figure1a::ARTEFACT,
     rftk::figure2a::ARTEFACT,
+    hyper::table2::ARTEFACT,
+    hyper::figure2::ARTEFACT,
+    hyper::figure3::ARTEFACT,
     mce::table1::ARTEFACT,
     mce::table2::ARTEFACT,
     mce::figure1::ARTEFACT,

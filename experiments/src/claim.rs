@@ -143,6 +143,7 @@ pub fn claims(paper: &str) -> Result<Vec<Claim>, ExperimentError> {
     let text = match paper {
         "askl" => include_str!("../claims/askl.toml"),
         "rftk" => include_str!("../claims/rftk.toml"),
+        "hyper" => include_str!("../claims/hyper.toml"),
         "mce" => include_str!("../claims/mce.toml"),
         _ => return Ok(Vec::new()),
     };

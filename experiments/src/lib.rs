@@ -17,6 +17,7 @@ mod computed;
 mod desk;
 mod error;
 mod finding;
+mod hyper;
 mod mce;
 mod published;
 mod query;
@@ -46,6 +47,8 @@ use mercer_learning::Method;
 /// Trials that are whole curves.
 pub const PATHS: &[Path] = &[
     rftk::double_descent::PATH,
+    hyper::approximation::PATH,
+    hyper::transfer::PATH,
     mce::curves::PATH,
     mce::sizes::WITH_BOUND,
     mce::sizes::WITHOUT_BOUND,

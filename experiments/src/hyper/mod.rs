@@ -1,0 +1,7 @@
+//! Generalization Properties of hyper-RKHS and its Applications: its tables and figures.
+
+pub(crate) mod approximation;
+pub(crate) mod figure2;
+pub(crate) mod figure3;
+pub(crate) mod table2;
+pub(crate) mod transfer;
