@@ -55,6 +55,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     rftk::figure1a::ARTEFACT,
     rftk::figure2a::ARTEFACT,
     hyper::table2::ARTEFACT,
+    hyper::table3::ARTEFACT,
     hyper::figure2::ARTEFACT,
     hyper::figure3::ARTEFACT,
     mce::table1::ARTEFACT,

@@ -37,6 +37,11 @@ const PAGES: &[(&str, &str)] = &[
     ("mce-median-is-level", include_str!("../findings/mce-median-is-level.md")),
     ("mce-bound-is-vacuous", include_str!("../findings/mce-bound-is-vacuous.md")),
     ("mce-scale-is-redundant", include_str!("../findings/mce-scale-is-redundant.md")),
+    (
+        "hyper-fertility-is-the-majority",
+        include_str!("../findings/hyper-fertility-is-the-majority.md"),
+    ),
+    ("hyper-ijcnn1-is-the-majority", include_str!("../findings/hyper-ijcnn1-is-the-majority.md")),
     ("paired-t-false-alarms", include_str!("../findings/paired-t-false-alarms.md")),
     ("askl-bound-is-vacuous", include_str!("../findings/askl-bound-is-vacuous.md")),
     ("askl-bound-is-loose", include_str!("../findings/askl-bound-is-loose.md")),

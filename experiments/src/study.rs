@@ -12,6 +12,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("audit/mce", include_str!("../specs/audit-mce.toml")),
     ("rftk/figure2a", include_str!("../specs/rftk-figure2a.toml")),
     ("hyper/table2", include_str!("../specs/hyper-table2.toml")),
+    ("hyper/table3", include_str!("../specs/hyper-table3.toml")),
     ("hyper/figure2", include_str!("../specs/hyper-figure2.toml")),
     ("hyper/figure3", include_str!("../specs/hyper-figure3.toml")),
     ("mce/figure2-sizes", include_str!("../specs/mce-figure2-sizes.toml")),

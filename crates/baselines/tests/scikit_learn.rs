@@ -4,7 +4,9 @@
 
 use approx::assert_abs_diff_eq;
 use mercer_baselines::BASELINES;
+use mercer_kernels::Kernel;
 use mercer_learning::{Convergence, Fitted, Fitting, Predictions, Sample, Settings, find};
+use mercer_solvers::{Dual, OneVersusOne, Precomputed, Smo};
 use ndarray::{Array1, Array2, Axis};
 use serde_json::Value;
 
@@ -143,4 +145,43 @@ fn gaussian_processes_end_where_those_of_scikit_learn_do() {
     let p = fitted.predictor.probabilities(matrix(&given["z"]).view()).unwrap();
     // Their integral is a five-term fit, right to 1e-4.
     assert_abs_diff_eq!(p.column(1), vector(&given["best_probabilities"]).view(), epsilon = 1e-3);
+}
+
+/// Our own solver on the kernel matrix, without linfa.
+#[test]
+fn machines_on_a_kernel_matrix_are_those_of_svc_and_svr() {
+    let smo = Smo { tolerance: 1e-10, ..Smo::default() };
+    let kernels = |given: &Value| {
+        let kernel = Kernel::Gaussian { std: given["std"].as_f64().unwrap() };
+        let (x, z) = (matrix(&given["x"]), matrix(&given["z"]));
+        (kernel.gram(x.view()), kernel.cross_gram(z.view(), x.view()))
+    };
+    for (section, classes) in [("svc", 2), ("multiclass", 4)] {
+        let given = fixture(section);
+        let (gram, cross) = kernels(&given);
+        let cost = given["cost"].as_f64().unwrap();
+        let machine = OneVersusOne::fit(gram.view(), &labels(&given["y"]), cost, &smo).unwrap();
+        assert!(machine.converged);
+        if classes == 2 {
+            let scores = machine.scores(cross.view(), 2);
+            let expected = vector(&given["decision"]);
+            assert_abs_diff_eq!(scores.column(1), expected.view(), epsilon = 1e-5);
+            assert_eq!(machine.support().len() as f64, given["support"].as_f64().unwrap());
+        } else {
+            assert_eq!(machine.classes(cross.view()), labels(&given["one_versus_one"]));
+            // Theirs is positive for the first class of a pair, as ours is.
+            let pairs = matrix(&given["pairs"]);
+            assert_abs_diff_eq!(machine.values(cross.view()), pairs, epsilon = 1e-5);
+        }
+    }
+    let given = fixture("svr");
+    let (gram, cross) = kernels(&given);
+    let targets = vector(&given["t"]);
+    let (mean, deviation) = (targets.mean().unwrap(), targets.std(0.0));
+    let standard = targets.mapv(|t| (t - mean) / deviation);
+    let (epsilon, cost) = (given["epsilon"].as_f64().unwrap(), given["cost"].as_f64().unwrap());
+    let dual = Dual::regression(standard.view(), epsilon, cost).unwrap();
+    let solution = smo.solve(&Precomputed::new(gram.view()).unwrap(), &dual).unwrap();
+    let values = solution.decision(cross.view()).mapv(|f| mean + deviation * f);
+    assert_abs_diff_eq!(values, vector(&given["values"]), epsilon = 1e-5 * deviation);
 }

@@ -73,7 +73,9 @@ impl Spectrum {
     /// `Σ |d| over d < 0`, divided by `Σ |d|`; 0 for a matrix of zeros.
     pub fn negative_share(&self) -> f64 {
         let all: f64 = self.eigen.values.iter().map(|d| d.abs()).sum();
-        let negative: f64 = self.eigen.values.iter().filter(|d| **d < 0.0).map(|d| -d).sum();
+        // The sum of nothing is −0.
+        let negative: f64 =
+            self.eigen.values.iter().map(|d| (-d).max(0.0)).fold(0.0, |sum, d| sum + d);
         if all > 0.0 { negative / all } else { 0.0 }
     }
 

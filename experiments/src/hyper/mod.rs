@@ -4,4 +4,5 @@ pub(crate) mod approximation;
 pub(crate) mod figure2;
 pub(crate) mod figure3;
 pub(crate) mod table2;
+pub(crate) mod table3;
 pub(crate) mod transfer;

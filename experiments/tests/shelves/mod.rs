@@ -66,6 +66,13 @@ fn path_curve(number: f64) -> Vec<CurvePoint> {
             "under complexity",
             "accuracy",
             "length",
+            "pairs",
+            "error v=1",
+            "operations v=1",
+            "hyper-krr 1/9",
+            "reciprocal 1/9",
+            "nearest 1/9",
+            "svm 1/9",
         ];
         let values = values.map(|name| (name.to_owned(), number / (1.0 + step as f64)));
         CurvePoint { step, epoch: 0.0, values: values.into() }

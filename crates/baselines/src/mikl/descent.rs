@@ -1,3 +1,4 @@
+use mercer_linalg::{Real, dispatched};
 use ndarray::{Array1, ArrayView1, ArrayView2};
 
 /// A solution of `min Σ_i (1 − Σ_j α_j c_ji)₊² + λ ‖α‖₁`, and how it was reached.
@@ -74,18 +75,55 @@ fn norm(weights: &Array1<f64>) -> f64 {
     weights.iter().map(|weight| weight.abs()).sum()
 }
 
+/// Independent sums: as many as two of the widest vectors hold.
+const LANES: usize = 16;
+
+dispatched! {
+    /// Of the margins `m − step c`: `Σ c m₊`, `Σ c²` over those above 0, and `Σ m₊²`.
+    fn sums<F: Real>(column: &[F], margins: &[F], step: F, out: &mut [F; 3]) {
+        let (mut slope, mut curvature, mut loss) =
+            ([F::zero(); LANES], [F::zero(); LANES], [F::zero(); LANES]);
+        let (columns, last_c) = column.as_chunks::<LANES>();
+        let (blocks, last_m) = margins.as_chunks::<LANES>();
+        for (c, m) in columns.iter().zip(blocks) {
+            for l in 0..LANES {
+                let left = m[l] - step * c[l];
+                let (m, active) =
+                    if left > F::zero() { (left, c[l]) } else { (F::zero(), F::zero()) };
+                slope[l] += c[l] * m;
+                curvature[l] += active * active;
+                loss[l] += m * m;
+            }
+        }
+        for (l, (&c, &m)) in last_c.iter().zip(last_m).enumerate() {
+            let left = m - step * c;
+            if left > F::zero() {
+                slope[l] += c * left;
+                curvature[l] += c * c;
+                loss[l] += left * left;
+            }
+        }
+        let total = |lanes: [F; LANES]| lanes.iter().fold(F::zero(), |sum, &x| sum + x);
+        *out = [total(slope), total(curvature), total(loss)];
+    }
+}
+
+dispatched! {
+    /// `m −= step c`.
+    fn lower<F: Real>(column: &[F], step: F, margins: &mut [F]) {
+        for (m, &c) in margins.iter_mut().zip(column) {
+            *m -= step * c;
+        }
+    }
+}
+
 /// Lowers the objective along one weight by a Newton step, shortened until it does; returns by how
 /// much.
 fn minimise(column: &[f64], margins: &mut [f64], weight: &mut f64, lambda: f64) -> f64 {
-    let (mut slope, mut curvature, mut loss) = (0.0, 0.0, 0.0);
-    for (&c, &m) in column.iter().zip(&*margins) {
-        let m = m.max(0.0);
-        let active = if m > 0.0 { c } else { 0.0 };
-        slope -= c * m;
-        curvature += active * active;
-        loss += m * m;
-    }
-    let (slope, curvature) = (2.0 * slope, 2.0 * curvature);
+    let mut found = [0.0; 3];
+    sums(column, margins, 0.0, &mut found);
+    let [slope, curvature, loss] = found;
+    let (slope, curvature) = (-2.0 * slope, 2.0 * curvature);
     // Where every margin is met the penalty alone pulls, to 0.
     let target = if curvature > 0.0 {
         let free = *weight - slope / curvature;
@@ -100,18 +138,11 @@ fn minimise(column: &[f64], margins: &mut [f64], weight: &mut f64, lambda: f64) 
     let before = loss + lambda * weight.abs();
     for _ in 0..40 {
         let moved = *weight + step;
-        let after: f64 = column
-            .iter()
-            .zip(&*margins)
-            .map(|(&c, &m)| {
-                let m = (m - step * c).max(0.0);
-                m * m
-            })
-            .sum::<f64>()
-            + lambda * moved.abs();
+        sums(column, margins, step, &mut found);
+        let after = found[2] + lambda * moved.abs();
         if after <= before {
             *weight = moved;
-            margins.iter_mut().zip(column).for_each(|(m, &c)| *m -= step * c);
+            lower(column, step, margins);
             return before - after;
         }
         step *= 0.5;
