@@ -24,6 +24,10 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             ("random-kernel", "RF"),
             ("mikl", "MIKL"),
             ("svm-cv", "SVM-CV"),
+            ("hyper-krr", "hyper-KRR(Gaussian)"),
+            ("hyper-svr", "hyper-SVR(Gaussian)"),
+            ("hyper-krr-wishart", "hyper-KRR(Wishart)"),
+            ("hyper-svr-wishart", "hyper-SVR(Wishart)"),
         ],
         notes: &[
             "KTA: weights of 11 Gaussians by centred alignment (non-negative least squares), then a machine; wine: target +1 for equal classes, -1 otherwise, which gives the same weights as 1 and 0.",
