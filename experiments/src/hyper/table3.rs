@@ -92,17 +92,14 @@ fn line(cell: &StudyCell, majority: Option<f64>) -> Row {
         summarise(&values).map_or_else(|| Cell::text(""), |summary| Cell::number(summary.median, 1))
     };
     let rows = cell.records().map(|record| record.result.rows[0]).next();
-    let accuracy_cell = match accuracy {
-        Some(value) => Cell::number(100.0 * value, 2),
-        None => {
-            let remedy = "mercer reproduce hyper/table3 --profile paper";
-            Cell::missing("not run yet", remedy)
-        }
-    };
+    let shown = accuracy.map_or_else(
+        || Cell::missing("not run yet", "mercer reproduce hyper/table3 --profile paper"),
+        |value| Cell::number(100.0 * value, 2),
+    );
     Row::new([
         Cell::text(&cell.key().variant),
         Cell::text(cell.label()),
-        accuracy_cell,
+        shown,
         percent(balanced),
         percent(recall),
         seconds("fit"),
