@@ -1,5 +1,6 @@
 //! Words in: what can be typed.
 
+use crate::own::args::{CompareArgs, EvaluateArgs, FitArgs, InfoArgs, PredictArgs, TuneArgs};
 use clap::{Args, Parser, Subcommand};
 use mercer_harness::Shard;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,18 @@ pub(crate) enum Command {
     Bound(BoundArgs),
     /// Run a reproduction as array tasks of Slurm or of any launcher.
     Cluster(ClusterArgs),
+    /// Fit a method to a file of your own, and keep the model.
+    Fit(FitArgs),
+    /// Predict the rows of a file by a model.
+    Predict(PredictArgs),
+    /// Say how well a method, or a model, does on rows that it has not seen.
+    Evaluate(EvaluateArgs),
+    /// Compare several methods on identical splits of a file.
+    Compare(CompareArgs),
+    /// Choose settings for a method on a file.
+    Tune(TuneArgs),
+    /// Say what is in a model file.
+    Info(InfoArgs),
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,10 @@
 //! The program as a user meets it: what it prints where, how it ends, and what it leaves on disk.
 
 mod cluster;
+mod estimators;
 mod faults;
 mod interrupt;
+mod own;
 mod place;
 mod reproduce;
 mod results;
