@@ -58,9 +58,15 @@ pub(crate) enum Command {
 pub(crate) struct BoundArgs {
     /// Which bound; lists them all without one, and its inputs without inputs.
     pub name: Option<String>,
-    /// Inputs, such as rows=4000.
+    /// Inputs, such as rows=4000; they override those of --model and --from.
     #[arg(value_name = "NAME=NUMBER")]
     pub inputs: Vec<String>,
+    /// Take what a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps.
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<PathBuf>,
+    /// Take inputs from a JSON object of numbers; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
     /// JSON instead of text.
     #[arg(long)]
     pub json: bool,

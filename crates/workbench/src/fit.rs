@@ -1,10 +1,10 @@
 use crate::header::DataNote;
 use crate::tuning::tune_sample;
 use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
-use mercer_datasets::{Impute, Preparation, RowFile, Scaling, Truths};
+use mercer_datasets::{Impute, Preparation, RowFile, Scaling, Schema, Truths};
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Outcome, Predictions, Predictor, Sample, Settings,
-    Shape, Streams, Task, find,
+    Shape, Streams, Targets, Task, find,
 };
 use mercer_records::Tuning;
 
@@ -93,7 +93,7 @@ pub(crate) fn fit_sample(
 }
 
 /// Defaults, overridden by what was tuned, overridden by the user.
-fn completed(
+pub(crate) fn completed(
     method: &Method,
     shape: &Shape,
     choices: &Choices<'_>,
@@ -110,7 +110,7 @@ fn completed(
         .overridden_by(&choices.settings)
 }
 
-fn fitting<'a>(choices: &Choices<'a>, streams: &Streams) -> Fitting<'a> {
+pub(crate) fn fitting<'a>(choices: &Choices<'a>, streams: &Streams) -> Fitting<'a> {
     let (threads, limits) = (choices.threads.max(1), choices.limits);
     Fitting { streams: streams.child("fit"), threads, limits, ..Fitting::seeded(choices.seed) }
 }
@@ -144,31 +144,78 @@ pub fn fit(
     let sample = table.sample(&rows, &preparation)?;
     let streams = Streams::root(choices.seed);
     let fitted = fit_sample(method, &sample, choices, &streams)?;
-    let scored = SCORED.min(rows.len());
-    let first = &rows[..scored];
-    let training = scores_of(&*fitted.outcome.predictor, table, first, &preparation)?;
-    let data =
-        DataNote { file: file.name().to_owned(), rows: table.rows(), sha256: file.sha256()? };
-    let header = Header {
+    let (training, scored) = scores_on(&*fitted.outcome.predictor, &sample, &preparation)?;
+    let schema = table.schema.clone();
+    let FittedTo { outcome, settings, tuning } = fitted;
+    let mut header =
+        header_of(method, settings, schema, preparation, file, table.rows(), choices, &outcome)?;
+    (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
+    Ok(Model { header, predictor: outcome.predictor })
+}
+
+/// The header of a model, but for its scores and its tuning.
+#[expect(clippy::too_many_arguments, reason = "a header has that many parts")]
+pub(crate) fn header_of(
+    method: &Method,
+    settings: Settings,
+    schema: Schema,
+    preparation: Preparation,
+    file: &RowFile,
+    rows: usize,
+    choices: &Choices<'_>,
+    outcome: &Outcome<Box<dyn Predictor>>,
+) -> Result<Header, WorkbenchError> {
+    Ok(Header {
         format: format!("{MAJOR}.{MINOR}"),
         library: env!("CARGO_PKG_VERSION").to_owned(),
         method: method.name.to_owned(),
         revision: method.revision,
-        settings: fitted.settings,
+        settings,
         seed: choices.seed,
         threads: choices.threads.max(1),
         buffer: None,
-        schema: table.schema.clone(),
+        schema,
         preparation,
-        data,
-        training,
-        training_rows: scored,
-        convergence: fitted.outcome.convergence,
-        facts: fitted.outcome.facts,
-        tuning: fitted.tuning,
-        state: fitted.outcome.predictor.state().outline(),
+        data: DataNote { file: file.name().to_owned(), rows, sha256: file.sha256()? },
+        training: crate::Scores::new(),
+        training_rows: 0,
+        convergence: outcome.convergence,
+        facts: outcome.facts.clone(),
+        tuning: None,
+        state: outcome.predictor.state().outline(),
+    })
+}
+
+/// Scores of a predictor on the first of its training rows, in the units of the target, and how
+/// many these are.
+pub(crate) fn scores_on(
+    predictor: &dyn Predictor,
+    sample: &Sample,
+    preparation: &Preparation,
+) -> Result<(crate::Scores, usize), WorkbenchError> {
+    let rows: Vec<usize> = (0..sample.rows().min(SCORED)).collect();
+    let first = sample.select(&rows)?;
+    let predictions = unscaled(predictor.predict(first.inputs())?, preparation);
+    let truths = match first.targets() {
+        Targets::Classes { labels, .. } => Truths::Classes(labels.clone()),
+        Targets::Real(values) => {
+            let standard = preparation.target();
+            let back = |&value: &f64| standard.map_or(value, |standard| standard.invert(value));
+            Truths::Values(values.iter().map(back).collect())
+        }
     };
-    Ok(Model { header, predictor: fitted.outcome.predictor })
+    let scores = score::scores(&predictions, &truths, sample.task().outputs());
+    Ok((finite(scores)?, rows.len()))
+}
+
+fn finite(scores: crate::Scores) -> Result<crate::Scores, WorkbenchError> {
+    match scores.iter().find(|(_, value)| !value.is_finite()) {
+        Some((name, value)) => {
+            let reason = format!("`{name}` of the fitted model is {value}");
+            Err(LearningError::Numerical { operation: "scoring", reason }.into())
+        }
+        None => Ok(scores),
+    }
 }
 
 /// Scores of a predictor on rows of a table, in the units of the target.
@@ -182,11 +229,7 @@ pub(crate) fn scores_of(
     let predictions = unscaled(predictor.predict(sample.inputs())?, preparation);
     let truths: Truths = table.chosen(rows);
     let scores = score::scores(&predictions, &truths, table.task().outputs());
-    if let Some((name, value)) = scores.iter().find(|(_, value)| !value.is_finite()) {
-        let reason = format!("`{name}` of the fitted model is {value}");
-        return Err(LearningError::Numerical { operation: "scoring", reason }.into());
-    }
-    Ok(scores)
+    finite(scores)
 }
 
 /// Predictions in the units of the target.

@@ -20,6 +20,7 @@ mod fit;
 mod header;
 mod model;
 mod page;
+mod passes;
 mod score;
 mod table;
 mod tuning;
@@ -31,6 +32,18 @@ pub use fit::{Choices, fit, method_for};
 pub use header::{DataNote, Header, MAJOR, MINOR};
 pub use model::{Model, Predicted};
 pub use page::{comparison_page, tuning_page};
+pub use passes::fit_in_passes;
 pub use score::{Scores, primary};
 pub use table::Table;
 pub use tuning::{Budget, tune};
+
+/// The snippets of the book, carried out as the examples of this page are.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../book/src/own-data.md")]
+    struct OwnData;
+    #[doc = include_str!("../../../book/src/statistics.md")]
+    struct Statistics;
+    #[doc = include_str!("../../../book/src/add-a-baseline.md")]
+    struct AddABaseline;
+}

@@ -82,6 +82,10 @@ pub(crate) struct FitArgs {
     pub table: TableArgs,
     #[command(flatten)]
     pub choices: FitChoices,
+    /// Read the file in passes and hold so many of its rows at a time, for files larger than memory.
+    /// For methods that train by mini-batches, and rf-ridge.
+    #[arg(long, value_name = "ROWS")]
+    pub buffer: Option<usize>,
     /// Model file to write.
     #[arg(long, value_name = "MODEL", default_value = "model.safetensors")]
     pub out: PathBuf,

@@ -2,7 +2,7 @@ use super::args::FitArgs;
 use super::{choices, full_name, limits, may_write, open, plain, print_json, schema_options};
 use crate::Ended;
 use mercer_experiments::registry;
-use mercer_workbench::{Model, Table, fit};
+use mercer_workbench::{Model, Table, fit, fit_in_passes};
 use std::io::Write;
 use std::time::Instant;
 
@@ -13,8 +13,11 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     may_write(&args.out, args.force)?;
     let started = Instant::now();
     let file = open(&args.table.data, args.table.format)?;
-    let table = Table::read(&file, &schema_options(&args.table))?;
-    let model = fit(&methods, &full_name(&args.method), &table, &file, &choices)?;
+    let (name, options) = (full_name(&args.method), schema_options(&args.table));
+    let model = match args.buffer {
+        Some(buffer) => fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?,
+        None => fit(&methods, &name, &Table::read(&file, &options)?, &file, &choices)?,
+    };
     let seconds = started.elapsed().as_secs_f64();
     model.save(&args.out, args.force)?;
     if args.json {

@@ -1,5 +1,6 @@
 //! The program as a user meets it: what it prints where, how it ends, and what it leaves on disk.
 
+mod book;
 mod cluster;
 mod estimators;
 mod faults;

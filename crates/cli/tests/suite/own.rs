@@ -96,6 +96,24 @@ fn probabilities_stand_beside_labels_where_there_are_any() {
     assert!(found.starts_with("prediction,p(ball),\"p(box, big)\",p(cone)\nball,0.33"), "{found}");
     let json = place.run("predict m.model --data toys.csv --proba --json").with_code(0).json();
     assert!((json[0]["probabilities"]["cone"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    // Scores that a cross-entropy has fitted are log-odds.
+    place
+        .run(&format!("fit --method askl --data toys.csv {QUICK} --set loss=cross-entropy --out c"))
+        .with_code(0);
+    let json = place.run("predict c --data toys.csv --proba --json").with_code(0).json();
+    for row in json.as_array().unwrap() {
+        let shares: Vec<f64> = row["probabilities"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|p| p.as_f64().unwrap())
+            .collect();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{row}");
+        let largest = row["probabilities"][row["prediction"].as_str().unwrap()].as_f64().unwrap();
+        assert!(shares.iter().all(|&share| share <= largest && share >= 0.0), "{row}");
+    }
+    place.run(&format!("fit --method askl --data toys.csv {QUICK} --out h")).with_code(0);
+    place.run("predict h --data toys.csv --proba").with_code(2);
 }
 
 #[test]
@@ -325,4 +343,65 @@ fn a_closed_pipe_ends_predictions_quietly() {
             "{ended:?}"
         );
     }
+}
+
+/// With a buffer for all rows the same model to the last bit; with a small one a model that learned.
+#[test]
+fn a_file_larger_than_its_buffer_is_read_in_passes() {
+    let place = place_with(&[("toys.csv", &toys(300))]);
+    let line = format!("--data toys.csv {QUICK}");
+    for method in ["rf-sgd", "askl"] {
+        place.run(&format!("fit --method {method} {line} --out whole --force")).with_code(0);
+        place
+            .run(&format!("fit --method {method} {line} --buffer 300 --out passes --force"))
+            .with_code(0);
+        let bytes = |name| std::fs::read(place.path(name)).unwrap();
+        assert_eq!(bytes("whole"), bytes("passes"), "{method}");
+        place
+            .run(&format!("fit --method {method} {line} --buffer 64 --out small --force"))
+            .with_code(0);
+        assert_eq!(place.run("info small --json").json()["buffer"], 64);
+        let scored = place.run("evaluate small --data toys.csv --json").with_code(0).json();
+        assert!(scored["metrics"]["accuracy"].as_f64().unwrap() > 0.95, "{method}: {scored}");
+    }
+    place
+        .run("fit --method rf --data toys.csv --set features=64 --buffer 50 --out rf")
+        .with_code(0);
+    for (line, code, told) in [
+        (
+            "fit --method kernel-ridge --data toys.csv --buffer 50",
+            1,
+            "needs all 300 rows at once, but only 50",
+        ),
+        ("fit --method rf-sgd --data toys.csv --buffer 0", 2, "`buffer` is 0"),
+        (
+            "fit --method rf-sgd --data toys.csv --buffer 50 --impute median",
+            2,
+            "mean where rows are read in passes",
+        ),
+    ] {
+        let ended = place.run(line).with_code(code);
+        assert!(ended.stderr.contains(told), "{ended:?}");
+    }
+}
+
+/// A bound of a fitted model, from a file of numbers, and from words, which win.
+#[test]
+fn a_bound_takes_what_a_model_or_a_file_knows() {
+    let place = place_with(&[
+        ("toys.csv", &toys(90)),
+        ("numbers.json", "{\"trace-norm\": 3, \"outputs\": 4, \"rows\": 100}"),
+        ("words.json", "[\"trace-norm\"]"),
+    ]);
+    place.run(&format!("fit --method askl --data toys.csv {QUICK} --out m")).with_code(0);
+    let info = place.run("info m --json").json();
+    let norm = info["facts"]["trace-norm"].as_f64().unwrap();
+    let bound = place.run("bound askl-rate --model m --json").with_code(0).json();
+    let expected = norm * (3.0f64 / 90.0).sqrt();
+    assert!((bound["value"].as_f64().unwrap() - expected).abs() < 1e-9 * expected, "{bound}");
+    place.run("bound askl-rademacher --model m").with_code(0);
+    let value = |line: &str| place.run(line).with_code(0).json()["value"].as_f64().unwrap();
+    assert!((value("bound askl-rate --from numbers.json --json") - 0.6).abs() < 1e-12);
+    assert!((value("bound askl-rate --from numbers.json rows=400 --json") - 0.3).abs() < 1e-12);
+    place.run("bound askl-rate --from words.json").with_code(1);
 }

@@ -344,6 +344,27 @@ mod tests {
         assert_eq!(all(&packed, RowFormat::Text(b',')).unwrap().len(), 2);
     }
 
+    /// Columns of every width hold the same numbers, text and categories alike.
+    #[test]
+    fn parquet_has_types_and_holes() {
+        use polars::prelude::{DataFrame, NamedFrom, ParquetWriter, Series};
+        let columns = vec![
+            Series::new("narrow".into(), [Some(0.5f32), None, Some(f32::NAN)]).into(),
+            Series::new("wide".into(), [0.5f64, -1.25, 3.0]).into(),
+            Series::new("whole".into(), [1i64, -2, 3]).into(),
+            Series::new("kind".into(), [Some("box"), Some("ball"), None]).into(),
+        ];
+        let mut frame = DataFrame::new(3, columns).unwrap();
+        let mut bytes = Vec::new();
+        ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+        let rows = all(&bytes, RowFormat::Parquet).unwrap();
+        assert_eq!(rows[0], (1, vec!["0.5".into(), "0.5".into(), "1".into(), "box".into()]));
+        assert_eq!(rows[1].1, ["", "-1.25", "-2", "ball"]);
+        assert_eq!(rows[2].1, ["", "3", "3", ""]);
+        let file = RowFile::spooled(bytes.as_slice(), "f", Some(RowFormat::Parquet)).unwrap();
+        assert_eq!(file.rows().unwrap().names().unwrap(), ["narrow", "wide", "whole", "kind"]);
+    }
+
     #[test]
     fn the_suffix_tells_the_format() {
         for (name, format) in [
