@@ -1,5 +1,6 @@
 //! Words in: what can be typed.
 
+use crate::own::args::{CompareArgs, EvaluateArgs, FitArgs, InfoArgs, PredictArgs, TuneArgs};
 use clap::{Args, Parser, Subcommand};
 use mercer_harness::Shard;
 use serde::{Deserialize, Serialize};
@@ -39,15 +40,33 @@ pub(crate) enum Command {
     Bound(BoundArgs),
     /// Run a reproduction as array tasks of Slurm or of any launcher.
     Cluster(ClusterArgs),
+    /// Fit a method to a file of your own, and keep the model.
+    Fit(FitArgs),
+    /// Predict the rows of a file by a model.
+    Predict(PredictArgs),
+    /// Say how well a method, or a model, does on rows that it has not seen.
+    Evaluate(EvaluateArgs),
+    /// Compare several methods on identical splits of a file.
+    Compare(CompareArgs),
+    /// Choose settings for a method on a file.
+    Tune(TuneArgs),
+    /// Say what is in a model file.
+    Info(InfoArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BoundArgs {
     /// Which bound; lists them all without one, and its inputs without inputs.
     pub name: Option<String>,
-    /// Inputs, such as rows=4000.
+    /// Inputs, such as rows=4000; they override those of --model and --from.
     #[arg(value_name = "NAME=NUMBER")]
     pub inputs: Vec<String>,
+    /// Take what a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps.
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<PathBuf>,
+    /// Take inputs from a JSON object of numbers; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
     /// JSON instead of text.
     #[arg(long)]
     pub json: bool,

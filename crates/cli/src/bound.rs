@@ -4,10 +4,14 @@ use crate::Ended;
 use crate::args::BoundArgs;
 use crate::list::Listing;
 use anyhow::Context;
+use mercer_experiments::registry;
+use mercer_learning::Convergence;
 use mercer_theory::{Bound, CALCULATORS, Calculator, find_calculator};
+use mercer_workbench::{Header, Model};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
     let Some(name) = &args.name else {
@@ -15,20 +19,67 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
         return Ok(Ended::Done);
     };
     let calculator = find_calculator(name)?;
-    if args.inputs.is_empty() && calculator.inputs.iter().any(|input| input.default.is_none()) {
-        inputs(calculator).print(args.json)?;
-        return Ok(Ended::Done);
-    }
     let mut given = BTreeMap::new();
+    if let Some(path) = &args.model {
+        let known = of_model(&Model::load(path, &registry())?.header);
+        // A model knows more than any one bound asks for.
+        let asked = |name: &str| calculator.inputs.iter().any(|input| input.name == name);
+        given.extend(known.into_iter().filter(|(name, _)| asked(name)));
+    }
+    if let Some(path) = &args.from {
+        given.extend(of_json(path)?);
+    }
     for input in &args.inputs {
         let (name, value) = input.split_once('=').unwrap_or((input, "nothing"));
         let value: f64 = value
             .parse()
             .with_context(|| format!("input `{name}` is {value}; write {name}=NUMBER"))?;
-        given.insert(name, value);
+        given.insert(name.to_owned(), value);
     }
+    if given.is_empty() && calculator.inputs.iter().any(|input| input.default.is_none()) {
+        inputs(calculator).print(args.json)?;
+        return Ok(Ended::Done);
+    }
+    let given = given.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     print(calculator, &calculator.bound(&given)?, args.json)?;
     Ok(Ended::Done)
+}
+
+/// The inputs of bounds that a model knows.
+fn of_model(header: &Header) -> BTreeMap<String, f64> {
+    let rows = header.data.rows as f64;
+    let mut known = header.facts.clone();
+    let numbers = header.settings.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
+    known.extend(numbers.map(|(name, value)| (name.to_owned(), value)));
+    let steps = match header.convergence {
+        Convergence::FixedSteps { steps } => Some(steps as f64),
+        _ => None,
+    };
+    let features = header.facts.get("feature-norm-squared");
+    for (name, value) in [
+        ("rows", Some(rows)),
+        ("outputs", Some(header.task().outputs() as f64)),
+        // The sum of k(x, x) over the rows, k being that of the fitted features.
+        ("trace", features.map(|mean| mean * rows)),
+        ("step", header.settings.get("rate").and_then(serde_json::Value::as_f64)),
+        ("iterations", steps),
+    ] {
+        if let Some(value) = value {
+            known.insert(name.to_owned(), value);
+        }
+    }
+    known
+}
+
+/// The inputs in a JSON object.
+fn of_json(path: &Path) -> anyhow::Result<BTreeMap<String, f64>> {
+    let text = if path.as_os_str() == "-" {
+        std::io::read_to_string(std::io::stdin()).context("standard input")?
+    } else {
+        std::fs::read_to_string(path).with_context(|| path.display().to_string())?
+    };
+    serde_json::from_str(&text)
+        .with_context(|| format!("{} is no JSON object of numbers", path.display()))
 }
 
 fn calculators() -> Listing {

@@ -6,6 +6,7 @@ mod cluster;
 mod data;
 mod forecast;
 mod list;
+mod own;
 mod progress;
 mod report;
 mod reproduce;
@@ -18,6 +19,7 @@ use mercer_datasets::DataError;
 use mercer_experiments::ExperimentError;
 use mercer_harness::{HarnessError, MeteredAllocator};
 use mercer_learning::LearningError;
+use mercer_workbench::WorkbenchError;
 use std::process::ExitCode;
 
 /// Counts bytes by thread, so that a trial's memory is known and can be limited.
@@ -70,13 +72,23 @@ fn main() -> ExitCode {
         Command::Results(args) => results::run(&args.command),
         Command::Bound(args) => bound::run(&args),
         Command::Cluster(args) => cluster::run(&args.command),
+        Command::Fit(args) => own::fit(&args),
+        Command::Predict(args) => own::predict(&args),
+        Command::Evaluate(args) => own::evaluate(&args, cli.quiet),
+        Command::Compare(args) => own::compare(&args, cli.quiet),
+        Command::Tune(args) => own::tune(&args),
+        Command::Info(args) => own::info(&args),
     };
     match ended {
         Ok(ended) => ended.into(),
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(if wrong_usage(&error) { 2 } else { 1 })
+            match error.downcast_ref::<WorkbenchError>() {
+                // It tells its cause itself.
+                Some(error) => eprintln!("error: {error}"),
+                None => eprintln!("error: {error:#}"),
+            }
+            ExitCode::from(status(&error))
         }
     }
 }
@@ -90,6 +102,26 @@ fn broken_pipe(error: &anyhow::Error) -> bool {
         };
         kind == Some(std::io::ErrorKind::BrokenPipe)
     })
+}
+
+/// The exit status of an error, see the help of [`Cli`].
+fn status(error: &anyhow::Error) -> u8 {
+    let gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    let no_file = |error: &DataError| matches!(error, DataError::Io { source, .. } if gone(source));
+    match error.downcast_ref::<WorkbenchError>() {
+        Some(error) if error.is_usage() => return 2,
+        Some(
+            WorkbenchError::Learning(LearningError::Interrupted)
+            | WorkbenchError::Harness(HarnessError::Learning(LearningError::Interrupted)),
+        ) => return 130,
+        Some(WorkbenchError::Io { source, .. }) if gone(source) => return 4,
+        Some(WorkbenchError::Data(error)) if no_file(error) => return 4,
+        _ => {}
+    }
+    if error.downcast_ref::<DataError>().is_some_and(no_file) {
+        return 4;
+    }
+    if wrong_usage(error) { 2 } else { 1 }
 }
 
 /// A name that does not exist is the user's slip, not a fault.

@@ -27,7 +27,10 @@ mod manifest;
 mod number;
 mod official;
 pub mod parquet;
+mod preparation;
+mod rows;
 mod scaling;
+mod schema;
 mod source;
 mod split;
 mod store;
@@ -45,7 +48,13 @@ pub use fingerprint::fingerprint;
 pub use generate::{checkerboard, stand_in, two_gaussians};
 pub use library::{CACHE, DATA_VARIABLE, Library, Place};
 pub use manifest::{Content, ListedFile, Listing, MANIFEST, Manifest, Role};
+pub use preparation::{Impute, Moments, Preparation, Preparing, TargetStandard};
+pub use rows::{Field, Fields, Row, RowFile, RowFormat, Rows};
 pub use scaling::{Scaler, Scaling, TargetScaler};
+pub use schema::{
+    Categories, Header, Holds, InputColumn, ReadRow, Reading, Schema, SchemaOptions,
+    TargetColumnKept, Truth, Truths, survey,
+};
 pub use source::{Layout, Source, SourceFile, TargetColumn};
 pub use split::{Split, k_folds, random_split, stratified_split, subsample};
 pub use store::Store;

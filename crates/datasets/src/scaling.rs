@@ -1,4 +1,5 @@
 use crate::DataError;
+use crate::preparation::Moments;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -95,6 +96,37 @@ impl Scaler {
             scaler.offsets[j] = if varies { offset } else { 0.0 };
         }
         scaler
+    }
+
+    /// The map that [`Scaler::fit`] would find, from what is known of each column.
+    pub(crate) fn of_moments(scaling: Scaling, columns: &[Moments]) -> Self {
+        let mut scaler = Self {
+            centres: Array1::zeros(columns.len()),
+            factors: Array1::ones(columns.len()),
+            offsets: Array1::zeros(columns.len()),
+        };
+        for (j, column) in columns.iter().enumerate() {
+            let (low, high) = column.extremes();
+            let (centre, factor, offset) = match scaling {
+                Scaling::None => (0.0, 1.0, 0.0),
+                Scaling::Bytes => (0.0, 1.0 / 127.5, -1.0),
+                Scaling::UnitInterval => (low, 1.0 / (high - low), 0.0),
+                Scaling::Symmetric => (low, 2.0 / (high - low), -1.0),
+                Scaling::Standard => (column.mean(), column.deviation().recip(), 0.0),
+            };
+            let fixed = matches!(scaling, Scaling::None | Scaling::Bytes);
+            let varies = fixed || (high > low && factor.is_finite());
+            scaler.centres[j] = centre;
+            scaler.factors[j] = if varies { factor } else { 0.0 };
+            scaler.offsets[j] = if varies { offset } else { 0.0 };
+        }
+        scaler
+    }
+
+    /// Whether it is a map of `columns` columns with finite numbers.
+    pub(crate) fn fits(&self, columns: usize) -> bool {
+        let parts = [&self.centres, &self.factors, &self.offsets];
+        parts.iter().all(|part| part.len() == columns && part.iter().all(|v| v.is_finite()))
     }
 
     fn standardise(&mut self, inputs: ArrayView2<'_, f64>) {

@@ -126,7 +126,7 @@ pub(crate) fn append(
 }
 
 /// Walks over the lines and hands each row to `visit` as its target and its rising columns.
-fn scan(
+pub(crate) fn scan(
     bytes: &[u8],
     file: &str,
     first: u32,

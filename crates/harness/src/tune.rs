@@ -5,6 +5,7 @@ use mercer_learning::{
 use mercer_records::{Tuning, TuningStep};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::time::Instant;
 
 /// Successive halving: all candidates at a small effort, the best third at three times that,
 /// the best ninth at full effort. Every method gets the same budget.
@@ -22,6 +23,10 @@ pub struct Tuner {
     /// Training rows used at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
+    /// Seconds after which no further candidate is begun; the best of the highest rung with a score
+    /// is taken. What is chosen then depends on the machine, so no study sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
 }
 
 impl Default for Tuner {
@@ -31,6 +36,7 @@ impl Default for Tuner {
             rungs: vec![1.0 / 9.0, 1.0 / 3.0, 1.0],
             train: 0.8,
             rows: Some(10_000),
+            seconds: None,
         }
     }
 }
@@ -84,11 +90,21 @@ pub fn tune(
         .collect();
     let mut history = Vec::new();
     let mut first_error = None;
+    let started = Instant::now();
+    let late = || tuner.seconds.is_some_and(|seconds| started.elapsed().as_secs_f64() >= seconds);
+    // Best of the last rung that was begun.
+    let mut best: Option<Settings> = None;
     for (rung, &effort) in tuner.rungs.iter().enumerate() {
         // A closed form has no effort to scale: the first rung is the only one.
         let effort = if full.is_some() { effort } else { 1.0 };
         let mut scored: Vec<(f64, Settings)> = Vec::new();
+        let mut out_of_time = false;
         for candidate in left {
+            // One candidate is always tried, however small the budget.
+            if !history.is_empty() && late() {
+                out_of_time = true;
+                break;
+            }
             let mut settings = defaults.clone().overridden_by(&candidate);
             if let (Some(name), Some(full)) = (method.resource, full) {
                 let share = (full * effort).round().max(1.0) as u64;
@@ -116,15 +132,18 @@ pub fn tune(
         }
         // A stable sort: ties stay in the order of the candidates.
         scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let last = rung + 1 == tuner.rungs.len() || full.is_none();
+        if !(out_of_time && scored.is_empty()) {
+            best = scored.first().map(|(_, first)| first.clone());
+        }
+        let last = rung + 1 == tuner.rungs.len() || full.is_none() || out_of_time;
         let keep = if last { 1 } else { scored.len().div_ceil(3) };
         left = scored.into_iter().take(keep).map(|(_, candidate)| candidate).collect();
         if last || left.is_empty() {
             break;
         }
     }
-    match left.first() {
-        Some(best) => Ok(Tuning { chosen: named(best), history }),
+    match best {
+        Some(best) => Ok(Tuning { chosen: named(&best), history }),
         None => Err(first_error
             .unwrap_or(LearningError::Numerical {
                 operation: "tuning",

@@ -117,6 +117,23 @@ pub enum LearningError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+    /// A learner that needs all rows at once, asked to read them in passes.
+    #[error(
+        "this method needs all {rows} rows at once, but only {held} may be held; raise --buffer, or \
+         take a method that trains in passes"
+    )]
+    NotInPasses {
+        /// All rows.
+        rows: usize,
+        /// Rows of a window.
+        held: usize,
+    },
+    /// Training rows that could be read before, but not again.
+    #[error("the training rows cannot be read again: {reason}")]
+    Unreadable {
+        /// What went wrong.
+        reason: String,
+    },
     /// What was kept of a fitted predictor does not make one.
     #[error("the kept model cannot be restored: `{name}` {problem}")]
     State {

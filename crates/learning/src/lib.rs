@@ -28,6 +28,7 @@ mod settings;
 mod space;
 mod state;
 mod streams;
+mod windows;
 
 pub use error::LearningError;
 pub use estimator::{Classifier, Estimator, Regressor};
@@ -45,3 +46,4 @@ pub use settings::Settings;
 pub use space::{Axis, Range, Space};
 pub use state::{Element, Numbers, Outline, State, Tensor, never_kept};
 pub use streams::Streams;
+pub use windows::Windows;

@@ -1,5 +1,5 @@
 use crate::{
-    Fitted, Fitting, LearningError, Predictor, Sample, Settings, Shape, Space, State, Task,
+    Fitted, Fitting, LearningError, Predictor, Sample, Settings, Shape, Space, State, Task, Windows,
 };
 
 /// A way to fit, with its settings checked: it holds no data.
@@ -9,6 +9,23 @@ pub trait Learner: Send + Sync {
     /// # Errors
     /// If the sample cannot be learned from, the numbers fail, or a limit is reached.
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError>;
+
+    /// Fits to rows that are read in passes; with one window, what [`Learner::fit`] gives.
+    ///
+    /// # Errors
+    /// [`LearningError::NotInPasses`] if the method needs all rows at once and one window does not
+    /// hold them; else as [`Learner::fit`].
+    fn fit_windows(
+        &self,
+        windows: &mut dyn Windows,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let (rows, held) = (windows.shape().rows, windows.size());
+        if rows > held {
+            return Err(LearningError::NotInPasses { rows, held });
+        }
+        self.fit(&windows.next()?, fitting)
+    }
 }
 
 /// The tasks that a method can do.

@@ -1,9 +1,12 @@
 //! The program as a user meets it: what it prints where, how it ends, and what it leaves on disk.
 
+mod book;
 mod cluster;
 mod determinism;
+mod estimators;
 mod faults;
 mod interrupt;
+mod own;
 mod place;
 mod reproduce;
 mod results;

@@ -1,9 +1,10 @@
 use super::{AsklParams, Kind, Norms, PenaltyScale, Precision, ReadOut, Thresholding};
 use crate::spectral::{
-    FeaturePenalty, Model, Pace, Plan, ReadOutPenalty, Sampling, Scalar, Schedule, Start, train,
+    FeaturePenalty, Feed, Model, Pace, Plan, ReadOutPenalty, Sampling, Scalar, Schedule, Start,
+    train,
 };
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Task,
+    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Task, Windows,
 };
 
 /// One of the five methods with its settings checked.
@@ -77,17 +78,18 @@ impl Askl {
 
     fn fit_in<F: Scalar>(
         &self,
-        sample: &Sample,
+        feed: Feed<'_>,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
+        let sample = feed.first;
         let plan = self.plan(sample.task())?;
-        sample.require_two_classes()?;
+        feed.require_two_classes()?;
         let outputs = match sample.task() {
             Task::Classification { classes } => classes,
             Task::Regression => 1,
         };
         let model = Model::<F>::draw(&self.start(), sample.features(), outputs, &fitting.streams);
-        let trained = train(&plan, model, sample, fitting)?;
+        let trained = train(&plan, model, feed, fitting)?;
         Ok(Outcome {
             predictor: trained.predictor,
             convergence: Convergence::FixedSteps { steps: trained.steps },
@@ -97,11 +99,26 @@ impl Askl {
     }
 }
 
+impl Askl {
+    fn fit_to(&self, feed: Feed<'_>, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        match self.0.precision {
+            Precision::F32 => self.fit_in::<f32>(feed, fitting),
+            Precision::F64 => self.fit_in::<f64>(feed, fitting),
+        }
+    }
+}
+
 impl Learner for Askl {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        match self.0.precision {
-            Precision::F32 => self.fit_in::<f32>(sample, fitting),
-            Precision::F64 => self.fit_in::<f64>(sample, fitting),
-        }
+        self.fit_to(Feed::whole(sample), fitting)
+    }
+
+    fn fit_windows(
+        &self,
+        windows: &mut dyn Windows,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let first = windows.next()?;
+        self.fit_to(Feed::of(&first, windows), fitting)
     }
 }

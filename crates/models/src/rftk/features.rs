@@ -4,6 +4,7 @@ use crate::spectral::{Model, Scalar, Spectral, Start};
 use linfa::ParamGuard;
 use mercer_learning::{
     Convergence, Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Streams,
+    Windows,
 };
 use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, explicit_inverse_f32, minimum_norm_solve, product,
@@ -148,6 +149,99 @@ impl Learner for RandomFeatures {
             ClosedPrecision::F32Inverse => self.fit_single(sample, fitting),
         }
     }
+
+    fn fit_windows(
+        &self,
+        windows: &mut dyn Windows,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let first = windows.next()?;
+        if windows.count() <= 1 {
+            return self.fit(&first, fitting);
+        }
+        self.fit_sums(&first, windows, fitting)
+    }
+}
+
+/// Sums over all rows that a ridge needs: `ΦᵀΦ` and `Φᵀy`, and squares for the loss.
+struct Sums {
+    gram: Array2<f64>,
+    right: Array2<f64>,
+    feature_squares: f64,
+    target_squares: f64,
+}
+
+impl RandomFeatures {
+    /// The ridge of more rows than are held: their sums are, in `M² + M K` numbers.
+    ///
+    /// The facts are those of a fit, but for `jitter` and `effective-rank`, which are of the first
+    /// window, and `loss`, which comes from the sums and is exact to `1e-16` of the targets' squares.
+    fn fit_sums(
+        &self,
+        first: &Sample,
+        windows: &mut dyn Windows,
+        fitting: &Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let params = &self.0;
+        let (shape, count) = (windows.shape(), windows.count());
+        let (n, big_m, k) = (shape.rows, params.features, shape.task.outputs());
+        if params.precision != ClosedPrecision::F64 || params.lambda == 0.0 || big_m > n {
+            return Err(LearningError::NotInPasses { rows: n, held: windows.size() });
+        }
+        let doubles = 2 * big_m * big_m + 3 * windows.size() * (big_m + k);
+        fitting.limits.reserve(8 * doubles as u64)?;
+        let mut model = drawn::<f64>(params, first, &fitting.streams);
+        let mut sums = Sums {
+            gram: Array2::zeros((big_m, big_m)),
+            right: Array2::zeros((big_m, k)),
+            feature_squares: 0.0,
+            target_squares: 0.0,
+        };
+        let mut leading = None;
+        for index in 0..count {
+            fitting.limits.check()?;
+            let window = if index == 0 { None } else { Some(windows.next()?) };
+            let sample = window.as_ref().unwrap_or(first);
+            let phi = model.feature_matrix(sample.inputs());
+            let y = columns_of(sample.targets());
+            sums.gram += &symmetric_product(phi.view());
+            product(1.0, phi.t(), y.view(), 1.0, sums.right.view_mut());
+            sums.feature_squares += phi.iter().map(|entry| entry * entry).sum::<f64>();
+            sums.target_squares += y.iter().map(|entry| entry * entry).sum::<f64>();
+            leading.get_or_insert_with(|| {
+                effective_rank(phi.slice(s![..phi.nrows().min(RANK_ROWS), ..]))
+            });
+        }
+        let ridge = params.lambda * n as f64;
+        if ridge < SMALL_RIDGE * sums.feature_squares {
+            let (value, must) = (params.lambda.to_string(), "larger where rows are read in passes");
+            return Err(LearningError::Setting { name: "lambda", value, must });
+        }
+        let gram = sums.gram.clone();
+        let mut ridged = sums.gram;
+        ridged.diag_mut().mapv_inplace(|entry| entry + ridge);
+        let (factor, jitter) =
+            Cholesky::with_jitter(ridged, &JITTER_LADDER).map_err(|error| numerical(&error))?;
+        let w = factor.solve(&sums.right).map_err(|error| numerical(&error))?;
+        // ‖Φw − y‖² = wᵀ(ΦᵀΦ)w − 2 wᵀ(Φᵀy) + ‖y‖².
+        let fitted: f64 = (&w * &multiplied(gram.view(), w.view())).sum();
+        let loss = (fitted - 2.0 * (&w * &sums.right).sum() + sums.target_squares).max(0.0);
+        let facts = BTreeMap::from(
+            [
+                ("loss", loss / n as f64),
+                ("rank", big_m as f64),
+                ("cutoff", 0.0),
+                ("jitter", jitter),
+                ("frobenius-squared", w.iter().map(|entry| entry * entry).sum()),
+                ("feature-norm-squared", sums.feature_squares / n as f64),
+                ("effective-rank", leading.unwrap_or_default()),
+            ]
+            .map(|(name, value)| (name.to_owned(), value)),
+        );
+        model.read_out = w.as_standard_layout().into_owned();
+        let predictor = Spectral { model, task: shape.task, softmax: false };
+        Ok(Outcome { predictor, convergence: Convergence::Exact, facts }.boxed())
+    }
 }
 
 /// `w` and what was decided on the way.
@@ -275,7 +369,7 @@ fn outcome<F: Scalar>(
     ] {
         facts.insert(name.to_owned(), value);
     }
-    let predictor = Spectral { model, task: sample.task() };
+    let predictor = Spectral { model, task: sample.task(), softmax: false };
     Outcome { predictor, convergence: Convergence::Exact, facts }.boxed()
 }
 

@@ -3,11 +3,12 @@ use super::{FeatureSgdParams, SgdKind, TraceForm, refused};
 use crate::Phases;
 use crate::askl::Precision;
 use crate::spectral::{
-    DIVERGED, FeaturePenalty, Model, Pace, Plan, ReadOutPenalty, Scalar, Start, Trace,
+    DIVERGED, FeaturePenalty, Feed, Model, Pace, Plan, ReadOutPenalty, Scalar, Start, Trace,
     TracePenalty, train,
 };
 use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Loss, Outcome, Sample, Streams, Targets,
+    Windows,
 };
 use mercer_solvers::Optimiser;
 use ndarray::{Array2, Axis, s};
@@ -48,8 +49,8 @@ impl FeatureSgd {
     }
 
     /// What is minimised on a sample, and how.
-    pub(crate) fn plan(&self, sample: &Sample, streams: &Streams) -> Result<Plan, LearningError> {
-        let params = &self.params;
+    pub(crate) fn plan(&self, feed: &Feed<'_>, streams: &Streams) -> Result<Plan, LearningError> {
+        let (params, sample) = (&self.params, feed.first);
         let learns = params.kind == SgdKind::Rftk;
         let loss = params.loss_for(sample.task())?;
         let linear = matches!(params.optimiser, Optimiser::Sgd | Optimiser::Momentum);
@@ -72,7 +73,7 @@ impl FeatureSgd {
             trace: None,
             ceiling: DIVERGED * loss_of_zero(loss, sample).max(f64::MIN_POSITIVE),
         };
-        let every = params.every.min(plan.steps(sample.rows()));
+        let every = params.every.min(plan.steps(feed));
         if learns {
             plan.pace = Pace { every, rate: params.frequency_rate };
         }
@@ -118,12 +119,12 @@ impl FeatureSgd {
 
     fn fit_in<F: Scalar>(
         &self,
-        sample: &Sample,
+        feed: Feed<'_>,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
-        let params = &self.params;
-        sample.require_two_classes()?;
-        let plan = self.plan(sample, &fitting.streams)?;
+        let (params, sample) = (&self.params, feed.first);
+        feed.require_two_classes()?;
+        let plan = self.plan(&feed, &fitting.streams)?;
         let start = Start {
             features: params.features,
             deviations: vec![params.std],
@@ -133,7 +134,7 @@ impl FeatureSgd {
         let outputs = sample.task().outputs();
         let mut model = Model::<F>::draw(&start, sample.features(), outputs, &fitting.streams);
         model.scale = params.normalisation.scale(params.features);
-        let trained = train(&plan, model, sample, fitting)?;
+        let trained = train(&plan, model, feed, fitting)?;
         let model = &trained.predictor.model;
         let finite = |values: &Array2<F>| values.iter().all(|value| value.wide().is_finite());
         if !finite(&model.read_out) || !finite(&model.frequencies) {
@@ -167,11 +168,27 @@ fn loss_of_zero(loss: Loss, sample: &Sample) -> f64 {
     }
 }
 
+impl FeatureSgd {
+    fn fit_to(&self, feed: Feed<'_>, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        match self.params.precision {
+            Precision::F32 => self.fit_in::<f32>(feed, fitting),
+            Precision::F64 => self.fit_in::<f64>(feed, fitting),
+        }
+    }
+}
+
 impl Learner for FeatureSgd {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        match self.params.precision {
-            Precision::F32 => self.fit_in::<f32>(sample, fitting),
-            Precision::F64 => self.fit_in::<f64>(sample, fitting),
-        }
+        self.fit_to(Feed::whole(sample), fitting)
+    }
+
+    /// Where no inputs are given for the trace, the window at hand stands for all rows.
+    fn fit_windows(
+        &self,
+        windows: &mut dyn Windows,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let first = windows.next()?;
+        self.fit_to(Feed::of(&first, windows), fitting)
     }
 }

@@ -5,7 +5,7 @@ use super::{
     RandomFeaturesParams, SgdKind, SgdLoss, TraceForm, columns_of,
 };
 use crate::askl::Precision;
-use crate::spectral::{DIVERGED, Model, Pace, Plan, Start, TracePenalty, train};
+use crate::spectral::{DIVERGED, Feed, Model, Pace, Plan, Start, TracePenalty, train};
 use crate::{Phases, Sampling, Schedule};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_learning::conformance::{Conformance, distinct_names};
@@ -98,14 +98,14 @@ fn gradients(
         ..plan.clone()
     };
     let mut fitting = Fitting { threads, ..Fitting::seeded(5) };
-    let moved = train(&plan, model.clone(), sample, &mut fitting).unwrap();
+    let moved = train(&plan, model.clone(), Feed::whole(sample), &mut fitting).unwrap();
     let after = moved.predictor.model;
     let frequencies = &model.frequencies - &after.frequencies;
     (frequencies, &model.read_out - &after.read_out, moved.numbers["loss"])
 }
 
 fn plan(params: FeatureSgdParams, sample: &Sample) -> Plan {
-    params.checked().unwrap().plan(sample, &Streams::root(5)).unwrap()
+    params.checked().unwrap().plan(&Feed::whole(sample), &Streams::root(5)).unwrap()
 }
 
 fn vector(value: &toml::Value) -> Array1<f64> {
@@ -213,7 +213,7 @@ fn gradients_agree_with_central_differences_for_every_loss_and_trace() {
             if let Some(inputs) = inputs {
                 learner = learner.with_trace_inputs(inputs.clone());
             }
-            let plan = learner.plan(sample, &Streams::root(5)).unwrap();
+            let plan = learner.plan(&Feed::whole(sample), &Streams::root(5)).unwrap();
             let model = model(4, sample, 1.0);
             let h = f64::EPSILON.cbrt();
             for threads in [1, 3] {

@@ -11,6 +11,7 @@
 //! | `c` | `offset` | zero unless a bias is asked for | `K` |
 
 mod block;
+mod feed;
 mod loops;
 mod model;
 mod plan;
@@ -18,6 +19,7 @@ mod plan;
 mod tests;
 mod train;
 
+pub(crate) use feed::Feed;
 pub use model::Phases;
 pub(crate) use model::{Model, Spectral, Start, restore};
 pub(crate) use plan::{DIVERGED, FeaturePenalty, Pace, Plan, ReadOutPenalty, Trace, TracePenalty};

@@ -207,6 +207,9 @@ impl<F: Scalar> Model<F> {
 pub(crate) struct Spectral<F> {
     pub model: Model<F>,
     pub task: Task,
+    /// The scores are log-odds that a cross-entropy has fitted, so that their softmax are
+    /// probabilities.
+    pub softmax: bool,
 }
 
 /// What the state of a fitted spectral model stands for, in the precision in which it was trained.
@@ -244,7 +247,11 @@ impl<F: Scalar> Spectral<F> {
         }
         let phases = state.array_of::<F, Ix1>("phases", maps * big_d)?;
         let offset = state.array_of::<F, Ix1>("offset", k)?;
-        Ok(Self { model: Model { maps, scale, frequencies, phases, read_out, offset }, task })
+        Ok(Self {
+            model: Model { maps, scale, frequencies, phases, read_out, offset },
+            task,
+            softmax: state.value("softmax")?,
+        })
     }
 }
 
@@ -258,6 +265,7 @@ impl<F: Scalar> Predictor for Spectral<F> {
     fn state(&self) -> State {
         State::new()
             .with("task", self.task)
+            .with("softmax", self.softmax)
             .with("maps", self.model.maps)
             .with("scale", self.model.scale)
             .with("inputs", self.model.inputs())
@@ -268,5 +276,17 @@ impl<F: Scalar> Predictor for Spectral<F> {
     }
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         self.model.scores(inputs)
+    }
+    fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        self.softmax.then(|| {
+            let mut shares = self.model.scores(inputs);
+            for mut row in shares.rows_mut() {
+                let largest = row.fold(f64::NEG_INFINITY, |largest, &score| largest.max(score));
+                row.mapv_inplace(|score| (score - largest).exp());
+                let total = row.sum();
+                row.mapv_inplace(|share| share / total);
+            }
+            shares
+        })
     }
 }

@@ -1,3 +1,4 @@
+use super::Feed;
 use mercer_learning::Loss;
 use mercer_linalg::Real;
 use mercer_solvers::{Optimiser, Step, Threshold};
@@ -233,9 +234,9 @@ fn slope_of_norm(lambda: f64, squared_norm: f64) -> f64 {
 }
 
 impl Plan {
-    /// Steps that `epochs` passes over `rows` rows take: at least one.
-    pub fn steps(&self, rows: usize) -> usize {
-        let per_epoch = rows.div_ceil(self.batch);
+    /// Steps that `epochs` passes over the rows take: at least one.
+    pub fn steps(&self, feed: &Feed<'_>) -> usize {
+        let per_epoch = feed.steps(self.batch);
         ((self.epochs * per_epoch as f64).round() as usize).max(1)
     }
 

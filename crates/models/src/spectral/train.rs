@@ -1,7 +1,7 @@
 use super::block::Block;
 use super::plan::{DIVERGED, Sampling};
-use super::{Model, Plan, Scalar, Spectral};
-use mercer_learning::{Fitting, LearningError, Moment, Sample, Targets};
+use super::{Feed, Model, Plan, Scalar, Spectral};
+use mercer_learning::{Fitting, LearningError, Moment, Sample, Targets, Windows};
 use mercer_linalg::{Member, team};
 use mercer_solvers::{Shrinkage, Threshold};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
@@ -35,10 +35,13 @@ struct Message<F> {
 /// What the members of a team share.
 struct Shared<'a, F> {
     plan: &'a Plan,
-    inputs: Array2<F>,
+    /// The rows at hand.
+    window: RwLock<Window<F>>,
+    /// All rows, and the windows that they come in.
+    rows: usize,
+    windows: usize,
     /// Inputs of the plan's trace, where they are not the training inputs.
     trace_inputs: Option<Array2<F>>,
-    targets: &'a Targets,
     streams: &'a mercer_learning::Streams,
     steps: usize,
     /// Steps between two looks.
@@ -56,9 +59,22 @@ struct Shared<'a, F> {
     failure: Mutex<Option<LearningError>>,
 }
 
-/// What only the leader has: the fit's surroundings.
-struct Watch<'a, 'b> {
+/// Training rows that are held.
+struct Window<F> {
+    inputs: Array2<F>,
+    targets: Targets,
+}
+
+impl<F: Scalar> Window<F> {
+    fn of(sample: &Sample) -> Self {
+        Self { inputs: sample.inputs().mapv(F::of), targets: sample.targets().clone() }
+    }
+}
+
+/// What only the leader has: the fit's surroundings, and where further rows come from.
+struct Watch<'a, 'b, 'c> {
     fitting: &'a mut Fitting<'b>,
+    more: Option<&'c mut dyn Windows>,
     /// Training rows on which norms are reported.
     rows: Array2<f64>,
 }
@@ -68,10 +84,11 @@ struct Watch<'a, 'b> {
 pub(crate) fn train<F: Scalar>(
     plan: &Plan,
     model: Model<F>,
-    sample: &Sample,
+    feed: Feed<'_>,
     fitting: &mut Fitting<'_>,
 ) -> Result<Trained<F>, LearningError> {
-    let (n, big_d) = (sample.rows(), model.features());
+    let (sample, big_d) = (feed.first, model.features());
+    let n = sample.rows();
     let members = fitting.threads.clamp(1, big_d);
     fitting.limits.reserve(bytes::<F>(plan, &model, n))?;
     let streams = fitting.streams.clone();
@@ -88,25 +105,30 @@ pub(crate) fn train<F: Scalar>(
     let k = model.outputs();
     let shared = Shared {
         plan,
-        inputs: sample.inputs().mapv(F::of),
+        window: RwLock::new(Window::of(sample)),
+        rows: feed.rows(),
+        windows: feed.windows(),
         trace_inputs: plan
             .trace
             .as_ref()
             .and_then(|trace| trace.inputs.as_ref())
             .map(|inputs| inputs.mapv(F::of)),
-        targets: sample.targets(),
         streams: &streams,
-        steps: plan.steps(n),
+        steps: plan.steps(&feed),
         interval: fitting.probe.as_ref().map(|probe| probe.interval().max(1)),
         messages: [messages(), messages()],
         grams: (0..members).map(|_| RwLock::new(Array2::zeros((k, k)))).collect(),
         trace_norms: (0..members).map(|_| RwLock::new(0.0)).collect(),
-        whole: RwLock::new(Spectral { model, task: sample.task() }),
+        whole: RwLock::new(Spectral {
+            model,
+            task: sample.task(),
+            softmax: plan.loss == mercer_learning::Loss::CrossEntropy,
+        }),
         stop: AtomicBool::new(false),
         decompositions: AtomicUsize::new(0),
         failure: Mutex::new(None),
     };
-    let watch = Watch { fitting, rows };
+    let watch = Watch { fitting, more: feed.more, rows };
     let numbers = team(
         members,
         |member| Worker::new(&shared, member).run(Some(watch)),
@@ -176,53 +198,83 @@ impl<'a, F: Scalar> Worker<'a, F> {
     /// All steps; returns the numbers of the end, which only the leader's are complete.
     fn run(
         mut self,
-        mut watch: Option<Watch<'_, '_>>,
+        mut watch: Option<Watch<'_, '_, '_>>,
     ) -> Result<BTreeMap<String, f64>, LearningError> {
         // Members start to overwrite the shared model only when all have taken their block.
         self.member.barrier();
-        let (shared, n) = (self.shared, self.shared.inputs.nrows());
+        let shared = self.shared;
         let mut rng = shared.streams.rng("shuffle");
         let replacement = shared.plan.sampling == Sampling::Replacement;
+        let mut n = self.held();
         let batch = shared.plan.batch.min(n);
-        // Rows of a pass: with replacement, whole batches.
-        let pass = if replacement { n.div_ceil(batch) * batch } else { n };
-        let mut order: Vec<usize> = (0..pass).collect();
-        let mut cursor = pass;
+        // Rows drawn from a window: with replacement, whole batches.
+        let drawn = |n: usize| if replacement { n.div_ceil(batch) * batch } else { n };
+        let mut order: Vec<usize> = (0..drawn(n)).collect();
+        let (mut cursor, mut window) = (order.len(), shared.windows);
         let mut seen = 0;
         let (mut since_look, mut this_pass, mut last_pass) =
             (Mean::default(), Mean::default(), Mean::default());
         for step in 1..=shared.steps {
-            if cursor == pass {
+            if cursor == order.len() {
+                // The first window is there; after it, the next one of this pass or the next.
+                if step > 1 && shared.windows > 1 {
+                    self.exchange(watch.as_mut())?;
+                    n = self.held();
+                    order = (0..drawn(n)).collect();
+                }
+                if window == shared.windows {
+                    last_pass = std::mem::take(&mut this_pass);
+                    window = 0;
+                }
+                window += 1;
                 if replacement {
                     order.fill_with(|| rng.gen_range(0..n));
                 } else {
                     order.shuffle(&mut rng);
                 }
                 cursor = 0;
-                last_pass = std::mem::take(&mut this_pass);
             }
-            let rows = &order[cursor..(cursor + batch).min(pass)];
+            let rows = &order[cursor..(cursor + batch).min(order.len())];
             cursor += rows.len();
             seen += rows.len();
             let loss = self.step(step, rows, watch.as_mut())?;
             since_look.add(loss, rows.len());
             this_pass.add(loss, rows.len());
             if shared.interval.is_some_and(|interval| step % interval == 0) {
-                let at = Moment { step, epoch: seen as f64 / n as f64 };
+                let at = Moment { step, epoch: seen as f64 / shared.rows as f64 };
                 let loss = std::mem::take(&mut since_look).value();
                 self.look(loss, at, watch.as_mut())?;
             }
         }
         self.bring_together();
-        let loss = if cursor == pass || last_pass.rows == 0 { this_pass } else { last_pass };
+        let ended = cursor == order.len() && window == shared.windows;
+        let loss = if ended || last_pass.rows == 0 { this_pass } else { last_pass };
         Ok(watch.map_or_else(BTreeMap::new, |watch| {
             let whole = shared.whole.read().expect(UNPOISONED);
             let mut numbers =
-                numbers(shared.plan, &whole.model, loss.value(), watch.rows.view(), n);
+                numbers(shared.plan, &whole.model, loss.value(), watch.rows.view(), shared.rows);
             let decompositions = shared.decompositions.load(Ordering::Relaxed);
             numbers.insert("full-decompositions".to_owned(), decompositions as f64);
             numbers
         }))
+    }
+
+    /// Rows at hand.
+    fn held(&self) -> usize {
+        self.shared.window.read().expect(UNPOISONED).inputs.nrows()
+    }
+
+    /// Puts the next window in the place of this one, when no member looks at it any more.
+    fn exchange(&self, watch: Option<&mut Watch<'_, '_, '_>>) -> Result<(), LearningError> {
+        self.member.barrier();
+        if let Some(more) = watch.and_then(|watch| watch.more.as_mut()) {
+            match more.next() {
+                Ok(sample) => *self.shared.window.write().expect(UNPOISONED) = Window::of(&sample),
+                Err(error) => self.fail(error),
+            }
+        }
+        self.member.barrier();
+        if self.shared.stop.load(Ordering::Relaxed) { Err(self.failure()) } else { Ok(()) }
     }
 
     /// One step on the given rows: two barriers with a threshold, one without. Returns the loss.
@@ -230,12 +282,13 @@ impl<'a, F: Scalar> Worker<'a, F> {
         &mut self,
         step: usize,
         rows: &[usize],
-        watch: Option<&mut Watch<'_, '_>>,
+        watch: Option<&mut Watch<'_, '_, '_>>,
     ) -> Result<f64, LearningError> {
         let (shared, b) = (self.shared, rows.len());
         let plan = shared.plan;
+        let window = shared.window.read().expect(UNPOISONED);
         for (mut to, &row) in self.batch.rows_mut().into_iter().zip(rows) {
-            to.assign(&shared.inputs.row(row));
+            to.assign(&window.inputs.row(row));
         }
         let x = self.batch.slice(s![..b, ..]);
 
@@ -268,7 +321,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             feature_norm += message.feature_norm_squared;
             read_out_norm += message.read_out_norm_squared;
         }
-        let loss = losses(plan, shared.targets, rows, &mut scores);
+        let loss = losses(plan, &window.targets, rows, &mut scores);
         if step == 1 && loss.is_finite() {
             self.ceiling = self.ceiling.max(DIVERGED * loss);
         }
@@ -300,7 +353,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
         }
         if plan.moves_frequencies(step) {
             let trace = plan.trace_in(step).map(|trace| {
-                let inputs = shared.trace_inputs.as_ref().unwrap_or(&shared.inputs);
+                let inputs = shared.trace_inputs.as_ref().unwrap_or(&window.inputs);
                 let mut norm = self.block.trace(inputs.view());
                 if trace.penalty.needs_norm() {
                     *shared.trace_norms[self.member.index()].write().expect(UNPOISONED) = norm;
@@ -308,7 +361,12 @@ impl<'a, F: Scalar> Worker<'a, F> {
                     let parts = shared.trace_norms.iter();
                     norm = parts.map(|part| *part.read().expect(UNPOISONED)).sum();
                 }
-                trace.penalty.factor(norm, inputs.nrows())
+                if shared.trace_inputs.is_some() {
+                    return trace.penalty.factor(norm, inputs.nrows());
+                }
+                // The rows at hand stand for all; exactly 1 if they are all.
+                let share = shared.rows as f64 / inputs.nrows() as f64;
+                trace.penalty.factor(norm * share, shared.rows) * share
             });
             self.block.update_frequencies(x, &plan.frequency_step(step), trace);
         }
@@ -388,19 +446,14 @@ impl<'a, F: Scalar> Worker<'a, F> {
         &self,
         loss: f64,
         at: Moment,
-        watch: Option<&mut Watch<'_, '_>>,
+        watch: Option<&mut Watch<'_, '_, '_>>,
     ) -> Result<(), LearningError> {
         self.bring_together();
         if let Some(watch) = watch {
-            let Watch { fitting, rows } = watch;
+            let Watch { fitting, rows, .. } = watch;
             let whole = self.shared.whole.read().expect(UNPOISONED);
-            let numbers = numbers(
-                self.shared.plan,
-                &whole.model,
-                loss,
-                rows.view(),
-                self.shared.inputs.nrows(),
-            );
+            let numbers =
+                numbers(self.shared.plan, &whole.model, loss, rows.view(), self.shared.rows);
             if let Some(probe) = fitting.probe.as_mut()
                 && let Err(error) = probe.observe(at, &*whole, &numbers)
             {

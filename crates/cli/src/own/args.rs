@@ -1,0 +1,252 @@
+//! What can be typed after `fit`, `predict`, `evaluate`, `compare`, `tune` and `info`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// A file of rows, and how it is to be understood.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// CSV, TSV, svmlight or Parquet, plain or packed by gzip, xz or bzip2; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// Format, where the suffix does not tell: csv, semicolon, tsv, svmlight, parquet.
+    #[arg(long, value_enum)]
+    pub format: Option<FormatName>,
+    /// Target column by name, or by number from 1 where there is no header; the last without it.
+    #[arg(long, value_name = "COL")]
+    pub target: Option<String>,
+    /// What the target is; auto takes text and few whole numbers for classes.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub task: TaskName,
+    /// Whether the first row names the columns.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub header: HeaderName,
+    /// Columns to leave out (repeatable, or separated by commas).
+    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    pub drop: Vec<String>,
+    /// Columns of numbers that are categories (repeatable, or separated by commas).
+    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    pub categorical: Vec<String>,
+    /// How categories become numbers.
+    #[arg(long, value_enum, default_value = "one-hot")]
+    pub categories: CategoriesName,
+}
+
+/// What is done to the numbers, and how a method is fitted.
+#[derive(Debug, Args)]
+pub(crate) struct FitChoices {
+    /// A setting of the method in place of its default (repeatable); see `mercer list methods`.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub settings: Vec<String>,
+    /// How inputs are scaled: standard, unit-interval, symmetric, bytes or none.
+    #[arg(long, default_value = "standard")]
+    pub scale: String,
+    /// Fill missing numbers with the training rows' mean or median (categories with the most frequent
+    /// one); without it they are refused.
+    #[arg(long, value_enum)]
+    pub impute: Option<ImputeName>,
+    /// Tune the settings first, on the training rows.
+    #[arg(long)]
+    pub tune: bool,
+    /// What tuning may cost: a number of settings (27), or a time (60s, 5m); implies --tune.
+    #[arg(long, value_name = "N|TIME")]
+    pub budget: Option<String>,
+    /// Root of the random streams.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Threads of a fit; all cores without it. Sums are taken in another order with another number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+/// How rows are divided.
+#[derive(Debug, Args)]
+pub(crate) struct SplitArgs {
+    /// Parts of which each is the test part once [default: 5].
+    #[arg(long, value_name = "K", conflicts_with = "holdout")]
+    pub folds: Option<usize>,
+    /// Hold out this share of the rows instead.
+    #[arg(long, value_name = "SHARE")]
+    pub holdout: Option<f64>,
+    /// How often rows are divided anew [default: 2, or 1 with --holdout].
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// Method; see `mercer list methods`.
+    #[arg(long, value_name = "M")]
+    pub method: String,
+    #[command(flatten)]
+    pub table: TableArgs,
+    #[command(flatten)]
+    pub choices: FitChoices,
+    /// Read the file in passes and hold so many of its rows at a time, for files larger than memory.
+    /// For methods that train by mini-batches, and rf-ridge.
+    #[arg(long, value_name = "ROWS")]
+    pub buffer: Option<usize>,
+    /// Model file to write.
+    #[arg(long, value_name = "MODEL", default_value = "model.safetensors")]
+    pub out: PathBuf,
+    /// Overwrite it.
+    #[arg(long)]
+    pub force: bool,
+    /// Print the model's header as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArgs {
+    /// Model file.
+    #[arg(value_name = "MODEL", required_unless_present = "model_flag")]
+    pub model: Option<PathBuf>,
+    /// The same, by name.
+    #[arg(long = "model", value_name = "MODEL", conflicts_with = "model")]
+    pub model_flag: Option<PathBuf>,
+    /// Rows to predict, with the columns of the training file; the target may be there or not.
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// Format, where the suffix does not tell.
+    #[arg(long, value_enum)]
+    pub format: Option<FormatName>,
+    /// Class probabilities beside the labels.
+    #[arg(long)]
+    pub proba: bool,
+    /// Where predictions go; standard output without it.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Overwrite it.
+    #[arg(long)]
+    pub force: bool,
+    /// JSON instead of CSV.
+    #[arg(long)]
+    pub json: bool,
+    /// Threads; all cores without it. The predictions do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateArgs {
+    /// Model file to score on all rows of the data; or name a --method to fit.
+    #[arg(value_name = "MODEL", conflicts_with = "method")]
+    pub model: Option<PathBuf>,
+    /// The same, by name.
+    #[arg(long = "model", value_name = "MODEL", conflicts_with_all = ["model", "method"])]
+    pub model_flag: Option<PathBuf>,
+    /// Method to fit on a part of the rows and score on the rest; see `mercer list methods`.
+    #[arg(long, value_name = "M")]
+    pub method: Option<String>,
+    #[command(flatten)]
+    pub table: TableArgs,
+    #[command(flatten)]
+    pub choices: FitChoices,
+    #[command(flatten)]
+    pub split: SplitArgs,
+    /// JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Methods, separated by commas; see `mercer list methods`.
+    #[arg(long, value_name = "M,M,...", value_delimiter = ',', required = true, alias = "method")]
+    pub methods: Vec<String>,
+    #[command(flatten)]
+    pub table: TableArgs,
+    #[command(flatten)]
+    pub choices: FitChoices,
+    #[command(flatten)]
+    pub split: SplitArgs,
+    /// Write a page with table, tests and figures.
+    #[arg(long, value_name = "FILE.html", alias = "out")]
+    pub report: Option<PathBuf>,
+    /// Overwrite it.
+    #[arg(long)]
+    pub force: bool,
+    /// JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Method; see `mercer list methods`.
+    #[arg(long, value_name = "M")]
+    pub method: String,
+    #[command(flatten)]
+    pub table: TableArgs,
+    #[command(flatten)]
+    pub choices: FitChoices,
+    /// Write a page with every candidate.
+    #[arg(long, value_name = "FILE.html", alias = "out")]
+    pub report: Option<PathBuf>,
+    /// Overwrite it.
+    #[arg(long)]
+    pub force: bool,
+    /// All candidates as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// Model file.
+    pub model: PathBuf,
+    /// The header as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FormatName {
+    /// Commas between fields.
+    Csv,
+    /// Semicolons between fields.
+    Semicolon,
+    /// Tabs between fields.
+    Tsv,
+    /// `target column:value ...`.
+    Svmlight,
+    /// Parquet.
+    Parquet,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TaskName {
+    /// By looking at the target.
+    Auto,
+    /// Classes.
+    Classification,
+    /// Numbers.
+    Regression,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum HeaderName {
+    /// By looking at the first rows.
+    Auto,
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CategoriesName {
+    /// One column a category.
+    OneHot,
+    /// One number.
+    Ordinal,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ImputeName {
+    /// The mean.
+    Mean,
+    /// The median.
+    Median,
+}

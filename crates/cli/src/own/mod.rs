@@ -1,0 +1,171 @@
+//! `mercer fit`, `predict`, `evaluate`, `compare`, `tune` and `info`: the user's own file.
+
+pub(crate) mod args;
+mod compare;
+mod evaluate;
+mod fit;
+mod info;
+mod predict;
+mod tune;
+
+pub(crate) use compare::run as compare;
+pub(crate) use evaluate::run as evaluate;
+pub(crate) use fit::run as fit;
+pub(crate) use info::run as info;
+pub(crate) use predict::run as predict;
+pub(crate) use tune::run as tune;
+
+use anyhow::Context;
+use args::{
+    CategoriesName, FitChoices, FormatName, HeaderName, ImputeName, SplitArgs, TableArgs, TaskName,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mercer_datasets::{Categories, Header, Impute, Kind, RowFile, RowFormat, SchemaOptions};
+use mercer_harness::{Stop, TrialLimits};
+use mercer_learning::Settings;
+use mercer_workbench::{Budget, Choices, Splitting, WorkbenchError};
+use serde_json::Value;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+/// Short names of methods that have several forms.
+const SHORT: [(&str, &str); 1] = [("rf", "rf-ridge")];
+
+/// The registered name behind a short one.
+pub(super) fn full_name(name: &str) -> String {
+    SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full).to_owned()
+}
+
+pub(super) fn open(data: &Path, format: Option<FormatName>) -> anyhow::Result<RowFile> {
+    let format = format.map(|format| match format {
+        FormatName::Csv => RowFormat::Text(b','),
+        FormatName::Semicolon => RowFormat::Text(b';'),
+        FormatName::Tsv => RowFormat::Text(b'\t'),
+        FormatName::Svmlight => RowFormat::Svmlight,
+        FormatName::Parquet => RowFormat::Parquet,
+    });
+    Ok(RowFile::open(data, format).map_err(WorkbenchError::from)?)
+}
+
+pub(super) fn schema_options(args: &TableArgs) -> SchemaOptions {
+    SchemaOptions {
+        target: args.target.clone(),
+        kind: match args.task {
+            TaskName::Auto => None,
+            TaskName::Classification => Some(Kind::Classification),
+            TaskName::Regression => Some(Kind::Regression),
+        },
+        header: match args.header {
+            HeaderName::Auto => Header::Detect,
+            HeaderName::Yes => Header::Yes,
+            HeaderName::No => Header::No,
+        },
+        drop: args.drop.clone(),
+        categorical: args.categorical.clone(),
+        categories: match args.categories {
+            CategoriesName::OneHot => Categories::OneHot,
+            CategoriesName::Ordinal => Categories::Ordinal,
+        },
+        ..SchemaOptions::default()
+    }
+}
+
+/// Ctrl-C stops a fit at its next step.
+pub(super) fn limits() -> anyhow::Result<TrialLimits> {
+    let stop = Stop::default();
+    let asked = stop.clone();
+    ctrlc::set_handler(move || asked.ask()).context("cannot install the handler of Ctrl-C")?;
+    Ok(TrialLimits::start(None, None, stop))
+}
+
+pub(super) fn choices<'a>(
+    args: &FitChoices,
+    limits: &'a TrialLimits,
+) -> anyhow::Result<Choices<'a>> {
+    let mut settings = Settings::new();
+    for given in &args.settings {
+        let (name, value) = given.split_once('=').ok_or_else(|| WorkbenchError::Argument {
+            name: "set",
+            value: format!("`{given}`"),
+            must: "NAME=VALUE, such as features=500".to_owned(),
+        })?;
+        // What is no JSON is a word.
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        settings = settings.with(name, value);
+    }
+    let budget = args.budget.as_deref().map(str::parse::<Budget>).transpose()?;
+    Ok(Choices {
+        settings,
+        scaling: args.scale.parse().map_err(WorkbenchError::Data)?,
+        impute: args.impute.map(|impute| match impute {
+            ImputeName::Mean => Impute::Mean,
+            ImputeName::Median => Impute::Median,
+        }),
+        tune: budget.or_else(|| args.tune.then(Budget::default)),
+        seed: args.seed,
+        threads: threads(args.threads),
+        limits,
+    })
+}
+
+pub(super) fn threads(asked: Option<u16>) -> usize {
+    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+pub(super) fn splitting(args: &SplitArgs) -> Splitting {
+    match args.holdout {
+        Some(test) => Splitting::HoldOut { test, repeats: args.repeats.unwrap_or(1) },
+        None => {
+            Splitting::Folds { folds: args.folds.unwrap_or(5), repeats: args.repeats.unwrap_or(2) }
+        }
+    }
+}
+
+/// Refuses to overwrite a file before any work is done for it.
+pub(super) fn may_write(path: &Path, force: bool) -> anyhow::Result<()> {
+    if path.exists() && !force {
+        return Err(WorkbenchError::Exists { path: path.to_owned() }.into());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        anyhow::bail!("{}: there is no such folder", folder.display());
+    }
+    Ok(())
+}
+
+/// Writes a file in one go.
+pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+/// A bar on standard error, where that is a terminal.
+pub(super) fn bar(quiet: bool) -> ProgressBar {
+    let shown = !quiet && std::io::stderr().is_terminal();
+    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    // The template is constant; a fault in it would show in the first test.
+    if let Ok(style) = ProgressStyle::with_template(
+        "{bar:30} {pos}/{len}  {elapsed} gone, about {eta} left  {msg}",
+    ) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// One JSON value on standard output.
+pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut stdout, value)?;
+    writeln!(stdout)?;
+    Ok(())
+}
+
+/// A number as a person reads it.
+pub(super) fn plain(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || (1e-3..1e6).contains(&size) {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.3e}")
+    }
+}

@@ -1,0 +1,407 @@
+//! A user's own file, from fit to page: what works, and what is said where it does not.
+
+use crate::place::{Ended, Place};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::Stdio;
+
+/// Three kinds of toys by size, weight and colour; the kinds' names need quotes in CSV.
+fn toys(rows: usize) -> String {
+    let mut text = "size,weight,colour,kind\n".to_owned();
+    for i in 0..rows {
+        let (kind, size, colour) =
+            [("\"box, big\"", 5.0, "red"), ("ball", 1.0, "blue"), ("cone", -3.0, "red")][i % 3];
+        let wave = |k: usize| ((i * k) as f64 * 0.618).sin();
+        let (size, weight) = (size + 0.5 * wave(31), 10.0 + 3.0 * wave(17) + size);
+        writeln!(text, "{size:.3},{weight:.3},{colour},{kind}").unwrap();
+    }
+    text
+}
+
+fn place_with(files: &[(&str, &str)]) -> Place {
+    let place = Place::new();
+    for (name, text) in files {
+        std::fs::write(place.path(name), text).unwrap();
+    }
+    place
+}
+
+/// Small and quick, but a fit.
+const QUICK: &str = "--set features=64 --set epochs=5";
+
+#[test]
+fn a_model_is_fitted_told_about_evaluated_and_predicts_the_labels_as_they_were() {
+    let place = place_with(&[
+        ("toys.csv", &toys(90)),
+        ("new.csv", "size,weight,colour\n5.1,15,red\n0.9,11,blue\n"),
+    ]);
+    let fit = place
+        .run(&format!("fit --method askl --data toys.csv {QUICK} --out toys.model"))
+        .with_code(0);
+    assert!(fit.stdout.contains("askl fitted to 90 rows of toys.csv"), "{fit:?}");
+    let csv = place.run("predict toys.model --data new.csv").with_code(0);
+    assert_eq!(csv.stdout, "prediction\n\"box, big\"\nball\n");
+    let json = place.run("predict --model toys.model --data new.csv --json").with_code(0).json();
+    assert_eq!(json[0]["prediction"], "box, big");
+    // The same rows with the target, one thread, and from standard input.
+    let all = place.run("predict toys.model --data toys.csv --threads 1").with_code(0).stdout;
+    let mut child = place
+        .command("predict toys.model --data -")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(toys(90).as_bytes()).unwrap();
+    assert_eq!(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap(), all);
+    let scored = place.run("evaluate toys.model --data toys.csv --json").with_code(0).json();
+    assert_eq!(scored["metrics"]["accuracy"], 1.0);
+    let info = place.run("info toys.model --json").with_code(0).json();
+    assert_eq!(info["method"], "askl");
+    assert_eq!(info["data"]["rows"], 90);
+    assert_eq!(info["schema"]["target"]["labels"][2], "cone");
+    assert_eq!(info["training"]["accuracy"], 1.0);
+    assert!(place.run("info toys.model").with_code(0).stdout.contains("colour (2 categories)"));
+    // The same words give the same bytes.
+    place.run(&format!("fit --method askl --data toys.csv {QUICK} --out again.model")).with_code(0);
+    let bytes = |name| std::fs::read(place.path(name)).unwrap();
+    assert_eq!(bytes("toys.model"), bytes("again.model"));
+}
+
+#[test]
+fn numbers_are_predicted_in_their_own_units() {
+    let place = place_with(&[("toys.csv", &toys(90))]);
+    let line = "--data toys.csv --target weight --impute mean";
+    place.run(&format!("fit --method kernel-ridge {line} --out w.model")).with_code(0);
+    let found = place.run("predict w.model --data toys.csv").with_code(0).stdout;
+    let first: f64 = found.lines().nth(1).unwrap().parse().unwrap();
+    assert!((10.0..20.0).contains(&first), "{first}");
+    let evaluation = place
+        .run(&format!("evaluate --method kernel-ridge {line} --holdout 0.3 --json"))
+        .with_code(0)
+        .json();
+    let rmse = evaluation["metrics"]["rmse"].as_f64().unwrap();
+    assert!(rmse > 0.0 && rmse < 10.0, "{evaluation}");
+    let mean = place.run(&format!("evaluate --method mean {line} --json")).with_code(0).json();
+    assert!(mean["estimates"]["rmse"]["interval"][0].is_f64(), "{mean}");
+    assert!(mean["metrics"]["r2"].as_f64().unwrap() < 0.1, "{mean}");
+    let told = place.run("predict w.model --data toys.csv --proba").with_code(2);
+    assert!(told.stderr.contains("no probabilities"), "{told:?}");
+}
+
+#[test]
+fn probabilities_stand_beside_labels_where_there_are_any() {
+    let place = place_with(&[("toys.csv", &toys(30))]);
+    place.run("fit --method majority --data toys.csv --out m.model").with_code(0);
+    let found = place.run("predict m.model --data toys.csv --proba").with_code(0).stdout;
+    assert!(found.starts_with("prediction,p(ball),\"p(box, big)\",p(cone)\nball,0.33"), "{found}");
+    let json = place.run("predict m.model --data toys.csv --proba --json").with_code(0).json();
+    assert!((json[0]["probabilities"]["cone"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    // Scores that a cross-entropy has fitted are log-odds.
+    place
+        .run(&format!("fit --method askl --data toys.csv {QUICK} --set loss=cross-entropy --out c"))
+        .with_code(0);
+    let json = place.run("predict c --data toys.csv --proba --json").with_code(0).json();
+    for row in json.as_array().unwrap() {
+        let shares: Vec<f64> = row["probabilities"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|p| p.as_f64().unwrap())
+            .collect();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{row}");
+        let largest = row["probabilities"][row["prediction"].as_str().unwrap()].as_f64().unwrap();
+        assert!(shares.iter().all(|&share| share <= largest && share >= 0.0), "{row}");
+    }
+    place.run(&format!("fit --method askl --data toys.csv {QUICK} --out h")).with_code(0);
+    place.run("predict h --data toys.csv --proba").with_code(2);
+}
+
+#[test]
+fn methods_are_compared_on_the_same_splits_with_a_page() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line =
+        "compare --methods kernel-ridge,majority,gaussian-svm --data toys.csv --report c.html";
+    let told = place.run(line).with_code(0);
+    assert!(
+        told.stdout.contains("p corrected") && told.stdout.contains("kernel-ridge"),
+        "{told:?}"
+    );
+    let page = std::fs::read_to_string(place.path("c.html")).unwrap();
+    for part in
+        ["Which differences are real", "critical difference", "Holm", "<svg", "majority class"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("src=\"http") && !page.contains("@import"), "the page asks nobody");
+    let json = place.run(&line.replace("--report c.html", "--json")).with_code(0).json();
+    assert_eq!(json["splits"], 10);
+    assert_eq!(json["methods"].as_array().unwrap().len(), 3);
+    let holm = json["pairs"][0]["p_holm"].as_f64().unwrap();
+    assert!(holm >= json["pairs"][0]["p_corrected"].as_f64().unwrap());
+    // A method that cannot be fitted has its error in its place, and the status says so.
+    let failing =
+        place.run("compare --methods gaussian-svm,kernel-ridge --data toys.csv --set cap=1");
+    assert_eq!(failing.code, Some(3), "{failing:?}");
+}
+
+#[test]
+fn settings_are_tuned_within_a_budget() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "--method kernel-ridge --data toys.csv";
+    let tuned =
+        place.run(&format!("tune {line} --budget 5 --report t.html --json")).with_code(0).json();
+    // Five settings, the better two, the best.
+    assert_eq!(tuned["history"].as_array().unwrap().len(), 5 + 2 + 1);
+    assert!(tuned["chosen"]["std"].is_f64(), "{tuned}");
+    assert!(std::fs::read_to_string(place.path("t.html")).unwrap().contains("<svg"));
+    assert!(
+        place
+            .run(&format!("tune {line} --budget 2s"))
+            .with_code(0)
+            .stdout
+            .contains("chosen: --set")
+    );
+    place.run(&format!("fit {line} --tune --budget 4 --out t.model")).with_code(0);
+    let info = place.run("info t.model --json").with_code(0).json();
+    assert_eq!(info["tuning"]["history"].as_array().unwrap().len(), 4 + 2 + 1);
+    assert_eq!(info["settings"]["std"], info["tuning"]["chosen"]["std"]);
+}
+
+#[test]
+fn every_format_gives_the_same_model_of_the_same_numbers() {
+    let place = place_with(&[
+        ("a.csv", "u,v,y\n1,2,a\n2,1,b\n3,5,a\n5,3,b\n"),
+        ("b.tsv", "\u{feff}u\tv\ty\r\n1\t2\ta\r\n2\t1\tb\r\n\r\n3\t5\ta\r\n5\t3\tb"),
+        ("c.txt", "u;v;y\n1;\"2\";a\n2;1;b\n3;5;a\n5;3;b\n"),
+        ("d.svm", "0 1:1 2:2\n1 1:2 2:1\n0 1:3 2:5\n1 1:5 2:3\n"),
+    ]);
+    let predicted = |data: &str, more: &str| {
+        place
+            .run(&format!("fit --method kernel-ridge --data {data} {more} --out m --force"))
+            .with_code(0);
+        place.run(&format!("predict m --data {data} {more}")).with_code(0).stdout
+    };
+    let csv = predicted("a.csv", "");
+    assert_eq!(predicted("b.tsv", ""), csv);
+    assert_eq!(predicted("c.txt", "--format semicolon"), csv);
+    assert_eq!(predicted("d.svm", ""), csv.replace('a', "0").replace('b', "1"));
+}
+
+/// Words, the status that they end with, and what is said.
+const REFUSED: &[(&str, i32, &str)] = &[
+    ("fit --method majority --data constant.csv", 1, "`x` in all 3 rows"),
+    ("fit --method mean --data level.csv --task regression", 1, "2.5 in all 3 rows"),
+    (
+        "fit --method majority --data lost.csv",
+        1,
+        "lost.csv:3: the target (column `y`) is missing; remove the row",
+    ),
+    (
+        "fit --method majority --data text.csv",
+        1,
+        "text.csv:3: `two` in column `a` is not a finite number",
+    ),
+    ("fit --method majority --data infinite.csv", 1, "infinite.csv:3: `inf` in column `a`"),
+    (
+        "fit --method majority --data hole.csv",
+        1,
+        "hole.csv:3: column `a` is missing; fill it (--impute",
+    ),
+    (
+        "fit --method majority --data ragged.csv",
+        1,
+        "ragged.csv:3: has 1 fields, but the first row has 2",
+    ),
+    ("fit --method majority --data open.csv", 1, "open.csv:2: opens a quote that never closes"),
+    ("fit --method majority --data empty.csv", 1, "empty.csv: holds no rows"),
+    ("fit --method majority --data bytes.csv", 1, "bytes.csv:2: holds a byte 0"),
+    ("fit --method majority --data one.csv", 1, "one.csv"),
+    ("fit --method majority --data words.json", 1, "unknown suffix"),
+    ("fit --method majority --data gone.csv", 4, "gone.csv: No such file"),
+    ("fit --method majority --data toys.csv --target hue", 1, "has no column `hue` (--target)"),
+    ("fit --method majority --data toys.csv --drop hue", 1, "has no column `hue` (--drop)"),
+    (
+        "fit --method majority --data toys.csv --target size",
+        2,
+        "`majority` cannot do regression; these can: ",
+    ),
+    ("fit --method askk --data toys.csv", 2, "unknown method `askk`"),
+    ("fit --method askl --data toys.csv --set featurs=9", 2, "featurs"),
+    ("fit --method askl --data toys.csv --set features=0", 2, "features"),
+    ("fit --method askl --data toys.csv --set features", 2, "NAME=VALUE"),
+    ("fit --method askl --data toys.csv --scale minmax", 2, "minmax"),
+    ("fit --method askl --data toys.csv --tune --budget 0", 2, "`budget` is `0`"),
+    ("tune --method askl --data toys.csv --budget 0s", 2, "`budget` is `0s`"),
+    (
+        "fit --method majority --data toys.csv --out exists.model",
+        2,
+        "exists; choose another name, or overwrite it with --force",
+    ),
+    ("predict toys.model --data toys.csv --out exists.model", 2, "--force"),
+    ("compare --methods majority,kernel-ridge --data toys.csv --report exists.model", 2, "--force"),
+    ("compare --methods majority --data toys.csv", 2, "at least two"),
+    ("compare --methods majority,majority --data toys.csv", 2, "named once"),
+    ("evaluate --method majority --data toys.csv --folds 1", 2, "`folds` is 1"),
+    ("evaluate --method majority --data toys.csv --folds 13", 2, "at most the 12 rows"),
+    ("evaluate --method majority --data toys.csv --holdout 1.5", 2, "`holdout` is 1.5"),
+    ("evaluate --method majority --data toys.csv --repeats 0", 2, "`repeats` is 0"),
+    ("evaluate --data toys.csv", 2, "--method"),
+    (
+        "predict toys.model --data swapped.csv",
+        1,
+        "another order: column 1 is `weight`, but was `size`",
+    ),
+    ("predict toys.model --data fewer.csv", 1, "has no column `weight`"),
+    ("predict toys.model --data green.csv", 1, "category `green` in column `colour` was not seen"),
+    ("predict wide.model --data toys.csv", 1, "has no column `c0`"),
+    ("predict gone.model --data toys.csv", 4, "gone.model: No such file"),
+    ("predict exists.model --data toys.csv", 1, "exists.model is no model that can be used"),
+    ("info toys.csv", 1, "toys.csv is no model"),
+    ("evaluate toys.model --data green.csv", 1, "has no column `kind`, the target"),
+];
+
+/// Each bad input ends with its status and says what to do.
+#[test]
+fn what_cannot_be_used_is_named_with_its_place_and_a_remedy() {
+    let good = toys(12);
+    let wide: Vec<String> = (0..100_001).map(|at| format!("c{at}")).collect();
+    let wide = format!("{1},y\n{0}1\n{0}2\n{0}1\n{0}2\n", "1,".repeat(100_001), wide.join(","));
+    let place = place_with(&[
+        ("toys.csv", &good),
+        ("constant.csv", "a,y\n1,x\n2,x\n3,x\n"),
+        ("level.csv", "a,y\n1,2.5\n2,2.5\n3,2.5\n"),
+        ("lost.csv", "a,y\n1,x\n2,\n3,z\n"),
+        ("text.csv", "a,y\n1,x\ntwo,z\n3,x\n"),
+        ("infinite.csv", "a,y\n1,x\ninf,z\n3,x\n"),
+        ("hole.csv", "a,y\n1,x\n,z\n3,x\n"),
+        ("ragged.csv", "a,y\n1,x\n2\n"),
+        ("open.csv", "a,y\n1,\"x\n2,z\n"),
+        ("empty.csv", ""),
+        ("bytes.csv", "a,y\n1,\u{0}\n"),
+        ("one.csv", "a,y\n1,x\n"),
+        ("wide.csv", &wide),
+        ("swapped.csv", "weight,size,colour,kind\n1,2,red,ball\n"),
+        ("fewer.csv", "size,colour\n1,red\n"),
+        ("green.csv", "size,weight,colour\n1,2,green\n"),
+        ("words.json", "{}"),
+        ("exists.model", "x"),
+    ]);
+    place.run("fit --method majority --data toys.csv --out toys.model").with_code(0);
+    place.run("fit --method majority --data wide.csv --out wide.model").with_code(0);
+    for &(line, code, told) in REFUSED {
+        let ended = place.run(line);
+        assert_eq!(ended.code, Some(code), "`{line}`: {ended:?}");
+        assert!(ended.stderr.contains(told), "`{line}` should say {told}: {}", ended.stderr);
+        assert!(ended.stdout.is_empty() || line.starts_with("predict"), "`{line}`: {ended:?}");
+    }
+    assert_eq!(std::fs::read(place.path("exists.model")).unwrap(), b"x", "nothing was overwritten");
+    assert!(!place.path("model.safetensors").exists(), "a refused fit leaves nothing");
+}
+
+#[test]
+fn a_damaged_model_is_refused() {
+    let place = place_with(&[("toys.csv", &toys(12))]);
+    place.run("fit --method kernel-ridge --data toys.csv --out toys.model").with_code(0);
+    let whole = std::fs::read(place.path("toys.model")).unwrap();
+    let refused = |bytes: &[u8], told: &str| {
+        std::fs::write(place.path("bad.model"), bytes).unwrap();
+        let ended = place.run("predict bad.model --data toys.csv").with_code(1);
+        assert!(ended.stderr.contains(told), "{ended:?}");
+    };
+    refused(&whole[..whole.len() - 1], "cut short");
+    refused(&whole[..20], "cut short");
+    refused(b"", "cut short");
+    let mut edited = whole.clone();
+    *edited.last_mut().unwrap() ^= 1;
+    refused(&edited, "its check sum does not match");
+    // A later major format says so before its header is looked at.
+    let text = String::from_utf8_lossy(&whole).into_owned();
+    let at = text.find("\\\"format\\\":\\\"1.0\\\"").expect("the header is JSON inside JSON") + 13;
+    let mut later = whole.clone();
+    assert_eq!(&later[at..at + 3], b"1.0");
+    later[at] = b'2';
+    refused(&later, "has model format 2.0; this program reads 1.x");
+    // Sizes that a file only claims are never allocated.
+    let mut claimed = whole;
+    claimed[..8].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
+    refused(&claimed, "is no model");
+}
+
+/// Whoever has read enough closes the pipe, and hears no complaint.
+#[test]
+fn a_closed_pipe_ends_predictions_quietly() {
+    let place = place_with(&[("toys.csv", &toys(3000))]);
+    place.run("fit --method majority --data toys.csv --out m").with_code(0);
+    for line in ["predict m --data toys.csv", "info m", "evaluate m --data toys.csv --json"] {
+        let mut child =
+            place.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = Ended::of(&child.wait_with_output().unwrap());
+        assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
+        assert!(
+            !ended.stderr.contains("panicked") && !ended.stderr.contains("roken pipe"),
+            "{ended:?}"
+        );
+    }
+}
+
+/// With a buffer for all rows the same model to the last bit; with a small one a model that learned.
+#[test]
+fn a_file_larger_than_its_buffer_is_read_in_passes() {
+    let place = place_with(&[("toys.csv", &toys(300))]);
+    let line = format!("--data toys.csv {QUICK}");
+    for method in ["rf-sgd", "askl"] {
+        place.run(&format!("fit --method {method} {line} --out whole --force")).with_code(0);
+        place
+            .run(&format!("fit --method {method} {line} --buffer 300 --out passes --force"))
+            .with_code(0);
+        let bytes = |name| std::fs::read(place.path(name)).unwrap();
+        assert_eq!(bytes("whole"), bytes("passes"), "{method}");
+        place
+            .run(&format!("fit --method {method} {line} --buffer 64 --out small --force"))
+            .with_code(0);
+        assert_eq!(place.run("info small --json").json()["buffer"], 64);
+        let scored = place.run("evaluate small --data toys.csv --json").with_code(0).json();
+        assert!(scored["metrics"]["accuracy"].as_f64().unwrap() > 0.95, "{method}: {scored}");
+    }
+    place
+        .run("fit --method rf --data toys.csv --set features=64 --buffer 50 --out rf")
+        .with_code(0);
+    for (line, code, told) in [
+        (
+            "fit --method kernel-ridge --data toys.csv --buffer 50",
+            1,
+            "needs all 300 rows at once, but only 50",
+        ),
+        ("fit --method rf-sgd --data toys.csv --buffer 0", 2, "`buffer` is 0"),
+        (
+            "fit --method rf-sgd --data toys.csv --buffer 50 --impute median",
+            2,
+            "mean where rows are read in passes",
+        ),
+    ] {
+        let ended = place.run(line).with_code(code);
+        assert!(ended.stderr.contains(told), "{ended:?}");
+    }
+}
+
+/// A bound of a fitted model, from a file of numbers, and from words, which win.
+#[test]
+fn a_bound_takes_what_a_model_or_a_file_knows() {
+    let place = place_with(&[
+        ("toys.csv", &toys(90)),
+        ("numbers.json", "{\"trace-norm\": 3, \"outputs\": 4, \"rows\": 100}"),
+        ("words.json", "[\"trace-norm\"]"),
+    ]);
+    place.run(&format!("fit --method askl --data toys.csv {QUICK} --out m")).with_code(0);
+    let info = place.run("info m --json").json();
+    let norm = info["facts"]["trace-norm"].as_f64().unwrap();
+    let bound = place.run("bound askl-rate --model m --json").with_code(0).json();
+    let expected = norm * (3.0f64 / 90.0).sqrt();
+    assert!((bound["value"].as_f64().unwrap() - expected).abs() < 1e-9 * expected, "{bound}");
+    place.run("bound askl-rademacher --model m").with_code(0);
+    let value = |line: &str| place.run(line).with_code(0).json()["value"].as_f64().unwrap();
+    assert!((value("bound askl-rate --from numbers.json --json") - 0.6).abs() < 1e-12);
+    assert!((value("bound askl-rate --from numbers.json rows=400 --json") - 0.3).abs() < 1e-12);
+    place.run("bound askl-rate --from words.json").with_code(1);
+}

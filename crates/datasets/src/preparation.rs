@@ -1,0 +1,441 @@
+//! What is done to a row's numbers before a learner sees them: missing ones are filled, all are
+//! scaled; learned from the training rows, one at a time, and kept with a model.
+
+use crate::schema::{Categories, Holds, Schema, Truth};
+use crate::{DataError, Scaler, Scaling};
+use ndarray::{Array2, ArrayViewMut1};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What stands in for a missing number; a missing category is always the most frequent one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Impute {
+    /// The mean of the training rows.
+    Mean,
+    /// Their median; all numbers are held to find it.
+    Median,
+}
+
+/// Count, mean, squared deviations and extremes of numbers seen one at a time (Welford 1962).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    count: f64,
+    mean: f64,
+    squares: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self { count: 0.0, mean: 0.0, squares: 0.0, low, high }
+    }
+}
+
+impl Moments {
+    /// One more number.
+    pub fn see(&mut self, value: f64) {
+        self.count += 1.0;
+        let gap = value - self.mean;
+        self.mean += gap / self.count;
+        self.squares += gap * (value - self.mean);
+        self.low = self.low.min(value);
+        self.high = self.high.max(value);
+    }
+
+    /// The same number `count` more times.
+    fn repeat(&mut self, value: f64, count: f64) {
+        if count == 0.0 {
+            return;
+        }
+        let (total, gap) = (self.count + count, value - self.mean);
+        self.mean += gap * count / total;
+        self.squares += gap * gap * self.count * count / total;
+        self.count = total;
+        self.low = self.low.min(value);
+        self.high = self.high.max(value);
+    }
+
+    /// How many.
+    pub const fn count(&self) -> f64 {
+        self.count
+    }
+
+    /// Their mean; 0 of none.
+    pub const fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Their deviation, divided by `n`; exactly 0 where all are equal.
+    pub fn deviation(&self) -> f64 {
+        if self.high > self.low { (self.squares / self.count).max(0.0).sqrt() } else { 0.0 }
+    }
+
+    /// Smallest and largest.
+    pub const fn extremes(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+}
+
+/// Regression targets in units of their deviation around their mean.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetStandard {
+    /// Mean of the training targets.
+    pub mean: f64,
+    /// Their deviation, positive.
+    pub deviation: f64,
+}
+
+impl TargetStandard {
+    /// In standard units.
+    pub fn apply(self, value: f64) -> f64 {
+        (value - self.mean) / self.deviation
+    }
+
+    /// Back in the units of the target.
+    pub fn invert(self, value: f64) -> f64 {
+        value * self.deviation + self.mean
+    }
+}
+
+/// Fills and scales rows that a [`Schema`] has read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preparation {
+    /// What stands in for a missing number, one a feature; `None` refuses missing numbers.
+    fill: Option<Vec<f64>>,
+    scaler: Scaler,
+    target: Option<TargetStandard>,
+}
+
+impl Preparation {
+    /// How regression targets are standardised; `None` for classes.
+    pub const fn target(&self) -> Option<TargetStandard> {
+        self.target
+    }
+
+    /// Whether missing numbers are filled.
+    pub const fn fills(&self) -> bool {
+        self.fill.is_some()
+    }
+
+    /// Fills and scales the rows where they are; `lines` says where each stands in `file`.
+    ///
+    /// # Errors
+    /// [`DataError::Line`] for a missing number that is not to be filled.
+    pub fn apply(
+        &self,
+        inputs: &mut Array2<f64>,
+        schema: &Schema,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<(), DataError> {
+        for (mut row, &line) in inputs.rows_mut().into_iter().zip(lines) {
+            self.fill_row(&mut row, schema, file, line)?;
+        }
+        self.scaler.apply_inplace(inputs);
+        Ok(())
+    }
+
+    fn fill_row(
+        &self,
+        row: &mut ArrayViewMut1<'_, f64>,
+        schema: &Schema,
+        file: &str,
+        line: usize,
+    ) -> Result<(), DataError> {
+        for (at, cell) in row.iter_mut().enumerate().filter(|(_, cell)| cell.is_nan()) {
+            match &self.fill {
+                Some(fill) => *cell = fill[at],
+                None => return Err(missing(schema, at, file, line)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that what was read from a model file belongs to the schema.
+    ///
+    /// # Errors
+    /// [`DataError::Format`].
+    pub fn check(&self, schema: &Schema) -> Result<(), DataError> {
+        let wrong = |problem: &str| Err(DataError::format("the preparation", problem));
+        let width = schema.width();
+        let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        if self.fill.as_ref().is_some_and(|fill| fill.len() != width || !finite(fill)) {
+            return wrong("does not fill the columns of the schema");
+        }
+        if !self.scaler.fits(width) {
+            return wrong("does not scale the columns of the schema");
+        }
+        let real = schema.target.kind == crate::Kind::Regression;
+        let sound =
+            |t: &TargetStandard| t.mean.is_finite() && t.deviation > 0.0 && t.deviation.is_finite();
+        if self.target.is_some() != real || !self.target.iter().all(sound) {
+            return wrong("does not scale the target of the schema");
+        }
+        Ok(())
+    }
+}
+
+fn missing(schema: &Schema, feature: usize, file: &str, line: usize) -> DataError {
+    let mut left = feature;
+    let name = schema.columns.iter().find_map(|column| match left.checked_sub(column.width()) {
+        Some(rest) => {
+            left = rest;
+            None
+        }
+        None => Some(column.name.as_str()),
+    });
+    let name = name.unwrap_or_default();
+    let problem = format!(
+        "column `{name}` is missing; fill it (--impute mean or median), or remove the row or column"
+    );
+    DataError::line(file, line, problem)
+}
+
+/// Learns a [`Preparation`] from training rows, one at a time.
+///
+/// Rows in the same order give the same preparation to the last bit, whether they come from memory
+/// or from a file.
+#[derive(Debug)]
+pub struct Preparing<'a> {
+    schema: &'a Schema,
+    scaling: Scaling,
+    impute: Option<Impute>,
+    moments: Vec<Moments>,
+    missing: Vec<f64>,
+    /// All numbers of each feature, for medians.
+    values: Vec<Vec<f64>>,
+    /// How often each level of an ordinal column occurred, by feature.
+    codes: BTreeMap<usize, BTreeMap<u32, usize>>,
+    target: Moments,
+}
+
+impl<'a> Preparing<'a> {
+    /// Nothing seen yet.
+    pub fn new(schema: &'a Schema, scaling: Scaling, impute: Option<Impute>) -> Self {
+        let width = schema.width();
+        let held = if impute == Some(Impute::Median) { width } else { 0 };
+        let mut codes = BTreeMap::new();
+        let mut feature = 0;
+        for column in &schema.columns {
+            if matches!(column.content, Holds::Categories { encoding: Categories::Ordinal, .. }) {
+                codes.insert(feature, BTreeMap::new());
+            }
+            feature += column.width();
+        }
+        Self {
+            schema,
+            scaling,
+            impute,
+            moments: vec![Moments::default(); width],
+            missing: vec![0.0; width],
+            values: vec![Vec::new(); held],
+            codes,
+            target: Moments::default(),
+        }
+    }
+
+    /// One more row, from this line of a file, with its target.
+    ///
+    /// # Errors
+    /// [`DataError::Line`] for a missing number that is not to be filled.
+    pub fn see(
+        &mut self,
+        row: &[f64],
+        truth: Option<Truth>,
+        file: &str,
+        line: usize,
+    ) -> Result<(), DataError> {
+        for (at, &value) in row.iter().enumerate() {
+            if value.is_nan() {
+                if self.impute.is_none() {
+                    return Err(missing(self.schema, at, file, line));
+                }
+                self.missing[at] += 1.0;
+                continue;
+            }
+            self.moments[at].see(value);
+            if let Some(values) = self.values.get_mut(at) {
+                values.push(value);
+            }
+        }
+        for (&at, counts) in &mut self.codes {
+            if !row[at].is_nan() {
+                *counts.entry(row[at] as u32).or_default() += 1;
+            }
+        }
+        if let Some(Truth::Value(value)) = truth {
+            self.target.see(value);
+        }
+        Ok(())
+    }
+
+    /// The preparation.
+    ///
+    /// # Errors
+    /// [`DataError::Format`] for a column that is missing in every training row, or regression
+    /// targets that are all equal.
+    pub fn finish(mut self) -> Result<Preparation, DataError> {
+        let fill = self.impute.map(|impute| self.fill(impute)).transpose()?;
+        if let Some(fill) = &fill {
+            for ((moments, &value), &missing) in
+                self.moments.iter_mut().zip(fill).zip(&self.missing)
+            {
+                moments.repeat(value, missing);
+            }
+        }
+        let scaler = Scaler::of_moments(self.scaling, &self.moments);
+        let target = if self.schema.target.kind == crate::Kind::Regression {
+            let deviation = self.target.deviation();
+            if !(deviation > 0.0 && deviation.is_finite()) {
+                let name = &self.schema.target.name;
+                let problem =
+                    format!("has one and the same value in every training row of `{name}`");
+                return Err(DataError::format("the target", problem));
+            }
+            Some(TargetStandard { mean: self.target.mean(), deviation })
+        } else {
+            None
+        };
+        Ok(Preparation { fill, scaler, target })
+    }
+
+    fn fill(&mut self, impute: Impute) -> Result<Vec<f64>, DataError> {
+        let mut fill = Vec::with_capacity(self.moments.len());
+        for column in &self.schema.columns {
+            let at = fill.len();
+            if self.moments[at].count() == 0.0 {
+                let problem = "is missing in every training row; leave it out (--drop)";
+                return Err(DataError::format(&format!("column `{}`", column.name), problem));
+            }
+            match &column.content {
+                Holds::Numbers => fill.push(match impute {
+                    Impute::Mean => self.moments[at].mean(),
+                    Impute::Median => median(&mut self.values[at]),
+                }),
+                Holds::Categories { encoding: Categories::Ordinal, .. } => {
+                    // Of equally frequent levels the first.
+                    let counts = self.codes[&at].iter();
+                    let most = counts.max_by_key(|&(code, count)| (count, std::cmp::Reverse(code)));
+                    fill.push(most.map_or(0.0, |(&code, _)| f64::from(code)));
+                }
+                Holds::Categories { encoding: Categories::OneHot, levels } => {
+                    let shares = &self.moments[at..at + levels.len()];
+                    let mut most = 0;
+                    for (level, share) in shares.iter().enumerate() {
+                        if share.mean() > shares[most].mean() {
+                            most = level;
+                        }
+                    }
+                    fill.extend((0..levels.len()).map(|level| f64::from(u8::from(level == most))));
+                }
+            }
+        }
+        Ok(fill)
+    }
+}
+
+/// The middle number, or the mean of the two in the middle.
+fn median(values: &mut [f64]) -> f64 {
+    let middle = values.len() / 2;
+    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    if below.len() < middle || values.len() % 2 == 1 {
+        return upper;
+    }
+    let lower = values[..middle].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    f64::midpoint(lower, upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RowFile, SchemaOptions, survey};
+    use approx::assert_abs_diff_eq;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn prepared(
+        text: &str,
+        impute: Option<Impute>,
+        categories: Categories,
+    ) -> Result<Array2<f64>, DataError> {
+        let file = RowFile::spooled(text.as_bytes(), "f", None)?;
+        let (schema, rows) =
+            survey(&file, &SchemaOptions { categories, ..SchemaOptions::default() })?;
+        let (mut inputs, truths, lines) = schema.read(&file)?.chunk(rows, true)?;
+        let mut preparing = Preparing::new(&schema, Scaling::None, impute);
+        let mut reading = schema.read(&file)?;
+        while let Some(row) = reading.next(true)? {
+            preparing.see(row.numbers, row.truth, "f", row.line)?;
+        }
+        assert_eq!(truths.len(), rows);
+        let preparation = preparing.finish()?;
+        preparation.check(&schema).unwrap();
+        preparation.apply(&mut inputs, &schema, "f", &lines)?;
+        Ok(inputs)
+    }
+
+    const HOLES: &str = "a,b,y\n1,red,0.5\n,blue,1.5\n4,NA,2.5\n10,red,3.5\n";
+
+    #[test]
+    fn missing_numbers_are_filled_with_what_was_asked() {
+        let mean = prepared(HOLES, Some(Impute::Mean), Categories::OneHot).unwrap();
+        // Columns: a, b=blue, b=red; red is the most frequent.
+        assert_eq!(mean, array![[1., 0., 1.], [5., 1., 0.], [4., 0., 1.], [10., 0., 1.]]);
+        let median = prepared(HOLES, Some(Impute::Median), Categories::Ordinal).unwrap();
+        assert_eq!(median, array![[1., 1.], [4., 0.], [4., 1.], [10., 1.]]);
+        let error = prepared(HOLES, None, Categories::OneHot).unwrap_err().to_string();
+        assert!(error.starts_with("f:3: column `a` is missing; fill it (--impute"), "{error}");
+        let error = prepared(&HOLES.replace("\n,", "\n2,"), None, Categories::OneHot).unwrap_err();
+        assert!(error.to_string().starts_with("f:4: column `b` is missing"), "{error}");
+    }
+
+    #[test]
+    fn medians_are_the_middle() {
+        for (mut values, middle) in [
+            (vec![3.0], 3.0),
+            (vec![4.0, 1.0], 2.5),
+            (vec![9.0, 1.0, 5.0], 5.0),
+            (vec![1.0, 9.0, 2.0, 4.0], 3.0),
+        ] {
+            assert_eq!(median(&mut values).to_bits(), f64::to_bits(middle), "{values:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn moments_are_those_of_the_definition(
+            values in proptest::collection::vec(-1e3..1e3f64, 1..30), extra in 0usize..5, fill in -1e3..1e3f64,
+        ) {
+            let mut moments = Moments::default();
+            for &value in &values {
+                moments.see(value);
+            }
+            moments.repeat(fill, extra as f64);
+            let all: Vec<f64> = values.iter().copied().chain(std::iter::repeat_n(fill, extra)).collect();
+            let mean = all.iter().sum::<f64>() / all.len() as f64;
+            let variance = all.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / all.len() as f64;
+            assert_abs_diff_eq!(moments.mean(), mean, epsilon = 1e-9);
+            assert_abs_diff_eq!(moments.deviation(), variance.sqrt(), epsilon = 1e-6);
+        }
+
+        #[test]
+        fn a_scaler_of_moments_is_the_scaler_of_the_rows(
+            values in proptest::collection::vec(-1e3..1e3f64, 12),
+        ) {
+            let inputs = Array2::from_shape_vec((4, 3), values).unwrap();
+            let mut moments = vec![Moments::default(); 3];
+            for row in inputs.rows() {
+                row.iter().zip(&mut moments).for_each(|(&value, moments)| moments.see(value));
+            }
+            for scaling in [Scaling::None, Scaling::UnitInterval, Scaling::Symmetric, Scaling::Standard, Scaling::Bytes] {
+                let ours = Scaler::of_moments(scaling, &moments).apply(inputs.view());
+                assert_abs_diff_eq!(ours, Scaler::fit(scaling, inputs.view()).apply(inputs.view()), epsilon = 1e-9);
+            }
+        }
+    }
+}

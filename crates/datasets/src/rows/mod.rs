@@ -1,0 +1,381 @@
+//! A user's own file, read row by row and as often as wanted: nothing is held but one row.
+//!
+//! A [`RowFile`] knows the file and its [`Format`]; [`RowFile::rows`] begins a pass. Delimited text
+//! follows RFC 4180 (quotes, line ends and separators inside of quotes) and may begin with a
+//! byte-order mark. What a column means is the business of [`crate::Schema`].
+
+mod parquet;
+mod svmlight;
+mod text;
+
+use crate::DataError;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
+
+/// How the rows of a file are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowFormat {
+    /// Delimited text with this byte between fields.
+    Text(u8),
+    /// `target column:value ...`.
+    Svmlight,
+    /// Parquet.
+    Parquet,
+}
+
+/// One field of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Field<'a> {
+    /// A number, where the format has types.
+    Number(f64),
+    /// Text, trimmed.
+    Text(&'a str),
+    /// Nothing.
+    Missing,
+}
+
+/// Text that stands for a missing value.
+const MISSING: [&str; 8] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"];
+
+impl<'a> Field<'a> {
+    /// The field that a text is: missing if it is one of the usual spellings of that.
+    pub(crate) fn of(text: &'a str) -> Self {
+        if MISSING.contains(&text) { Self::Missing } else { Self::Text(text) }
+    }
+
+    /// Its number, if it is one and finite.
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Self::Number(value) => value.is_finite().then_some(value),
+            Self::Text(text) => crate::number::number(text.as_bytes())
+                .filter(|&(value, end)| end == text.len() && value.is_finite())
+                .map(|(value, _)| value),
+            Self::Missing => None,
+        }
+    }
+
+    /// Its text: that of a category or a label.
+    pub fn text(self) -> String {
+        match self {
+            Self::Number(value) => crate::table::label_name(value),
+            Self::Text(text) => text.to_owned(),
+            Self::Missing => String::new(),
+        }
+    }
+}
+
+/// A row at hand.
+#[derive(Debug, Clone, Copy)]
+pub enum Row<'a> {
+    /// One field a column.
+    Fields(&'a dyn Fields),
+    /// A target and the columns that are not 0, rising, numbered as in the file.
+    Sparse {
+        /// The target.
+        target: f64,
+        /// Column and value.
+        entries: &'a [(u32, f64)],
+    },
+}
+
+/// The fields of a row.
+pub trait Fields: std::fmt::Debug {
+    /// How many.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The field in a column.
+    fn field(&self, column: usize) -> Field<'_>;
+}
+
+/// A file of rows.
+#[derive(Debug)]
+pub struct RowFile {
+    path: PathBuf,
+    name: String,
+    format: RowFormat,
+    /// Where standard input was written, removed with this.
+    spool: Option<TempPath>,
+}
+
+impl RowFile {
+    /// A file, or standard input for `-`; its format by its suffix unless it is given.
+    ///
+    /// Standard input is delimited text unless its format is given, and is copied to a temporary
+    /// file, since rows are read more than once.
+    ///
+    /// # Errors
+    /// [`DataError::Io`]; [`DataError::Format`] for an unknown suffix or a folder.
+    pub fn open(path: &Path, format: Option<RowFormat>) -> Result<Self, DataError> {
+        if path.as_os_str() == "-" {
+            return Self::spooled(std::io::stdin().lock(), "standard input", format);
+        }
+        let name = path.display().to_string();
+        let metadata = std::fs::metadata(path).map_err(DataError::io(path))?;
+        if metadata.is_dir() {
+            return Err(DataError::format(&name, "is a folder, not a file"));
+        }
+        let Some(format) = format.or_else(|| by_suffix(path)) else {
+            let known = ".csv, .tsv, .txt, .svm, .svmlight, .libsvm, .parquet, each also packed as \
+                         .gz, .xz or .bz2; or name the format";
+            let problem = format!("has an unknown suffix; known are {known}");
+            return Err(DataError::format(&name, problem));
+        };
+        Ok(Self { path: path.to_owned(), name, format, spool: None })
+    }
+
+    /// The rows that `reader` gives, by way of a temporary file.
+    ///
+    /// # Errors
+    /// [`DataError::Io`].
+    pub fn spooled(
+        mut reader: impl Read,
+        name: &str,
+        format: Option<RowFormat>,
+    ) -> Result<Self, DataError> {
+        let here = Path::new(name);
+        let mut file = tempfile::NamedTempFile::new().map_err(DataError::io(here))?;
+        std::io::copy(&mut reader, &mut file).map_err(DataError::io(here))?;
+        file.flush().map_err(DataError::io(here))?;
+        let spool = file.into_temp_path();
+        let (path, name) = (spool.to_path_buf(), name.to_owned());
+        let format = format.unwrap_or(RowFormat::Text(b','));
+        Ok(Self { path, name, format, spool: Some(spool) })
+    }
+
+    /// How errors call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its format.
+    pub const fn format(&self) -> RowFormat {
+        self.format
+    }
+
+    /// Whether it came from standard input or another reader.
+    pub const fn is_spooled(&self) -> bool {
+        self.spool.is_some()
+    }
+
+    /// SHA-256 of its bytes as they lie on disk, in hexadecimal.
+    ///
+    /// # Errors
+    /// [`DataError::Io`].
+    pub fn sha256(&self) -> Result<String, DataError> {
+        let mut file = File::open(&self.path).map_err(DataError::io(&self.path))?;
+        let mut hash = Sha256::new();
+        std::io::copy(&mut file, &mut hash).map_err(DataError::io(&self.path))?;
+        Ok(crate::fingerprint::hexadecimal(&hash.finalize()))
+    }
+
+    /// Begins a pass over the rows.
+    ///
+    /// # Errors
+    /// [`DataError::Io`], or [`DataError::Format`] if it is no Parquet file.
+    pub fn rows(&self) -> Result<Rows<'_>, DataError> {
+        let source = match self.format {
+            RowFormat::Text(separator) => {
+                Source::Text(text::TextRows::new(self.reader()?, &self.name, separator))
+            }
+            RowFormat::Svmlight => {
+                Source::Svmlight(svmlight::SvmlightRows::new(self.reader()?, &self.name))
+            }
+            RowFormat::Parquet => {
+                Source::Parquet(Box::new(parquet::ParquetRows::new(&self.path, &self.name)?))
+            }
+        };
+        Ok(Rows { source })
+    }
+
+    /// The unpacked bytes.
+    fn reader(&self) -> Result<Box<dyn BufRead + Send>, DataError> {
+        let file = File::open(&self.path).map_err(DataError::io(&self.path))?;
+        let mut packed = BufReader::with_capacity(1 << 20, file);
+        let start = packed.fill_buf().map_err(DataError::io(&self.path))?;
+        Ok(if start.starts_with(&[0x1f, 0x8b]) {
+            Box::new(BufReader::with_capacity(
+                1 << 20,
+                flate2::bufread::MultiGzDecoder::new(packed),
+            ))
+        } else if start.starts_with(b"\xfd7zXZ\0") {
+            Box::new(BufReader::with_capacity(
+                1 << 20,
+                liblzma::bufread::XzDecoder::new_multi_decoder(packed),
+            ))
+        } else if start.starts_with(b"BZh") {
+            Box::new(BufReader::with_capacity(1 << 20, bzip2::bufread::MultiBzDecoder::new(packed)))
+        } else {
+            Box::new(packed)
+        })
+    }
+}
+
+/// One pass over a file.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    source: Source<'a>,
+}
+
+#[derive(Debug)]
+enum Source<'a> {
+    Text(text::TextRows<'a>),
+    Svmlight(svmlight::SvmlightRows<'a>),
+    Parquet(Box<parquet::ParquetRows<'a>>),
+}
+
+impl Rows<'_> {
+    /// The next row, with the line in which it begins (or its number, from 1); blank lines are
+    /// skipped.
+    ///
+    /// # Errors
+    /// [`DataError::Line`] for a row that breaks the format, [`DataError::Io`].
+    #[expect(clippy::should_implement_trait, reason = "a row borrows from the pass")]
+    pub fn next(&mut self) -> Result<Option<(usize, Row<'_>)>, DataError> {
+        match &mut self.source {
+            Source::Text(rows) => {
+                Ok(rows.advance()?.map(|line| (line, Row::Fields(rows.record()))))
+            }
+            Source::Svmlight(rows) => Ok(rows.advance()?.map(|line| {
+                let (target, entries) = rows.row();
+                (line, Row::Sparse { target, entries })
+            })),
+            Source::Parquet(rows) => {
+                Ok(rows.advance()?.map(|line| (line, Row::Fields(rows.record()))))
+            }
+        }
+    }
+
+    /// Names of the columns, where the format has them.
+    pub fn names(&self) -> Option<&[String]> {
+        match &self.source {
+            Source::Parquet(rows) => Some(rows.names()),
+            _ => None,
+        }
+    }
+}
+
+fn by_suffix(path: &Path) -> Option<RowFormat> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    name.split('.').skip(1).find_map(|part| match part {
+        "csv" | "txt" => Some(RowFormat::Text(b',')),
+        "tsv" | "tab" => Some(RowFormat::Text(b'\t')),
+        "svm" | "svmlight" | "libsvm" => Some(RowFormat::Svmlight),
+        "parquet" => Some(RowFormat::Parquet),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn all(
+        text: &[u8],
+        format: RowFormat,
+    ) -> Result<Vec<(usize, Vec<String>)>, DataError> {
+        let file = RowFile::spooled(text, "f", Some(format))?;
+        let mut rows = file.rows()?;
+        let mut found = Vec::new();
+        while let Some((line, row)) = rows.next()? {
+            found.push((
+                line,
+                match row {
+                    Row::Fields(fields) => {
+                        (0..fields.len()).map(|at| fields.field(at).text()).collect()
+                    }
+                    Row::Sparse { target, entries } => {
+                        let pair = |(column, value): &(u32, f64)| format!("{column}:{value}");
+                        std::iter::once(target.to_string())
+                            .chain(entries.iter().map(pair))
+                            .collect()
+                    }
+                },
+            ));
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn text_is_taken_apart_as_rfc_4180_says() {
+        let text =
+            b"\xef\xbb\xbfa,\"b, c\",d\r\n\r\n1,\"say \"\"hi\"\"\",  x \r\n\"two\nlines\",NA,3";
+        let rows = all(text, RowFormat::Text(b',')).unwrap();
+        assert_eq!(rows[0], (1, vec!["a".into(), "b, c".into(), "d".into()]));
+        assert_eq!(rows[1], (3, vec!["1".into(), "say \"hi\"".into(), "x".into()]));
+        assert_eq!(rows[2], (4, vec!["two\nlines".into(), String::new(), "3".into()]));
+        let tabs = all(b"1\t2\n", RowFormat::Text(b'\t')).unwrap();
+        assert_eq!(tabs[0].1, ["1", "2"]);
+    }
+
+    #[test]
+    fn faults_have_a_line() {
+        let comma = RowFormat::Text(b',');
+        for (text, format, told) in [
+            (&b"1,2\n1,2,3\n"[..], comma, "f:2: has 3 fields, but the first row has 2"),
+            (b"1,\"2\n3,4\n", comma, "f:1: opens a quote that never closes"),
+            (b"1,2\n\xff,2\n", comma, "f:2: is not UTF-8 text"),
+            (b"1,2\x003\n", comma, "f:1: holds a byte 0"),
+            (b"1 2:1\n1 3:1 2:1\n", RowFormat::Svmlight, "f:2:"),
+            (b"PAR1", RowFormat::Parquet, "f: is not Parquet"),
+        ] {
+            let error = all(text, format).unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}\nexpected {told}");
+        }
+    }
+
+    #[test]
+    fn svmlight_rows_are_sparse_and_packed_files_unpacked() {
+        let rows = all(b"# head\n1 2:0.5 7:1e3 # tail\n\n-1\n", RowFormat::Svmlight).unwrap();
+        assert_eq!(
+            rows,
+            [(2, vec!["1".into(), "2:0.5".into(), "7:1000".into()]), (4, vec!["-1".into()])]
+        );
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(b"1,2\n3,4\n").unwrap();
+        let packed = packed.finish().unwrap();
+        assert_eq!(all(&packed, RowFormat::Text(b',')).unwrap().len(), 2);
+    }
+
+    /// Columns of every width hold the same numbers, text and categories alike.
+    #[test]
+    fn parquet_has_types_and_holes() {
+        use polars::prelude::{DataFrame, NamedFrom, ParquetWriter, Series};
+        let columns = vec![
+            Series::new("narrow".into(), [Some(0.5f32), None, Some(f32::NAN)]).into(),
+            Series::new("wide".into(), [0.5f64, -1.25, 3.0]).into(),
+            Series::new("whole".into(), [1i64, -2, 3]).into(),
+            Series::new("kind".into(), [Some("box"), Some("ball"), None]).into(),
+        ];
+        let mut frame = DataFrame::new(3, columns).unwrap();
+        let mut bytes = Vec::new();
+        ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+        let rows = all(&bytes, RowFormat::Parquet).unwrap();
+        assert_eq!(rows[0], (1, vec!["0.5".into(), "0.5".into(), "1".into(), "box".into()]));
+        assert_eq!(rows[1].1, ["", "-1.25", "-2", "ball"]);
+        assert_eq!(rows[2].1, ["", "3", "3", ""]);
+        let file = RowFile::spooled(bytes.as_slice(), "f", Some(RowFormat::Parquet)).unwrap();
+        assert_eq!(file.rows().unwrap().names().unwrap(), ["narrow", "wide", "whole", "kind"]);
+    }
+
+    #[test]
+    fn the_suffix_tells_the_format() {
+        for (name, format) in [
+            ("a.csv.gz", Some(RowFormat::Text(b','))),
+            ("A.TSV", Some(RowFormat::Text(b'\t'))),
+            ("x.libsvm", Some(RowFormat::Svmlight)),
+            ("x.parquet", Some(RowFormat::Parquet)),
+            ("csv", None),
+            ("a.json", None),
+        ] {
+            assert_eq!(by_suffix(Path::new(name)), format, "{name}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+use crate::svmlight::scan;
+use crate::{DataError, Limits};
+use std::io::BufRead;
+use std::path::Path;
+
+/// Rows of svmlight text, one at a time.
+pub(super) struct SvmlightRows<'a> {
+    reader: Box<dyn BufRead + Send>,
+    name: &'a str,
+    line: usize,
+    text: Vec<u8>,
+    target: f64,
+    entries: Vec<(u32, f64)>,
+}
+
+impl std::fmt::Debug for SvmlightRows<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SvmlightRows").field("line", &self.line).finish_non_exhaustive()
+    }
+}
+
+impl<'a> SvmlightRows<'a> {
+    pub(super) fn new(reader: Box<dyn BufRead + Send>, name: &'a str) -> Self {
+        Self { reader, name, line: 0, text: Vec::new(), target: 0.0, entries: Vec::new() }
+    }
+
+    /// Reads the next row and returns its line.
+    pub(super) fn advance(&mut self) -> Result<Option<usize>, DataError> {
+        let last = Limits::default().features;
+        loop {
+            self.text.clear();
+            let path = Path::new(self.name);
+            let count =
+                self.reader.read_until(b'\n', &mut self.text).map_err(DataError::io(path))?;
+            if count == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            let mut found = false;
+            let Self { text, target, entries, .. } = self;
+            scan(text, self.name, 0, last, |value, row| {
+                (*target, found) = (value, true);
+                entries.clear();
+                entries.extend_from_slice(row);
+                Ok(())
+            })
+            .map_err(|error| match error {
+                DataError::Line { file, problem, .. } => {
+                    DataError::Line { file, line: self.line, problem }
+                }
+                other => other,
+            })?;
+            if found {
+                return Ok(Some(self.line));
+            }
+        }
+    }
+
+    /// The row read last: its target, and its columns as numbered in the file.
+    pub(super) fn row(&self) -> (f64, &[(u32, f64)]) {
+        (self.target, &self.entries)
+    }
+}

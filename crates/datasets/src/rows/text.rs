@@ -1,0 +1,155 @@
+use super::{Field, Fields};
+use crate::DataError;
+use std::io::BufRead;
+use std::path::Path;
+
+/// Bytes of one record at most: a quote that never closes must not swallow a large file.
+const RECORD: usize = 1 << 28;
+
+/// Records of delimited text, one at a time.
+pub(super) struct TextRows<'a> {
+    reader: Box<dyn BufRead + Send>,
+    name: &'a str,
+    separator: u8,
+    line: usize,
+    width: Option<usize>,
+    record: Record,
+}
+
+/// A record: its text with quotes taken apart, and where its fields end.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    raw: Vec<u8>,
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl std::fmt::Debug for TextRows<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TextRows").field("line", &self.line).finish_non_exhaustive()
+    }
+}
+
+impl<'a> TextRows<'a> {
+    pub(super) fn new(reader: Box<dyn BufRead + Send>, name: &'a str, separator: u8) -> Self {
+        Self { reader, name, separator, line: 0, width: None, record: Record::default() }
+    }
+
+    pub(super) const fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Reads the next record and returns its first line.
+    pub(super) fn advance(&mut self) -> Result<Option<usize>, DataError> {
+        loop {
+            let first = self.line + 1;
+            if !self.read()? {
+                return Ok(None);
+            }
+            let wrong = |problem: String| Err(DataError::line(self.name, first, problem));
+            if self.record.raw.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            if self.record.raw.contains(&0) {
+                return wrong("holds a byte 0; is this a text file?".to_owned());
+            }
+            if std::str::from_utf8(&self.record.raw).is_err() {
+                return wrong("is not UTF-8 text".to_owned());
+            }
+            self.record.split(self.separator);
+            let found = self.record.ends.len();
+            let width = *self.width.get_or_insert(found);
+            if found != width {
+                return wrong(format!("has {found} fields, but the first row has {width}"));
+            }
+            return Ok(Some(first));
+        }
+    }
+
+    /// Lines up to one that ends outside of quotes.
+    fn read(&mut self) -> Result<bool, DataError> {
+        let (raw, first) = (&mut self.record.raw, self.line + 1);
+        raw.clear();
+        let mut quoted = false;
+        loop {
+            let start = raw.len();
+            let path = Path::new(self.name);
+            let count = self.reader.read_until(b'\n', raw).map_err(DataError::io(path))?;
+            if count == 0 {
+                if quoted {
+                    let problem = "opens a quote that never closes";
+                    return Err(DataError::line(self.name, first, problem));
+                }
+                return Ok(start > 0);
+            }
+            if self.line == 0 && raw.starts_with(b"\xef\xbb\xbf") {
+                raw.drain(..3);
+            }
+            self.line += 1;
+            let from = start.min(raw.len());
+            quoted = raw[from..].iter().fold(quoted, |quoted, &byte| quoted ^ (byte == b'"'));
+            if !quoted {
+                while raw.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+                    raw.pop();
+                }
+                return Ok(true);
+            }
+            if raw.len() > RECORD {
+                let problem = "opens a quote and does not close it within 256 MiB";
+                return Err(DataError::line(self.name, first, problem));
+            }
+        }
+    }
+}
+
+impl Record {
+    /// Takes `raw`, which is UTF-8, apart.
+    fn split(&mut self, separator: u8) {
+        let Self { raw, text, ends } = self;
+        let mut bytes = std::mem::take(text).into_bytes();
+        bytes.clear();
+        ends.clear();
+        if raw.contains(&b'"') {
+            let mut at = 0;
+            let mut quoted = false;
+            while at < raw.len() {
+                let byte = raw[at];
+                at += 1;
+                if byte == b'"' {
+                    if quoted && raw.get(at) == Some(&b'"') {
+                        bytes.push(b'"');
+                        at += 1;
+                    } else {
+                        quoted = !quoted;
+                    }
+                } else if byte == separator && !quoted {
+                    ends.push(bytes.len());
+                } else {
+                    bytes.push(byte);
+                }
+            }
+        } else {
+            for &byte in raw.iter() {
+                if byte == separator {
+                    ends.push(bytes.len());
+                } else {
+                    bytes.push(byte);
+                }
+            }
+        }
+        ends.push(bytes.len());
+        // Quotes and separators are ASCII, so what is left of UTF-8 text is UTF-8 text.
+        *text = String::from_utf8(bytes).expect("UTF-8 without some of its ASCII");
+    }
+}
+
+impl Fields for Record {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn field(&self, column: usize) -> Field<'_> {
+        let start = if column == 0 { 0 } else { self.ends[column - 1] };
+        Field::of(self.text[start..self.ends[column]].trim())
+    }
+}

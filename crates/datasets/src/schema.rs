@@ -1,0 +1,222 @@
+//! What the columns of a user's file mean: which is the target, which are numbers, which are
+//! categories and how these become numbers. Learned from one pass over the file, kept with a model.
+
+mod reading;
+mod survey;
+
+use crate::rows::RowFile;
+use crate::{DataError, Kind};
+use serde::{Deserialize, Serialize};
+
+pub use reading::{ReadRow, Reading};
+pub use survey::{Header, SchemaOptions, survey};
+
+/// How categories become numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Categories {
+    /// One column a level, 1 where it is that level, else 0.
+    #[default]
+    OneHot,
+    /// The level's number, from 0, in the order of the levels.
+    Ordinal,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "holds", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Holds {
+    /// Numbers.
+    Numbers,
+    /// Categories.
+    Categories {
+        /// How they become numbers.
+        encoding: Categories,
+        /// All that were seen, in order of value if all are numbers, else as text.
+        levels: Vec<String>,
+    },
+}
+
+/// An input column of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputColumn {
+    /// Its name in the header, or its number, from 1.
+    pub name: String,
+    /// Where it stands in a file that has the target, from 0; in svmlight, its number in the file.
+    pub position: usize,
+    /// What it holds.
+    pub content: Holds,
+}
+
+impl InputColumn {
+    /// Numbers that it becomes.
+    pub const fn width(&self) -> usize {
+        match &self.content {
+            Holds::Categories { encoding: Categories::OneHot, levels } => levels.len(),
+            _ => 1,
+        }
+    }
+}
+
+/// The target column of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetColumnKept {
+    /// Its name in the header, or its number, from 1.
+    pub name: String,
+    /// Where it stands, from 0.
+    pub position: usize,
+    /// Classes or numbers.
+    pub kind: Kind,
+    /// Class names in the order of the class indices; empty for regression.
+    pub labels: Vec<String>,
+}
+
+/// What the columns of a file mean.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    /// Whether the columns have names.
+    pub named: bool,
+    /// Whether the file was svmlight, whose rows leave zeros out.
+    pub sparse: bool,
+    /// The input columns, left to right.
+    pub columns: Vec<InputColumn>,
+    /// Columns that are left out, by their place in a file that has the target.
+    pub dropped: Vec<(usize, String)>,
+    /// The target.
+    pub target: TargetColumnKept,
+}
+
+/// The target of one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Truth {
+    /// A class index.
+    Class(u32),
+    /// A number.
+    Value(f64),
+}
+
+/// Targets of several rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Truths {
+    /// Class indices.
+    Classes(Vec<u32>),
+    /// Numbers.
+    Values(Vec<f64>),
+}
+
+impl Truths {
+    /// None yet, of this kind.
+    pub const fn none(kind: Kind) -> Self {
+        match kind {
+            Kind::Classification => Self::Classes(Vec::new()),
+            Kind::Regression => Self::Values(Vec::new()),
+        }
+    }
+
+    /// How many.
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Classes(labels) => labels.len(),
+            Self::Values(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One more.
+    ///
+    /// # Panics
+    /// If it is of the other kind: a schema gives one kind.
+    pub fn push(&mut self, truth: Truth) {
+        match (self, truth) {
+            (Self::Classes(labels), Truth::Class(label)) => labels.push(label),
+            (Self::Values(values), Truth::Value(value)) => values.push(value),
+            _ => panic!("a schema has one kind of target"),
+        }
+    }
+}
+
+impl Schema {
+    /// Numbers that a row becomes, `d`.
+    pub fn width(&self) -> usize {
+        self.columns.iter().map(InputColumn::width).sum()
+    }
+
+    /// Whether any column holds categories.
+    pub fn has_categories(&self) -> bool {
+        self.columns.iter().any(|column| column.content != Holds::Numbers)
+    }
+
+    /// A name for each of the `d` numbers.
+    pub fn feature_names(&self) -> Vec<String> {
+        let mut names = Vec::with_capacity(self.width());
+        for column in &self.columns {
+            match &column.content {
+                Holds::Categories { encoding: Categories::OneHot, levels } => {
+                    names.extend(levels.iter().map(|level| format!("{}={level}", column.name)));
+                }
+                _ => names.push(column.name.clone()),
+            }
+        }
+        names
+    }
+
+    /// Checks that what was read from a model file can be one.
+    ///
+    /// # Errors
+    /// [`DataError::Format`] names what is wrong.
+    pub fn check(&self) -> Result<(), DataError> {
+        let wrong = |problem: String| Err(DataError::format("the schema", problem));
+        if self.columns.is_empty() {
+            return wrong("has no input column".to_owned());
+        }
+        let mut places: Vec<usize> = self.columns.iter().map(|column| column.position).collect();
+        if !places.is_sorted() {
+            return wrong("has columns out of order".to_owned());
+        }
+        places.dedup();
+        if places.len() != self.columns.len() {
+            return wrong("has two columns in one place".to_owned());
+        }
+        for column in &self.columns {
+            if let Holds::Categories { levels, .. } = &column.content {
+                let mut sorted: Vec<&String> = levels.iter().collect();
+                sorted.sort();
+                sorted.dedup();
+                if levels.is_empty() || sorted.len() != levels.len() {
+                    return wrong(format!("has no or repeated levels in column `{}`", column.name));
+                }
+            }
+        }
+        let classes = self.target.kind == Kind::Classification;
+        if classes != (self.target.labels.len() >= 2) {
+            return wrong(format!("has {} class names", self.target.labels.len()));
+        }
+        Ok(())
+    }
+
+    /// A reader of files with these columns.
+    ///
+    /// # Errors
+    /// See [`Reading::next`]; here [`DataError::Format`] if the header has other columns.
+    pub fn read<'a>(&'a self, file: &'a RowFile) -> Result<Reading<'a>, DataError> {
+        Reading::new(self, file)
+    }
+}
+
+/// The first few of many.
+fn some_of(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
+    let more =
+        if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

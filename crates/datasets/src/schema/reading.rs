@@ -1,0 +1,302 @@
+use super::{Categories, Holds, InputColumn, Schema, TargetColumnKept, Truth, Truths, some_of};
+use crate::rows::{Field, Row, RowFile, RowFormat};
+use crate::table::label_name;
+use crate::{DataError, Kind};
+use ndarray::Array2;
+use std::collections::BTreeMap;
+
+/// A row that a schema has read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReadRow<'a> {
+    /// Where it begins in the file.
+    pub line: usize,
+    /// Its `d` numbers, NaN where one is missing.
+    pub numbers: &'a [f64],
+    /// Its target.
+    pub truth: Option<Truth>,
+}
+
+/// One pass over a file whose columns a schema knows.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    schema: &'a Schema,
+    file: &'a RowFile,
+    rows: crate::rows::Rows<'a>,
+    /// Where each input column stands in this file, and where the target does, if it is there.
+    places: Vec<usize>,
+    target: Option<usize>,
+    /// Level to number, by column.
+    levels: Vec<BTreeMap<&'a str, usize>>,
+    labels: BTreeMap<&'a str, u32>,
+    /// The names in the first row have still to be skipped.
+    skip: bool,
+    row: Vec<f64>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(schema: &'a Schema, file: &'a RowFile) -> Result<Self, DataError> {
+        let wrong = |problem: String| DataError::format(file.name(), problem);
+        let sparse = file.format() == RowFormat::Svmlight;
+        if sparse != schema.sparse {
+            let (is, was) = if sparse { ("svmlight", "a table") } else { ("a table", "svmlight") };
+            return Err(wrong(format!("is {is}, but the model was fitted on {was}")));
+        }
+        let levels = schema.columns.iter().map(|column| match &column.content {
+            Holds::Numbers => BTreeMap::new(),
+            Holds::Categories { levels, .. } => {
+                levels.iter().enumerate().map(|(at, level)| (level.as_str(), at)).collect()
+            }
+        });
+        let labels = schema.target.labels.iter().enumerate();
+        let mut reading = Self {
+            schema,
+            file,
+            rows: file.rows()?,
+            places: schema.columns.iter().map(|column| column.position).collect(),
+            target: Some(schema.target.position),
+            levels: levels.collect(),
+            labels: labels.map(|(at, label)| (label.as_str(), at as u32)).collect(),
+            skip: schema.named && matches!(file.format(), RowFormat::Text(_)),
+            row: vec![0.0; schema.width()],
+        };
+        if !sparse {
+            reading.find_columns()?;
+        }
+        Ok(reading)
+    }
+
+    /// Compares the header, or the number of fields, with the schema.
+    fn find_columns(&mut self) -> Result<(), DataError> {
+        let wrong = |problem: String| DataError::format(self.file.name(), problem);
+        let mut first = self.file.rows()?;
+        let names: Vec<String> = if let Some(names) = first.names() {
+            names.to_vec()
+        } else {
+            let Some((_, Row::Fields(fields))) = first.next()? else {
+                return Err(wrong("holds no rows".to_owned()));
+            };
+            (0..fields.len()).map(|at| fields.field(at).text()).collect()
+        };
+        let schema = self.schema;
+        // All columns of the file at fit time, in order; the target may be absent now.
+        let mut expected: Vec<(usize, &str)> = schema
+            .columns
+            .iter()
+            .map(|column| (column.position, column.name.as_str()))
+            .chain(schema.dropped.iter().map(|(at, name)| (*at, name.as_str())))
+            .collect();
+        expected.sort_unstable();
+        let target = (schema.target.position, schema.target.name.as_str());
+        let mut with_target = expected.clone();
+        with_target.push(target);
+        with_target.sort_unstable();
+        let here = |columns: &[(usize, &str)], position: usize| {
+            columns.iter().position(|&(at, _)| at == position).unwrap_or_default()
+        };
+        let fits = |columns: &[(usize, &str)]| {
+            columns.len() == names.len()
+                && (!schema.named || columns.iter().zip(&names).all(|((_, a), b)| a == b))
+        };
+        let found = [with_target.as_slice(), expected.as_slice()].into_iter().find(|c| fits(c));
+        let Some(columns) = found else {
+            return Err(wrong(difference(&with_target, &expected, &names, schema.named)));
+        };
+        self.target = (columns.len() == with_target.len()).then(|| here(columns, target.0));
+        self.places = schema.columns.iter().map(|column| here(columns, column.position)).collect();
+        Ok(())
+    }
+
+    /// Whether the file has the target.
+    pub const fn has_target(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// The next row; its target is `None` where the file has none, or where it is asked not to be
+    /// looked at.
+    ///
+    /// # Errors
+    /// What breaks the format; text where a number is due; a category or class that was not seen
+    /// at fit time; a missing target.
+    pub fn next(&mut self, with_target: bool) -> Result<Option<ReadRow<'_>>, DataError> {
+        if std::mem::take(&mut self.skip) {
+            self.rows.next()?;
+        }
+        let Self { schema, file, rows, places, target, levels, labels, row, .. } = self;
+        let Some((line, found)) = rows.next()? else { return Ok(None) };
+        let name = file.name();
+        let told = match found {
+            Row::Sparse { target, entries } => {
+                sparse_row(schema, entries, row)
+                    .map_err(|problem| DataError::line(name, line, problem))?;
+                with_target.then(|| (label_name(target), Some(target)))
+            }
+            Row::Fields(fields) => {
+                let mut to = 0;
+                for ((column, &at), levels) in schema.columns.iter().zip(&*places).zip(&*levels) {
+                    let cells = &mut row[to..to + column.width()];
+                    read_field(column, fields.field(at), levels, cells)
+                        .map_err(|problem| DataError::line(name, line, problem))?;
+                    to += column.width();
+                }
+                target.filter(|_| with_target).map(|at| {
+                    let field = fields.field(at);
+                    (field.text(), field.number())
+                })
+            }
+        };
+        let truth = told
+            .map(|(text, number)| read_truth(&schema.target, labels, &text, number))
+            .transpose()
+            .map_err(|problem| DataError::line(name, line, problem))?;
+        Ok(Some(ReadRow { line, numbers: row, truth }))
+    }
+
+    /// Up to `most` further rows, `n × d`, with their targets if they are wanted.
+    ///
+    /// # Errors
+    /// As [`Reading::next`].
+    ///
+    /// # Panics
+    /// Never: every row has `d` numbers.
+    pub fn chunk(
+        &mut self,
+        most: usize,
+        with_target: bool,
+    ) -> Result<(Array2<f64>, Truths, Vec<usize>), DataError> {
+        let width = self.row.len();
+        let (mut numbers, mut lines) = (Vec::new(), Vec::new());
+        let mut truths = Truths::none(self.schema.target.kind);
+        while lines.len() < most {
+            let Some(row) = self.next(with_target)? else { break };
+            numbers.extend_from_slice(row.numbers);
+            lines.push(row.line);
+            if let Some(truth) = row.truth {
+                truths.push(truth);
+            }
+        }
+        let inputs = Array2::from_shape_vec((lines.len(), width), numbers);
+        Ok((inputs.expect("every row has d numbers"), truths, lines))
+    }
+}
+
+/// Lays out the columns of an svmlight row that are not 0.
+fn sparse_row(schema: &Schema, entries: &[(u32, f64)], row: &mut [f64]) -> Result<(), String> {
+    row.fill(0.0);
+    let base = schema.columns[0].position as u32;
+    for &(column, value) in entries {
+        let at = column.checked_sub(base).map(|at| at as usize).filter(|&at| at < row.len());
+        let Some(at) = at else {
+            let last = base + row.len() as u32 - 1;
+            return Err(format!("has column {column}, but the model knows {base} to {last}"));
+        };
+        row[at] = value;
+    }
+    Ok(())
+}
+
+/// Writes the numbers that a field becomes, NaN where it is missing.
+fn read_field(
+    column: &InputColumn,
+    field: Field<'_>,
+    known: &BTreeMap<&str, usize>,
+    cells: &mut [f64],
+) -> Result<(), String> {
+    let name = &column.name;
+    if field == Field::Missing {
+        cells.fill(f64::NAN);
+        return Ok(());
+    }
+    match &column.content {
+        Holds::Numbers => {
+            cells[0] = field.number().ok_or_else(|| {
+                format!(
+                    "`{}` in column `{name}` is not a finite number; mend it, or name the column a \
+                     category (--categorical {name})",
+                    shown(&field.text())
+                )
+            })?;
+        }
+        Holds::Categories { encoding, levels } => {
+            let text = field.text();
+            let level = *known.get(text.as_str()).ok_or_else(|| {
+                format!(
+                    "category `{}` in column `{name}` was not seen at fit time; seen were {}",
+                    shown(&text),
+                    some_of(levels)
+                )
+            })?;
+            match encoding {
+                Categories::Ordinal => cells[0] = level as f64,
+                Categories::OneHot => {
+                    cells.fill(0.0);
+                    cells[level] = 1.0;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_truth(
+    target: &TargetColumnKept,
+    labels: &BTreeMap<&str, u32>,
+    text: &str,
+    number: Option<f64>,
+) -> Result<Truth, String> {
+    let name = &target.name;
+    if text.is_empty() {
+        return Err(format!("the target (column `{name}`) is missing; remove the row"));
+    }
+    if target.kind == Kind::Regression {
+        let problem =
+            || format!("the target `{}` (column `{name}`) is not a finite number", shown(text));
+        return number.map(Truth::Value).ok_or_else(problem);
+    }
+    // `1`, `1.0` and `+1` are one class.
+    let class = number.map_or_else(|| text.to_owned(), label_name);
+    labels.get(class.as_str()).copied().map(Truth::Class).ok_or_else(|| {
+        let seen = some_of(&target.labels);
+        format!("class `{}` was not seen at fit time; seen were {seen}", shown(&class))
+    })
+}
+
+/// The beginning of a text that may be long.
+fn shown(text: &str) -> String {
+    text.chars().take(32).collect()
+}
+
+/// Why the columns of a file are not those of a model.
+fn difference(
+    with_target: &[(usize, &str)],
+    without: &[(usize, &str)],
+    found: &[String],
+    named: bool,
+) -> String {
+    let counts = format!(
+        "has {} columns, but the model was fitted on {} ({} with the target)",
+        found.len(),
+        without.len(),
+        with_target.len()
+    );
+    if !named {
+        return counts;
+    }
+    let known: Vec<&str> = with_target.iter().map(|&(_, name)| name).collect();
+    if let Some(name) =
+        without.iter().map(|&(_, name)| name).find(|name| !found.iter().any(|f| f == name))
+    {
+        return format!("has no column `{name}`, which the model was fitted on");
+    }
+    if let Some(name) = found.iter().find(|name| !known.contains(&name.as_str())) {
+        return format!("has a column `{name}` that the model does not know; remove it");
+    }
+    let has_target = found.len() == with_target.len();
+    let expected = if has_target { with_target } else { without };
+    match expected.iter().zip(found).enumerate().find(|(_, ((_, a), b))| a != b) {
+        Some((at, ((_, name), other))) => format!(
+            "has its columns in another order: column {} is `{other}`, but was `{name}` at fit time",
+            at + 1
+        ),
+        None => counts,
+    }
+}

@@ -1,0 +1,207 @@
+use crate::evaluate::chance;
+use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};
+use mercer_learning::{Method, Metric, Task};
+use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_difference, paired_t};
+use serde::Serialize;
+
+/// One method of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodScores {
+    /// Its evaluation, or why there is none.
+    pub evaluation: Result<Evaluation, String>,
+    /// The method.
+    pub method: String,
+    /// How it is called in a table's head.
+    pub title: String,
+    /// Mean rank over the splits, 1 the best.
+    pub rank: Option<f64>,
+}
+
+/// The best method against another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair {
+    /// The method of the best mean.
+    pub best: String,
+    /// The other.
+    pub other: String,
+    /// Mean difference of the metric, best minus other.
+    pub difference: f64,
+    /// 95 % interval of it by the corrected test.
+    pub interval: (f64, f64),
+    /// Two-sided p of the paired t-test that takes the splits for independent.
+    pub p_naive: f64,
+    /// Two-sided p of the corrected resampled t-test.
+    pub p_corrected: f64,
+    /// The same after Holm, over all pairs of this table.
+    pub p_holm: f64,
+}
+
+/// Several methods on identical splits of one table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The table's file.
+    pub data: String,
+    /// Its rows and columns.
+    pub shape: (usize, usize),
+    /// The target.
+    pub target: String,
+    /// The task.
+    pub task: &'static str,
+    /// How the rows were divided.
+    pub splitting: String,
+    /// How many splits.
+    pub splits: usize,
+    /// What the methods are compared by.
+    pub metric: &'static str,
+    /// What is worth knowing beside them: the share of the largest class, or the target's deviation.
+    pub chance: f64,
+    /// The methods in the order asked for.
+    pub methods: Vec<MethodScores>,
+    /// The best against each other one, in that order.
+    pub pairs: Vec<Pair>,
+    /// Differences of mean ranks below this are not told apart (Nemenyi, 5 %); the splits share
+    /// rows, so it is smaller than it should be.
+    pub critical_difference: Option<f64>,
+}
+
+impl Comparison {
+    /// The metric.
+    pub fn primary(&self) -> Metric {
+        if self.metric == Metric::Accuracy.name() { Metric::Accuracy } else { Metric::Rmse }
+    }
+
+    /// Methods that could not be evaluated.
+    pub fn failed(&self) -> usize {
+        self.methods.iter().filter(|method| method.evaluation.is_err()).count()
+    }
+}
+
+/// Evaluates several methods on identical splits and tests the best against the others.
+///
+/// A method whose fit fails has its error in its place. The test is the corrected resampled t
+/// (Nadeau and Bengio 2003) with Holm over the pairs; that the best was chosen by looking is not
+/// corrected for.
+///
+/// # Errors
+/// Fewer than two methods, one twice, or one that cannot do the task.
+pub fn compare(
+    methods: &[Method],
+    names: &[String],
+    table: &Table,
+    splitting: Splitting,
+    choices: &Choices<'_>,
+    mut told: impl FnMut(&str, usize, usize),
+) -> Result<Comparison, WorkbenchError> {
+    let refused = |value: String, must: &str| {
+        let must = must.to_owned();
+        Err(WorkbenchError::Argument { name: "methods", value, must })
+    };
+    if names.len() < 2 {
+        return refused(names.join(","), "at least two, separated by commas");
+    }
+    let mut titles = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            return refused(name.clone(), "named once");
+        }
+        titles.push(method_for(methods, name, table.task())?.title.to_owned());
+    }
+    let metric = primary(table.task());
+    let mut scored = Vec::new();
+    for (name, title) in names.iter().zip(titles) {
+        let found = evaluate(methods, name, table, splitting, choices, |at, of| told(name, at, of));
+        let evaluation = match found {
+            Ok(evaluation) => Ok(evaluation),
+            Err(WorkbenchError::Learning(error @ mercer_learning::LearningError::Interrupted)) => {
+                return Err(error.into());
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        scored.push(MethodScores { evaluation, method: name.clone(), title, rank: None });
+    }
+    let (pairs, critical_difference) = judge(&mut scored, metric, splitting)?;
+    let splits =
+        scored.iter().find_map(|m| m.evaluation.as_ref().ok()).map_or(0, |e| e.splits.len());
+    Ok(Comparison {
+        data: table.name.clone(),
+        shape: table.raw.dim(),
+        target: table.schema.target.name.clone(),
+        task: table.task().name(),
+        splitting: splitting.describe(),
+        splits,
+        metric: metric.name(),
+        chance: chance(table).1,
+        methods: scored,
+        pairs,
+        critical_difference,
+    })
+}
+
+/// Ranks, and the tests of the best against the others.
+fn judge(
+    scored: &mut [MethodScores],
+    metric: Metric,
+    splitting: Splitting,
+) -> Result<(Vec<Pair>, Option<f64>), WorkbenchError> {
+    let values: Vec<(usize, Vec<f64>)> = scored
+        .iter()
+        .enumerate()
+        .filter_map(|(at, method)| {
+            let evaluation = method.evaluation.as_ref().ok()?;
+            Some((at, evaluation.splits.iter().map(|split| split[metric.name()]).collect()))
+        })
+        .collect();
+    if values.len() < 2 {
+        return Ok((Vec::new(), None));
+    }
+    let splits = values[0].1.len();
+    let by_split: Vec<Vec<f64>> =
+        (0..splits).map(|split| values.iter().map(|(_, scores)| scores[split]).collect()).collect();
+    let ranks = average_ranks(&by_split, metric.larger_is_better())?;
+    for ((at, _), rank) in values.iter().zip(ranks) {
+        scored[*at].rank = Some(rank);
+    }
+    let critical_difference = if splits > 1 {
+        Some(nemenyi_critical_difference(values.len(), splits, 0.05)?)
+    } else {
+        None
+    };
+    let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
+    let worth =
+        |scores: &[f64]| if metric.larger_is_better() { mean(scores) } else { -mean(scores) };
+    // Of equal means the one named first.
+    let mut best = 0;
+    for (index, (_, scores)) in values.iter().enumerate() {
+        if worth(scores) > worth(&values[best].1) {
+            best = index;
+        }
+    }
+    if splits < 2 {
+        return Ok((Vec::new(), None));
+    }
+    let mut pairs = Vec::new();
+    for (index, (at, scores)) in values.iter().enumerate().filter(|&(index, _)| index != best) {
+        debug_assert_ne!(index, best);
+        let differences: Vec<f64> = values[best].1.iter().zip(scores).map(|(a, b)| a - b).collect();
+        let corrected = corrected_t(&differences, splitting.test_over_train())?;
+        pairs.push(Pair {
+            best: scored[values[best].0].method.clone(),
+            other: scored[*at].method.clone(),
+            difference: corrected.mean_difference,
+            interval: corrected.interval(0.95),
+            p_naive: paired_t(&differences)?.p_two_sided,
+            p_corrected: corrected.p_two_sided,
+            p_holm: 1.0,
+        });
+    }
+    let adjusted = holm(&pairs.iter().map(|pair| pair.p_corrected).collect::<Vec<_>>())?;
+    for (pair, p) in pairs.iter_mut().zip(adjusted) {
+        pair.p_holm = p;
+    }
+    Ok((pairs, critical_difference))
+}
+
+/// Whether a table is of classes.
+pub(crate) const fn is_classes(task: Task) -> bool {
+    matches!(task, Task::Classification { .. })
+}

@@ -1,0 +1,117 @@
+use mercer_datasets::DataError;
+use mercer_harness::HarnessError;
+use mercer_learning::LearningError;
+use mercer_render::RenderError;
+use mercer_statistics::StatisticsError;
+use std::path::PathBuf;
+
+/// Why a table could not be fitted, a model not be kept, or an evaluation not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkbenchError {
+    /// A method asked for a task that it cannot do.
+    #[error("`{method}` cannot do {task}; these can: {able}")]
+    CannotDo {
+        /// The method.
+        method: String,
+        /// The task.
+        task: &'static str,
+        /// The methods that can.
+        able: String,
+    },
+    /// An argument outside its range.
+    #[error("`{name}` is {value}; it must be {must}")]
+    Argument {
+        /// Name of the argument.
+        name: &'static str,
+        /// Its value, printed.
+        value: String,
+        /// What is allowed.
+        must: String,
+    },
+    /// A file that would be overwritten.
+    #[error("{path} exists; choose another name, or overwrite it with --force")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The operating system refused to read or write.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file that is no model, or a damaged one.
+    #[error("{path} is no model that can be used: {problem}")]
+    ModelFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A model file of a later format.
+    #[error(
+        "{path} has model format {found}; this program reads {known}.x: use a newer program, or fit the model again"
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: String,
+        /// The major format known here.
+        known: u32,
+    },
+    /// A method without class probabilities.
+    #[error("`{method}` gives no probabilities{why}; leave --proba out for labels")]
+    NoProbabilities {
+        /// The method.
+        method: String,
+        /// Why not, or nothing.
+        why: &'static str,
+    },
+    /// A file without the target column where it is needed.
+    #[error("{file} has no column `{target}`, the target; it is needed to score predictions")]
+    NoTarget {
+        /// The file.
+        file: String,
+        /// The target's name.
+        target: String,
+    },
+    /// Reading the table.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Fitting or predicting.
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+    /// Tuning.
+    #[error(transparent)]
+    Harness(#[from] HarnessError),
+    /// Drawing.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// A test.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+}
+
+impl WorkbenchError {
+    /// Whether the user's words are at fault, not the data.
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::CannotDo { .. }
+                | Self::Argument { .. }
+                | Self::Exists { .. }
+                | Self::NoProbabilities { .. }
+                | Self::Data(DataError::Argument { .. })
+                | Self::Learning(
+                    LearningError::UnknownMethod { .. }
+                        | LearningError::Setting { .. }
+                        | LearningError::Settings { .. }
+                        | LearningError::Task { .. }
+                )
+        )
+    }
+}

@@ -1,0 +1,234 @@
+use crate::fit::{fit_sample, scores_of};
+use crate::{Choices, Model, Scores, Table, WorkbenchError, method_for, primary};
+use mercer_datasets::{Split, Truths, k_folds, random_split};
+use mercer_learning::{Method, Metric, Settings, Streams, Task};
+use mercer_statistics::{corrected_t, summarise, wilson_interval};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How the rows are divided into training and test rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Splitting {
+    /// `repeats` times into `folds` parts, each of which is the test part once.
+    Folds {
+        /// Number of parts, at least 2.
+        folds: usize,
+        /// How often the rows are shuffled anew.
+        repeats: usize,
+    },
+    /// `repeats` random test parts of this share.
+    HoldOut {
+        /// Share of the rows that test, in `(0, 1)`.
+        test: f64,
+        /// How many.
+        repeats: usize,
+    },
+}
+
+impl Default for Splitting {
+    /// Ten splits: five folds, twice.
+    fn default() -> Self {
+        Self::Folds { folds: 5, repeats: 2 }
+    }
+}
+
+impl Splitting {
+    /// The splits of so many rows; they depend on the seed and not on any method.
+    ///
+    /// # Errors
+    /// [`WorkbenchError::Argument`] if there are too few rows, or nothing to do.
+    pub fn splits(self, rows: usize, streams: &Streams) -> Result<Vec<Split>, WorkbenchError> {
+        let refused =
+            |name, value: String, must: String| Err(WorkbenchError::Argument { name, value, must });
+        let mut splits = Vec::new();
+        let repeats = match self {
+            Self::Folds { repeats, .. } | Self::HoldOut { repeats, .. } => repeats,
+        };
+        if repeats == 0 {
+            return refused("repeats", "0".to_owned(), "at least 1".to_owned());
+        }
+        for repeat in 0..repeats {
+            let mut rng = streams.child("splits").rng(&format!("repeat {repeat}"));
+            match self {
+                Self::Folds { folds, .. } => {
+                    if folds < 2 || folds > rows {
+                        let must = format!("at least 2 and at most the {rows} rows");
+                        return refused("folds", folds.to_string(), must);
+                    }
+                    splits.extend(k_folds(rows, folds, &mut rng));
+                }
+                Self::HoldOut { test, .. } => {
+                    if !(test > 0.0 && test < 1.0) {
+                        let must = "above 0 and below 1".to_owned();
+                        return refused("holdout", test.to_string(), must);
+                    }
+                    if rows < 2 {
+                        let must = "at least 2 to hold some out".to_owned();
+                        return refused("rows", rows.to_string(), must);
+                    }
+                    splits.push(random_split(rows, 1.0 - test, &mut rng));
+                }
+            }
+        }
+        Ok(splits)
+    }
+
+    /// `n_test / n_train`, which the corrected test needs.
+    pub const fn test_over_train(self) -> f64 {
+        match self {
+            Self::Folds { folds, .. } => 1.0 / (folds as f64 - 1.0),
+            Self::HoldOut { test, .. } => test / (1.0 - test),
+        }
+    }
+
+    /// In words.
+    pub fn describe(self) -> String {
+        let times =
+            |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        match self {
+            Self::Folds { folds, repeats } => format!("{folds} folds, {}", times(repeats)),
+            Self::HoldOut { test, repeats } => {
+                format!("{:.0} % of the rows held out, {}", 100.0 * test, times(repeats))
+            }
+        }
+    }
+}
+
+/// A metric over several splits.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Its mean.
+    pub mean: f64,
+    /// Its deviation over the splits, divided by `J − 1`; `None` of one split.
+    pub std: Option<f64>,
+    /// 95 % interval of the mean, if one can be had: over splits by the corrected resampled t
+    /// (Nadeau and Bengio 2003), on one test part by Wilson for accuracies.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// How well a method does on rows that it was not fitted to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// The method.
+    pub method: String,
+    /// The task.
+    pub task: &'static str,
+    /// Metrics of each split.
+    pub splits: Vec<Scores>,
+    /// The same over all splits, accuracies as fractions, errors in units of the target.
+    pub estimates: BTreeMap<String, Estimate>,
+    /// Settings of each split: they differ where they were tuned.
+    pub settings: Vec<Settings>,
+    /// Test rows of the first split.
+    pub test_rows: usize,
+}
+
+/// Fits a method on the training part of every split and scores it on the test part. Filling,
+/// scaling and tuning see the training part only.
+///
+/// # Errors
+/// If the method cannot do the task, or a fit fails.
+pub fn evaluate(
+    methods: &[Method],
+    name: &str,
+    table: &Table,
+    splitting: Splitting,
+    choices: &Choices<'_>,
+    mut told: impl FnMut(usize, usize),
+) -> Result<Evaluation, WorkbenchError> {
+    let method = method_for(methods, name, table.task())?;
+    let streams = Streams::root(choices.seed);
+    let splits = splitting.splits(table.rows(), &streams)?;
+    let (mut scores, mut settings) = (Vec::new(), Vec::new());
+    for (index, split) in splits.iter().enumerate() {
+        choices.limits.check()?;
+        let preparation = table.prepare(&split.train, choices.scaling, choices.impute)?;
+        let train = table.sample(&split.train, &preparation)?;
+        let fitted =
+            fit_sample(method, &train, choices, &streams.child(&format!("split {index}")))?;
+        scores.push(scores_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?);
+        settings.push(fitted.settings);
+        told(index + 1, splits.len());
+    }
+    let test_rows = splits[0].test.len();
+    let estimates = estimates(&scores, table.task(), test_rows, splitting.test_over_train())?;
+    Ok(Evaluation {
+        method: method.name.to_owned(),
+        task: table.task().name(),
+        splits: scores,
+        estimates,
+        settings,
+        test_rows,
+    })
+}
+
+/// Scores a kept model on a table that was read with its schema.
+///
+/// # Errors
+/// As [`Model::score`].
+pub fn evaluate_model(
+    model: &Model,
+    table: &Table,
+    threads: usize,
+) -> Result<Evaluation, WorkbenchError> {
+    let (_, scores) = model.score(table, threads)?;
+    let (task, test_rows) = (table.task(), table.rows());
+    let splits = vec![scores];
+    Ok(Evaluation {
+        method: model.header.method.clone(),
+        task: task.name(),
+        estimates: estimates(&splits, task, test_rows, 1.0)?,
+        splits,
+        settings: vec![model.header.settings.clone()],
+        test_rows,
+    })
+}
+
+fn estimates(
+    splits: &[Scores],
+    task: Task,
+    test_rows: usize,
+    test_over_train: f64,
+) -> Result<BTreeMap<String, Estimate>, WorkbenchError> {
+    let mut estimates = BTreeMap::new();
+    // A metric that one split lacks (no variance there) has no mean over all.
+    let names =
+        splits[0].keys().filter(|name| splits.iter().all(|split| split.contains_key(*name)));
+    for name in names {
+        let values: Vec<f64> = splits.iter().map(|split| split[name]).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let std = summarise(&values).filter(|_| values.len() > 1).map(|summary| summary.sample_std);
+        let interval = if values.len() > 1 {
+            // The mean's distance from 0, with the variance of overlapping training parts.
+            let (low, high) = corrected_t(&values, test_over_train)?.interval(0.95);
+            let accuracy = matches!(task, Task::Classification { .. });
+            Some(if accuracy { (low.max(0.0), high.min(1.0)) } else { (low, high) })
+        } else if name == Metric::Accuracy.name() {
+            let correct = (mean * test_rows as f64).round() as u64;
+            Some(wilson_interval(correct, test_rows as u64, 0.95)?)
+        } else {
+            None
+        };
+        estimates.insert(name.clone(), Estimate { mean, std, interval });
+    }
+    Ok(estimates)
+}
+
+/// What a method is worth that does not look at the inputs: the share of the most frequent class,
+/// or the deviation of the target.
+pub(crate) fn chance(table: &Table) -> (Metric, f64) {
+    let value = match &table.truths {
+        Truths::Classes(labels) => {
+            let mut counts = vec![0usize; table.task().outputs()];
+            for &label in labels {
+                counts[label as usize] += 1;
+            }
+            *counts.iter().max().unwrap_or(&0) as f64 / labels.len() as f64
+        }
+        Truths::Values(values) => {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            (values.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
+        }
+    };
+    (primary(table.task()), value)
+}

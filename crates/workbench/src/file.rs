@@ -1,0 +1,214 @@
+//! The model file: safetensors, whose arrays are the predictor's and whose metadata hold the header
+//! as JSON. Loading runs nothing that the file says; all it can choose is which registered method
+//! restores the arrays.
+
+use crate::{Header, MAJOR, Model, WorkbenchError};
+use mercer_learning::{Method, Numbers, State, Tensor, find};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// The one name among the metadata: the header as a line of JSON, then the check sum of header and
+/// arrays. One name, because several would be written in any order.
+const HEADER: &str = "mercer";
+
+/// Bytes of a model file at most.
+const LARGEST: u64 = 64 << 30;
+
+/// Bytes of an array, little end first.
+struct Raw<'a> {
+    dtype: Dtype,
+    shape: &'a [usize],
+    bytes: Vec<u8>,
+}
+
+impl safetensors::View for &Raw<'_> {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+    fn shape(&self) -> &[usize] {
+        self.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+fn bytes_of(tensor: &Tensor) -> Raw<'_> {
+    let (dtype, bytes) = match &tensor.numbers {
+        Numbers::F64(values) => (Dtype::F64, values.iter().flat_map(|v| v.to_le_bytes()).collect()),
+        Numbers::F32(values) => (Dtype::F32, values.iter().flat_map(|v| v.to_le_bytes()).collect()),
+        Numbers::U32(values) => (Dtype::U32, values.iter().flat_map(|v| v.to_le_bytes()).collect()),
+    };
+    Raw { dtype, shape: &tensor.shape, bytes }
+}
+
+fn tensor_of(name: &str, view: &TensorView<'_>) -> Result<Tensor, String> {
+    fn numbers<const N: usize, T>(data: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
+        let (words, _) = data.as_chunks::<N>();
+        words.iter().map(|&word| read(word)).collect()
+    }
+    // The library has checked that the bytes are as many as the shape and the type say.
+    let numbers = match view.dtype() {
+        Dtype::F64 => Numbers::F64(numbers(view.data(), f64::from_le_bytes)),
+        Dtype::F32 => Numbers::F32(numbers(view.data(), f32::from_le_bytes)),
+        Dtype::U32 => Numbers::U32(numbers(view.data(), u32::from_le_bytes)),
+        other => return Err(format!("array `{name}` is of type {other:?}")),
+    };
+    Ok(Tensor { shape: view.shape().to_vec(), column_major: false, numbers })
+}
+
+/// SHA-256 over the header and every array with its name and shape, in order of name.
+fn check_sum<'a>(
+    header: &str,
+    arrays: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
+) -> String {
+    let mut hash = Sha256::new();
+    let mut part = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    part(header.as_bytes());
+    for (name, shape, bytes) in arrays {
+        part(name.as_bytes());
+        part(format!("{shape:?}").as_bytes());
+        part(bytes);
+    }
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}"); // writing to a string cannot fail
+        text
+    })
+}
+
+impl Model {
+    /// The bytes of its file.
+    ///
+    /// # Errors
+    /// [`WorkbenchError::ModelFile`] if it cannot be written as such a file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, WorkbenchError> {
+        let wrong = |problem: String| WorkbenchError::ModelFile { path: "model".into(), problem };
+        let header =
+            serde_json::to_string(&self.header).map_err(|error| wrong(error.to_string()))?;
+        let state = self.predictor.state();
+        let arrays: BTreeMap<String, Raw<'_>> =
+            state.tensors().into_iter().map(|(name, tensor)| (name, bytes_of(tensor))).collect();
+        let parts =
+            arrays.iter().map(|(name, array)| (name.as_str(), array.shape, array.bytes.as_slice()));
+        let sum = check_sum(&header, parts);
+        let metadata = HashMap::from([(HEADER.to_owned(), format!("{header}\n{sum}"))]);
+        let views = arrays.iter().map(|(name, array)| (name.as_str(), array));
+        safetensors::serialize(views, Some(metadata)).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// Writes it to a file, whole or not at all; an existing one only if `overwrite`.
+    ///
+    /// # Errors
+    /// [`WorkbenchError::Exists`], [`WorkbenchError::Io`].
+    pub fn save(&self, path: &Path, overwrite: bool) -> Result<(), WorkbenchError> {
+        if path.exists() && !overwrite {
+            return Err(WorkbenchError::Exists { path: path.to_owned() });
+        }
+        let bytes = self.to_bytes()?;
+        let io = |source| WorkbenchError::Io { path: path.to_owned(), source };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut file =
+            tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(io)?;
+        file.write_all(&bytes).map_err(io)?;
+        file.as_file().sync_all().map_err(io)?;
+        let kept = if overwrite {
+            file.persist(path).map_err(|error| error.error)
+        } else {
+            file.persist_noclobber(path).map_err(|error| error.error)
+        };
+        kept.map(drop).map_err(io)
+    }
+
+    /// Reads it from a file.
+    ///
+    /// # Errors
+    /// [`WorkbenchError::ModelFile`] names what is wrong: no such format, cut short, edited, a
+    /// method that this program does not have; [`WorkbenchError::Version`]; [`WorkbenchError::Io`].
+    pub fn load(path: &Path, methods: &[Method]) -> Result<Self, WorkbenchError> {
+        let io = |source| WorkbenchError::Io { path: path.to_owned(), source };
+        let file = std::fs::File::open(path).map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
+        if metadata.is_dir() {
+            return Err(wrong("it is a folder".to_owned()));
+        }
+        if metadata.len() > LARGEST {
+            return Err(wrong(format!("it has {} bytes, more than {LARGEST}", metadata.len())));
+        }
+        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        file.take(LARGEST).read_to_end(&mut bytes).map_err(io)?;
+        Self::from_bytes(&bytes, path, methods)
+    }
+
+    /// Reads it from the bytes of a file; `path` is how errors call it.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn from_bytes(
+        bytes: &[u8],
+        path: &Path,
+        methods: &[Method],
+    ) -> Result<Self, WorkbenchError> {
+        let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
+        let damaged = |error: safetensors::SafeTensorError| {
+            wrong(format!("it is not safetensors, or cut short ({error})"))
+        };
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
+        let text = metadata.metadata().as_ref().and_then(|texts| texts.get(HEADER));
+        let Some((header, sum)) = text.and_then(|text| text.split_once('\n')) else {
+            return Err(wrong(format!("its metadata lack `{HEADER}`; another program wrote it")));
+        };
+        // The version first: a later format may have another header.
+        let version: Version =
+            serde_json::from_str(header).map_err(|error| wrong(format!("its header: {error}")))?;
+        let major = version.format.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        match major {
+            Some(MAJOR) => {}
+            Some(0) | None => return Err(wrong(format!("its format is `{}`", version.format))),
+            Some(_) => {
+                let (path, found) = (path.to_owned(), version.format);
+                return Err(WorkbenchError::Version { path, found, known: MAJOR });
+            }
+        }
+        let views: BTreeMap<String, TensorView<'_>> = tensors.tensors().into_iter().collect();
+        let parts = views.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
+        if check_sum(header, parts) != sum {
+            return Err(wrong("its check sum does not match: it was edited or damaged".to_owned()));
+        }
+        let header: Header =
+            serde_json::from_str(header).map_err(|error| wrong(format!("its header: {error}")))?;
+        header.check().map_err(|error| wrong(error.to_string()))?;
+        let method = find(methods, &header.method).map_err(|error| wrong(error.to_string()))?;
+        let arrays: BTreeMap<String, Tensor> = views
+            .iter()
+            .map(|(name, view)| Ok((name.clone(), tensor_of(name, view)?)))
+            .collect::<Result<_, String>>()
+            .map_err(wrong)?;
+        let restored = State::assemble(header.state.clone(), arrays)
+            .and_then(|state| (method.restore)(&state))
+            .map_err(|error| wrong(error.to_string()))?;
+        if restored.task() != header.task() || restored.features() != header.schema.width() {
+            return Err(wrong("its arrays and its columns do not belong together".to_owned()));
+        }
+        Ok(Self { header, predictor: restored })
+    }
+}
+
+/// The part of a header that every format has.
+#[derive(serde::Deserialize)]
+struct Version {
+    format: String,
+}

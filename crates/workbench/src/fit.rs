@@ -1,0 +1,243 @@
+use crate::header::DataNote;
+use crate::tuning::tune_sample;
+use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
+use mercer_datasets::{Impute, Preparation, RowFile, Scaling, Schema, Truths};
+use mercer_learning::{
+    Fitting, LearningError, Limits, Method, Outcome, Predictions, Predictor, Sample, Settings,
+    Shape, Streams, Targets, Task, find,
+};
+use mercer_records::Tuning;
+
+/// What a user may choose about a fit.
+#[derive(Clone)]
+pub struct Choices<'a> {
+    /// Settings in place of the method's defaults.
+    pub settings: Settings,
+    /// How inputs are scaled.
+    pub scaling: Scaling,
+    /// What stands in for missing numbers; `None` refuses them.
+    pub impute: Option<Impute>,
+    /// Whether settings are tuned first, and what that may cost.
+    pub tune: Option<Budget>,
+    /// Root of the random streams.
+    pub seed: u64,
+    /// Threads of a fit.
+    pub threads: usize,
+    /// What may stop it.
+    pub limits: &'a dyn Limits,
+}
+
+impl Choices<'_> {
+    /// Defaults: standard scaling, nothing imputed or tuned, seed 1, one thread, no limits.
+    pub fn plain() -> Self {
+        Self {
+            settings: Settings::new(),
+            scaling: Scaling::Standard,
+            impute: None,
+            tune: None,
+            seed: 1,
+            threads: 1,
+            limits: &mercer_learning::Unlimited,
+        }
+    }
+}
+
+/// Training rows on which a model is scored at most: enough for two digits, cheap for all methods.
+const SCORED: usize = 10_000;
+
+/// The method of that name, if it can do the task.
+///
+/// # Errors
+/// [`LearningError::UnknownMethod`]; [`WorkbenchError::CannotDo`] names those that can.
+pub fn method_for<'a>(
+    methods: &'a [Method],
+    name: &str,
+    task: Task,
+) -> Result<&'a Method, WorkbenchError> {
+    let method = find(methods, name)?;
+    if method.tasks.include(task) {
+        return Ok(method);
+    }
+    let able = methods.iter().filter(|method| method.tasks.include(task)).map(|method| method.name);
+    let able = able.collect::<Vec<_>>().join(", ");
+    Err(WorkbenchError::CannotDo { method: name.to_owned(), task: task.name(), able })
+}
+
+/// A method fitted to a sample, after tuning if that was asked for.
+pub(crate) struct FittedTo {
+    pub outcome: Outcome<Box<dyn Predictor>>,
+    pub settings: Settings,
+    pub tuning: Option<Tuning>,
+}
+
+/// Fits a method to a prepared sample.
+pub(crate) fn fit_sample(
+    method: &Method,
+    sample: &Sample,
+    choices: &Choices<'_>,
+    streams: &Streams,
+) -> Result<FittedTo, WorkbenchError> {
+    sample.require_two_classes()?;
+    let tuning = match choices.tune {
+        Some(budget) => {
+            let fixed = &choices.settings;
+            Some(tune_sample(method, sample, fixed, budget, streams, choices.limits)?)
+        }
+        None => None,
+    };
+    let settings = completed(method, &sample.shape(), choices, tuning.as_ref());
+    let learner = method.learner(&settings, sample.task())?;
+    let mut fitting = fitting(choices, streams);
+    let outcome = learner.fit(sample, &mut fitting)?;
+    Ok(FittedTo { outcome, settings, tuning })
+}
+
+/// Defaults, overridden by what was tuned, overridden by the user.
+pub(crate) fn completed(
+    method: &Method,
+    shape: &Shape,
+    choices: &Choices<'_>,
+    tuning: Option<&Tuning>,
+) -> Settings {
+    let tuned = tuning.map(|tuning| {
+        tuning
+            .chosen
+            .iter()
+            .fold(Settings::new(), |all, (name, value)| all.with(name, value.clone()))
+    });
+    (method.defaults)(shape)
+        .overridden_by(&tuned.unwrap_or_default())
+        .overridden_by(&choices.settings)
+}
+
+pub(crate) fn fitting<'a>(choices: &Choices<'a>, streams: &Streams) -> Fitting<'a> {
+    let (threads, limits) = (choices.threads.max(1), choices.limits);
+    Fitting { streams: streams.child("fit"), threads, limits, ..Fitting::seeded(choices.seed) }
+}
+
+/// Fits a method to all rows of a table that was read from `file`.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Table, fit};
+/// let text = "x,kind\n-1,a\n-2,a\n1,b\n2,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+/// assert_eq!(model.header.training["accuracy"], 1.0);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
+/// # Errors
+/// If the method cannot do the task or refuses a setting, a number is missing, or the fit fails.
+pub fn fit(
+    methods: &[Method],
+    name: &str,
+    table: &Table,
+    file: &RowFile,
+    choices: &Choices<'_>,
+) -> Result<Model, WorkbenchError> {
+    let method = method_for(methods, name, table.task())?;
+    let rows: Vec<usize> = (0..table.rows()).collect();
+    let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
+    let sample = table.sample(&rows, &preparation)?;
+    let streams = Streams::root(choices.seed);
+    let fitted = fit_sample(method, &sample, choices, &streams)?;
+    let (training, scored) = scores_on(&*fitted.outcome.predictor, &sample, &preparation)?;
+    let schema = table.schema.clone();
+    let FittedTo { outcome, settings, tuning } = fitted;
+    let mut header =
+        header_of(method, settings, schema, preparation, file, table.rows(), choices, &outcome)?;
+    (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
+    Ok(Model { header, predictor: outcome.predictor })
+}
+
+/// The header of a model, but for its scores and its tuning.
+#[expect(clippy::too_many_arguments, reason = "a header has that many parts")]
+pub(crate) fn header_of(
+    method: &Method,
+    settings: Settings,
+    schema: Schema,
+    preparation: Preparation,
+    file: &RowFile,
+    rows: usize,
+    choices: &Choices<'_>,
+    outcome: &Outcome<Box<dyn Predictor>>,
+) -> Result<Header, WorkbenchError> {
+    Ok(Header {
+        format: format!("{MAJOR}.{MINOR}"),
+        library: env!("CARGO_PKG_VERSION").to_owned(),
+        method: method.name.to_owned(),
+        revision: method.revision,
+        settings,
+        seed: choices.seed,
+        threads: choices.threads.max(1),
+        buffer: None,
+        schema,
+        preparation,
+        data: DataNote { file: file.name().to_owned(), rows, sha256: file.sha256()? },
+        training: crate::Scores::new(),
+        training_rows: 0,
+        convergence: outcome.convergence,
+        facts: outcome.facts.clone(),
+        tuning: None,
+        state: outcome.predictor.state().outline(),
+    })
+}
+
+/// Scores of a predictor on the first of its training rows, in the units of the target, and how
+/// many these are.
+pub(crate) fn scores_on(
+    predictor: &dyn Predictor,
+    sample: &Sample,
+    preparation: &Preparation,
+) -> Result<(crate::Scores, usize), WorkbenchError> {
+    let rows: Vec<usize> = (0..sample.rows().min(SCORED)).collect();
+    let first = sample.select(&rows)?;
+    let predictions = unscaled(predictor.predict(first.inputs())?, preparation);
+    let truths = match first.targets() {
+        Targets::Classes { labels, .. } => Truths::Classes(labels.clone()),
+        Targets::Real(values) => {
+            let standard = preparation.target();
+            let back = |&value: &f64| standard.map_or(value, |standard| standard.invert(value));
+            Truths::Values(values.iter().map(back).collect())
+        }
+    };
+    let scores = score::scores(&predictions, &truths, sample.task().outputs());
+    Ok((finite(scores)?, rows.len()))
+}
+
+fn finite(scores: crate::Scores) -> Result<crate::Scores, WorkbenchError> {
+    match scores.iter().find(|(_, value)| !value.is_finite()) {
+        Some((name, value)) => {
+            let reason = format!("`{name}` of the fitted model is {value}");
+            Err(LearningError::Numerical { operation: "scoring", reason }.into())
+        }
+        None => Ok(scores),
+    }
+}
+
+/// Scores of a predictor on rows of a table, in the units of the target.
+pub(crate) fn scores_of(
+    predictor: &dyn Predictor,
+    table: &Table,
+    rows: &[usize],
+    preparation: &Preparation,
+) -> Result<crate::Scores, WorkbenchError> {
+    let sample = table.sample(rows, preparation)?;
+    let predictions = unscaled(predictor.predict(sample.inputs())?, preparation);
+    let truths: Truths = table.chosen(rows);
+    let scores = score::scores(&predictions, &truths, table.task().outputs());
+    finite(scores)
+}
+
+/// Predictions in the units of the target.
+pub(crate) fn unscaled(predictions: Predictions, preparation: &Preparation) -> Predictions {
+    match (predictions, preparation.target()) {
+        (Predictions::Real(values), Some(standard)) => {
+            Predictions::Real(values.into_iter().map(|value| standard.invert(value)).collect())
+        }
+        (predictions, _) => predictions,
+    }
+}

@@ -1,0 +1,82 @@
+use crate::Scores;
+use crate::table::task_of;
+use mercer_datasets::{DataError, Preparation, Schema};
+use mercer_learning::{Convergence, Outline, Settings, Task};
+use mercer_records::Tuning;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Major format of a model file: raised when an older program could not read it rightly.
+pub const MAJOR: u32 = 1;
+
+/// Minor format: raised when something is added that an older program may leave alone.
+pub const MINOR: u32 = 0;
+
+/// Where a model's training rows came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataNote {
+    /// Name of the file.
+    pub file: String,
+    /// Rows trained on.
+    pub rows: usize,
+    /// SHA-256 of the file's bytes.
+    pub sha256: String,
+}
+
+/// All of a model but its arrays: the JSON header of a model file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`MAJOR`] and [`MINOR`] of the program that wrote it, as `1.0`.
+    pub format: String,
+    /// Version of the library that wrote it.
+    pub library: String,
+    /// Name of the method.
+    pub method: String,
+    /// Its revision.
+    pub revision: u32,
+    /// Its settings, complete.
+    pub settings: Settings,
+    /// Root of the random streams of the fit.
+    pub seed: u64,
+    /// Threads of the fit: sums are taken in another order with another number.
+    pub threads: usize,
+    /// Rows held at a time, if the file was read in passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<usize>,
+    /// What the columns mean.
+    pub schema: Schema,
+    /// How rows are filled and scaled.
+    pub preparation: Preparation,
+    /// Where the training rows came from.
+    pub data: DataNote,
+    /// Scores on training rows: of the fit, not of what is to be expected elsewhere.
+    pub training: Scores,
+    /// Training rows behind these.
+    pub training_rows: usize,
+    /// How the fit ended.
+    pub convergence: Convergence,
+    /// Named numbers that the fit left.
+    pub facts: BTreeMap<String, f64>,
+    /// What the tuner did, if it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
+    /// The predictor, without its arrays.
+    pub state: Outline,
+}
+
+impl Header {
+    /// The task.
+    pub const fn task(&self) -> Task {
+        task_of(&self.schema)
+    }
+
+    /// Checks that the parts belong together.
+    ///
+    /// # Errors
+    /// What [`Schema::check`] and [`Preparation::check`] find.
+    pub(crate) fn check(&self) -> Result<(), DataError> {
+        self.schema.check()?;
+        self.preparation.check(&self.schema)
+    }
+}

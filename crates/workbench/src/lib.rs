@@ -1,0 +1,49 @@
+//! From a user's own table to a model that lasts.
+//!
+//! A [`Table`] is a file read into memory with the [`mercer_datasets::Schema`] of its columns;
+//! [`fit`] makes a [`Model`] of it, which predicts rows of other files with the same columns, and
+//! is saved to and loaded from one file. [`evaluate`] and [`compare`] fit on parts of a table and
+//! score on the others; [`tune`] chooses settings on it.
+//!
+//! | symbol | code | meaning | shape |
+//! |---|---|---|---|
+//! | `X` | `raw` | numbers of a table, NaN where one is missing | `n × d` |
+//! | `J` | `splits` | ways in which the rows are divided | |
+//!
+//! It is handed the methods and names none of them, nor any paper.
+
+mod compare;
+mod error;
+mod evaluate;
+mod file;
+mod fit;
+mod header;
+mod model;
+mod page;
+mod passes;
+mod score;
+mod table;
+mod tuning;
+
+pub use compare::{Comparison, MethodScores, Pair, compare};
+pub use error::WorkbenchError;
+pub use evaluate::{Estimate, Evaluation, Splitting, evaluate, evaluate_model};
+pub use fit::{Choices, fit, method_for};
+pub use header::{DataNote, Header, MAJOR, MINOR};
+pub use model::{Model, Predicted};
+pub use page::{comparison_page, tuning_page};
+pub use passes::fit_in_passes;
+pub use score::{Scores, primary};
+pub use table::Table;
+pub use tuning::{Budget, tune};
+
+/// The snippets of the book, carried out as the examples of this page are.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../book/src/own-data.md")]
+    struct OwnData;
+    #[doc = include_str!("../../../book/src/statistics.md")]
+    struct Statistics;
+    #[doc = include_str!("../../../book/src/add-a-baseline.md")]
+    struct AddABaseline;
+}

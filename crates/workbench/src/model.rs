@@ -1,0 +1,145 @@
+use crate::table::{Table, task_of};
+use crate::{Header, Scores, WorkbenchError, score};
+use mercer_datasets::{DataError, Kind};
+use mercer_learning::{Predictions, Predictor};
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// A fitted model with all that it takes to predict rows of a file.
+pub struct Model {
+    /// All but the arrays.
+    pub header: Header,
+    pub(crate) predictor: Box<dyn Predictor>,
+}
+
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Model").field("header", &self.header).finish_non_exhaustive()
+    }
+}
+
+/// Predictions for some rows, in the words and units of the target.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Predicted {
+    /// A class index of each row, see the labels of [`mercer_datasets::TargetColumnKept`].
+    Classes(Vec<u32>),
+    /// A value of each row.
+    Values(Vec<f64>),
+}
+
+impl Model {
+    /// Predicts rows that the schema has read (`n × d`, NaN where missing), on `threads` threads;
+    /// the result does not depend on their number.
+    ///
+    /// # Errors
+    /// A missing number that is not to be filled, named by its line.
+    pub fn predict(
+        &self,
+        raw: Array2<f64>,
+        file: &str,
+        lines: &[usize],
+        threads: usize,
+    ) -> Result<Predicted, WorkbenchError> {
+        let inputs = self.prepared(raw, file, lines)?;
+        let parts = side_by_side(inputs.view(), threads, |part| self.predictor.predict(part));
+        let (mut classes, mut values) = (Vec::new(), Vec::new());
+        for part in parts {
+            match part? {
+                Predictions::Classes(labels) => classes.extend(labels),
+                Predictions::Real(scaled) => values.extend(scaled),
+            }
+        }
+        Ok(match self.header.schema.target.kind {
+            Kind::Classification => Predicted::Classes(classes),
+            Kind::Regression => {
+                let standard = self.header.preparation.target();
+                let back = |value: f64| standard.map_or(value, |standard| standard.invert(value));
+                Predicted::Values(values.into_iter().map(back).collect())
+            }
+        })
+    }
+
+    /// Class probabilities of rows, `n × K`.
+    ///
+    /// # Errors
+    /// As [`Model::predict`]; [`WorkbenchError::NoProbabilities`].
+    pub fn probabilities(
+        &self,
+        raw: Array2<f64>,
+        file: &str,
+        lines: &[usize],
+        threads: usize,
+    ) -> Result<Array2<f64>, WorkbenchError> {
+        let inputs = self.prepared(raw, file, lines)?;
+        let parts = side_by_side(inputs.view(), threads, |part| self.predictor.probabilities(part));
+        let mut all = Array2::zeros((0, task_of(&self.header.schema).outputs()));
+        for part in parts {
+            let part = part.ok_or_else(|| WorkbenchError::NoProbabilities {
+                method: self.header.method.clone(),
+                why: match self.header.schema.target.kind {
+                    Kind::Regression => " (it was fitted to numbers, not to classes)",
+                    Kind::Classification => "",
+                },
+            })?;
+            all.append(Axis(0), part.view()).map_err(|error| {
+                mercer_learning::LearningError::Numerical {
+                    operation: "collecting probabilities",
+                    reason: error.to_string(),
+                }
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// Scores the model on a table that was read with its schema.
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn score(
+        &self,
+        table: &Table,
+        threads: usize,
+    ) -> Result<(Predicted, Scores), WorkbenchError> {
+        let predicted = self.predict(table.raw.clone(), &table.name, &table.lines, threads)?;
+        let predictions = match &predicted {
+            Predicted::Classes(labels) => Predictions::Classes(labels.clone()),
+            Predicted::Values(values) => Predictions::Real(values.clone()),
+        };
+        let scores = score::scores(&predictions, &table.truths, table.task().outputs());
+        Ok((predicted, scores))
+    }
+
+    fn prepared(
+        &self,
+        mut raw: Array2<f64>,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<Array2<f64>, DataError> {
+        self.header.preparation.apply(&mut raw, &self.header.schema, file, lines)?;
+        Ok(raw)
+    }
+}
+
+/// What `work` says of consecutive parts of the rows, one a thread, in order.
+fn side_by_side<T: Send>(
+    inputs: ArrayView2<'_, f64>,
+    threads: usize,
+    work: impl Fn(ArrayView2<'_, f64>) -> T + Sync,
+) -> Vec<T> {
+    // A part of a few rows is not worth a thread.
+    let parts = threads.clamp(1, inputs.nrows().div_ceil(256).max(1));
+    let rows = inputs.nrows().div_ceil(parts).max(1);
+    if parts == 1 {
+        return vec![work(inputs)];
+    }
+    std::thread::scope(|scope| {
+        let work = &work;
+        let running: Vec<_> = inputs
+            .axis_chunks_iter(Axis(0), rows)
+            .map(|part| scope.spawn(move || work(part)))
+            .collect();
+        running
+            .into_iter()
+            .map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}

@@ -1,0 +1,278 @@
+use crate::compare::is_classes;
+use crate::{Comparison, Evaluation, WorkbenchError};
+use mercer_learning::{Method, Metric, Task};
+use mercer_records::Tuning;
+use mercer_render::{
+    Axis, Block, Cell, Column, Figure, Kind, Mark, Panel, Report, Row, Section, Series, Table,
+    critical_difference,
+};
+
+/// The page of a comparison: a table of all metrics, the tests, the spread over the splits, ranks.
+///
+/// # Errors
+/// What a figure returns.
+pub fn comparison_page(comparison: &Comparison) -> Result<String, WorkbenchError> {
+    let metric = comparison.primary();
+    let (rows, columns) = comparison.shape;
+    let scale = scale_of(metric);
+    let chance = if metric == Metric::Accuracy {
+        format!(
+            "The most frequent class alone is right in {:.2} % of the rows.",
+            100.0 * comparison.chance
+        )
+    } else {
+        format!("The target's deviation, the error of its mean, is {:.4}.", comparison.chance)
+    };
+    let intro = format!(
+        "{} rows and {} input columns of `{}`, target `{}`. Every method saw the same splits: {}. \
+         {chance}",
+        rows, columns, comparison.data, comparison.target, comparison.splitting
+    );
+    let mut results = Section::new("methods", "The methods")
+        .intro(intro)
+        .block(Block::Table(scores_table(comparison)))
+        .block(Block::Figure(spread(comparison, metric, scale)));
+    if let Some(cd) = comparison.critical_difference {
+        let ranks: Vec<(String, f64)> = comparison
+            .methods
+            .iter()
+            .filter_map(|method| Some((method.title.clone(), method.rank?)))
+            .collect();
+        let diagram = critical_difference("ranks", "Mean ranks over the splits", &ranks, cd)?.caption(
+            "Methods joined by a bar differ by less than Nemenyi's critical difference at 5 %. It \
+             takes the splits for independent, which they are not: where it parts two methods and \
+             the corrected test does not, believe the test.",
+        );
+        results = results.block(Block::Diagram(diagram));
+    }
+    let mut report = Report::new(format!("Comparison on {}", comparison.data))
+        .subtitle(format!("{}, {} splits", comparison.task, comparison.splits))
+        .provenance("Library", env!("CARGO_PKG_VERSION"))
+        .section(results);
+    if !comparison.pairs.is_empty() {
+        let text = "The best mean against each other method. *Corrected* is the resampled t-test of \
+                    Nadeau and Bengio (2003), whose variance allows for training parts that overlap; \
+                    *Holm* adjusts it for the number of pairs; *naive* is the paired t-test that \
+                    takes splits for independent, and finds too much. That the best was chosen by \
+                    looking is in none of them.";
+        let section = Section::new("tests", "Which differences are real")
+            .intro(text)
+            .block(Block::Table(pairs_table(comparison, scale)));
+        report = report.section(section);
+    }
+    Ok(report.section(settings_section(comparison)).to_html()?)
+}
+
+/// Accuracies are shown in percent.
+fn scale_of(metric: Metric) -> (f64, usize) {
+    if metric == Metric::Accuracy { (100.0, 2) } else { (1.0, 4) }
+}
+
+fn scores_table(comparison: &Comparison) -> Table {
+    let evaluations = || comparison.methods.iter().filter_map(|m| m.evaluation.as_ref().ok());
+    let mut names: Vec<&String> = evaluations().flat_map(|e| e.estimates.keys()).collect();
+    names.sort();
+    names.dedup();
+    let best = |name: &str| {
+        let means = evaluations().filter_map(|e| e.estimates.get(name)).map(|e| e.mean);
+        let larger = larger_is_better(name);
+        means.reduce(|a, b| if larger { a.max(b) } else { a.min(b) })
+    };
+    let unit = |name: &str| if is_share(name) { format!("{name}, %") } else { name.to_owned() };
+    let heads = std::iter::once(Column::left("Method"))
+        .chain(names.iter().map(|name| Column::right(unit(name))))
+        .chain([Column::right("mean rank")]);
+    let mut table = Table::new("scores", "Scores on rows not fitted to")
+        .caption("Mean and deviation over the splits (divided by J - 1); bold is the best mean.")
+        .columns(heads);
+    for method in &comparison.methods {
+        let mut cells = vec![Cell::text(method.title.clone())];
+        match &method.evaluation {
+            Ok(evaluation) => {
+                for name in &names {
+                    cells.push(score_cell(evaluation, name, best(name)));
+                }
+            }
+            Err(error) => {
+                cells.extend(names.iter().map(|_| Cell::missing("failed", error.clone())));
+            }
+        }
+        cells.push(method.rank.map_or_else(|| Cell::text("-"), |rank| Cell::number(rank, 2)));
+        table = table.row(Row::new(cells));
+    }
+    table
+}
+
+fn score_cell(evaluation: &Evaluation, name: &str, best: Option<f64>) -> Cell {
+    let Some(estimate) = evaluation.estimates.get(name) else { return Cell::text("-") };
+    let (factor, digits) = if is_share(name) { (100.0, 2) } else { (1.0, 4) };
+    let cell = match estimate.std {
+        Some(std) => Cell::mean_std(factor * estimate.mean, factor * std, digits),
+        None => Cell::number(factor * estimate.mean, digits),
+    };
+    let cell = match estimate.interval {
+        Some((low, high)) => cell.detail(format!(
+            "95 % interval of the mean: {:.digits$} to {:.digits$}",
+            factor * low,
+            factor * high
+        )),
+        None => cell,
+    };
+    if best.is_some_and(|best| best.to_bits() == estimate.mean.to_bits()) {
+        cell.bold()
+    } else {
+        cell
+    }
+}
+
+fn is_share(name: &str) -> bool {
+    name.ends_with("accuracy")
+}
+
+fn larger_is_better(name: &str) -> bool {
+    is_share(name) || name == "r2"
+}
+
+fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize)) -> Table {
+    let title = |name: &str| {
+        let found = comparison.methods.iter().find(|method| method.method == name);
+        found.map_or_else(|| name.to_owned(), |method| method.title.clone())
+    };
+    let difference = if factor > 1.0 { "difference, points" } else { "difference" };
+    let mut table = Table::new("pairs", "The best against the others").columns([
+        Column::left("Best"),
+        Column::left("Other"),
+        Column::right(difference),
+        Column::right("95 % interval"),
+        Column::right("p naive"),
+        Column::right("p corrected"),
+        Column::right("p Holm"),
+        Column::left("at 5 %"),
+    ]);
+    for pair in &comparison.pairs {
+        let verdict = if pair.p_holm < 0.05 {
+            Cell::text("").badge("differs", Kind::Good)
+        } else {
+            Cell::text("").badge("not told apart", Kind::Neutral)
+        };
+        let (low, high) = pair.interval;
+        table = table.row(Row::new([
+            Cell::text(title(&pair.best)),
+            Cell::text(title(&pair.other)),
+            Cell::number(factor * pair.difference, digits),
+            Cell::text(format!("{:.digits$} to {:.digits$}", factor * low, factor * high)),
+            Cell::number(pair.p_naive, 4),
+            Cell::number(pair.p_corrected, 4),
+            Cell::number(pair.p_holm, 4),
+            verdict,
+        ]));
+    }
+    table
+}
+
+fn spread(comparison: &Comparison, metric: Metric, (factor, _): (f64, usize)) -> Figure {
+    let label =
+        if factor > 1.0 { format!("{}, %", metric.name()) } else { metric.name().to_owned() };
+    let shown: Vec<(&str, Vec<f64>)> = comparison
+        .methods
+        .iter()
+        .filter_map(|method| {
+            let evaluation = method.evaluation.as_ref().ok()?;
+            let values = evaluation.splits.iter().map(|split| factor * split[metric.name()]);
+            Some((method.title.as_str(), values.collect()))
+        })
+        .collect();
+    let names = shown.iter().map(|(name, _)| *name);
+    let points = shown
+        .iter()
+        .enumerate()
+        .flat_map(|(at, (_, values))| values.iter().map(move |&value| (at as f64, value)));
+    let means = shown
+        .iter()
+        .enumerate()
+        .map(|(at, (_, values))| (at as f64, values.iter().sum::<f64>() / values.len() as f64));
+    let panel = Panel::new(Axis::names("", names), Axis::linear(label))
+        .series(Series::points("a split", points))
+        .series(Series::points("mean", means))
+        .mark(Mark::Horizontal {
+            y: factor * comparison.chance,
+            label: "without the inputs".to_owned(),
+        });
+    Figure::new("spread", "Every split").caption("One point a split and method.").panel(panel)
+}
+
+fn settings_section(comparison: &Comparison) -> Section {
+    let mut table = Table::new("settings", "Settings of the first split")
+        .columns([Column::left("Method"), Column::left("Settings")]);
+    for method in &comparison.methods {
+        let text = match &method.evaluation {
+            Ok(evaluation) => evaluation.settings[0].to_string(),
+            Err(error) => error.clone(),
+        };
+        table = table.row(Row::new([Cell::text(method.title.clone()), Cell::text(text)]));
+    }
+    Section::new("settings-used", "Settings").block(Block::Table(table))
+}
+
+/// The page of a tuning: every candidate with its score, by rung.
+///
+/// # Errors
+/// What a figure returns.
+pub fn tuning_page(
+    data: &str,
+    method: &Method,
+    task: Task,
+    tuning: &Tuning,
+) -> Result<String, WorkbenchError> {
+    let (factor, label) = if is_classes(task) {
+        (100.0, "accuracy, %")
+    } else {
+        (-1.0, "error, in deviations of the target")
+    };
+    let mut efforts: Vec<f64> = tuning.history.iter().map(|step| step.effort).collect();
+    efforts.sort_by(f64::total_cmp);
+    efforts.dedup();
+    let mut panel = Panel::new(Axis::linear("candidate, in the order tried"), Axis::linear(label));
+    for &effort in &efforts {
+        let points = tuning.history.iter().enumerate().filter_map(|(at, step)| {
+            let here = step.effort.to_bits() == effort.to_bits();
+            step.score.filter(|_| here).map(|score| (at as f64 + 1.0, factor * score))
+        });
+        let name = format!("{:.0} % of the full effort", 100.0 * effort);
+        panel = panel.series(Series::points(name, points));
+    }
+    let figure =
+        Figure::new("history", "Scores on the held-out fifth of the training rows").panel(panel);
+    let mut table = Table::new("candidates", "All candidates").columns([
+        Column::right("tried"),
+        Column::right("effort"),
+        Column::right(label),
+        Column::left("settings"),
+    ]);
+    for (at, step) in tuning.history.iter().enumerate() {
+        let score = step.score.map_or_else(
+            || Cell::text("failed"),
+            |score| Cell::number(factor * score, if factor > 1.0 { 2 } else { 4 }),
+        );
+        let settings = serde_json::to_string(&step.settings).unwrap_or_default();
+        let mut row =
+            [Cell::count(at + 1), Cell::number(step.effort, 2), score, Cell::text(settings)];
+        if step.settings == tuning.chosen {
+            row = row.map(Cell::bold);
+        }
+        table = table.row(Row::new(row));
+    }
+    let chosen = serde_json::to_string(&tuning.chosen).unwrap_or_default();
+    let section = Section::new("tuning", "What was tried")
+        .intro(format!(
+            "Successive halving on four fifths of the training rows, scored on the rest; ties go to \
+             the earlier candidate. Chosen: `{chosen}`."
+        ))
+        .block(Block::Figure(figure))
+        .block(Block::Table(table));
+    let report = Report::new(format!("Tuning {} on {data}", method.title))
+        .subtitle(method.summary)
+        .provenance("Library", env!("CARGO_PKG_VERSION"))
+        .section(section);
+    Ok(report.to_html()?)
+}

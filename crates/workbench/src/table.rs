@@ -1,0 +1,168 @@
+use crate::WorkbenchError;
+use mercer_datasets::{
+    DataError, Impute, Kind, Preparation, Preparing, RowFile, Scaling, Schema, SchemaOptions,
+    Truth, Truths, survey,
+};
+use mercer_learning::{Sample, Task};
+use ndarray::{Array1, Array2, Axis};
+
+/// A user's file in memory: numbers as the schema reads them, not yet filled or scaled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// How errors call the file.
+    pub name: String,
+    /// What its columns mean.
+    pub schema: Schema,
+    /// Its numbers, `n × d`, NaN where one is missing.
+    pub raw: Array2<f64>,
+    /// Its targets.
+    pub truths: Truths,
+    /// The line of each row.
+    pub lines: Vec<usize>,
+}
+
+impl Table {
+    /// Learns what the columns of a file mean, then reads it.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::Table;
+    /// let text = "width,kind\n1.5,box\n0.5,ball\n2,box\n";
+    /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// let table = Table::read(&file, &SchemaOptions::default())?;
+    /// assert_eq!((table.rows(), table.schema.width()), (3, 1));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`survey`] and of [`mercer_datasets::Reading::next`].
+    pub fn read(file: &RowFile, options: &SchemaOptions) -> Result<Self, WorkbenchError> {
+        let (schema, rows) = survey(file, options)?;
+        let cells = rows.saturating_mul(schema.width());
+        if cells > options.limits.cells {
+            return Err(DataError::TooLarge {
+                file: file.name().to_owned(),
+                what: format!("its size of {rows} x {} numbers", schema.width()),
+                limit: options.limits.cells as u64,
+                field: "cells",
+            }
+            .into());
+        }
+        Self::with_schema(file, schema)
+    }
+
+    /// Reads a file whose columns are known: those of a model, say.
+    ///
+    /// # Errors
+    /// Those of [`mercer_datasets::Reading::next`]; [`WorkbenchError::NoTarget`].
+    pub fn with_schema(file: &RowFile, schema: Schema) -> Result<Self, WorkbenchError> {
+        let mut reading = schema.read(file)?;
+        if !reading.has_target() {
+            let (file, target) = (file.name().to_owned(), schema.target.name.clone());
+            return Err(WorkbenchError::NoTarget { file, target });
+        }
+        let (raw, truths, lines) = reading.chunk(usize::MAX, true)?;
+        if lines.is_empty() {
+            let (file, problem) = (file.name().to_owned(), "holds no rows".to_owned());
+            return Err(DataError::Format { file, problem }.into());
+        }
+        Ok(Self { name: file.name().to_owned(), schema, raw, truths, lines })
+    }
+
+    /// Number of rows.
+    pub const fn rows(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The task.
+    pub const fn task(&self) -> Task {
+        task_of(&self.schema)
+    }
+
+    /// The target of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn truth(&self, row: usize) -> Truth {
+        match &self.truths {
+            Truths::Classes(labels) => Truth::Class(labels[row]),
+            Truths::Values(values) => Truth::Value(values[row]),
+        }
+    }
+
+    /// Learns how rows are filled and scaled from these rows and no others.
+    ///
+    /// # Errors
+    /// Those of [`Preparing`].
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn prepare(
+        &self,
+        rows: &[usize],
+        scaling: Scaling,
+        impute: Option<Impute>,
+    ) -> Result<Preparation, WorkbenchError> {
+        let mut preparing = Preparing::new(&self.schema, scaling, impute);
+        for &row in rows {
+            let numbers = self.raw.row(row);
+            let numbers = numbers.as_slice().expect("rows of the table are contiguous");
+            preparing.see(numbers, Some(self.truth(row)), &self.name, self.lines[row])?;
+        }
+        Ok(preparing.finish()?)
+    }
+
+    /// Some rows, filled and scaled; regression targets in standard units.
+    ///
+    /// # Errors
+    /// Those of [`Preparation::apply`], and if the rows make no sample.
+    pub fn sample(
+        &self,
+        rows: &[usize],
+        preparation: &Preparation,
+    ) -> Result<Sample, WorkbenchError> {
+        let mut inputs = self.raw.select(Axis(0), rows);
+        let lines: Vec<usize> = rows.iter().map(|&row| self.lines[row]).collect();
+        preparation.apply(&mut inputs, &self.schema, &self.name, &lines)?;
+        let truths = self.chosen(rows);
+        Ok(sample_of(inputs, truths, &self.schema, preparation)?)
+    }
+
+    /// The targets of some rows, in the units of the target.
+    pub fn chosen(&self, rows: &[usize]) -> Truths {
+        match &self.truths {
+            Truths::Classes(labels) => {
+                Truths::Classes(rows.iter().map(|&row| labels[row]).collect())
+            }
+            Truths::Values(values) => Truths::Values(rows.iter().map(|&row| values[row]).collect()),
+        }
+    }
+}
+
+/// The task that a schema's target poses.
+pub(crate) const fn task_of(schema: &Schema) -> Task {
+    match schema.target.kind {
+        Kind::Classification => Task::Classification { classes: schema.target.labels.len() },
+        Kind::Regression => Task::Regression,
+    }
+}
+
+/// A sample of prepared inputs.
+pub(crate) fn sample_of(
+    inputs: Array2<f64>,
+    truths: Truths,
+    schema: &Schema,
+    preparation: &Preparation,
+) -> Result<Sample, mercer_learning::LearningError> {
+    match truths {
+        Truths::Classes(labels) => {
+            Sample::classification(inputs, labels, schema.target.labels.len())
+        }
+        Truths::Values(values) => {
+            let standard = preparation.target();
+            let scale = |value: f64| standard.map_or(value, |standard| standard.apply(value));
+            let values: Array1<f64> = values.into_iter().map(scale).collect();
+            Sample::regression(inputs, values)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+use crate::{Choices, Table, WorkbenchError};
+use mercer_harness::Tuner;
+use mercer_learning::{Fitting, Limits, Method, Sample, Settings, Streams};
+use mercer_records::Tuning;
+use std::str::FromStr;
+use std::time::Instant;
+
+/// What tuning may cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// Settings tried at the first rung.
+    Candidates(usize),
+    /// Seconds: no candidate is begun after them, and the best until then is taken. What is found
+    /// then depends on the machine.
+    Seconds(f64),
+}
+
+impl Default for Budget {
+    /// The tables' 27 candidates.
+    fn default() -> Self {
+        Self::Candidates(Tuner::default().candidates)
+    }
+}
+
+impl FromStr for Budget {
+    type Err = WorkbenchError;
+
+    fn from_str(text: &str) -> Result<Self, WorkbenchError> {
+        let refused = || WorkbenchError::Argument {
+            name: "budget",
+            value: format!("`{text}`"),
+            must: "a number of settings to try (27), or a time (60s, 5m, 1h), above 0".to_owned(),
+        };
+        let unit = text.chars().last().filter(char::is_ascii_alphabetic);
+        let Some(unit) = unit else {
+            let count: usize = text.parse().map_err(|_| refused())?;
+            return if count == 0 { Err(refused()) } else { Ok(Self::Candidates(count)) };
+        };
+        let factor = match unit {
+            's' => 1.0,
+            'm' => 60.0,
+            'h' => 3600.0,
+            _ => return Err(refused()),
+        };
+        let number: f64 = text[..text.len() - 1].parse().map_err(|_| refused())?;
+        let seconds = number * factor;
+        if seconds > 0.0 && seconds.is_finite() {
+            Ok(Self::Seconds(seconds))
+        } else {
+            Err(refused())
+        }
+    }
+}
+
+/// Settings tried at the first rung at most, whatever the time.
+const MOST: f64 = 243.0;
+
+impl Budget {
+    /// Successive halving within the budget; `pilot` carries out a fit at the defaults, so that a
+    /// time can be divided into candidates.
+    fn tuner(self, method: &Method, pilot: impl FnOnce()) -> Tuner {
+        let tables = Tuner::default();
+        match self {
+            Self::Candidates(candidates) => Tuner { candidates, ..tables },
+            Self::Seconds(seconds) => {
+                let started = Instant::now();
+                pilot();
+                let one = started.elapsed().as_secs_f64().max(1e-6);
+                // Every rung costs a ninth of a fit a candidate; without rungs it is a whole fit.
+                let rungs = tables.rungs.len() as f64;
+                let each = if method.resource.is_some() { rungs / 9.0 } else { 1.0 };
+                let left = (seconds - one).max(0.0);
+                let candidates = (left / (each * one)).clamp(1.0, MOST) as usize;
+                Tuner { candidates, seconds: Some(left), ..tables }
+            }
+        }
+    }
+}
+
+/// Chooses settings for a method on a prepared sample: successive halving on four fifths of the
+/// rows, scored on the rest. Nothing else is looked at.
+///
+/// # Errors
+/// If no candidate could be fitted, or a limit was reached.
+pub(crate) fn tune_sample(
+    method: &Method,
+    sample: &Sample,
+    fixed: &Settings,
+    budget: Budget,
+    streams: &Streams,
+    limits: &dyn Limits,
+) -> Result<Tuning, WorkbenchError> {
+    if sample.rows() < 5 {
+        return Err(WorkbenchError::Argument {
+            name: "tune",
+            value: format!("asked for {} rows", sample.rows()),
+            must: "asked for at least 5 rows: a fifth of them scores".to_owned(),
+        });
+    }
+    let streams = streams.child("tuning");
+    let tuner = budget.tuner(method, || {
+        let settings = (method.defaults)(&sample.shape()).overridden_by(fixed);
+        let streams = streams.child("pilot");
+        let mut fitting = Fitting { streams, limits, ..Fitting::seeded(0) };
+        // Only its time counts; a fit that fails will fail again where it is asked for.
+        let _ = method.learner(&settings, sample.task()).map(|l| l.fit(sample, &mut fitting));
+    });
+    let anchor = Settings::new();
+    Ok(mercer_harness::tune(method, sample, fixed, &anchor, &tuner, &streams, limits)?)
+}
+
+/// Chooses settings for a method on all rows of a table; see [`Budget`].
+///
+/// # Errors
+/// If no candidate could be fitted.
+pub fn tune(
+    method: &Method,
+    table: &Table,
+    budget: Budget,
+    choices: &Choices<'_>,
+) -> Result<Tuning, WorkbenchError> {
+    let rows: Vec<usize> = (0..table.rows()).collect();
+    let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
+    let sample = table.sample(&rows, &preparation)?;
+    sample.require_two_classes()?;
+    let streams = Streams::root(choices.seed);
+    tune_sample(method, &sample, &choices.settings, budget, &streams, choices.limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_count_or_a_time_above_0() {
+        let read = |text: &str| text.parse::<Budget>();
+        assert_eq!(read("9").unwrap(), Budget::Candidates(9));
+        assert_eq!(read("60s").unwrap(), Budget::Seconds(60.0));
+        assert_eq!(read("1.5m").unwrap(), Budget::Seconds(90.0));
+        for wrong in ["0", "0s", "-3", "x", "", "5d", "s", "nans", "infs"] {
+            let error = read(wrong).unwrap_err().to_string();
+            assert!(error.contains("`budget`") && error.contains("60s"), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! A model file that is cut, edited or invented is refused, and never more than that.
+
+use mercer_baselines::BASELINES;
+use mercer_datasets::{RowFile, SchemaOptions};
+use mercer_workbench::{Choices, Model, Table, WorkbenchError, fit};
+use proptest::prelude::*;
+use std::path::Path;
+
+fn model() -> Model {
+    let text = "x,colour,kind\n-1,red,a\n-2,blue,a\n1,red,b\n2,blue,b\n";
+    let file = RowFile::spooled(text.as_bytes(), "toys", None).unwrap();
+    let table = Table::read(&file, &SchemaOptions::default()).unwrap();
+    fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain()).unwrap()
+}
+
+fn read(bytes: &[u8]) -> Result<Model, WorkbenchError> {
+    Model::from_bytes(bytes, Path::new("m"), BASELINES)
+}
+
+#[test]
+fn a_file_is_written_whole_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.safetensors");
+    let model = model();
+    model.save(&path, false).unwrap();
+    assert_eq!(Model::load(&path, BASELINES).unwrap().header, model.header);
+    assert!(matches!(model.save(&path, false), Err(WorkbenchError::Exists { .. })));
+    model.save(&path, true).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+    // A program without the method says so.
+    let error = Model::load(&path, &[]).unwrap_err().to_string();
+    assert!(error.contains("unknown method `kernel-ridge`"), "{error}");
+}
+
+/// Other programs read it: the layout is that of safetensors.
+#[test]
+fn the_layout_is_that_of_safetensors() {
+    let bytes = model().to_bytes().unwrap();
+    let header = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let json: serde_json::Value = serde_json::from_slice(&bytes[8..8 + header]).unwrap();
+    let array = &json["sections/points"];
+    assert_eq!(array["dtype"], "F64");
+    assert_eq!(array["shape"], serde_json::json!([4, 3]));
+    let ours = json["__metadata__"]["mercer"].as_str().unwrap();
+    let (ours, sum) = ours.split_once('\n').unwrap();
+    assert_eq!(sum.len(), 64);
+    let ours: serde_json::Value = serde_json::from_str(ours).unwrap();
+    assert_eq!((&ours["method"], &ours["format"]), (&"kernel-ridge".into(), &"1.0".into()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn damage_is_refused_and_never_panics(
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        cut in proptest::option::of(any::<prop::sample::Index>()),
+        head: bool,
+    ) {
+        let model = model();
+        let whole = model.to_bytes().unwrap();
+        let mut bytes = whole.clone();
+        for (at, byte) in edits {
+            // Half of the time where the lengths and the JSON are.
+            let length = if head { bytes.len().min(400) } else { bytes.len() };
+            bytes[at.index(length)] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(whole.len()));
+        }
+        // Blanks around the JSON may change; nothing that is read may.
+        if let Ok(read) = read(&bytes) {
+            prop_assert_eq!(read.to_bytes().unwrap(), whole);
+        }
+    }
+
+    #[test]
+    fn invented_files_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(read(&bytes).is_err());
+    }
+}
