@@ -84,7 +84,8 @@ pub fn plan(
     check_settings(spec, methods)?;
     let mut trials = Vec::new();
     for variant in &spec.variants {
-        if !wanted(&selection.variants, &variant.name) {
+        let listed = profile.variants.as_ref().is_none_or(|names| names.contains(&variant.name));
+        if !listed || !wanted(&selection.variants, &variant.name) {
             continue;
         }
         for dataset in &spec.datasets {
@@ -216,8 +217,10 @@ impl Cell<'_> {
         };
 
         let paper = spec.repeats_of_paper(dataset);
+        let of_variant = [variant.repeats, rule.repeats];
         let limits = [Some(paper), profile.repeats, cut.repeats, selection.repeats];
-        let repeats = limits.into_iter().flatten().min();
+        let limits = limits.into_iter().chain(of_variant);
+        let repeats = limits.flatten().min();
         let version = selection.versions.get(&entry.name).or(entry.fingerprint.as_ref());
         let fingerprint = version.cloned().unwrap_or_default();
         for repeat in 0..repeats.unwrap_or(paper) {

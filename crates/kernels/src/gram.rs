@@ -1,5 +1,5 @@
 use crate::KernelError;
-use mercer_linalg::product;
+use mercer_linalg::{exp, product};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
 
@@ -117,11 +117,14 @@ impl Kernel {
             Self::Gaussian { std } => {
                 product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
                 let scale = -0.5 * std * std;
+                let mut exponents = [0.0; TILE];
+                let exponents = &mut exponents[..tile.ncols()];
                 for (mut row, &x) in tile.rows_mut().into_iter().zip(a.squares) {
-                    for (entry, &z) in row.iter_mut().zip(b.squares) {
+                    for ((to, &entry), &z) in exponents.iter_mut().zip(&row).zip(b.squares) {
                         // Rounding can leave a distance between near-equal points below 0.
-                        *entry = (scale * (x + z + *entry).max(0.0)).exp();
+                        *to = scale * (x + z + entry).max(0.0);
                     }
+                    exp(exponents, row.as_slice_mut().expect("a row of a tile is contiguous"));
                 }
             }
             Self::Linear => product(1.0, a.points, b.points.t(), 0.0, tile.view_mut()),
