@@ -43,8 +43,13 @@ pub const ARTEFACTS: &[Artefact] = &[
     askl::figure3::ARTEFACT,
     askl::figure4::ARTEFACT,
     rftk::table1::ARTEFACT,
+    rftk::table2::ARTEFACT,
     rftk::figure1a::ARTEFACT,
+    rftk::figure1b::ARTEFACT,
+    rftk::figure1c::ARTEFACT,
     rftk::figure2a::ARTEFACT,
+    rftk::figure2b::ARTEFACT,
+    rftk::figure2c::ARTEFACT,
     audit::paired_t::ARTEFACT,
     audit::askl_read_out::ARTEFACT,
     audit::askl_phases::ARTEFACT,
@@ -60,6 +65,9 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::askl_slips::ARTEFACT,
     audit::askl_protocol::ARTEFACT,
     audit::rftk_beta_zero::ARTEFACT,
+    audit::rftk_bandwidth::ARTEFACT,
+    audit::rftk_precision::ARTEFACT,
+    audit::rftk_trace_scale::ARTEFACT,
     theory::askl_bound::ARTEFACT,
 ];
 

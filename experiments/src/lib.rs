@@ -43,7 +43,7 @@ use mercer_harness::Path;
 use mercer_learning::Method;
 
 /// Trials that are whole curves.
-pub const PATHS: &[Path] = &[rftk::double_descent::PATH];
+pub const PATHS: &[Path] = &[rftk::double_descent::PATH, rftk::sgd_factors::PATH];
 
 /// What a plan may name: every registered method, and the curves.
 pub fn plannable() -> Vec<Method> {

@@ -7,7 +7,10 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("askl/table2", include_str!("../specs/askl-table2.toml")),
     ("audit/askl", include_str!("../specs/audit-askl.toml")),
     ("rftk/table1", include_str!("../specs/rftk-table1.toml")),
+    ("rftk/figure1b", include_str!("../specs/rftk-figure1b.toml")),
     ("rftk/figure2a", include_str!("../specs/rftk-figure2a.toml")),
+    ("rftk/figure2b", include_str!("../specs/rftk-figure2b.toml")),
+    ("audit/rftk", include_str!("../specs/audit-rftk.toml")),
 ];
 
 /// The spec of a study.

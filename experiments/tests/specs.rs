@@ -240,6 +240,11 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
             (study, vec![steadier, shakier], Vec::new())
         }
         Check::Tighter { study, tighter, looser } => (study, vec![tighter, looser], Vec::new()),
+        Check::Ordered { study, dataset, method, .. }
+        | Check::FallsLate { study, dataset, method, .. }
+        | Check::RisesThenFalls { study, dataset, method, .. }
+        | Check::PeaksAt { study, dataset, method, .. }
+        | Check::Sharper { study, dataset, method, .. } => (study, vec![method], vec![dataset]),
     }
 }
 

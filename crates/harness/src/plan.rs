@@ -327,10 +327,12 @@ fn apply(cut: &Cut, defaults: &Settings, trial: &mut Trial) {
     }
     for (name, &limit) in &cut.at_most {
         let Some(default) = defaults.get(name) else { continue };
-        let current = trial.settings.get(name).unwrap_or(default).as_f64();
-        if current.is_some_and(|value| value > limit) {
-            // Whole numbers stay whole: a count of 64.0 is not a count.
-            let value = if default.is_u64() { json!(limit as u64) } else { json!(limit) };
+        let current = trial.settings.get(name).unwrap_or(default);
+        if current.as_f64().is_some_and(|value| value > limit) {
+            // Whole numbers stay whole: a count of 64.0 is not a count. Where there is no default
+            // the value itself says what it is.
+            let whole = default.is_u64() || (default.is_null() && current.is_u64());
+            let value = if whole { json!(limit as u64) } else { json!(limit) };
             trial.settings = std::mem::take(&mut trial.settings).with(name, value.clone());
             trial.key.settings.insert(name.clone(), value.clone());
             if let TuningSource::Tuner { key, .. } = &mut trial.tuning {

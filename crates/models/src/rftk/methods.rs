@@ -161,13 +161,30 @@ fn trained_defaults(shape: &Shape, kind: SgdKind) -> Settings {
     })
 }
 
+/// Rates between these powers of ten: of plain steps by the loss (squared, or cross-entropy, whose
+/// gradients stay bounded), and of Adam, which moves every entry by about its rate.
+fn rates(squared: (f64, f64), entropy: (f64, f64)) -> Range {
+    let range = |(low, high)| Range::Log10(low, high);
+    let plain = Range::Given {
+        setting: "loss",
+        cases: vec![("squared".into(), range(squared))],
+        otherwise: Box::new(range(entropy)),
+    };
+    Range::Given {
+        setting: "optimiser",
+        cases: vec![("adam".into(), Range::Log10(-4.5, -1.5))],
+        otherwise: Box::new(plain),
+    }
+}
+
 fn trained_space(shape: &Shape, kind: SgdKind) -> Space {
     let start = trained_defaults(shape, kind);
-    let mut axes = vec![std_axis(shape), Axis { name: "rate", range: Range::Log10(-2.0, 0.5) }];
+    let mut axes =
+        vec![std_axis(shape), Axis { name: "rate", range: rates((-2.0, 0.5), (-1.0, 2.0)) }];
     if kind == SgdKind::Rftk {
         let beta = rounded(1.0 / shape.rows as f64).log10();
         axes.push(Axis { name: "beta", range: Range::Log10(beta - 5.0, beta) });
-        axes.push(Axis { name: "frequency_rate", range: Range::Log10(-1.0, 3.0) });
+        axes.push(Axis { name: "frequency_rate", range: rates((-1.0, 3.0), (-1.0, 3.0)) });
     }
     let anchor = axes
         .iter()
