@@ -39,6 +39,7 @@ pub(crate) const PATH: Path = Path {
         defaults,
         space: |_| Space::default(),
         build: Path::no_learner,
+        restore: mercer_learning::never_kept,
     },
     run,
 };
@@ -240,7 +241,7 @@ impl<'a> Problem<'a> {
                     break;
                 }
             }
-            let error = mean_square(&(held_phi.dot(&walk.weights) - &held_y));
+            let error = mean_square(&(held_phi.dot(&walk.weights) - held_y));
             if error < best.0 {
                 best = (error, Some(rate));
             }

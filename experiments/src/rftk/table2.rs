@@ -241,7 +241,7 @@ fn steps(
     let settings = (method.defaults)(&sample.shape()).overridden_by(settings);
     let clock = Clock(Mutex::new(None));
     let streams = streams.child("fit");
-    let mut fitting = Fitting { streams, threads: 1, limits: &clock, probe: None };
+    let mut fitting = Fitting { streams, limits: &clock, ..Fitting::seeded(0) };
     method.learner(&settings, sample.task())?.fit(sample, &mut fitting)?;
     let seen = clock.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     Ok(seen.map_or(f64::NAN, |(first, last)| (last - first).as_secs_f64()))
