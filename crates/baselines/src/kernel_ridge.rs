@@ -202,11 +202,12 @@ fn stored(
     // The matrix and its factor share memory; beside them two copies of inputs and targets.
     let doubles = n as u64 * (n + 2 * d + 2 * outputs) as u64;
     fitting.limits.reserve(8 * doubles)?;
-    let mut gram = Kernel::Gaussian { std }.gram(sample.inputs());
+    let threads = fitting.threads;
+    let mut gram = Kernel::Gaussian { std }.upper_gram(sample.inputs(), threads);
     gram.diag_mut().mapv_inplace(|entry| entry + ridge);
     fitting.limits.check()?;
     let (factor, jitter) =
-        Cholesky::with_jitter(gram, &JITTER_LADDER).map_err(|error| numerical(&error))?;
+        Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER).map_err(|error| numerical(&error))?;
     Ok(Solution {
         coefficients: factor.solve(y).map_err(|error| numerical(&error))?,
         convergence: Convergence::Exact,

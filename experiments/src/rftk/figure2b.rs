@@ -52,7 +52,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             looks(cell, "accuracy").into_iter().map(|(x, y)| (x, 100.0 * y)).collect();
         let printed = READ_OFF
             .iter()
-            .find(|(name, _)| *name == cell.label())
+            .find(|(name, _)| *name == cell.label() && cell.key().variant == "released")
             .map_or_else(|| Cell::text("-"), |(_, value)| Cell::number(*value, 2));
         if points.is_empty() {
             // A closed form has no curve: it is a level.

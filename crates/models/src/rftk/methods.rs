@@ -73,12 +73,18 @@ const RF_RIDGE: Method = Method {
     summary: "random features, ridge regression",
     defaults: |shape| closed_defaults(shape, 1e-6),
     space: |shape| Space {
-        axes: vec![std_axis(shape), Axis { name: "lambda", range: Range::Log10(-10.0, -1.0) }],
-        anchors: vec![width_anchor(shape).with("lambda", 1e-6)],
+        axes: vec![std_axis(shape), Axis { name: "ridges", range: every_ridge() }],
+        anchors: vec![width_anchor(shape)],
     },
     build: |settings| build_closed(settings, "rf-ridge"),
     ..RF_RIDGELESS
 };
+
+/// The fit itself chooses among half decades, by leave-one-out: exact, and for one decomposition.
+fn every_ridge() -> Range {
+    let grid: Vec<f64> = (0..=18).map(|i| rounded(10f64.powf(0.5 * f64::from(i) - 10.0))).collect();
+    Range::Choice(vec![grid.into()])
+}
 
 const RF_SGD: Method = Method {
     name: "rf-sgd",
