@@ -203,7 +203,8 @@ impl Cell<'_> {
         };
         let own = method.settings_on(dataset);
         let fixed = known(&variant.settings).overridden_by(&own);
-        let speaks_of_it = spec.given_to.is_empty() || spec.given_to.contains(&method.name);
+        let speaks_of_it =
+            variant.given && (spec.given_to.is_empty() || spec.given_to.contains(&method.name));
         let of_dataset =
             spec.given.get(dataset).filter(|_| speaks_of_it).cloned().unwrap_or_default();
         let of_dataset = known(&of_dataset.overridden_by(&rule.settings));

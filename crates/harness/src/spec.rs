@@ -84,6 +84,9 @@ pub struct Variant {
     /// Settings of every method that knows them by that name.
     #[serde(default)]
     pub settings: Settings,
+    /// Whether what the spec gives for a dataset concerns this variant.
+    #[serde(default = "yes")]
+    pub given: bool,
     /// How what is not fixed is set; absent: settings and defaults are all there is.
     #[serde(default)]
     pub tuner: Option<Tuner>,

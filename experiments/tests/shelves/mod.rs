@@ -80,7 +80,15 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 4] = ["objective", "loss", "trace-norm", "feature-norm-squared"];
+const NUMBERS: [&str; 7] = [
+    "objective",
+    "loss",
+    "trace-norm",
+    "feature-norm-squared",
+    "effective-rank",
+    "iterations",
+    "residual",
+];
 
 /// The record of a simulation, computed.
 fn simulation(computed: &Computed) -> Record {

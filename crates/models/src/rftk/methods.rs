@@ -189,7 +189,13 @@ fn trained_space(shape: &Shape, kind: SgdKind) -> Space {
         vec![std_axis(shape), Axis { name: "rate", range: rates((-2.0, 0.5), (-1.0, 2.0)) }];
     if kind == SgdKind::Rftk {
         let beta = rounded(1.0 / shape.rows as f64).log10();
-        axes.push(Axis { name: "beta", range: Range::Log10(beta - 5.0, beta) });
+        // The code's weights of the norm over its rows lie between 1e-3 and 100.
+        let by_form = Range::Given {
+            setting: "trace",
+            cases: vec![("norm-by-rows".into(), Range::Log10(-3.0, 2.0))],
+            otherwise: Box::new(Range::Log10(beta - 5.0, beta)),
+        };
+        axes.push(Axis { name: "beta", range: by_form });
         axes.push(Axis { name: "frequency_rate", range: rates((-1.0, 3.0), (-1.0, 3.0)) });
     }
     let anchor = axes
