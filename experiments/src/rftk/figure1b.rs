@@ -1,9 +1,9 @@
 //! Figure 1(b): distance of RF-SGD to ridgeless random features along training, by batch size, in
 //! function space and in parameter space.
 
-use super::sgd_curves::{At, BATCHES, STUDY, curve, panels, target};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
-use mercer_render::{Cell, Column, Figure, Row, Table};
+use super::sgd_curves::{At, BATCHES, Points, STUDY, curve, panels, relative, target};
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Axis, Cell, Column, Figure, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     id: "rftk/figure1b",
@@ -16,27 +16,30 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut drawings = Vec::new();
-    for (id, value, axis, space) in [
+    let apart = |cell: &StudyCell, batch| curve(cell, "distance", batch);
+    let weights = |cell: &StudyCell, batch| relative(cell, "parameters", batch);
+    let points: [&Points<'_>; 2] = [&apart, &weights];
+    for (points, id, axis, space) in [
         (
+            points[0],
             ARTEFACT.id,
-            "distance",
-            "distance of the functions",
+            Axis::log10("distance of the functions"),
             "in function space, as the text defines it: root mean square over the test rows of f_t − f_M",
         ),
         (
+            points[1],
             "rftk/figure1b-parameters",
-            "parameters",
-            "‖w_t − w*‖ / M",
-            "in parameter space, as the authors' code records it",
+            Axis::linear("‖w_t − w*‖ over its start").range(0.0, 1.2),
+            "in parameter space, where the authors' code records ‖w_t − w*‖/M; here over its value at the start",
         ),
     ] {
-        let panels = panels(desk, value, axis)?;
+        let panels = panels(desk, &axis, points)?;
         if panels.is_empty() {
             continue;
         }
         let figure = Figure::new(id, ARTEFACT.title)
             .caption(format!(
-                "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. 10000 training rows of the synthetic problem, k = 0.1; mean over repeats with its 95 % interval. One pass is as much work for every batch size. In the variant printed each repeat chooses its own step (see the table); in the variant released they are the code's. A line ends where a run was good enough or diverged."
+                "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. 10000 training rows of the synthetic problem, k = 0.1; mean over repeats with its 95 % interval. One pass is as much work for every batch size. In the variant printed each repeat chooses its own step, in the variant released they are the code's: the table has them. A line ends where a run was good enough or diverged."
             ))
             .columns(2);
         drawings.push(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel)));
@@ -57,7 +60,8 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
         let key = cell.key();
         for batch in BATCHES {
             let of = |value: &str| curve(cell, value, batch);
-            let (distance, errors, parameters) = (of("distance"), of("mse"), of("parameters"));
+            let (distance, errors) = (of("distance"), of("mse"));
+            let parameters = relative(cell, "parameters", batch);
             if distance.is_empty() {
                 continue;
             }
@@ -72,7 +76,6 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
             let settled = settles(&errors);
             let ratio = |a: f64, b: f64| Cell::number(a / b, 3);
             let last = |curve: &[At]| curve.last().map_or(f64::NAN, |(_, mean, _)| *mean);
-            let first = parameters.first().map_or(f64::NAN, |(_, mean, _)| *mean);
             let there = settled.and_then(&at).map_or(f64::NAN, |(_, mean, _)| *mean);
             table = table.row(Row::new([
                 Cell::text(target(&key.dataset)),
@@ -86,7 +89,7 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
                 settled.map_or_else(|| Cell::text("-"), |pass| Cell::number(pass, 0)),
                 ratio(last(&distance), there),
                 Cell::number(slope(&distance), 2),
-                ratio(last(&parameters), first),
+                Cell::number(last(&parameters), 3),
             ]));
         }
     }
@@ -94,7 +97,7 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
 }
 
 /// The steps of all repeats: one, or the smallest and the largest.
-fn steps(cell: &crate::StudyCell, batch: usize) -> Cell {
+fn steps(cell: &StudyCell, batch: usize) -> Cell {
     let name = super::sgd_factors::named("rate", batch);
     let rates: Vec<f64> = cell
         .records()

@@ -1,8 +1,8 @@
 //! Figure 1(c): test error of RF-SGD along training, by batch size.
 
-use super::sgd_curves::{STUDY, panels};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
-use mercer_render::Figure;
+use super::sgd_curves::{STUDY, curve, panels};
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Axis, Figure};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     id: "rftk/figure1c",
@@ -14,7 +14,8 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 };
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let panels = panels(desk, "mse", "test MSE")?;
+    let mse = |cell: &StudyCell, batch| curve(cell, "mse", batch);
+    let panels = panels(desk, &Axis::log10("test MSE"), &mse)?;
     if panels.is_empty() {
         return Ok(Rendered::default());
     }

@@ -258,9 +258,9 @@ fn solve(
 }
 
 /// The solution whose ridge has the smallest error of leave-one-out; the first of equals.
-fn choose(
-    phi: ArrayView2<'_, f64>,
-    y: ArrayView2<'_, f64>,
+fn choose<'a>(
+    phi: ArrayView2<'a, f64>,
+    y: ArrayView2<'a, f64>,
     ridges: &[f64],
     n: f64,
 ) -> Result<Solution<f64>, LinalgError> {

@@ -752,7 +752,7 @@ fn as_many_features_as_rows_and_fewer_rows_than_columns_are_fitted() {
         assert!(rank <= n as f64 && rank >= 1.0, "{n} {d} {features}: rank {rank}");
         // Full rank interpolates; where directions were cut off as noise, at least no harm is done.
         let variance = sample.values().unwrap().mapv(|y| y * y).mean().unwrap();
-        let most = if rank == n as f64 { 1e-12 } else { 1.0 };
+        let most = if rank as usize == n { 1e-12 } else { 1.0 };
         assert!(loss.is_finite() && loss <= most * variance.max(1e-12), "{n} {d}: {loss}");
         let predicted = fitted.predictor.decision(sample.inputs());
         assert!(predicted.iter().all(|f| f.is_finite()));
@@ -766,10 +766,10 @@ fn too_few_steps_for_a_move_and_too_few_rows_for_a_batch() {
     let params =
         FeatureSgdParams { every: 1_000_000, batch: 500, epochs: 3.0, ..trained(SgdKind::Rftk) };
     let fitted = fit(&params.clone().checked().unwrap(), &sample);
-    assert_eq!(fitted.facts["batch-used"], 12.0);
+    assert_eq!(fitted.facts["batch-used"] as usize, 12);
     // Three steps of all rows; the frequencies move in the last one.
     assert_eq!(fitted.convergence, Convergence::FixedSteps { steps: 3 });
-    assert_eq!(fitted.facts["frequency-steps"], 1.0);
+    assert_eq!(fitted.facts["frequency-steps"] as usize, 1);
     let whole = FeatureSgdParams { batch: 12, every: 3, ..params };
     assert_eq!(
         scores(&whole.checked().unwrap(), &sample),
