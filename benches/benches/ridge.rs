@@ -1,9 +1,8 @@
 //! Ridge paths and Gram matrices, each beside the products and decompositions that it cannot avoid.
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
-use mercer_kernels::Kernel;
+use mercer_kernels::{GaussianOperator, Kernel};
 use mercer_linalg::{RidgePath, SymmetricOperator, product, symmetric_eigen, symmetric_product};
-use mercer_models::rftk::GaussianOperator;
 use ndarray::{Array2, ArrayView2};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

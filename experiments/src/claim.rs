@@ -1,3 +1,5 @@
+mod curves;
+
 use crate::cell::StudyCell;
 use crate::{Desk, ExperimentError, compare};
 use mercer_harness::Variant;
@@ -102,6 +104,65 @@ pub enum Check {
         /// Where it should win by more.
         datasets: Vec<String>,
     },
+    /// Each of these values of a curve lies below the next, at every look after the start.
+    Ordered {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method whose curves they are.
+        method: String,
+        /// The values, from the one that should be lowest.
+        values: Vec<String>,
+    },
+    /// A value of a curve falls, more in the second half of the looks than in the first.
+    FallsLate {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method whose curve it is.
+        method: String,
+        /// The value.
+        value: String,
+    },
+    /// A value of a curve rises and then falls.
+    RisesThenFalls {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method whose curve it is.
+        method: String,
+        /// The value.
+        value: String,
+    },
+    /// A value of a curve peaks at a step.
+    PeaksAt {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method whose curve it is.
+        method: String,
+        /// The value.
+        value: String,
+        /// The step.
+        at: u64,
+    },
+    /// The peaks of these values near a step stand less and less above the end of their curves.
+    Sharper {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method whose curves they are.
+        method: String,
+        /// The values, from the one with the sharpest peak.
+        values: Vec<String>,
+        /// The step.
+        at: u64,
+    },
 }
 
 /// What a check says.
@@ -166,7 +227,12 @@ impl Claim {
         | Check::NeverWorse { study, .. }
         | Check::Steadier { study, .. }
         | Check::Tighter { study, .. }
-        | Check::LargerThere { study, .. }) = &self.check;
+        | Check::LargerThere { study, .. }
+        | Check::Ordered { study, .. }
+        | Check::FallsLate { study, .. }
+        | Check::RisesThenFalls { study, .. }
+        | Check::PeaksAt { study, .. }
+        | Check::Sharper { study, .. }) = &self.check;
         let study = desk.cells(study)?;
         let (spec, cells) = &*study;
         let mut results = Vec::new();
@@ -206,6 +272,11 @@ impl Check {
             }
             Self::Steadier { steadier, shakier, .. } => vec![steadier, shakier],
             Self::Tighter { tighter, looser, .. } => vec![tighter, looser],
+            Self::Ordered { method, .. }
+            | Self::FallsLate { method, .. }
+            | Self::RisesThenFalls { method, .. }
+            | Self::PeaksAt { method, .. }
+            | Self::Sharper { method, .. } => vec![method],
         }
     }
 
@@ -230,6 +301,21 @@ impl Check {
             }
             Self::LargerThere { better, worse, datasets, .. } => {
                 larger_there(cells, better, worse, datasets)
+            }
+            Self::Ordered { dataset, method, values, .. } => {
+                Ok(curves::ordered(cells, dataset, method, values))
+            }
+            Self::FallsLate { dataset, method, value, .. } => {
+                Ok(curves::falls_late(cells, dataset, method, value))
+            }
+            Self::RisesThenFalls { dataset, method, value, .. } => {
+                Ok(curves::rises_then_falls(cells, dataset, method, value))
+            }
+            Self::PeaksAt { dataset, method, value, at, .. } => {
+                Ok(curves::peaks_at(cells, dataset, method, value, *at))
+            }
+            Self::Sharper { dataset, method, values, at, .. } => {
+                Ok(curves::sharper(cells, dataset, method, values, *at))
             }
         }
     }

@@ -1,5 +1,6 @@
 use crate::ExperimentError;
 use crate::audit::paired_t;
+use crate::rftk::table2;
 use mercer_records::{Key, Record, Run, SCHEMA, Status, Store, TrialResult};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -18,12 +19,24 @@ pub struct Computed {
 }
 
 /// All of them.
-pub const COMPUTED: &[Computed] = &[paired_t::SIMULATION];
+pub const COMPUTED: &[Computed] = &[paired_t::SIMULATION, table2::MEASUREMENT];
+
+/// A number whose name begins so is a time: it goes to the part of a record that says how it was
+/// computed, which is never compared.
+const TIME: &str = "seconds ";
+
+/// Those that measure times: no two runs of them are alike.
+const MEASUREMENTS: &[&str] = &["rftk/table2"];
 
 impl Computed {
     /// The one of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         COMPUTED.iter().find(|computed| computed.name == name)
+    }
+
+    /// Whether it measures times.
+    pub fn is_measurement(&self) -> bool {
+        MEASUREMENTS.contains(&self.name)
     }
 
     /// The key of its record.
@@ -55,7 +68,8 @@ impl Computed {
             return Ok(record);
         }
         let start = Instant::now();
-        let facts = (self.compute)()?;
+        let (times, facts): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            (self.compute)()?.into_iter().partition(|(name, _)| name.starts_with(TIME));
         let result = TrialResult {
             status: Status::Done,
             error: None,
@@ -70,7 +84,10 @@ impl Computed {
             rows: [0, 0],
         };
         let run = Run {
-            seconds: BTreeMap::from([("compute".to_owned(), start.elapsed().as_secs_f64())]),
+            seconds: times
+                .into_iter()
+                .chain([("compute".to_owned(), start.elapsed().as_secs_f64())])
+                .collect(),
             host: mercer_harness::host().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             code: code.to_owned(),

@@ -30,6 +30,13 @@ const PAGES: &[(&str, &str)] = &[
     ("askl-deviations-too-large", include_str!("../findings/askl-deviations-too-large.md")),
     ("askl-underlines-contradict", include_str!("../findings/askl-underlines-contradict.md")),
     ("rftk-penalty-does-nothing", include_str!("../findings/rftk-penalty-does-nothing.md")),
+    (
+        "rftk-noise-of-single-precision",
+        include_str!("../findings/rftk-noise-of-single-precision.md"),
+    ),
+    ("rftk-vowel-left-out", include_str!("../findings/rftk-vowel-left-out.md")),
+    ("rftk-kernel-ridge-on-mnist", include_str!("../findings/rftk-kernel-ridge-on-mnist.md")),
+    ("rftk-distance-in-parameters", include_str!("../findings/rftk-distance-in-parameters.md")),
     ("rftk-one-bandwidth-for-all", include_str!("../findings/rftk-one-bandwidth-for-all.md")),
     ("mce-two-rows-to-the-digit", include_str!("../findings/mce-two-rows-to-the-digit.md")),
     ("mce-mean-is-a-constant", include_str!("../findings/mce-mean-is-a-constant.md")),

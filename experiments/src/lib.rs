@@ -47,6 +47,7 @@ use mercer_learning::Method;
 /// Trials that are whole curves.
 pub const PATHS: &[Path] = &[
     rftk::double_descent::PATH,
+    rftk::sgd_factors::PATH,
     hyper::approximation::PATH,
     hyper::transfer::PATH,
     mce::curves::PATH,

@@ -18,6 +18,9 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("mce/figure2-sizes", include_str!("../specs/mce-figure2-sizes.toml")),
     ("mce/figure2-cnn", include_str!("../specs/mce-figure2-cnn.toml")),
     ("mce/figure2-pixels", include_str!("../specs/mce-figure2-pixels.toml")),
+    ("rftk/figure1b", include_str!("../specs/rftk-figure1b.toml")),
+    ("rftk/figure2b", include_str!("../specs/rftk-figure2b.toml")),
+    ("audit/rftk", include_str!("../specs/audit-rftk.toml")),
 ];
 
 /// The spec of a study.

@@ -1,19 +1,20 @@
 use crate::sections::{kept, restored};
 use crate::subsample::at_most;
-use mercer_kernels::{Kernel, Sections};
+use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
     Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
     Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task, Tasks,
 };
-use mercer_linalg::{Cholesky, JITTER_LADDER};
+use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
+use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub(crate) const METHOD: Method = Method {
     name: "kernel-ridge",
     title: "kernel ridge",
-    summary: "Gaussian kernel ridge regression by Cholesky; classes by least squares on one-hot",
+    summary: "Gaussian kernel ridge regression by Cholesky, or by conjugate gradients where the matrix is too large; classes by least squares on one-hot",
     cites: "Saunders, Gammerman & Vovk (1998)",
     revision: 1,
     tasks: Tasks::Both,
@@ -66,13 +67,28 @@ pub struct KernelRidgeParams {
     /// Whether the targets' mean is subtracted before the fit and added after it, so that far from
     /// the training rows the prediction is the mean (the class shares), not 0.
     pub centre: bool,
-    /// Training rows beyond this are left out, by seed; 12,000 rows fill 1.2 GB.
+    /// Training rows beyond this are left out, by seed. The matrix of up to 12,000 rows is stored,
+    /// in 1.2 GB; that of more is not, and the system is solved by conjugate gradients.
     pub cap: usize,
+    /// Relative residual at which conjugate gradients stop.
+    pub tolerance: f64,
+    /// Their most iterations; each costs `n² d` flops.
+    pub iterations: usize,
+    /// Columns of the matrix behind their preconditioner.
+    pub landmarks: usize,
 }
 
 impl Default for KernelRidgeParams {
     fn default() -> Self {
-        Self { lambda: 1e-5, std: None, centre: true, cap: CAP }
+        Self {
+            lambda: 1e-5,
+            std: None,
+            centre: true,
+            cap: CAP,
+            tolerance: 1e-6,
+            iterations: 200,
+            landmarks: 1000,
+        }
     }
 }
 
@@ -80,8 +96,10 @@ impl Default for KernelRidgeParams {
 /// `(K + λ n I) α = y − ȳ`.
 ///
 /// It minimises `(1/n) Σ (f(x_i) − y_i)² + λ ‖f‖²` over the kernel's space (`ȳ` apart). Classes are
-/// fitted as `K` one-hot columns at once, and the largest wins. Cholesky in place; if the matrix is
-/// singular to rounding, the jitter that it took is among the facts, with the rows used.
+/// fitted as `K` one-hot columns at once, and the largest wins. Cholesky in place up to 12,000 rows;
+/// if the matrix is singular to rounding, the jitter that it took is among the facts, with the rows
+/// used. Beyond, conjugate gradients ([`GaussianSystem`]): the facts have `residual` and
+/// `iterations`, and the outcome says whether the tolerance was met.
 ///
 /// ```
 /// use linfa::{DatasetBase, traits::{Fit, Predict}};
@@ -119,6 +137,15 @@ impl KernelRidge {
         if cap < 2 {
             return refuse("cap", cap.to_string(), "at least 2");
         }
+        let KernelRidgeParams { tolerance, iterations, landmarks, .. } = params;
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return refuse("tolerance", tolerance.to_string(), "above 0 and below 1");
+        }
+        for (name, count) in [("iterations", iterations), ("landmarks", landmarks)] {
+            if count == 0 {
+                return refuse(name, count.to_string(), "at least 1");
+            }
+        }
         Ok(Self { params })
     }
 }
@@ -129,34 +156,113 @@ impl Learner for KernelRidge {
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let outputs = task.outputs();
-        // The matrix and its factor share memory; beside them two copies of inputs and targets.
-        let doubles = n as u64 * (n + 2 * d + 2 * outputs) as u64;
-        fitting.limits.reserve(8 * doubles)?;
-
         let mut y = one_column_an_output(sample.targets(), n, outputs);
         let mut mean = Array1::zeros(outputs);
         if self.params.centre {
             mean = y.mean_axis(Axis(0)).expect("a sample has rows");
             y -= &mean;
         }
-        let kernel = Kernel::Gaussian { std: self.params.std.unwrap_or(default_std(d)) };
-        let mut gram = kernel.gram(sample.inputs());
+        let std = self.params.std.unwrap_or(default_std(d));
         let ridge = self.params.lambda * n as f64;
-        gram.diag_mut().mapv_inplace(|entry| entry + ridge);
-        fitting.limits.check()?;
-        let (factor, jitter) =
-            Cholesky::with_jitter(gram, &JITTER_LADDER).map_err(|error| numerical(&error))?;
-        let coefficients = factor.solve(&y).map_err(|error| numerical(&error))?;
-
-        let facts =
-            BTreeMap::from([("rows-used".to_owned(), n as f64), ("jitter".to_owned(), jitter)]);
-        let sections = kernel.sections(sample.inputs());
-        let predictor = KernelExpansion { task, sections, coefficients, mean };
-        Ok(Outcome { predictor, convergence: Convergence::Exact, facts }.boxed())
+        let mut solution = if n > CAP {
+            let system = GaussianSystem {
+                inputs: sample.inputs(),
+                std,
+                ridge,
+                threads: fitting.threads.max(1),
+            };
+            self.iterate(&system, &y, fitting)?
+        } else {
+            stored(&sample, std, ridge, &y, fitting)?
+        };
+        solution.facts.insert("rows-used".to_owned(), n as f64);
+        let sections = Kernel::Gaussian { std }.sections(sample.inputs());
+        let predictor =
+            KernelExpansion { task, sections, coefficients: solution.coefficients, mean };
+        Ok(Outcome { predictor, convergence: solution.convergence, facts: solution.facts }.boxed())
     }
 }
 
-fn numerical(error: &mercer_linalg::LinalgError) -> LearningError {
+/// `α` and how it was found.
+struct Solution {
+    coefficients: Array2<f64>,
+    convergence: Convergence,
+    facts: BTreeMap<String, f64>,
+}
+
+/// Cholesky of the stored matrix.
+fn stored(
+    sample: &Sample,
+    std: f64,
+    ridge: f64,
+    y: &Array2<f64>,
+    fitting: &Fitting<'_>,
+) -> Result<Solution, LearningError> {
+    let (n, d, outputs) = (sample.rows(), sample.features(), y.ncols());
+    // The matrix and its factor share memory; beside them two copies of inputs and targets.
+    let doubles = n as u64 * (n + 2 * d + 2 * outputs) as u64;
+    fitting.limits.reserve(8 * doubles)?;
+    let threads = fitting.threads;
+    let mut gram = Kernel::Gaussian { std }.upper_gram(sample.inputs(), threads);
+    gram.diag_mut().mapv_inplace(|entry| entry + ridge);
+    fitting.limits.check()?;
+    let (factor, jitter) =
+        Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER).map_err(|error| numerical(&error))?;
+    Ok(Solution {
+        coefficients: factor.solve(y).map_err(|error| numerical(&error))?,
+        convergence: Convergence::Exact,
+        facts: BTreeMap::from([("jitter".to_owned(), jitter)]),
+    })
+}
+
+impl KernelRidge {
+    /// Conjugate gradients on a matrix that is not stored.
+    fn iterate(
+        &self,
+        system: &GaussianSystem<'_>,
+        y: &Array2<f64>,
+        fitting: &Fitting<'_>,
+    ) -> Result<Solution, LearningError> {
+        let KernelRidgeParams { tolerance, iterations, landmarks, .. } = self.params;
+        let (n, outputs) = y.dim();
+        let landmarks = landmarks.min(n);
+        fitting.limits.reserve(system.bytes(landmarks, outputs))?;
+        let mut core =
+            index::sample(&mut fitting.streams.rng("landmarks"), n, landmarks).into_vec();
+        core.sort_unstable();
+        let solved = system
+            .solve(y.view(), &core, tolerance, iterations, |_, _| {
+                fitting.limits.check().map_err(Stopped::Outside)
+            })
+            .map_err(|stopped| match stopped {
+                Stopped::Outside(error) => error,
+                Stopped::Numerical(error) => numerical(&error),
+            })?;
+        let (iterations, residual) = (solved.iterations, solved.residual);
+        let convergence = if solved.converged {
+            Convergence::Converged { iterations }
+        } else {
+            Convergence::NotConverged { iterations, residual }
+        };
+        let facts = [("residual", residual), ("iterations", iterations as f64)];
+        let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Ok(Solution { coefficients: solved.x, convergence, facts })
+    }
+}
+
+/// Why an iteration ended early.
+enum Stopped {
+    Outside(LearningError),
+    Numerical(LinalgError),
+}
+
+impl From<LinalgError> for Stopped {
+    fn from(error: LinalgError) -> Self {
+        Self::Numerical(error)
+    }
+}
+
+fn numerical(error: &LinalgError) -> LearningError {
     let operation = "solving (K + lambda n I) alpha = y";
     LearningError::Numerical { operation, reason: error.to_string() }
 }

@@ -55,6 +55,28 @@ fn curved_classes_are_learned() {
     }
 }
 
+/// More rows than are stored: a moon with 13,000 points is learned all the same, and says how far
+/// the iteration came.
+#[test]
+fn more_rows_than_are_stored_are_solved_by_iteration() {
+    let sample = moons(13_000);
+    let settings = Settings::new().with("std", 1.0).with("lambda", 1e-3).with("cap", 20_000);
+    let settings = settings.with("landmarks", 200).with("tolerance", 1e-6);
+    let fitted = fit("kernel-ridge", &settings, &sample);
+    assert!(matches!(fitted.convergence, Convergence::Converged { .. }));
+    assert!(fitted.facts["residual"] <= 1e-6 && fitted.facts["iterations"] < 30.0);
+    assert_eq!(fitted.facts["rows-used"], 13_000.0);
+    assert_eq!(training_accuracy(&fitted, &sample), 1.0);
+    // One product is too few: no error, but no success either.
+    let hasty =
+        fit("kernel-ridge", &settings.with("iterations", 1).with("tolerance", 1e-12), &sample);
+    assert!(matches!(hasty.convergence, Convergence::NotConverged { iterations: 1, .. }));
+    // The preconditioner's columns are allowed for before they are computed.
+    let small = Strict { bytes: 1 << 20, stopped: false };
+    let refused = try_fit("kernel-ridge", &Settings::new().with("cap", 20_000), &sample, &small);
+    assert!(matches!(refused, Err(LearningError::OutOfMemory { .. })));
+}
+
 #[test]
 fn rows_above_the_cap_are_left_out_and_counted() {
     let sample = moons(200);
@@ -175,6 +197,9 @@ fn settings_out_of_range_are_named() {
         ("kernel-ridge", none().with("lambda", -1e-9), "lambda"),
         ("kernel-ridge", none().with("std", 0.0), "std"),
         ("kernel-ridge", none().with("cap", 1), "cap"),
+        ("kernel-ridge", none().with("tolerance", 0.0), "tolerance"),
+        ("kernel-ridge", none().with("iterations", 0), "iterations"),
+        ("kernel-ridge", none().with("landmarks", 0), "landmarks"),
         ("gaussian-svm", none().with("cost", 0.0), "cost"),
         ("gaussian-svm", none().with("std", -1.0), "std"),
         ("gaussian-svm", none().with("std", 1e-200), "std"),

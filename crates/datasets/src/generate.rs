@@ -1,4 +1,4 @@
-use mercer_learning::Sample;
+use mercer_learning::{Sample, Streams};
 use ndarray::Array2;
 use rand::Rng;
 use std::f64::consts::TAU;
@@ -45,6 +45,55 @@ pub fn checkerboard(rows: usize, fields: usize, rng: &mut impl Rng) -> Sample {
     Sample::classification(inputs, labels, 2).expect("needs rows")
 }
 
+/// Target of the synthetic problem of "Ridgeless Regression with Random Features".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Generator {
+    /// `y = min(−w·x, w·x) + ε = −|w·x| + ε`, as the text has it; test rows are noisy too.
+    Kink,
+    /// `y = −w·x + ε`: the authors' code takes the minimum of twice the same number, and leaves the
+    /// noise away from the test rows.
+    Slope,
+}
+
+impl Generator {
+    /// `train` training rows and then `test` test rows: `x ~ N(0, I)` in `ℝ^features`, `w` all ones,
+    /// `ε ~ N(0, 0.2²)`.
+    ///
+    /// Entries are rounded to multiples of 2⁻²⁰, so that they are the same whatever the last digits
+    /// of a system's logarithm and cosine.
+    ///
+    /// ```
+    /// use mercer_datasets::Generator;
+    /// let sample = Generator::Slope.sample(8, 2, 10);
+    /// let last = sample.inputs().row(9).sum();
+    /// assert!((sample.values().unwrap()[9] + last).abs() < 1e-5); // test rows have no noise
+    /// ```
+    ///
+    /// # Panics
+    /// If there are no rows or no features.
+    pub fn sample(self, train: usize, test: usize, features: usize) -> Sample {
+        const NOISE: f64 = 0.2;
+        let rounded = |value: f64| (value * f64::from(1 << 20)).round() / f64::from(1 << 20);
+        // Both targets stand over the same points and the same noise.
+        let streams = Streams::root(2022).child("rftk synthetic");
+        let (mut points, mut noise) = (streams.rng("points"), streams.rng("noise"));
+        let rows = train + test;
+        let inputs =
+            Array2::from_shape_simple_fn((rows, features), || rounded(normal(&mut points)));
+        let values = inputs.rows().into_iter().enumerate().map(|(row, x)| {
+            let epsilon = NOISE * normal(&mut noise);
+            rounded(match self {
+                Self::Kink => epsilon - x.sum().abs(),
+                Self::Slope if row < train => epsilon - x.sum(),
+                Self::Slope => -x.sum(),
+            })
+        });
+        let values = values.collect();
+        Sample::regression(inputs, values).expect("needs rows and features")
+    }
+}
+
 /// A sample of a given shape, standing in for a dataset that is missing: one Gaussian a class, in
 /// turn, around centres drawn from `N(0, 4 I)`. It proves a path and is never shown as a result.
 ///
@@ -72,7 +121,7 @@ pub fn stand_in(rows: usize, features: usize, classes: usize, rng: &mut impl Rng
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mercer_learning::{Shape, Streams, Task};
+    use mercer_learning::{Shape, Task};
 
     #[test]
     fn the_gaussians_stand_at_their_distance() {
@@ -86,6 +135,30 @@ mod tests {
         }
         let tolerance = 6.0 * (4.0 / n as f64).sqrt();
         assert!((means[1] - means[0] - distance).abs() < tolerance, "{means:?}");
+    }
+
+    #[test]
+    fn the_synthetic_targets_are_the_text_s_and_the_code_s() {
+        let (train, test) = (20_000, 10);
+        let kink = Generator::Kink.sample(train, test, 10);
+        let slope = Generator::Slope.sample(train, test, 10);
+        assert_eq!(kink.inputs(), slope.inputs());
+        let (y, z) = (kink.values().unwrap(), slope.values().unwrap());
+        let mut squares = [0.0; 2];
+        for (row, x) in kink.inputs().rows().into_iter().enumerate() {
+            let noise = [y[row] + x.sum().abs(), z[row] + x.sum()];
+            if row < train {
+                // Each target rounds its value by itself.
+                assert!((noise[0] - noise[1]).abs() < 3e-6);
+                squares.iter_mut().zip(noise).for_each(|(sum, e)| *sum += e * e);
+            } else {
+                assert!(noise[1].abs() < 1e-6, "noise in a test row of the code's target");
+            }
+        }
+        // A mean of n squares of deviation 0.2 misses 0.04 by 0.04 √(2/n), here 4e-4: five of them.
+        for sum in squares {
+            assert!((sum / train as f64 - 0.04).abs() < 2e-3);
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub use download::{Downloader, Patience, Progress};
 pub use error::DataError;
 pub use file::{ReadOptions, read_dataset, read_table};
 pub use fingerprint::fingerprint;
-pub use generate::{checkerboard, stand_in, two_gaussians};
+pub use generate::{Generator, checkerboard, stand_in, two_gaussians};
 pub use library::{CACHE, DATA_VARIABLE, Library, Place};
 pub use manifest::{Content, ListedFile, Listing, MANIFEST, Manifest, Role};
 pub use preparation::{Impute, Moments, Preparation, Preparing, TargetStandard};

@@ -2,8 +2,8 @@ use crate::fingerprint::hexadecimal;
 use crate::manifest::{Content, ListedFile, Listing, MANIFEST, Manifest};
 use crate::table::Rows;
 use crate::{
-    Base, Catalogue, Column, DataError, Dataset, Entry, Kind, Limits, Parts, Role, compression,
-    csv, dataset, fingerprint, idx, parquet, svmlight,
+    Base, Catalogue, Column, DataError, Dataset, Entry, Generator, Kind, Limits, Parts, Role,
+    compression, csv, dataset, fingerprint, idx, parquet, svmlight,
 };
 use mercer_learning::{Sample, Task};
 use ndarray::Array2;
@@ -115,7 +115,7 @@ impl Library {
         let entry = Catalogue::builtin().find(name)?;
         Ok(match self.listed(&entry.name) {
             Some((folder, _)) => Place::Folder(folder.to_owned()),
-            None if entry.name == "iris" => Place::BuiltIn,
+            None if entry.name == "iris" || entry.source.generated.is_some() => Place::BuiltIn,
             None => Place::Missing(remedy(entry)),
         })
     }
@@ -134,6 +134,9 @@ impl Library {
         }
         if entry.name == "iris" {
             return iris(entry);
+        }
+        if let Some(generator) = entry.source.generated {
+            return made(entry, generator);
         }
         Err(DataError::Missing { name: entry.name.clone(), remedy: remedy(entry) })
     }
@@ -376,6 +379,15 @@ fn difference(
             let expected = entry.fingerprint.clone()?;
             differ("its fingerprint", expected, fingerprint.to_owned())
         })
+}
+
+/// A dataset that is computed, not read.
+pub(crate) fn made(entry: &Entry, generator: Generator) -> Result<Dataset, DataError> {
+    let parts = Parts::divided(entry.parts.train, entry.parts.test);
+    let sample = generator.sample(entry.parts.train, entry.parts.test, entry.features);
+    let targets = sample.values().map(|values| values.to_vec()).unwrap_or_default();
+    let inputs = sample.inputs().to_owned();
+    checked(inputs, &Column::Numbers(targets), parts, entry, "a generated dataset", false)
 }
 
 /// iris from linfa-datasets, whose classes count from 0 where the catalogue's count from 1.

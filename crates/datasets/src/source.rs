@@ -1,3 +1,4 @@
+use crate::Generator;
 use crate::manifest::{Content, Role};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -9,6 +10,9 @@ pub struct Source {
     /// Why a person must get it; when set, nothing is fetched.
     #[serde(default)]
     pub by_hand: Option<String>,
+    /// How it is made, if it is not read from files: nothing is fetched then either.
+    #[serde(default)]
+    pub generated: Option<Generator>,
     /// Format of the files.
     #[serde(default)]
     pub format: Layout,

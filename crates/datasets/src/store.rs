@@ -56,6 +56,9 @@ impl Store {
             let (name, reason) = (entry.name.clone(), reason.clone());
             return Err(DataError::ByHand { name, reason });
         }
+        if let Some(generator) = entry.source.generated {
+            return library::made(entry, generator);
+        }
         let folder = self.folder.join("downloads").join(&entry.name);
         fs::create_dir_all(&folder).map_err(DataError::io(&folder))?;
         for file in &entry.source.files {

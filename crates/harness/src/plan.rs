@@ -84,7 +84,8 @@ pub fn plan(
     check_settings(spec, methods)?;
     let mut trials = Vec::new();
     for variant in &spec.variants {
-        if !wanted(&selection.variants, &variant.name) {
+        let listed = profile.variants.as_ref().is_none_or(|names| names.contains(&variant.name));
+        if !listed || !wanted(&selection.variants, &variant.name) {
             continue;
         }
         for dataset in &spec.datasets {
@@ -202,7 +203,8 @@ impl Cell<'_> {
         };
         let own = method.settings_on(dataset);
         let fixed = known(&variant.settings).overridden_by(&own);
-        let speaks_of_it = spec.given_to.is_empty() || spec.given_to.contains(&method.name);
+        let speaks_of_it =
+            variant.given && (spec.given_to.is_empty() || spec.given_to.contains(&method.name));
         let of_dataset =
             spec.given.get(dataset).filter(|_| speaks_of_it).cloned().unwrap_or_default();
         let of_dataset = known(&of_dataset.overridden_by(&rule.settings));
@@ -216,8 +218,10 @@ impl Cell<'_> {
         };
 
         let paper = spec.repeats_of_paper(dataset);
+        let of_variant = [variant.repeats, rule.repeats];
         let limits = [Some(paper), profile.repeats, cut.repeats, selection.repeats];
-        let repeats = limits.into_iter().flatten().min();
+        let limits = limits.into_iter().chain(of_variant);
+        let repeats = limits.flatten().min();
         let version = selection.versions.get(&entry.name).or(entry.fingerprint.as_ref());
         let fingerprint = version.cloned().unwrap_or_default();
         for repeat in 0..repeats.unwrap_or(paper) {
@@ -326,7 +330,8 @@ fn apply(cut: &Cut, defaults: &Settings, trial: &mut Trial) {
         let Some(default) = defaults.get(name) else { continue };
         let current = trial.settings.get(name).unwrap_or(default);
         if current.as_f64().is_some_and(|value| value > limit) {
-            // Whole numbers stay whole: a count of 64.0 is not a count.
+            // Whole numbers stay whole: a count of 64.0 is not a count. Where there is no default
+            // the value itself says what it is.
             let whole = default.is_u64() || (default.is_null() && current.is_u64());
             let value = if whole { json!(limit as u64) } else { json!(limit) };
             trial.settings = std::mem::take(&mut trial.settings).with(name, value.clone());

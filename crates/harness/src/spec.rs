@@ -84,6 +84,9 @@ pub struct Variant {
     /// Settings of every method that knows them by that name.
     #[serde(default)]
     pub settings: Settings,
+    /// Whether what the spec gives for a dataset concerns this variant.
+    #[serde(default = "yes")]
+    pub given: bool,
     /// How what is not fixed is set; absent: settings and defaults are all there is.
     #[serde(default)]
     pub tuner: Option<Tuner>,
@@ -93,6 +96,9 @@ pub struct Variant {
     /// Only these datasets, if given.
     #[serde(default)]
     pub datasets: Option<Vec<String>>,
+    /// Repeats at most, where all would take too long: the table then shows fewer than the paper's.
+    #[serde(default)]
+    pub repeats: Option<u32>,
     /// The methods, in the order of the table.
     pub methods: Vec<SpecMethod>,
 }
@@ -107,6 +113,9 @@ pub struct VariantRule {
     /// Overrides of the settings given for this dataset.
     #[serde(default)]
     pub settings: Settings,
+    /// Repeats at most.
+    #[serde(default)]
+    pub repeats: Option<u32>,
 }
 
 /// A method in a variant.
@@ -157,6 +166,9 @@ pub struct Profile {
     /// Only these datasets, if given.
     #[serde(default)]
     pub datasets: Option<Vec<String>>,
+    /// Only these variants, if given.
+    #[serde(default)]
+    pub variants: Option<Vec<String>>,
 }
 
 /// How a trial is made smaller. Every cut is part of the key and makes the verdict `short`.
@@ -196,6 +208,12 @@ impl Spec {
                     .flat_map(|method| method.dataset.keys().chain(&method.except)),
             )
             .chain(spec.profiles.values().flat_map(|profile| profile.dataset.keys()));
+        let variants = spec.profiles.values().flat_map(|profile| profile.variants.iter().flatten());
+        for name in variants {
+            if spec.variants.iter().all(|variant| variant.name != *name) {
+                return Err(fault(format!("a profile names `{name}`, which is no variant")));
+            }
+        }
         if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
             return Err(fault(format!("`{stranger}` has rules but is not among the datasets")));
         }

@@ -74,11 +74,11 @@ pub fn tune(
     let parts = inner_split(train, tuner.train, tuner.rows, streams)?;
     // Candidates are completed as the final fit will be, which sees the whole training part.
     let shape = train.shape();
-    let mut space = (method.space)(&shape);
+    let defaults = (method.defaults)(&shape);
+    let mut space = (method.space)(&shape).given(&defaults.clone().overridden_by(fixed));
     if !anchor.is_empty() {
         space.anchors.insert(0, anchor.clone());
     }
-    let defaults = (method.defaults)(&shape);
     let full = method
         .resource
         .and_then(|name| fixed.get(name).or_else(|| defaults.get(name)))

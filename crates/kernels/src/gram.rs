@@ -1,5 +1,5 @@
 use crate::KernelError;
-use mercer_linalg::product;
+use mercer_linalg::{exp, product};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +86,49 @@ impl Kernel {
         gram
     }
 
+    /// The part on and above the diagonal of [`Kernel::gram`], which is all that a Cholesky factor
+    /// reads, on so many threads; below, entries are 0 or right.
+    ///
+    /// ```
+    /// use mercer_kernels::Kernel;
+    /// use ndarray::array;
+    /// let upper = Kernel::Gaussian { std: 2.0 }.upper_gram(array![[0.0], [0.5]].view(), 2);
+    /// assert!((upper[[0, 1]] - (-0.5f64).exp()).abs() < 1e-15);
+    /// ```
+    pub fn upper_gram(self, inputs: ArrayView2<'_, f64>, threads: usize) -> Array2<f64> {
+        let prepared = Points::of(inputs, self.centre(inputs).as_ref());
+        let n = inputs.nrows();
+        let mut gram = Array2::zeros((n, n));
+        let threads = threads.clamp(1, n.div_ceil(TILE).max(1));
+        // Rows far down have fewer tiles: dealing them out in turn gives everybody as much.
+        let mut shares: Vec<Vec<(usize, ArrayViewMut2<'_, f64>)>> =
+            (0..threads).map(|_| Vec::new()).collect();
+        for (index, rows) in gram.axis_chunks_iter_mut(Axis(0), TILE).enumerate() {
+            shares[index % threads].push((index * TILE, rows));
+        }
+        let fill = |share: Vec<(usize, ArrayViewMut2<'_, f64>)>| {
+            for (top, mut rows) in share {
+                let bottom = top + rows.nrows();
+                for left in (top..n).step_by(TILE) {
+                    let right = (left + TILE).min(n);
+                    let tile = rows.slice_mut(s![.., left..right]);
+                    self.fill(tile, &prepared.rows(top, bottom), &prepared.rows(left, right));
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let own = shares.pop();
+            for share in shares {
+                scope.spawn(|| fill(share));
+            }
+            own.into_iter().for_each(fill);
+        });
+        if matches!(self, Self::Gaussian { .. }) {
+            gram.diag_mut().fill(1.0);
+        }
+        gram
+    }
+
     /// The cross-Gram matrix `K_ij = k(x_i, z_j)` of the rows of `left` (`m × d`) and `right`
     /// (`n × d`): `m × n`, in `2 m n d` flops.
     ///
@@ -117,11 +160,14 @@ impl Kernel {
             Self::Gaussian { std } => {
                 product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
                 let scale = -0.5 * std * std;
+                let mut exponents = [0.0; TILE];
+                let exponents = &mut exponents[..tile.ncols()];
                 for (mut row, &x) in tile.rows_mut().into_iter().zip(a.squares) {
-                    for (entry, &z) in row.iter_mut().zip(b.squares) {
+                    for ((to, &entry), &z) in exponents.iter_mut().zip(&row).zip(b.squares) {
                         // Rounding can leave a distance between near-equal points below 0.
-                        *entry = (scale * (x + z + *entry).max(0.0)).exp();
+                        *to = scale * (x + z + entry).max(0.0);
                     }
+                    exp(exponents, row.as_slice_mut().expect("a row of a tile is contiguous"));
                 }
             }
             Self::Linear => product(1.0, a.points, b.points.t(), 0.0, tile.view_mut()),
@@ -319,6 +365,15 @@ mod tests {
                 let gram = kernel.gram(x.view());
                 assert_abs_diff_eq!(gram, slow(kernel, &x, &x), epsilon = 1e-13);
                 assert_eq!(gram, gram.t(), "exact symmetry");
+                for threads in [1, 2, 5] {
+                    let upper = kernel.upper_gram(x.view(), threads);
+                    let mut whole = upper;
+                    whole
+                        .indexed_iter_mut()
+                        .filter(|((i, j), _)| i > j)
+                        .for_each(|((i, j), entry)| *entry = gram[[i, j]]);
+                    assert_eq!(whole, gram, "{threads} threads");
+                }
             }
         }
     }

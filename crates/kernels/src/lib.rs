@@ -7,6 +7,7 @@
 //! | `K` | `gram` | `K_ij = k(x_i, x_j)` | `n × n` |
 //! | `O`, `O'` | `frequencies`, `frequencies_prime` | spectral frequencies, 1/input unit | `d × D` |
 //! | `b`, `b'` | `phases`, `phases_prime` | radians | `D` |
+//! | `(K + t I) α = B` | [`GaussianSystem`] | solved without storing `K` | `α` is `n × r` |
 //! | `φ(x)` | [`FeatureMap::features`] | features whose inner products approximate `k` | `n × D` |
 //! | `h((x, x'), (z, z'))` | [`HyperKernel`] | a kernel of two pairs of points | |
 //! | `H` | [`PairSections`], [`PairOperator`] | hyper-Gram matrix over [`Pairs`] | `P × P` |
@@ -19,6 +20,7 @@ mod error;
 mod feature_map;
 mod gram;
 mod hyper;
+mod operator;
 
 pub use covariance::{Adjoint, Covariance, CovarianceGradient, CrossGradient, Smoothness};
 pub use error::KernelError;
@@ -28,3 +30,4 @@ pub use hyper::{
     GaussianHyper, HyperKernel, LearnedKernel, PairOperator, PairSections, Pairs, WishartHyper,
     entry_variance, total_variance,
 };
+pub use operator::{GaussianOperator, GaussianSystem};

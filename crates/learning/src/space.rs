@@ -11,6 +11,16 @@ pub enum Range {
     Log2(f64, f64),
     /// One of these, each equally likely.
     Choice(Vec<Value>),
+    /// Another range for each value of a setting that is not tuned: rates of plain gradient steps
+    /// and of Adam have little in common. [`Space::given`] decides.
+    Given {
+        /// Name of the setting.
+        setting: &'static str,
+        /// Its values, each with its range.
+        cases: Vec<(Value, Range)>,
+        /// For every other value.
+        otherwise: Box<Range>,
+    },
 }
 
 /// One tunable setting.
@@ -32,6 +42,26 @@ pub struct Space {
 }
 
 impl Space {
+    /// The space where these settings are fixed: every [`Range::Given`] becomes the range of its
+    /// case.
+    ///
+    /// ```
+    /// use mercer_learning::{Axis, Range, Settings, Space};
+    /// let adam = ("adam".into(), Range::Log10(-4.0, -2.0));
+    /// let otherwise = Box::new(Range::Log10(-1.0, 1.0));
+    /// let range = Range::Given { setting: "optimiser", cases: vec![adam], otherwise };
+    /// let space = Space { axes: vec![Axis { name: "rate", range }], anchors: vec![] };
+    /// let space = space.given(&Settings::new().with("optimiser", "adam"));
+    /// assert_eq!(space.axes[0].range, Range::Log10(-4.0, -2.0));
+    /// ```
+    #[must_use]
+    pub fn given(mut self, settings: &Settings) -> Self {
+        for axis in &mut self.axes {
+            axis.range = axis.range.resolved(settings).clone();
+        }
+        self
+    }
+
     /// The first `count` candidates: the anchors, then draws.
     ///
     /// Without axes there is one candidate, the defaults. Values are rounded to three
@@ -52,11 +82,22 @@ impl Space {
 }
 
 impl Range {
+    /// The range of the case that these settings are.
+    fn resolved(&self, settings: &Settings) -> &Self {
+        let Self::Given { setting, cases, otherwise } = self else { return self };
+        let case = settings
+            .get(setting)
+            .and_then(|value| cases.iter().find(|(known, _)| known == value))
+            .map_or(&**otherwise, |(_, range)| range);
+        case.resolved(settings)
+    }
+
     fn draw(&self, rng: &mut impl Rng) -> Value {
         match self {
             Self::Log10(low, high) => rounded(10f64.powf(rng.gen_range(*low..=*high))).into(),
             Self::Log2(low, high) => rounded(2f64.powf(rng.gen_range(*low..=*high))).into(),
             Self::Choice(values) => values[rng.gen_range(0..values.len())].clone(),
+            Self::Given { otherwise, .. } => otherwise.draw(rng),
         }
     }
 }
@@ -71,6 +112,28 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn the_range_is_that_of_the_fixed_setting_case_within_case() {
+        let by_loss = Range::Given {
+            setting: "loss",
+            cases: vec![("squared".into(), Range::Log10(0.0, 1.0))],
+            otherwise: Box::new(Range::Log10(2.0, 3.0)),
+        };
+        let range = Range::Given {
+            setting: "optimiser",
+            cases: vec![("adam".into(), Range::Log10(-4.0, -3.0))],
+            otherwise: Box::new(by_loss),
+        };
+        let space = Space { axes: vec![Axis { name: "rate", range }], anchors: Vec::new() };
+        let at = |settings: Settings| space.clone().given(&settings).axes[0].range.clone();
+        assert_eq!(at(Settings::new().with("optimiser", "adam")), Range::Log10(-4.0, -3.0));
+        assert_eq!(at(Settings::new().with("loss", "squared")), Range::Log10(0.0, 1.0));
+        assert_eq!(at(Settings::new()), Range::Log10(2.0, 3.0));
+        // Nobody has said which case it is: the last resort.
+        let draw = space.candidates(1, &mut ChaCha8Rng::seed_from_u64(1)).remove(0);
+        assert!((99.0..=1001.0).contains(&draw.get("rate").and_then(Value::as_f64).unwrap()));
+    }
 
     #[test]
     fn anchors_come_first_and_draws_stay_in_range() {

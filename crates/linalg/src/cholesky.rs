@@ -16,7 +16,8 @@ pub const JITTER_LADDER: [f64; 5] = [1e-15, 1e-13, 1e-11, 1e-9, 1e-7];
 
 /// The Cholesky factor of a symmetric positive definite matrix, `A = L Lᵀ`.
 ///
-/// Factored in place, in f64, on the calling thread, in `n³/3` multiply-adds.
+/// Factored in place, in f64, on the calling thread unless told otherwise, in `n³/3`
+/// flops.
 ///
 /// ```
 /// use mercer_linalg::Cholesky;
@@ -42,8 +43,16 @@ impl Cholesky {
     /// [`LinalgError::NotSquare`], [`LinalgError::Empty`], [`LinalgError::NotPositiveDefinite`]
     /// with the pivot, or [`LinalgError::NotFinite`].
     pub fn factor(matrix: Array2<f64>) -> Result<Self, LinalgError> {
+        Self::factor_on(1, matrix)
+    }
+
+    /// [`Cholesky::factor`] on so many threads; 0 counts as 1.
+    ///
+    /// # Errors
+    /// As [`Cholesky::factor`].
+    pub fn factor_on(threads: usize, matrix: Array2<f64>) -> Result<Self, LinalgError> {
         let mut factor = Self::store(matrix)?;
-        factor.run()?;
+        factor.run(threads)?;
         Ok(factor)
     }
 
@@ -58,6 +67,18 @@ impl Cholesky {
     /// As [`Cholesky::factor`], with the pivot of the last attempt; [`LinalgError::Argument`] for a
     /// jitter that is not positive and finite.
     pub fn with_jitter(matrix: Array2<f64>, ladder: &[f64]) -> Result<(Self, f64), LinalgError> {
+        Self::with_jitter_on(1, matrix, ladder)
+    }
+
+    /// [`Cholesky::with_jitter`] on so many threads; 0 counts as 1.
+    ///
+    /// # Errors
+    /// As [`Cholesky::with_jitter`].
+    pub fn with_jitter_on(
+        threads: usize,
+        matrix: Array2<f64>,
+        ladder: &[f64],
+    ) -> Result<(Self, f64), LinalgError> {
         if let Some(&value) = ladder.iter().find(|j| !(**j > 0.0 && j.is_finite())) {
             let (name, must) = ("jitter", "positive and finite");
             return Err(LinalgError::Argument { name, value, must });
@@ -66,7 +87,7 @@ impl Cholesky {
         let n = factor.size;
         let diagonal: Vec<f64> = (0..n).map(|i| factor.storage[i * n + i]).collect();
         let mean = diagonal.iter().sum::<f64>() / n as f64;
-        let mut failure = match factor.run() {
+        let mut failure = match factor.run(threads) {
             Ok(()) => return Ok((factor, 0.0)),
             Err(failure) => failure,
         };
@@ -76,7 +97,7 @@ impl Cholesky {
             }
             let jitter = relative * mean;
             factor.restore(&diagonal, jitter);
-            match factor.run() {
+            match factor.run(threads) {
                 Ok(()) => return Ok((factor, jitter)),
                 Err(next) => failure = next,
             }
@@ -197,7 +218,7 @@ impl Cholesky {
     /// Left-looking, a panel of `BLOCK` columns at a time. (The engine's own whole-matrix routine
     /// uses the triangle above the diagonal as scratch; this one leaves it alone, which is what
     /// lets a ladder of jitters do without a second matrix.)
-    fn run(&mut self) -> Result<(), LinalgError> {
+    fn run(&mut self, threads: usize) -> Result<(), LinalgError> {
         const BLOCK: usize = 128;
         const OPERATION: &str = "the Cholesky factorisation";
         let n = self.size;
@@ -232,11 +253,10 @@ impl Cholesky {
                     open[(start + row, column)] = block[(row, column)];
                 }
             }
-            // The panel below it: L_21 = (A_21 - L_20 L_10') L_11'^-1.
+            // The panel below it: L_21 = (A_21 - L_20 L_10') L_11'^-1, row by row the same work.
             let rest = n - start - size;
-            let mut panel = open.submatrix_mut(start + size, 0, rest, size);
-            matmul(panel.rb_mut(), Accum::Add, below, beside.transpose(), -1.0, Par::Seq);
-            solve_lower_triangular_in_place(block.rb(), panel.transpose_mut(), Par::Seq);
+            let panel = open.submatrix_mut(start + size, 0, rest, size);
+            below_diagonal(panel, below, beside, block.rb(), threads);
         }
         // A NaN or an infinity anywhere in the triangle ends up in the pivot of its row.
         if self.pivots().any(|pivot| !pivot.is_finite()) {
@@ -265,9 +285,55 @@ impl Cholesky {
     }
 }
 
+/// Fewest rows of a panel that are worth a thread of their own: starting one takes as long as some
+/// hundred rows.
+const ROWS_OF_A_THREAD: usize = 256;
+
+/// `P ← (P − L_20 L_10ᵀ) L_11⁻ᵀ` for the rows of a panel, shared among threads.
+fn below_diagonal(
+    mut panel: MatMut<'_, f64>,
+    below: MatRef<'_, f64>,
+    beside: MatRef<'_, f64>,
+    block: MatRef<'_, f64>,
+    threads: usize,
+) {
+    let rows = panel.nrows();
+    let threads = threads.min(rows / ROWS_OF_A_THREAD).max(1);
+    if threads > 1 {
+        let first = rows / threads;
+        let (top, bottom) = panel.split_at_row_mut(first);
+        let (below_top, below_bottom) = below.split_at_row(first);
+        std::thread::scope(|scope| {
+            scope.spawn(move || below_diagonal(top, below_top, beside, block, 1));
+            below_diagonal(bottom, below_bottom, beside, block, threads - 1);
+        });
+        return;
+    }
+    matmul(panel.rb_mut(), Accum::Add, below, beside.transpose(), -1.0, Par::Seq);
+    solve_lower_triangular_in_place(block, panel.transpose_mut(), Par::Seq);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Threads share rows, whose sums do not depend on the others.
+    #[test]
+    fn threads_change_nothing_beyond_rounding() {
+        let n = 1100;
+        let a = random(n, n, 8);
+        let matrix = a.dot(&a.t()) + Array2::<f64>::eye(n) * n as f64;
+        let one = Cholesky::factor(matrix.clone()).unwrap();
+        for threads in [0, 2, 3, 64] {
+            let many = Cholesky::factor_on(threads, matrix.clone()).unwrap();
+            assert_abs_diff_eq!(many.lower(), one.lower(), epsilon = 1e-10);
+        }
+        let mut singular = matrix;
+        singular.row_mut(700).fill(0.0);
+        singular.column_mut(700).fill(0.0);
+        let failed = Cholesky::factor_on(2, singular);
+        assert!(matches!(failed, Err(LinalgError::NotPositiveDefinite { pivot: 700, .. })));
+    }
     use approx::assert_abs_diff_eq;
     use ndarray::array;
     use rand::{Rng, SeedableRng};

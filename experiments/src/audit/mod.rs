@@ -16,5 +16,8 @@ pub(crate) mod askl_slips;
 pub(crate) mod askl_underlines;
 pub(crate) mod paired_t;
 pub(crate) mod pairs;
+pub(crate) mod rftk_bandwidth;
 pub(crate) mod rftk_beta_zero;
+pub(crate) mod rftk_precision;
+pub(crate) mod rftk_trace_scale;
 pub(crate) mod rows;

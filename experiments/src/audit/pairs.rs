@@ -118,7 +118,11 @@ fn shown(cell: &StudyCell, other: &StudyCell) -> Cell {
     let values: Vec<f64> = own.map(|(_, value)| value).collect();
     summarise(&values).map_or_else(
         || Cell::text("-"),
-        |summary| Cell::mean_std(summary.mean, summary.sample_std, 2).sort(summary.mean),
+        |summary| {
+            let shown = Cell::mean_std(summary.mean, summary.sample_std, 2).sort(summary.mean);
+            let untuned = cell.tuning() == "given, not tuned";
+            if untuned { shown.detail("not tuned") } else { shown }
+        },
     )
 }
 

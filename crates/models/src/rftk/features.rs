@@ -1,4 +1,4 @@
-use super::{Normalisation, columns_of, counted, cutoff_in_range, not_negative, positive};
+use super::{Normalisation, columns_of, counted, cutoff_in_range, not_negative, positive, refused};
 use crate::Phases;
 use crate::spectral::{Model, Scalar, Spectral, Start};
 use linfa::ParamGuard;
@@ -7,8 +7,8 @@ use mercer_learning::{
     Windows,
 };
 use mercer_linalg::{
-    Cholesky, JITTER_LADDER, LinalgError, explicit_inverse_f32, minimum_norm_solve, product,
-    symmetric_product, thin_svd,
+    Cholesky, JITTER_LADDER, LinalgError, RidgePath, explicit_inverse_f32, minimum_norm_solve,
+    product, symmetric_product, thin_svd,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,10 @@ pub struct RandomFeaturesParams {
     /// `λ ≥ 0` in `ΦᵀΦ + λ n I`; with 0, the solution of least norm. (The authors' code takes
     /// 1e-7 for 0.)
     pub lambda: f64,
+    /// Ridges `λ > 0` to choose from, by the error of leave-one-out over the training rows, which is
+    /// exact and costs one eigendecomposition for all of them; with none, `lambda` holds. Double
+    /// precision only.
+    pub ridges: Vec<f64>,
     /// How it is computed.
     pub precision: ClosedPrecision,
     /// Singular values of `Φ` at or below this times the largest count as 0 (`λ = 0` in double
@@ -72,6 +76,7 @@ impl Default for RandomFeaturesParams {
             std: 0.1,
             normalisation: Normalisation::Printed,
             lambda: 0.0,
+            ridges: Vec::new(),
             precision: ClosedPrecision::F64,
             cutoff: None,
         }
@@ -87,6 +92,12 @@ impl RandomFeaturesParams {
         counted("features", self.features)?;
         positive("std", self.std)?;
         not_negative("lambda", self.lambda)?;
+        for &ridge in &self.ridges {
+            positive("ridges", ridge)?;
+        }
+        if !self.ridges.is_empty() && self.precision != ClosedPrecision::F64 {
+            return Err(refused("precision", "f32-inverse", "`f64` where a ridge is chosen"));
+        }
         cutoff_in_range(self.cutoff)?;
         Ok(RandomFeatures(self))
     }
@@ -121,7 +132,8 @@ impl ParamGuard for SeededRandomFeatures {
 /// Facts of a fit: `loss` (mean squared error of the training rows), `rank`, `cutoff` (absolute, of
 /// singular values; 0 where none was cut), `jitter`, `frobenius-squared` (`‖w‖²`),
 /// `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`) and its
-/// companion free of scale, `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows).
+/// companion free of scale, `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows). Where a
+/// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomFeatures(RandomFeaturesParams);
 
@@ -247,7 +259,7 @@ impl RandomFeatures {
 /// `w` and what was decided on the way.
 struct Solution<F> {
     read_out: Array2<F>,
-    facts: [(&'static str, f64); 3],
+    facts: Vec<(&'static str, f64)>,
 }
 
 impl RandomFeatures {
@@ -257,9 +269,13 @@ impl RandomFeatures {
         let phi = model.feature_matrix(sample.inputs());
         fitting.limits.check()?;
         let y = columns_of(sample.targets());
-        let ridge = params.lambda * sample.rows() as f64;
-        let solution =
-            solve(phi.view(), y.view(), ridge, params.cutoff).map_err(|error| numerical(&error))?;
+        let n = sample.rows() as f64;
+        let solved = if params.ridges.is_empty() {
+            solve(phi.view(), y.view(), params.lambda * n, params.cutoff)
+        } else {
+            choose(phi.view(), y.view(), &params.ridges, n)
+        };
+        let solution = solved.map_err(|error| numerical(&error))?;
         model.read_out = solution.read_out;
         Ok(outcome(model, &phi, sample, &y, &solution.facts))
     }
@@ -307,7 +323,7 @@ fn solve(
     let (n, big_m) = phi.dim();
     if ridge == 0.0 {
         let solved = minimum_norm_solve(phi, y, cutoff)?;
-        let facts = [("rank", solved.rank as f64), ("cutoff", solved.cutoff), ("jitter", 0.0)];
+        let facts = vec![("rank", solved.rank as f64), ("cutoff", solved.cutoff), ("jitter", 0.0)];
         return Ok(Solution { read_out: solved.x, facts });
     }
     let trace: f64 = phi.iter().map(|entry| entry * entry).sum();
@@ -325,14 +341,40 @@ fn solve(
         };
         return Ok(Solution {
             read_out,
-            facts: [("rank", rank), ("cutoff", 0.0), ("jitter", jitter)],
+            facts: vec![("rank", rank), ("cutoff", 0.0), ("jitter", jitter)],
         });
     }
     let svd = thin_svd(phi)?;
     let filter = svd.singular.mapv(|value| value / (value * value + ridge));
     let coordinates = multiplied(svd.u.t(), y) * filter.insert_axis(Axis(1));
     let read_out = multiplied(svd.vt.t(), coordinates.view());
-    Ok(Solution { read_out, facts: [("rank", rank), ("cutoff", 0.0), ("jitter", 0.0)] })
+    Ok(Solution { read_out, facts: vec![("rank", rank), ("cutoff", 0.0), ("jitter", 0.0)] })
+}
+
+/// The solution whose ridge has the smallest error of leave-one-out; the first of equals.
+fn choose<'a>(
+    phi: ArrayView2<'a, f64>,
+    y: ArrayView2<'a, f64>,
+    ridges: &[f64],
+    n: f64,
+) -> Result<Solution<f64>, LinalgError> {
+    let path = RidgePath::new(phi, y)?;
+    let mut best = (f64::INFINITY, ridges[0]);
+    for &ridge in ridges {
+        let error = path.leave_one_out_error(ridge * n)?;
+        if error < best.0 {
+            best = (error, ridge);
+        }
+    }
+    let (error, lambda) = best;
+    let facts = vec![
+        ("rank", path.rank() as f64),
+        ("cutoff", path.cutoff()),
+        ("jitter", 0.0),
+        ("lambda", lambda),
+        ("leave-one-out", error),
+    ];
+    Ok(Solution { read_out: path.solve(lambda * n)?, facts })
 }
 
 fn multiplied(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {

@@ -1,17 +1,16 @@
 use super::{
-    ClosedPrecision, GaussianOperator, columns_of, counted, cutoff_in_range, not_negative,
-    positive, refused,
+    ClosedPrecision, columns_of, counted, cutoff_in_range, not_negative, positive, refused,
 };
 use crate::sections::{kept, restored};
-use mercer_kernels::{Kernel, Sections};
+use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Predictor, Sample, State, Task,
 };
 use mercer_linalg::{
-    Cholesky, JITTER_LADDER, LinalgError, Nystrom, SymmetricOperator, conjugate_gradients,
-    explicit_inverse_f32, product, semidefinite_solve,
+    Cholesky, JITTER_LADDER, LinalgError, SymmetricOperator, explicit_inverse_f32, product,
+    semidefinite_solve,
 };
-use ndarray::{Array2, ArrayView2, Axis, Ix2, s};
+use ndarray::{Array2, ArrayView2, Ix2, s};
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -213,37 +212,24 @@ impl KernelRidgeless {
         fitting: &Fitting<'_>,
     ) -> Result<Found, LearningError> {
         let params = &self.0;
-        let (n, inputs) = (sample.rows(), sample.inputs());
+        let n = sample.rows();
         let landmarks = params.landmarks.min(n);
-        let threads = fitting.threads.max(1);
-        let room = 3 * n * sample.features() + 3 * n * landmarks + (8 + threads) * y.len();
-        fitting.limits.reserve(8 * (room + threads * (1 << 20)) as u64)?;
         let ridge = params.lambda * n as f64;
+        let threads = fitting.threads.max(1);
+        let system = GaussianSystem { inputs: sample.inputs(), std: params.std, ridge, threads };
+        fitting.limits.reserve(system.bytes(landmarks, y.ncols()))?;
         let mut rng = fitting.streams.rng("landmarks");
         let mut core = index::sample(&mut rng, n, landmarks).into_vec();
         core.sort_unstable();
-        let chosen = inputs.select(Axis(0), &core);
-        let columns = Kernel::Gaussian { std: params.std }.cross_gram(inputs, chosen.view());
-        fitting.limits.check()?;
-        let precondition =
-            Nystrom::new(columns.view(), &core, ridge).map_err(|error| numerical(&error))?;
-        drop(columns);
-        let operator = GaussianOperator::new(inputs, params.std, ridge, threads);
-        let mut outside = None;
-        let solved = conjugate_gradients(
-            &operator,
-            y.view(),
-            |r| precondition.apply(r),
-            params.tolerance,
-            params.iterations,
-            |_, _| {
-                fitting.limits.check().map_err(|error| {
-                    outside = Some(error);
-                    LinalgError::NotFinite { operation: "a fit that was stopped" }
-                })
-            },
-        );
-        let solved = solved.map_err(|error| outside.unwrap_or_else(|| numerical(&error)))?;
+        let solved = system
+            .solve(y.view(), &core, params.tolerance, params.iterations, |_, _| {
+                fitting.limits.check().map_err(Stopped::Outside)
+            })
+            .map_err(|stopped| match stopped {
+                Stopped::Outside(error) => error,
+                Stopped::Numerical(error) => numerical(&error),
+            })?;
+        let operator = system.operator();
         // y − (K + t I) α is known to the residual; K α differs from it by t α.
         let residual = y - &operator.apply(solved.x.view()) + &(ridge * &solved.x);
         let (iterations, reached) = (solved.iterations, solved.residual);
@@ -258,6 +244,18 @@ impl KernelRidgeless {
             ("iterations", iterations as f64),
         ];
         Ok(Found { coefficients: solved.x, convergence, facts })
+    }
+}
+
+/// Why an iteration ended early.
+enum Stopped {
+    Outside(LearningError),
+    Numerical(LinalgError),
+}
+
+impl From<LinalgError> for Stopped {
+    fn from(error: LinalgError) -> Self {
+        Self::Numerical(error)
     }
 }
 

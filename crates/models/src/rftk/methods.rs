@@ -73,12 +73,18 @@ const RF_RIDGE: Method = Method {
     summary: "random features, ridge regression",
     defaults: |shape| closed_defaults(shape, 1e-6),
     space: |shape| Space {
-        axes: vec![std_axis(shape), Axis { name: "lambda", range: Range::Log10(-10.0, -1.0) }],
-        anchors: vec![width_anchor(shape).with("lambda", 1e-6)],
+        axes: vec![std_axis(shape), Axis { name: "ridges", range: every_ridge() }],
+        anchors: vec![width_anchor(shape)],
     },
     build: |settings| build_closed(settings, "rf-ridge"),
     ..RF_RIDGELESS
 };
+
+/// The fit itself chooses among half decades, by leave-one-out: exact, and for one decomposition.
+fn every_ridge() -> Range {
+    let grid: Vec<f64> = (0..=18).map(|i| rounded(10f64.powf(0.5 * f64::from(i) - 10.0))).collect();
+    Range::Choice(vec![grid.into()])
+}
 
 const RF_SGD: Method = Method {
     name: "rf-sgd",
@@ -161,13 +167,36 @@ fn trained_defaults(shape: &Shape, kind: SgdKind) -> Settings {
     })
 }
 
+/// Rates between these powers of ten: of plain steps by the loss (squared, or cross-entropy, whose
+/// gradients stay bounded), and of Adam, which moves every entry by about its rate.
+fn rates(squared: (f64, f64), entropy: (f64, f64)) -> Range {
+    let range = |(low, high)| Range::Log10(low, high);
+    let plain = Range::Given {
+        setting: "loss",
+        cases: vec![("squared".into(), range(squared))],
+        otherwise: Box::new(range(entropy)),
+    };
+    Range::Given {
+        setting: "optimiser",
+        cases: vec![("adam".into(), Range::Log10(-4.5, -1.5))],
+        otherwise: Box::new(plain),
+    }
+}
+
 fn trained_space(shape: &Shape, kind: SgdKind) -> Space {
     let start = trained_defaults(shape, kind);
-    let mut axes = vec![std_axis(shape), Axis { name: "rate", range: Range::Log10(-2.0, 0.5) }];
+    let mut axes =
+        vec![std_axis(shape), Axis { name: "rate", range: rates((-2.0, 0.5), (-1.0, 2.0)) }];
     if kind == SgdKind::Rftk {
         let beta = rounded(1.0 / shape.rows as f64).log10();
-        axes.push(Axis { name: "beta", range: Range::Log10(beta - 5.0, beta) });
-        axes.push(Axis { name: "frequency_rate", range: Range::Log10(-1.0, 3.0) });
+        // The code's weights of the norm over its rows lie between 1e-3 and 100.
+        let by_form = Range::Given {
+            setting: "trace",
+            cases: vec![("norm-by-rows".into(), Range::Log10(-3.0, 2.0))],
+            otherwise: Box::new(Range::Log10(beta - 5.0, beta)),
+        };
+        axes.push(Axis { name: "beta", range: by_form });
+        axes.push(Axis { name: "frequency_rate", range: rates((-1.0, 3.0), (-1.0, 3.0)) });
     }
     let anchor = axes
         .iter()

@@ -27,7 +27,6 @@
 mod features;
 mod kernel;
 mod methods;
-mod operator;
 mod sgd;
 mod sgd_params;
 #[cfg(test)]
@@ -37,7 +36,6 @@ mod width;
 pub use features::{ClosedPrecision, RandomFeatures, RandomFeaturesParams};
 pub use kernel::{KernelRidgeless, KernelRidgelessParams, KernelSolver};
 pub use methods::METHODS;
-pub use operator::GaussianOperator;
 pub use sgd::FeatureSgd;
 pub use sgd_params::{FeatureSgdParams, SgdKind, SgdLoss, TraceForm};
 pub use width::{Normalisation, Width};

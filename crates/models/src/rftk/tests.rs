@@ -608,7 +608,8 @@ fn variants_mean_what_the_paper_and_the_code_say() {
 
 #[test]
 fn bad_settings_are_refused_by_name() {
-    let bad: [(&str, &str, serde_json::Value); 25] = [
+    let bad: [(&str, &str, serde_json::Value); 26] = [
+        ("rf-ridge", "ridges", serde_json::json!([1e-3, 0.0])),
         ("kernel-ridgeless", "std", 0.0.into()),
         ("kernel-ridgeless", "std", 1e200.into()),
         ("kernel-ridgeless", "lambda", (-1.0).into()),
@@ -702,6 +703,93 @@ fn what_overflows_or_diverges_is_an_error_and_never_a_score() {
     };
     let error = params.checked().unwrap().fit(&twice, &mut Fitting::seeded(1)).err();
     assert!(matches!(error, Some(LearningError::Numerical { .. })), "{error:?}");
+}
+
+/// The ridge that leave-one-out chooses is the one that refits without each row choose.
+#[test]
+fn the_ridge_is_chosen_by_leaving_out_every_row_in_turn() {
+    let sample = regression(25, 2);
+    let ridges = vec![1e-6, 1e-4, 1e-2, 1.0];
+    let params = RandomFeaturesParams { ridges: ridges.clone(), ..closed(12, 0.0) };
+    let chosen = fit(&params.clone().checked().unwrap(), &sample);
+    let model = model(12, &sample, 0.0);
+    let phi = model.feature_matrix(sample.inputs());
+    let y = columns_of(sample.targets());
+    let error = |lambda: f64| {
+        let mut total = 0.0;
+        for out in 0..25 {
+            let rest: Vec<usize> = (0..25).filter(|row| *row != out).collect();
+            let (a, b) = (phi.select(Axis(0), &rest), y.select(Axis(0), &rest));
+            // The ridge of all 25 rows, also without one.
+            let gram = a.t().dot(&a) + lambda * 25.0 * Array2::<f64>::eye(12);
+            let w = Cholesky::factor(gram).unwrap().solve(&a.t().dot(&b)).unwrap();
+            total += (phi.row(out).dot(&w.column(0)) - y[[out, 0]]).powi(2) / 25.0;
+        }
+        total
+    };
+    let best = ridges.iter().copied().min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap();
+    assert_relative_eq!(chosen.facts["lambda"], best);
+    assert_relative_eq!(chosen.facts["leave-one-out"], error(best), max_relative = 1e-6);
+    let alone =
+        fit(&RandomFeaturesParams { lambda: best, ..closed(12, 0.0) }.checked().unwrap(), &sample);
+    assert_abs_diff_eq!(
+        chosen.predictor.decision(sample.inputs()),
+        alone.predictor.decision(sample.inputs()),
+        epsilon = 1e-8
+    );
+    let single = RandomFeaturesParams { precision: ClosedPrecision::F32Inverse, ..params };
+    assert!(matches!(single.checked(), Err(LearningError::Setting { name: "precision", .. })));
+}
+
+/// As many features as rows: the worst conditioned of all numbers, and still a fit.
+#[test]
+fn as_many_features_as_rows_and_fewer_rows_than_columns_are_fitted() {
+    for (n, d, features) in [(30, 2, 30), (5, 40, 5), (5, 40, 60), (1, 3, 4)] {
+        let sample = regression(n, d);
+        let ridgeless = closed(features, 0.0);
+        let fitted = fit(&ridgeless.checked().unwrap(), &sample);
+        let (rank, loss) = (fitted.facts["rank"], fitted.facts["loss"]);
+        assert!(rank <= n as f64 && rank >= 1.0, "{n} {d} {features}: rank {rank}");
+        // Full rank interpolates; where directions were cut off as noise, at least no harm is done.
+        let variance = sample.values().unwrap().mapv(|y| y * y).mean().unwrap();
+        let most = if rank as usize == n { 1e-12 } else { 1.0 };
+        assert!(loss.is_finite() && loss <= most * variance.max(1e-12), "{n} {d}: {loss}");
+        let predicted = fitted.predictor.decision(sample.inputs());
+        assert!(predicted.iter().all(|f| f.is_finite()));
+    }
+}
+
+/// More steps between two moves than there are steps, and a batch of more rows than there are.
+#[test]
+fn too_few_steps_for_a_move_and_too_few_rows_for_a_batch() {
+    let sample = regression(12, 2);
+    let params =
+        FeatureSgdParams { every: 1_000_000, batch: 500, epochs: 3.0, ..trained(SgdKind::Rftk) };
+    let fitted = fit(&params.clone().checked().unwrap(), &sample);
+    assert_eq!(fitted.facts["batch-used"] as usize, 12);
+    // Three steps of all rows; the frequencies move in the last one.
+    assert_eq!(fitted.convergence, Convergence::FixedSteps { steps: 3 });
+    assert_eq!(fitted.facts["frequency-steps"] as usize, 1);
+    let whole = FeatureSgdParams { batch: 12, every: 3, ..params };
+    assert_eq!(
+        scores(&whole.checked().unwrap(), &sample),
+        fitted.predictor.decision(sample.inputs())
+    );
+}
+
+/// Rows that occur twice make the kernel matrix singular: without a ridge, and with one that is lost
+/// in rounding, there is an answer that passes through the rows.
+#[test]
+fn duplicate_rows_are_no_obstacle() {
+    let once = regression(15, 2);
+    let rows: Vec<usize> = (0..15).chain(0..15).collect();
+    let twice = once.select(&rows).unwrap();
+    for lambda in [0.0, 1e-18] {
+        let params = KernelRidgelessParams { std: 1.0, lambda, ..KernelRidgelessParams::default() };
+        let fitted = fit(&params.checked().unwrap(), &twice);
+        assert!(fitted.facts["loss"] < 1e-8, "{lambda}: {}", fitted.facts["loss"]);
+        assert!(lambda > 0.0 || fitted.facts["rank"] <= 15.0);
+    }
 }
 
 #[test]

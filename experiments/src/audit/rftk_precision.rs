@@ -1,0 +1,99 @@
+//! The closed forms by explicit inverses in single precision against double precision: where do the
+//! printed deviations of 5 to 27 points come from?
+
+use super::pairs::{self, Pair, Side};
+use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, published};
+use mercer_render::{Cell, Column, Row, Table};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "audit/rftk-precision",
+    title: "Closed forms in single and in double precision",
+    studies: &["audit/rftk", "rftk/table1"],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+const PAIRS: &[Pair] = &[
+    Pair {
+        name: "kernel ridgeless: double precision against the code's inverse, same ridge",
+        with: Side("audit/rftk", "double", "kernel-ridgeless"),
+        without: &[Side("rftk/table1", "released", "kernel-ridgeless")],
+    },
+    Pair {
+        name: "RF: double precision against the code's inverse, same ridge",
+        with: Side("audit/rftk", "double", "rf-ridgeless"),
+        without: &[Side("rftk/table1", "released", "rf-ridgeless")],
+    },
+    Pair {
+        name: "kernel ridgeless: pseudo-inverse against the code's ridge, both in double precision",
+        with: Side("audit/rftk", "pseudo-inverse", "kernel-ridgeless"),
+        without: &[Side("audit/rftk", "double", "kernel-ridgeless")],
+    },
+    Pair {
+        name: "RF: pseudo-inverse against the code's ridge, both in double precision",
+        with: Side("audit/rftk", "pseudo-inverse", "rf-ridgeless"),
+        without: &[Side("audit/rftk", "double", "rf-ridgeless")],
+    },
+];
+
+/// Study and variant of each column, and its head.
+const COLUMNS: [(&str, &str, &str); 3] = [
+    ("rftk/table1", "released", "single precision, inverse"),
+    ("audit/rftk", "double", "double precision"),
+    ("audit/rftk", "pseudo-inverse", "pseudo-inverse"),
+];
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let mut rendered = pairs::render(
+        desk,
+        ARTEFACT.id,
+        ARTEFACT.title,
+        "The code solves RF and the ridgeless kernel by explicit inverses in single precision, with ridges of 1e-7 and 1e-8; the text has a pseudo-inverse.",
+        PAIRS,
+    )?;
+    rendered.tables.push(deviations(desk)?);
+    Ok(rendered)
+}
+
+fn deviations(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
+    let mut table = Table::new("audit/rftk-precision-deviations", "Deviations of the closed forms over repeats")
+        .caption("Deviation of the test accuracy over repeats (divided by J − 1; the printed one by J), in points. A bold one is above 10 points: no sampling of hundreds of test rows explains that.")
+        .columns(["Dataset", "Method"].map(Column::left))
+        .columns([Column::right("published")])
+        .columns(COLUMNS.map(|(.., head)| Column::right(head)));
+    let (_, printed) = published("rftk")?;
+    let studies = [desk.cells("rftk/table1")?, desk.cells("audit/rftk")?];
+    for (method, theirs, title) in
+        [("kernel-ridgeless", "KernelRidgeless", "kernel ridgeless"), ("rf-ridgeless", "RF", "RF")]
+    {
+        for dataset in &studies[1].0.datasets {
+            let shown = |value: Option<f64>| match value {
+                None => Cell::text("-"),
+                Some(value) if value > 10.0 => Cell::number(value, 2).bold(),
+                Some(value) => Cell::number(value, 2),
+            };
+            let cell = |study: &str, variant: &str| {
+                let index = usize::from(study == "audit/rftk");
+                studies[index].1.iter().find(|cell| {
+                    let key = cell.key();
+                    (key.variant.as_str(), key.dataset.as_str(), key.method.as_str())
+                        == (variant, dataset, method)
+                })
+            };
+            let ours = |study, variant| {
+                let score = cell(study, variant).and_then(StudyCell::score);
+                score.filter(|score| score.repeats > 1).map(|score| score.std)
+            };
+            let theirs = printed.iter().find(|p| p.dataset == *dataset && p.method == theirs);
+            let mut row = vec![
+                Cell::text(dataset),
+                Cell::text(title),
+                shown(theirs.map(|published| published.std)),
+            ];
+            row.extend(COLUMNS.map(|(study, variant, _)| shown(ours(study, variant))));
+            table = table.row(Row::new(row));
+        }
+    }
+    Ok(table)
+}

@@ -1,0 +1,151 @@
+//! Figure 1(b): distance of RF-SGD to ridgeless random features along training, by batch size, in
+//! function space and in parameter space.
+
+use super::sgd_curves::{At, BATCHES, Points, STUDY, curve, panels, relative, target};
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Axis, Cell, Column, Figure, Row, Table};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "rftk/figure1b",
+    title: "Distance of RF-SGD to ridgeless random features, by batch size",
+    studies: &[STUDY],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let mut drawings = Vec::new();
+    let apart = |cell: &StudyCell, batch| curve(cell, "distance", batch);
+    let weights = |cell: &StudyCell, batch| relative(cell, "parameters", batch);
+    let points: [&Points<'_>; 2] = [&apart, &weights];
+    for (points, id, axis, space) in [
+        (
+            points[0],
+            ARTEFACT.id,
+            Axis::log10("distance of the functions"),
+            "in function space, as the text defines it: root mean square over the test rows of f_t − f_M",
+        ),
+        (
+            points[1],
+            "rftk/figure1b-parameters",
+            Axis::linear("‖w_t − w*‖ over its start").range(0.0, 1.2),
+            "in parameter space, where the authors' code records ‖w_t − w*‖/M; here over its value at the start",
+        ),
+    ] {
+        let panels = panels(desk, &axis, points)?;
+        if panels.is_empty() {
+            continue;
+        }
+        let figure = Figure::new(id, ARTEFACT.title)
+            .caption(format!(
+                "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. 10000 training rows of the synthetic problem, k = 0.1; mean over repeats with its 95 % interval. One pass is as much work for every batch size. In the variant printed each repeat chooses its own step, in the variant released they are the code's: the table has them. A line ends where a run was good enough or diverged."
+            ))
+            .columns(2);
+        drawings.push(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel)));
+    }
+    Ok(Rendered { tables: vec![table(desk)?], drawings, ..Rendered::default() })
+}
+
+/// The steps that were chosen, and how far each batch size comes.
+fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
+    let study = desk.cells(STUDY)?;
+    let mut table = Table::new("rftk/figure1b-factors", "Batch size, step, and how near SGD comes")
+        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, means over repeats with half-widths of 95 % intervals. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start.")
+        .columns(["Target", "Variant"].map(Column::left))
+        .columns(["Batch b", "Step γ"].map(Column::right))
+        .columns(["1", "10", "100"].map(|passes| Column::right(passes).under("distance after passes")))
+        .columns([Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Parameters, end over start")]);
+    for cell in &study.1 {
+        let key = cell.key();
+        for batch in BATCHES {
+            let of = |value: &str| curve(cell, value, batch);
+            let (distance, errors) = (of("distance"), of("mse"));
+            let parameters = relative(cell, "parameters", batch);
+            if distance.is_empty() {
+                continue;
+            }
+            let at =
+                |passes: f64| distance.iter().find(|(epoch, ..)| (*epoch - passes).abs() < 0.5);
+            let shown = |at: Option<&At>| {
+                at.map_or_else(
+                    || Cell::text("-"),
+                    |(_, mean, half)| Cell::text(format!("{mean:.4} ± {half:.4}")).sort(*mean),
+                )
+            };
+            let settled = settles(&errors);
+            let ratio = |a: f64, b: f64| Cell::number(a / b, 3);
+            let last = |curve: &[At]| curve.last().map_or(f64::NAN, |(_, mean, _)| *mean);
+            let there = settled.and_then(&at).map_or(f64::NAN, |(_, mean, _)| *mean);
+            table = table.row(Row::new([
+                Cell::text(target(&key.dataset)),
+                Cell::text(&key.variant),
+                Cell::count(batch),
+                steps(cell, batch),
+                shown(at(1.0)),
+                shown(at(10.0)),
+                shown(at(100.0)),
+                Cell::number(last(&errors), 4),
+                settled.map_or_else(|| Cell::text("-"), |pass| Cell::number(pass, 0)),
+                ratio(last(&distance), there),
+                Cell::number(slope(&distance), 2),
+                Cell::number(last(&parameters), 3),
+            ]));
+        }
+    }
+    Ok(table)
+}
+
+/// The steps of all repeats: one, or the smallest and the largest.
+fn steps(cell: &StudyCell, batch: usize) -> Cell {
+    let name = super::sgd_factors::named("rate", batch);
+    let rates: Vec<f64> = cell
+        .records()
+        .filter_map(|record| record.result.curve.first()?.values.get(&name).copied())
+        .collect();
+    let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = rates.iter().copied().fold(0.0, f64::max);
+    let text = if low < high { format!("{low:e} to {high:e}") } else { format!("{low:e}") };
+    Cell::text(text).sort(low)
+}
+
+/// Least-squares slope of `log d²` against `log t` from the first pass on.
+fn slope(distance: &[At]) -> f64 {
+    let points: Vec<(f64, f64)> = distance
+        .iter()
+        .filter(|(epoch, mean, _)| *epoch > 0.0 && *mean > 0.0)
+        .map(|(epoch, mean, _)| (epoch.ln(), 2.0 * mean.ln()))
+        .collect();
+    crate::rftk::exponent(&points)
+}
+
+/// The first pass after which the error stays within 5 % of its last value.
+fn settles(errors: &[At]) -> Option<f64> {
+    let (_, last, _) = *errors.last()?;
+    let near = |error: f64| (error - last).abs() <= 0.05 * last.abs();
+    let off = errors.iter().rposition(|(_, error, _)| !near(*error));
+    errors.get(off.map_or(0, |index| index + 1)).map(|(epoch, ..)| *epoch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distance_that_falls_like_one_over_the_root_has_slope_minus_one() {
+        let curve: Vec<At> =
+            (0..50).map(|t| (f64::from(t), 3.0 / f64::from(t).sqrt(), 0.0)).collect();
+        assert!((slope(&curve) + 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_error_settles_where_it_stays_near_its_end() {
+        let curve = |errors: &[f64]| -> Vec<At> {
+            errors.iter().enumerate().map(|(i, &error)| (i as f64, error, 0.0)).collect()
+        };
+        // It passes by the last value at 1, and stays only from 3 on.
+        assert_eq!(settles(&curve(&[9.0, 1.0, 2.0, 1.04, 1.0])), Some(3.0));
+        assert_eq!(settles(&curve(&[1.0, 1.0])), Some(0.0));
+        assert_eq!(settles(&[]), None);
+    }
+}
