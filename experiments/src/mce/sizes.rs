@@ -118,7 +118,10 @@ fn curve(
     let affordable = |size: &&usize| **size <= params.largest && **size <= order.len();
     for &size in params.sizes.iter().filter(affordable) {
         let train = parts.train.select(&order[..size])?;
-        let learner = method.learner(&of_method(name, &params, &train.shape()), train.task())?;
+        // The method's defaults make the difference between two that share a type of settings.
+        let settings = (method.defaults)(&train.shape());
+        let settings = settings.overridden_by(&of_method(name, &params, &train.shape()));
+        let learner = method.learner(&settings, train.task())?;
         let mut own = Fitting {
             streams: fitting.streams.child(&format!("size {size}")),
             threads: fitting.threads,
@@ -190,5 +193,17 @@ mod tests {
             assert!(points[2].values["accuracy"] > 0.95, "{points:?}");
             assert_eq!(points, run());
         }
+    }
+
+    #[test]
+    fn the_bound_makes_a_difference() {
+        let parts = Parts { train: blobs(60, 1), test: blobs(90, 2) };
+        let settings = Settings::new().with("sizes", vec![60]).with("epochs", 60);
+        let complexity = |path: Path| {
+            let points = (path.run)(&parts, &settings, &mut Fitting::seeded(4)).unwrap();
+            points[0].values["complexity"]
+        };
+        let (with, without) = (complexity(WITH_BOUND), complexity(WITHOUT_BOUND));
+        assert!(with < 0.9 * without, "{with} and {without}");
     }
 }
