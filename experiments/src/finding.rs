@@ -35,6 +35,7 @@ const PAGES: &[(&str, &str)] = &[
         include_str!("../findings/rftk-noise-of-single-precision.md"),
     ),
     ("rftk-vowel-left-out", include_str!("../findings/rftk-vowel-left-out.md")),
+    ("rftk-trace-and-accuracy", include_str!("../findings/rftk-trace-and-accuracy.md")),
     ("rftk-kernel-ridge-on-mnist", include_str!("../findings/rftk-kernel-ridge-on-mnist.md")),
     ("rftk-distance-in-parameters", include_str!("../findings/rftk-distance-in-parameters.md")),
     ("rftk-one-bandwidth-for-all", include_str!("../findings/rftk-one-bandwidth-for-all.md")),
