@@ -149,8 +149,9 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
             let id = queue::submit(script)?;
             let tasks = array.tasks.iter().map(|task| task.index).collect();
             campaign.jobs.push(Job { id, tasks });
+            // At once: should the next array be refused, this one is known.
+            campaign.write()?;
         }
-        campaign.write()?;
     }
     let mut stdout = std::io::stdout().lock();
     if args.json {
