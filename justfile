@@ -53,8 +53,8 @@ bench *ARGS:
 
 # Instructions of the hot paths against benches/counts.toml, 3 % at most (needs valgrind).
 bench-counts *ARGS:
-    cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
-    target/release/counts {{ARGS}}
+    CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --bin counts
+    target/counts/counts {{ARGS}}
 
 # The hot paths, with their unsafe places, under valgrind's memcheck.
 memcheck:
