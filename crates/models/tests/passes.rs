@@ -57,9 +57,13 @@ const TRAINED: [&str; 7] = ["sk", "nsk", "skl", "nskl", "askl", "rf-sgd", "rftk"
 fn settings(name: &str, sample: &Sample) -> Settings {
     let methods = [askl::METHODS, rftk::METHODS].concat();
     let method = find(&methods, name).unwrap();
-    let small = Settings::new().with("features", 60).with("std", 1.0);
-    let small = if method.resource == Some("epochs") { small.with("epochs", 12) } else { small };
-    (method.defaults)(&sample.shape()).overridden_by(&small)
+    let defaults = (method.defaults)(&sample.shape());
+    let small = [("features", 60.0), ("std", 1.0), ("epochs", 12.0)];
+    let known = small.into_iter().filter(|(name, _)| defaults.get(name).is_some());
+    known.fold(defaults.clone(), |all, (name, value)| match name {
+        "features" => all.with(name, value as usize),
+        _ => all.with(name, value),
+    })
 }
 
 fn scores(
