@@ -3,6 +3,7 @@ mod curves;
 use crate::cell::StudyCell;
 use crate::{Desk, ExperimentError, compare};
 use mercer_harness::Variant;
+use mercer_records::CurvePoint;
 use mercer_statistics::{summarise, wilcoxon_signed_rank};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -91,6 +92,29 @@ pub enum Check {
         tighter: String,
         /// The method that should have the larger bound.
         looser: String,
+    },
+    /// Along the curves of one method the value `better` is ahead of `worse` in the mean over
+    /// sizes: an interval over repeats. Both names may stand for several, `better 1/9`, `better 2/7`.
+    CurveAhead {
+        /// The study.
+        study: String,
+        /// The method that is a whole curve.
+        method: String,
+        /// The value that should lead.
+        better: String,
+        /// The value that should follow.
+        worse: String,
+        /// Whether a larger one leads.
+        larger: bool,
+    },
+    /// A value is smaller at the end of each curve than at its beginning.
+    CurveFalls {
+        /// The study.
+        study: String,
+        /// The method that is a whole curve.
+        method: String,
+        /// The value.
+        value: String,
     },
     /// The mean gain of `better` over `worse` is larger on some datasets than on the others with
     /// the same metric.
@@ -227,6 +251,8 @@ impl Claim {
         | Check::NeverWorse { study, .. }
         | Check::Steadier { study, .. }
         | Check::Tighter { study, .. }
+        | Check::CurveAhead { study, .. }
+        | Check::CurveFalls { study, .. }
         | Check::LargerThere { study, .. }
         | Check::Ordered { study, .. }
         | Check::FallsLate { study, .. }
@@ -272,6 +298,7 @@ impl Check {
             }
             Self::Steadier { steadier, shakier, .. } => vec![steadier, shakier],
             Self::Tighter { tighter, looser, .. } => vec![tighter, looser],
+            Self::CurveAhead { method, .. } | Self::CurveFalls { method, .. } => vec![method],
             Self::Ordered { method, .. }
             | Self::FallsLate { method, .. }
             | Self::RisesThenFalls { method, .. }
@@ -302,6 +329,10 @@ impl Check {
             Self::LargerThere { better, worse, datasets, .. } => {
                 larger_there(cells, better, worse, datasets)
             }
+            Self::CurveAhead { method, better, worse, larger, .. } => {
+                Ok(curve_ahead(cells, method, better, worse, *larger))
+            }
+            Self::CurveFalls { method, value, .. } => Ok(curve_falls(cells, method, value)),
             Self::Ordered { dataset, method, values, .. } => {
                 Ok(curves::ordered(cells, dataset, method, values))
             }
@@ -319,6 +350,80 @@ impl Check {
             }
         }
     }
+}
+
+/// The curves of a method, one a repeat and cell.
+fn curves_of<'a>(cells: &[&'a StudyCell], method: &str) -> Vec<&'a [CurvePoint]> {
+    let own = cells.iter().copied().filter(|cell| cell.key().method == method);
+    let curves = own.flat_map(StudyCell::records).map(|record| record.result.curve.as_slice());
+    curves.filter(|curve| !curve.is_empty()).collect()
+}
+
+/// Mean of `better` minus `worse` over the points of a curve and over what both stand for.
+fn mean_gain(curve: &[CurvePoint], better: &str, worse: &str) -> Option<f64> {
+    let mut gains = Vec::new();
+    for values in curve.iter().map(|point| &point.values) {
+        for (name, value) in values {
+            let Some(rest) = name.strip_prefix(better) else { continue };
+            if !rest.is_empty() && !rest.starts_with(' ') {
+                continue;
+            }
+            if let Some(other) = values.get(&format!("{worse}{rest}")) {
+                gains.push(value - other);
+            }
+        }
+    }
+    summarise(&gains).map(|spread| spread.mean)
+}
+
+fn curve_ahead(
+    cells: &[&StudyCell],
+    method: &str,
+    better: &str,
+    worse: &str,
+    larger: bool,
+) -> (Holds, String) {
+    let sign = if larger { 1.0 } else { -1.0 };
+    let gains: Vec<f64> = curves_of(cells, method)
+        .into_iter()
+        .filter_map(|curve| Some(sign * mean_gain(curve, better, worse)?))
+        .collect();
+    let Some(spread) = summarise(&gains) else {
+        return (Holds::NotRun, "no curves".to_owned());
+    };
+    if spread.count < 2 {
+        return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean));
+    }
+    let half = 1.96 * spread.standard_error();
+    let holds = if spread.mean - half > 0.0 {
+        Holds::Yes
+    } else if spread.mean + half < 0.0 {
+        Holds::No
+    } else {
+        Holds::Undecided
+    };
+    let numbers = format!(
+        "mean gain {:.4} ± {half:.4} (95 % interval) over {} curves",
+        spread.mean, spread.count
+    );
+    (holds, numbers)
+}
+
+fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (Holds, String) {
+    let ends: Vec<(f64, f64)> = curves_of(cells, method)
+        .into_iter()
+        .filter_map(|curve| {
+            let mut along = curve.iter().filter_map(|point| point.values.get(value).copied());
+            let first = along.next()?;
+            Some((first, along.last().unwrap_or(first)))
+        })
+        .collect();
+    if ends.is_empty() {
+        return (Holds::NotRun, "no curves".to_owned());
+    }
+    let falling = ends.iter().filter(|(first, last)| last < first).count();
+    let holds = if falling == ends.len() { Holds::Yes } else { Holds::No };
+    (holds, format!("falls along {falling} of {} curves", ends.len()))
 }
 
 fn of<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a StudyCell> {

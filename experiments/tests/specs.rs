@@ -243,6 +243,9 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
             (study, vec![steadier, shakier], Vec::new())
         }
         Check::Tighter { study, tighter, looser } => (study, vec![tighter, looser], Vec::new()),
+        Check::CurveAhead { study, method, .. } | Check::CurveFalls { study, method, .. } => {
+            (study, vec![method], Vec::new())
+        }
         Check::Ordered { study, dataset, method, .. }
         | Check::FallsLate { study, dataset, method, .. }
         | Check::RisesThenFalls { study, dataset, method, .. }

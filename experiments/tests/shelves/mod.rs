@@ -71,6 +71,7 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
             "length",
             "pairs",
             "error v=1",
+            "error v=8",
             "operations v=1",
             "hyper-krr 1/9",
             "reciprocal 1/9",
