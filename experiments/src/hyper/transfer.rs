@@ -227,6 +227,7 @@ fn failed(reason: &str) -> LearningError {
 mod tests {
     use super::*;
     use approx::assert_abs_diff_eq;
+    use ndarray::array;
 
     fn clouds(rows: usize) -> Sample {
         let noise = |t: usize| ((t * 7919 + 13) % 997) as f64 / 997.0 - 0.5;
@@ -265,13 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_penalty_the_target_is_met() {
-        let sample = of_pair(&clouds(30), (0, 1), 6, &Fitting::seeded(1)).unwrap();
-        let kernel = GaussianHyper::constructed(0.05, 0.05).map(HyperKernel::Gaussian).unwrap();
-        let target = Array2::from_shape_fn((12, 12), |(i, j)| {
-            (-(&sample.inputs().row(i) - &sample.inputs().row(j)).mapv(|d| d * d).sum()).exp()
-        });
-        let learned = solve(&kernel, sample.inputs(), &target, 1e-9).unwrap();
-        assert_abs_diff_eq!(learned.gram(sample.inputs(), 1), target, epsilon = 1e-3);
+    fn the_regression_has_the_golden_values_of_three_points() {
+        let kernel = GaussianHyper::printed(0.5, 0.25).map(HyperKernel::Gaussian).unwrap();
+        let points = array![[0.0], [0.4], [1.0]];
+        let labels = array![[1.0], [1.0], [-1.0]];
+        let learned = solve(&kernel, points.view(), &labels.dot(&labels.t()), 0.1).unwrap();
+        let at = |x: f64, z: f64| learned.block(array![[x]].view(), array![[z]].view(), 1)[[0, 0]];
+        assert_abs_diff_eq!(at(0.4, 1.0), 0.1397858128398204, epsilon = 1e-8);
+        assert_abs_diff_eq!(at(0.2, 0.7), 0.2727683838252548, epsilon = 1e-8);
     }
 }
