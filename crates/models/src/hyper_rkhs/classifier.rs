@@ -1,5 +1,6 @@
 use super::machine::Machines;
 use super::predictor::HyperMachine;
+use super::search::search;
 use super::{
     Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped, of_kernel, positive, refused,
 };
@@ -47,6 +48,18 @@ pub enum Variance {
     Entry,
 }
 
+/// How the settings that the paper tunes are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// They are as given.
+    None,
+    /// By 5-fold cross-validation over at most 100 of the training points (60 for the regression with a
+    /// tube), never over pairs: `spread` of five, `lambda` of eleven or `pair_cost` of four, and `cost` of
+    /// eleven values; then one fit of all.
+    Folds,
+}
+
 /// Settings of a support vector machine with a kernel that is learned by regression on pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -54,6 +67,8 @@ pub struct HyperClassifierParams {
     /// Which regression: the method's name says it.
     #[serde(skip)]
     pub stage1: Stage1,
+    /// Whether `spread`, `lambda` or `pair_cost`, and `cost` are searched for.
+    pub search: Search,
     /// Which hyper-kernel.
     pub hyper: HyperForm,
     /// What `width` is a multiple of.
@@ -109,6 +124,7 @@ impl Default for HyperClassifierParams {
         let (ridge, svr) = (PairRidge::default(), PairSvr::default());
         Self {
             stage1: Stage1::Ridge,
+            search: Search::None,
             hyper: HyperForm::GaussianConstructed,
             variance: Variance::Total,
             width: 1.0,
@@ -195,7 +211,7 @@ impl HyperClassifierParams {
         Ok(HyperClassifier(self))
     }
 
-    fn ridge(&self) -> PairRidge {
+    pub(super) fn ridge(&self) -> PairRidge {
         PairRidge {
             lambda: self.lambda,
             solver: match self.stage1 {
@@ -213,7 +229,7 @@ impl HyperClassifierParams {
         }
     }
 
-    fn svr(&self) -> PairSvr {
+    pub(super) fn svr(&self) -> PairSvr {
         let usual = PairSvr::default();
         PairSvr {
             cost: self.pair_cost,
@@ -291,7 +307,7 @@ const NON_NEGATIVE_POINTS: usize = 40;
 const NON_NEGATIVE_LANDMARKS: usize = 20;
 
 /// So many of the rows at most, in order.
-fn some_rows(rows: usize, most: usize, purpose: &str, fitting: &Fitting<'_>) -> Vec<usize> {
+pub(super) fn some_rows(rows: usize, most: usize, purpose: &str, fitting: &Fitting<'_>) -> Vec<usize> {
     if rows <= most {
         return (0..rows).collect();
     }
@@ -308,13 +324,19 @@ impl Learner for HyperClassifier {
             let method = "hyper-krr".to_owned();
             return Err(LearningError::Task { method, task: sample.task().name() });
         };
-        let (inputs, params) = (sample.inputs(), &self.0);
+        let inputs = sample.inputs();
+        let searched = match self.0.search {
+            Search::None => None,
+            Search::Folds => Some(search(&self.0, inputs, labels, fitting)?),
+        };
+        let worker = Self(searched.as_ref().map_or_else(|| self.0.clone(), |s| s.params.clone()));
+        let params = &worker.0;
         let select = |rows: &[usize]| -> (Array2<f64>, Vec<u32>) {
             (inputs.select(Axis(0), rows), rows.iter().map(|&row| labels[row]).collect())
         };
         let first = some_rows(sample.rows(), params.points, "stage 1", fitting);
         let (points, own) = select(&first);
-        let learned = self.learn_kernel(points.view(), &own, fitting)?;
+        let learned = worker.learn_kernel(points.view(), &own, fitting)?;
         fitting.limits.check()?;
         let second = some_rows(sample.rows(), params.machine_rows, "stage 2", fitting);
         let (points, own) = select(&second);
@@ -350,6 +372,18 @@ impl Learner for HyperClassifier {
             ("stage-1-rows", first.len() as f64),
         ] {
             facts.insert(name.to_owned(), value);
+        }
+        if let Some(searched) = &searched {
+            for (name, value) in [
+                ("chosen-spread", params.spread),
+                ("chosen-lambda", params.lambda),
+                ("chosen-pair-cost", params.pair_cost),
+                ("chosen-cost", params.cost),
+                ("search-right", searched.right as f64),
+                ("search-points", searched.points as f64),
+            ] {
+                facts.insert(name.to_owned(), value);
+            }
         }
         let convergence = match (learned.convergence, machine) {
             (open @ Convergence::NotConverged { .. }, _) | (_, Some(open)) => open,

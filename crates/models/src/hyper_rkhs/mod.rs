@@ -29,13 +29,14 @@ mod non_negative;
 mod nystrom;
 mod predictor;
 mod ridge;
+mod search;
 mod svr;
 mod system;
 mod target;
 #[cfg(test)]
 mod tests;
 
-pub use classifier::{HyperClassifier, HyperClassifierParams, HyperForm, Stage1, Variance};
+pub use classifier::{HyperClassifier, HyperClassifierParams, HyperForm, Search, Stage1, Variance};
 pub use linear::{LinearTime, LinearTimeReport};
 pub use methods::METHODS;
 pub use ridge::{Learned, PairRidge, PairSolver};

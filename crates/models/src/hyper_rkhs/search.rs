@@ -1,0 +1,150 @@
+//! The paper's own search: `σ_h²` and `λ`, or the regression's `C`, and the machine's `C` by
+//! cross-validation over points.
+
+use super::classifier::{HyperClassifierParams, HyperForm, Stage1, some_rows};
+use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped};
+use mercer_learning::{Fitting, LearningError, folds};
+use mercer_solvers::{Mending, OneVersusOne, Smo, Spectrum};
+use ndarray::{ArrayView2, Axis};
+
+const FOLDS: usize = 5;
+/// `σ_h²` in multiples of `σ²`; the paper's grid.
+const SPREADS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// Exponents of ten of `λ`; the paper's grid, relative to the unnormalised hyper-kernel.
+const LAMBDAS: std::ops::RangeInclusive<i32> = -5..=5;
+/// Exponents of ten of the regression's `C`: of the paper's grid those at which the machines differ.
+const PAIR_COSTS: std::ops::RangeInclusive<i32> = -2..=1;
+/// Exponents of two of the machine's `C`.
+const COSTS: std::ops::RangeInclusive<i32> = -5..=5;
+/// Points that the folds divide at most; fewer where each fit is one of SMO over pairs.
+const POINTS: usize = 100;
+const SVR_POINTS: usize = 60;
+
+/// What the search chose, as settings, and how many of the points it got right.
+pub(super) struct Chosen {
+    pub params: HyperClassifierParams,
+    pub right: usize,
+    pub points: usize,
+}
+
+/// One point of the grid but for the machine's `C`.
+#[derive(Clone, Copy)]
+struct Candidate {
+    spread: f64,
+    /// `λ`, or the `C` of the regression with a tube.
+    strength: f64,
+}
+
+pub(super) fn search(
+    params: &HyperClassifierParams,
+    inputs: ArrayView2<'_, f64>,
+    labels: &[u32],
+    fitting: &Fitting<'_>,
+) -> Result<Chosen, LearningError> {
+    let most = if params.stage1 == Stage1::Svr { SVR_POINTS } else { POINTS };
+    let rows = some_rows(inputs.nrows(), most, "search", fitting);
+    let points = inputs.select(Axis(0), &rows);
+    let labels: Vec<u32> = rows.iter().map(|&row| labels[row]).collect();
+    let held = folds(&labels, FOLDS, &mut fitting.streams.rng("folds"));
+    let spreads: &[f64] =
+        if params.hyper == HyperForm::Wishart { &[1.0] } else { SPREADS.as_slice() };
+    let exponents = if params.stage1 == Stage1::Svr { PAIR_COSTS } else { LAMBDAS };
+    let strengths: Vec<f64> = exponents.map(|power| 10f64.powi(power)).collect();
+    let costs: Vec<f64> = COSTS.map(|power| 2f64.powi(power)).collect();
+    let candidates: Vec<Candidate> = spreads
+        .iter()
+        .flat_map(|&spread| strengths.iter().map(move |&strength| Candidate { spread, strength }))
+        .collect();
+    let mut right = vec![vec![0usize; costs.len()]; candidates.len()];
+    for fold in 0..FOLDS {
+        let (out, kept): (Vec<usize>, Vec<usize>) =
+            (0..rows.len()).partition(|&row| held[row] == fold);
+        let own: Vec<u32> = kept.iter().map(|&row| labels[row]).collect();
+        if out.is_empty() || own.iter().all(|label| *label == own[0]) {
+            continue;
+        }
+        let (train, test) = (points.select(Axis(0), &kept), points.select(Axis(0), &out));
+        for (group, &spread) in spreads.iter().enumerate() {
+            let params = HyperClassifierParams { spread, ..params.clone() };
+            let path = path(&params, train.view(), &own, &strengths, fitting)?;
+            for (index, learned) in path.iter().enumerate() {
+                let gram = learned.kernel.gram(train.view(), fitting.threads);
+                let cross = learned.kernel.block(test.view(), train.view(), fitting.threads);
+                let say = |stopped: Stopped| stopped.in_words("sequential minimal optimisation");
+                let mended = match params.spectrum {
+                    Mending::AsIs => None,
+                    how => {
+                        let spectrum =
+                            Spectrum::of(gram.view()).map_err(|error| say(error.into()))?;
+                        Some(spectrum.mended(how))
+                    }
+                };
+                let (gram, cross) = match &mended {
+                    Some(mended) => (mended.train.clone(), mended.test(cross.view())),
+                    None => (gram, cross),
+                };
+                let check = || fitting.limits.check().map_err(Stopped::Outside);
+                let machines =
+                    OneVersusOne::path(gram.view(), &own, &costs, &smo(), check).map_err(say)?;
+                let counts = &mut right[group * strengths.len() + index];
+                for (machine, count) in machines.iter().zip(counts) {
+                    let said = machine.classes(cross.view());
+                    *count += out.iter().zip(said).filter(|&(&row, said)| labels[row] == said).count();
+                }
+            }
+        }
+    }
+    // The first of the best: the smallest spread, strength and cost.
+    let mut best = (0, 0);
+    for (candidate, counts) in right.iter().enumerate() {
+        for (cost, &count) in counts.iter().enumerate() {
+            if count > right[best.0][best.1] {
+                best = (candidate, cost);
+            }
+        }
+    }
+    let Candidate { spread, strength } = candidates[best.0];
+    let mut chosen = HyperClassifierParams { spread, cost: costs[best.1], ..params.clone() };
+    match params.stage1 {
+        Stage1::Svr => chosen.pair_cost = strength,
+        Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
+    }
+    Ok(Chosen { params: chosen, right: right[best.0][best.1], points: rows.len() })
+}
+
+/// Machines of the search stop after so many steps: with a kernel that has no structure and a large
+/// cost they would run for long without telling more.
+fn smo() -> Smo {
+    Smo { max_steps: Some(100_000), ..Smo::default() }
+}
+
+/// The kernels learned from the training part of a fold, one a strength.
+fn path(
+    params: &HyperClassifierParams,
+    inputs: ArrayView2<'_, f64>,
+    labels: &[u32],
+    strengths: &[f64],
+    fitting: &Fitting<'_>,
+) -> Result<Vec<Learned>, LearningError> {
+    let kernel = params.kernel(inputs)?;
+    let target = PairTarget::classes(labels, params.same, params.other)?;
+    match params.stage1 {
+        Stage1::Svr => {
+            let svr = PairSvr { exact_points: POINTS, steps: 100_000, ..params.svr() };
+            let learn = |&cost: &f64| {
+                PairSvr { cost, ..svr.clone() }.learn(&kernel, inputs, &target, fitting)
+            };
+            strengths.iter().map(learn).collect()
+        }
+        stage1 => {
+            let solver = match (stage1, params.hyper) {
+                (Stage1::NonNegative, _) => PairSolver::NonNegative,
+                (_, HyperForm::Wishart) => PairSolver::Cholesky,
+                _ => PairSolver::ConjugateGradients,
+            };
+            let landmarks = (stage1 == Stage1::NonNegative).then_some(20.min(inputs.nrows()));
+            let ridge = PairRidge { solver, landmarks, subsets: 1, pairs: None, ..params.ridge() };
+            ridge.learn_path(&kernel, inputs, &target, strengths, fitting)
+        }
+    }
+}
