@@ -56,6 +56,8 @@ pub const PATHS: &[Path] = &[
     mce::sizes::SVC,
     mce::sizes::GPC,
     mce::pixel_lengths::PATH,
+    hyper::known_kernel::PATH,
+    hyper::pair_audit::PATH,
 ];
 
 /// What a plan may name: every registered method, and the curves.

@@ -21,6 +21,9 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("rftk/figure1b", include_str!("../specs/rftk-figure1b.toml")),
     ("rftk/figure2b", include_str!("../specs/rftk-figure2b.toml")),
     ("audit/rftk", include_str!("../specs/audit-rftk.toml")),
+    ("hyper/table1", include_str!("../specs/hyper-table1.toml")),
+    ("hyper/all-pairs", include_str!("../specs/hyper-all-pairs.toml")),
+    ("audit/hyper", include_str!("../specs/audit-hyper.toml")),
 ];
 
 /// The spec of a study.

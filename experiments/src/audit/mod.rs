@@ -14,6 +14,7 @@ pub(crate) mod askl_read_out;
 pub(crate) mod askl_scaling;
 pub(crate) mod askl_slips;
 pub(crate) mod askl_underlines;
+pub(crate) mod hyper;
 pub(crate) mod paired_t;
 pub(crate) mod pairs;
 pub(crate) mod rftk_bandwidth;

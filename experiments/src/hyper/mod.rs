@@ -1,8 +1,13 @@
 //! Generalization Properties of hyper-RKHS and its Applications: its tables and figures.
 
+pub(crate) mod all_pairs;
 pub(crate) mod approximation;
+pub(crate) mod figure1;
 pub(crate) mod figure2;
 pub(crate) mod figure3;
+pub(crate) mod known_kernel;
+pub(crate) mod pair_audit;
+pub(crate) mod table1;
 pub(crate) mod table2;
 pub(crate) mod table3;
 pub(crate) mod transfer;

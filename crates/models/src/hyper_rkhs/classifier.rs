@@ -307,7 +307,12 @@ const NON_NEGATIVE_POINTS: usize = 40;
 const NON_NEGATIVE_LANDMARKS: usize = 20;
 
 /// So many of the rows at most, in order.
-pub(super) fn some_rows(rows: usize, most: usize, purpose: &str, fitting: &Fitting<'_>) -> Vec<usize> {
+pub(super) fn some_rows(
+    rows: usize,
+    most: usize,
+    purpose: &str,
+    fitting: &Fitting<'_>,
+) -> Vec<usize> {
     if rows <= most {
         return (0..rows).collect();
     }

@@ -89,7 +89,8 @@ pub(super) fn search(
                 let counts = &mut right[group * strengths.len() + index];
                 for (machine, count) in machines.iter().zip(counts) {
                     let said = machine.classes(cross.view());
-                    *count += out.iter().zip(said).filter(|&(&row, said)| labels[row] == said).count();
+                    *count +=
+                        out.iter().zip(said).filter(|&(&row, said)| labels[row] == said).count();
                 }
             }
         }

@@ -493,7 +493,7 @@ fn every_method_conforms() {
 fn the_search_finds_what_tells_the_classes_apart() {
     // A ring around a disc, in the plane.
     let angle = |i: usize| i as f64 * 2.4;
-    let radius = |i: usize| if i % 2 == 0 { 0.3 } else { 1.0 };
+    let radius = |i: usize| if i.is_multiple_of(2) { 0.3 } else { 1.0 };
     let wobble = |i: usize| 1.0 + 0.2 * (i as f64 * 7.7).sin();
     let inputs = Array2::from_shape_fn((60, 2), |(i, c)| {
         let turned = if c == 0 { angle(i).cos() } else { angle(i).sin() };
@@ -502,8 +502,7 @@ fn the_search_finds_what_tells_the_classes_apart() {
     let labels: Vec<u32> = (0..60).map(|i| i % 2).collect();
     let sample = Sample::classification(inputs, labels, 2).unwrap();
     for stage1 in [Stage1::Ridge, Stage1::Svr] {
-        let params =
-            HyperClassifierParams { stage1, search: Search::Folds, ..Default::default() };
+        let params = HyperClassifierParams { stage1, search: Search::Folds, ..Default::default() };
         let fitted = params.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).unwrap();
         assert!(fitted.facts["search-right"] >= 57.0, "{stage1:?} {:?}", fitted.facts);
         assert_abs_diff_eq!(fitted.facts["search-points"], 60.0);

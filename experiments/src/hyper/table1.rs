@@ -1,0 +1,102 @@
+//! Table 1: known kernels learned from pairs, and machines with them.
+
+use super::known_kernel::{TARGETS, WAYS};
+use crate::published::{PublishedCell, published};
+use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Cell, Column, Row, Table};
+use mercer_statistics::summarise;
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "hyper/table1",
+    title: "Known kernels learned from pairs",
+    studies: &["hyper/table1"],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let study = desk.cells("hyper/table1")?;
+    let (spec, cells) = &*study;
+    let (_, printed) = published("hyper")?;
+    let mut tables = Vec::new();
+    for (place, variant) in spec.variants.iter().enumerate() {
+        // The first carries the artefact's own name.
+        let id = match place {
+            0 => ARTEFACT.id.to_owned(),
+            _ => format!("{}-{}", ARTEFACT.id, variant.name),
+        };
+        let mut table = Table::new(id, ARTEFACT.title)
+            .caption(format!("Root mean squared error of the learned kernel over ordered pairs of test points, the same relative to the kernel's root mean square, and accuracy in percent of a machine with the kernel on unlabelled and on test points; mean ± deviation (divided by J − 1) over repeats, the printed number in brackets. The paper does not say how many trials stand behind its Table 1. Variant {}: {}.", variant.name, variant.summary))
+            .columns(["Dataset", "Target", "Method"].map(Column::left))
+            .columns(["RMSE", "relative", "unlabelled", "test", "negative mass", "Repeats"].map(Column::right));
+        for cell in cells.iter().filter(|cell| cell.key().variant == variant.name) {
+            for (index, (target, way)) in TARGETS
+                .iter()
+                .flat_map(|target| WAYS.iter().map(move |way| (target, way)))
+                .enumerate()
+            {
+                let of = |name: &str| values(cell, index, name);
+                let repeats = of("test").len();
+                if repeats == 0 {
+                    continue;
+                }
+                let look = |metric: &str, part: &str| {
+                    look_up(&printed, &cell.key().dataset, way, metric, target, part)
+                };
+                table = table.row(Row::new([
+                    Cell::text(&cell.key().dataset),
+                    Cell::text(*target),
+                    Cell::text(*way),
+                    shown(&of("rmse"), 1.0, 3, look("rmse_test_pairs", "")),
+                    shown(&of("relative rmse"), 1.0, 3, None),
+                    shown(&of("unlabelled"), 100.0, 1, look("accuracy_percent", "unlabelled")),
+                    shown(&of("test"), 100.0, 1, look("accuracy_percent", "test part")),
+                    shown(&of("negative mass"), 1.0, 3, None),
+                    Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
+                ]));
+            }
+        }
+        tables.push(table);
+    }
+    Ok(Rendered { tables, ..Rendered::default() })
+}
+
+/// One number of each repeat.
+fn values(cell: &StudyCell, index: usize, name: &str) -> Vec<f64> {
+    let of =
+        |record: &mercer_records::Record| record.result.curve.get(index)?.values.get(name).copied();
+    cell.records().filter_map(of).collect()
+}
+
+fn look_up<'a>(
+    printed: &'a [PublishedCell],
+    dataset: &str,
+    way: &str,
+    metric: &str,
+    target: &str,
+    part: &str,
+) -> Option<&'a PublishedCell> {
+    printed.iter().find(|cell| {
+        cell.table == "1"
+            && (cell.dataset.as_str(), cell.method.as_str(), cell.metric.as_str())
+                == (dataset, way, metric)
+            && cell.setting.contains(&format!("kernel {target}"))
+            && cell.setting.contains(part)
+    })
+}
+
+fn shown(values: &[f64], scale: f64, digits: usize, printed: Option<&PublishedCell>) -> Cell {
+    let Some(summary) = summarise(values) else { return Cell::text("") };
+    let (mean, std) = (scale * summary.mean, scale * summary.sample_std);
+    let ours = if values.len() > 1 {
+        format!("{mean:.digits$} ± {std:.digits$}")
+    } else {
+        format!("{mean:.digits$}")
+    };
+    let text = match printed {
+        Some(cell) => format!("{ours} ({})", cell.mean),
+        None => ours,
+    };
+    Cell::text(text).sort(mean)
+}
