@@ -8,7 +8,7 @@ use mercer_harness::{CostModel, Forecast, HeldOut, HoldOut};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 /// A cost model, and the records that it has learned from besides the committed ones.
@@ -65,8 +65,11 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         (all, costs.model.forecast(left), work.computed.len())
     };
     let mut lines = Vec::new();
+    // Many artefacts show the same trials: planned once.
+    let mut known = BTreeMap::new();
     for &artefact in artefacts {
-        let (all, forecast, simulations) = of(&[artefact]);
+        let shown = (artefact.studies, artefact.datasets, artefact.computed);
+        let (all, forecast, simulations) = *known.entry(shown).or_insert_with(|| of(&[artefact]));
         lines.push((artefact.id, all, forecast, simulations));
     }
     // An artefact may show trials of another: together they count once.
