@@ -14,7 +14,7 @@ const TILE: usize = 1024;
 /// ```
 /// use mercer_kernels::GaussianOperator;
 /// use mercer_linalg::SymmetricOperator;
-/// /// use ndarray::array;
+/// use ndarray::array;
 /// let inputs = array![[0.0], [0.5], [2.0]];
 /// let operator = GaussianOperator::new(inputs.view(), 1.0, 0.1, 2);
 /// let image = operator.apply(array![[1.0], [0.0], [0.0]].view());
