@@ -98,6 +98,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::hyper::VARIANCE,
     audit::hyper::PAIRS,
     theory::askl_bound::ARTEFACT,
+    theory::mce_bound::ARTEFACT,
     mce::complexity::ARTEFACT,
 ];
 

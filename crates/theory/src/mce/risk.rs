@@ -1,4 +1,4 @@
-use super::complexity::{embedding_complexity, loss_multiplier};
+use super::complexity::loss_multiplier;
 use crate::error::{check, check_count};
 use crate::{Bound, TheoryError};
 use std::f64::consts::E;
@@ -62,10 +62,10 @@ pub fn clipped_risk(
     beta: f64,
 ) -> Result<Bound, TheoryError> {
     check("loss", loss, |loss| loss >= 0.0, "not negative and finite")?;
-    let half = embedding_complexity(1.0, complexity, rows)?.value / 2.0;
+    check("complexity", complexity, |r| r >= 0.0, "not negative and finite")?;
     let multiplier = loss_multiplier(epsilon)?.value;
     let fit = loss / -epsilon.ln();
-    let penalty = multiplier * half;
+    let penalty = multiplier * complexity;
     let deviation = deviation_term(rows, beta)?.value;
     let value = fit + penalty + deviation;
     Ok(Bound {

@@ -1,0 +1,77 @@
+//! The risk bound of embeddings at what was learned, term by term; and its multiplier.
+
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
+use mercer_statistics::summarise;
+use mercer_theory::{Bound, VACUOUS_COMPLEXITY, embedding_risk, loss_multiplier};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "theory/mce-bound",
+    title: "The risk bound of embeddings at what was learned",
+    studies: &["mce/table1"],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// Probability that the bound fails.
+const BETA: f64 = 0.05;
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let study = desk.cells("mce/table1")?;
+    let (_, cells) = &*study;
+    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+        .caption(format!("Theorem 4 with β = {BETA}, evaluated at the learned parameters, means over folds: E loss ≤ mean loss + 4e r + √(8 log(2/β)/n), the loss on the left clipped at 1/e and so at most 1. From r = {VACUOUS_COMPLEXITY:.3} on it is vacuous. (The theorem is for parameters fixed in advance; at learned ones it proves nothing, and is shown for its size.)"))
+        .columns(["Dataset", "Variant", "Method"].map(Column::left))
+        .columns(["Mean loss", "r", "4e r", "Deviation", "Bound", "Error (%)"].map(Column::right))
+        .columns([Column::left("Vacuous")]);
+    for cell in cells {
+        let Some((bound, r)) = of(cell) else { continue };
+        let term = |name: &str| Cell::number(bound.term(name).unwrap_or(0.0), 3);
+        let error = cell
+            .score()
+            .map_or_else(|| Cell::text("-"), |score| Cell::number(100.0 - score.mean, 1));
+        table = table.row(Row::new([
+            Cell::text(&cell.key().dataset),
+            Cell::text(&cell.key().variant),
+            Cell::text(cell.label()),
+            term("mean loss"),
+            Cell::number(r, 3),
+            term("4e r"),
+            term("deviation"),
+            Cell::number(bound.value, 2),
+            error,
+            Cell::text(if bound.vacuous { "yes" } else { "no" }),
+        ]));
+    }
+    let multiplier = (1..200).filter_map(|i| {
+        let epsilon = f64::from(i) / 200.0;
+        Some((epsilon, loss_multiplier(epsilon).ok()?.value))
+    });
+    let panel = Panel::new(Axis::linear("ε"), Axis::log10("multiplier of αρ"))
+        .series(Series::line("4/(ε log 1/ε)", multiplier))
+        .mark(Mark::Vertical { x: (-1f64).exp(), label: "1/e".to_owned() });
+    let figure = Figure::new("theory/mce-bound-multiplier", "What multiplies the complexity")
+        .caption("Lemma 15: the multiplier of the complexity against the probability at which the loss is clipped; least at 1/e, where it is 4e. From the formula, nothing measured.")
+        .panel(panel);
+    let drawings = vec![Drawing::Figure(figure)];
+    Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// The bound at the means over the folds of a learned embedding, and its complexity.
+fn of(cell: &StudyCell) -> Option<(Bound, f64)> {
+    let method = cell.key().method.as_str();
+    if !["gmce", "gmce-sgd", "mce-erm", "mce-cv", "mce-median"].contains(&method) {
+        return None;
+    }
+    let record = cell.records().next()?;
+    let mean = |name: &str| {
+        let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| value).collect();
+        summarise(&values).map(|summary| summary.mean)
+    };
+    let (loss, r) = (mean("loss")?, mean("complexity")?);
+    let rows = record.result.rows[0] as usize;
+    let summed = record.result.settings.get("form").and_then(|form| form.as_str()) != Some("mean");
+    let loss = if summed { loss / rows as f64 } else { loss };
+    Some((embedding_risk(loss.max(0.0), r, rows, BETA).ok()?, r))
+}
