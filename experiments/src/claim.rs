@@ -298,8 +298,9 @@ impl Check {
             }
             Self::Steadier { steadier, shakier, .. } => vec![steadier, shakier],
             Self::Tighter { tighter, looser, .. } => vec![tighter, looser],
-            Self::CurveAhead { method, .. } | Self::CurveFalls { method, .. } => vec![method],
-            Self::Ordered { method, .. }
+            Self::CurveAhead { method, .. }
+            | Self::CurveFalls { method, .. }
+            | Self::Ordered { method, .. }
             | Self::FallsLate { method, .. }
             | Self::RisesThenFalls { method, .. }
             | Self::PeaksAt { method, .. }
@@ -415,7 +416,7 @@ fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (Holds, Strin
         .filter_map(|curve| {
             let mut along = curve.iter().filter_map(|point| point.values.get(value).copied());
             let first = along.next()?;
-            Some((first, along.last().unwrap_or(first)))
+            Some((first, along.next_back().unwrap_or(first)))
         })
         .collect();
     if ends.is_empty() {
