@@ -180,13 +180,17 @@ pub struct Record {
     pub result_sha256: String,
     /// How it was computed.
     pub run: Run,
+    /// Whether it was read without its predictions, which the check sum covers: an archive does
+    /// not keep them.
+    #[serde(skip)]
+    pub stripped: bool,
 }
 
 impl Record {
     /// A record with its check sum.
     pub fn new(key: Key, result: TrialResult, run: Run) -> Self {
         let result_sha256 = result.digest();
-        Self { key, result, result_sha256, run }
+        Self { key, result, result_sha256, run, stripped: false }
     }
 
     /// Reads a record and verifies its check sum and schema.

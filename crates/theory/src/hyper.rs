@@ -48,7 +48,8 @@ impl PairRegularity {
 /// `1/(2 + s − θ) − α s/(2 (1 + s))`, since `λ ‖k‖² ≤ M` bounds the norm by a square root that the proof
 /// leaves out.
 ///
-/// It says nothing (`vacuous`) where the condition on `α` fails or `Θ ≤ 0`.
+/// It says nothing (`vacuous`) where the condition on `α` fails or `Θ ≤ 0`; a negative one is given
+/// as 0, no rate.
 ///
 /// # Errors
 /// [`TheoryError::Range`] names the first argument that is out of range.
@@ -81,7 +82,7 @@ pub fn pair_svr_index(
     };
     let norm = alpha * s / (1.0 + s);
     let capacity = 1.0 / (2.0 + s - theta) - if consistent { 0.5 * norm } else { norm };
-    let value = bias.min(sample).min(capacity);
+    let value = bias.min(sample).min(capacity).max(0.0);
     Ok(Bound {
         value,
         terms: vec![
@@ -121,13 +122,13 @@ pub fn pair_ridge_index(problem: PairRegularity, consistent: bool) -> Result<Bou
     let bias = alpha * r;
     if consistent {
         let (sample, capacity) = (1.0 + alpha * r - alpha, (1.0 - alpha * s) / (1.0 + s));
-        let value = bias.min(sample).min(capacity);
+        let value = bias.min(sample).min(capacity).max(0.0);
         let terms = vec![("α r", bias), ("sample", sample), ("capacity", capacity)];
         return Ok(Bound { value, terms, vacuous: value <= 0.0, source: KRR_CONSISTENT });
     }
     let limit = (1.0 + s) / (s * (2.0 + s));
     let capacity = 1.0 / (2.0 + s) - alpha * s / (1.0 + s);
-    let value = bias.min(capacity);
+    let value = bias.min(capacity).max(0.0);
     Ok(Bound {
         value,
         terms: vec![("α r", bias), ("capacity", capacity), ("limit of α", limit)],

@@ -334,7 +334,13 @@ impl Learner for HyperClassifier {
             Search::None => None,
             Search::Folds => Some(search(&self.0, inputs, labels, fitting)?),
         };
-        let worker = Self(searched.as_ref().map_or_else(|| self.0.clone(), |s| s.params.clone()));
+        let mut worker =
+            Self(searched.as_ref().map_or_else(|| self.0.clone(), |s| s.params.clone()));
+        if worker.0.points < sample.rows() {
+            // A tuner's early rungs have fewer points than the full fit has landmarks.
+            let most = worker.0.points / worker.0.subsets.max(1);
+            worker.0.landmarks = worker.0.landmarks.map(|landmarks| landmarks.min(most.max(1)));
+        }
         let params = &worker.0;
         let select = |rows: &[usize]| -> (Array2<f64>, Vec<u32>) {
             (inputs.select(Axis(0), rows), rows.iter().map(|&row| labels[row]).collect())

@@ -36,6 +36,7 @@ pub fn from_frame(
             if whole && record.result.digest() != record.result_sha256 {
                 return Err(error("its check sum does not match its result".to_owned()));
             }
+            record.stripped = !whole;
             Ok(record)
         })
         .collect()
@@ -172,7 +173,7 @@ impl<'a> Table<'a> {
             finished: count("finished")?,
         };
         // The check sum is the one written, which covers predictions that may not be here.
-        Ok(Record { key, result, result_sha256: owned("result_sha256")?, run })
+        Ok(Record { key, result, result_sha256: owned("result_sha256")?, run, stripped: false })
     }
 }
 

@@ -59,10 +59,7 @@ pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
         texts("curve", &|r| canonical(&r.result.curve)),
         counts("train_rows", &|r| r.result.rows[0]),
         counts("test_rows", &|r| r.result.rows[1]),
-        column(
-            "predicted",
-            records.iter().map(|r| r.result.predicted.is_some()).collect::<Vec<_>>(),
-        ),
+        column("predicted", records.iter().map(had_predictions).collect::<Vec<_>>()),
         texts("result_sha256", &|r| r.result_sha256.clone()),
         texts("seconds", &|r| canonical(&r.run.seconds)),
         counts("peak_bytes", &|r| r.run.peak_bytes),
@@ -76,6 +73,12 @@ pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
         counts("finished", &|r| r.run.finished),
     ]);
     frame(records.len(), columns)
+}
+
+/// Whether the record's check sum covers predictions: those it has, or those that it was read
+/// without.
+fn had_predictions(record: &Record) -> bool {
+    record.result.predicted.is_some() || record.stripped
 }
 
 /// One row a record with predictions: `trial`, and a list of `classes` or of `real` values.

@@ -116,6 +116,14 @@ fn without_the_table_of_predictions_all_else_is_there() {
 }
 
 #[test]
+fn an_archive_folded_again_stays_readable() {
+    let fold = |records: &[Record]| from_frame(&to_frame(records).unwrap(), None).unwrap();
+    let once = fold(&records());
+    assert!(once.iter().any(|record| record.stripped));
+    assert_eq!(fold(&once), once);
+}
+
+#[test]
 fn a_changed_number_is_noticed_and_its_row_named() {
     let mut records = records();
     records[3].result.facts.insert("norm".to_owned(), 7.0);
