@@ -48,10 +48,11 @@ pub enum Precision {
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
 /// use mercer_models::mce::CenParams;
-/// use ndarray::array;
-/// let x = array![[0.0, 0.1], [0.1, 0.0], [0.9, 1.0], [1.0, 0.8]];
-/// let sample = Sample::classification(x, vec![0, 0, 1, 1], 2)?;
-/// let params = CenParams { epochs: 100.0, rate: 0.01, ..CenParams::default() };
+/// use ndarray::Array2;
+/// // Two groups on a line; with a handful of rows the complexity would outweigh the sum of losses.
+/// let x = Array2::from_shape_fn((60, 2), |(i, _)| 0.1 * (i % 6) as f64 + (i % 2) as f64);
+/// let sample = Sample::classification(x, (0..60).map(|i| i % 2).collect(), 2)?;
+/// let params = CenParams { epochs: 300.0, rate: 0.01, ..CenParams::default() };
 /// let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
 /// assert_eq!(fitted.facts["training-accuracy"], 1.0);
 /// # Ok::<(), mercer_learning::LearningError>(())
