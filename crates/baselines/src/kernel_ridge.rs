@@ -206,8 +206,8 @@ fn stored(
     let mut gram = Kernel::Gaussian { std }.upper_gram(sample.inputs(), threads);
     gram.diag_mut().mapv_inplace(|entry| entry + ridge);
     fitting.limits.check()?;
-    let (factor, jitter) =
-        Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER).map_err(|error| numerical(&error))?;
+    let (factor, jitter) = Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER)
+        .map_err(|error| numerical(&error))?;
     Ok(Solution {
         coefficients: factor.solve(y).map_err(|error| numerical(&error))?,
         convergence: Convergence::Exact,
