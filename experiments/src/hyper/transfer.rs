@@ -25,7 +25,8 @@ pub(crate) const PATH: Path = Path {
         cites: "Liu, Huang, Gong, Yang & Li (2020); Liu, Shi, Huang, Yang & Suykens (2021)",
         revision: 1,
         tasks: Tasks::Classification,
-        cost: Cost { fit: "n^3 · steps + 36 n^6/24", predict: "n^2", memory: "n^4/4" },
+        // Of the few images of each curve point, not of the rows: their count is no setting.
+        cost: Cost { fit: "n_test images^2 + images^6/24", predict: "-", memory: "images^4/4" },
         resource: None,
         defaults,
         space: |_| Space::default(),
