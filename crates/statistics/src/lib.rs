@@ -9,6 +9,7 @@
 //! | our mean against a printed one | [`verdict()`], [`welch_summaries`] |
 //! | how large is it | [`cohen_d_z`], [`hedges_g_z`], [`vargha_delaney_a12`] |
 //! | one proportion | [`wilson_interval`], [`binomial_deviation`] |
+//! | how does one number grow with another | [`line()`] |
 //! | is a test honest | [`null_rejection_rates`] |
 //!
 //! | symbol | code | meaning |
@@ -32,6 +33,7 @@ mod bootstrap;
 mod distributions;
 mod effect;
 mod error;
+mod line;
 mod mcnemar;
 mod multiplicity;
 mod null;
@@ -47,6 +49,7 @@ pub use bayes::{BayesianT, bayesian_correlated_t};
 pub use bootstrap::{Bootstrap, paired_bootstrap};
 pub use effect::{cohen_d_z, hedges_g_z, vargha_delaney_a12};
 pub use error::StatisticsError;
+pub use line::{Line, line};
 pub use mcnemar::{McNemar, mcnemar};
 pub use multiplicity::holm;
 pub use null::{EqualMethods, RejectionRates, null_rejection_rates};
