@@ -102,9 +102,21 @@ data: build
 determinism:
     MERCER_DETERMINISM={{justfile_directory()}}/reports/determinism.md cargo nextest run --release -p mercer-cli -p mercer-dependencies slow_levels_are_compared
 
-# Licences, advisories, duplicates and sources of every outside crate (needs ./setup --checks).
+# Licences, duplicates, sources and advisories of every outside crate (needs ./setup --checks).
 deny:
-    cargo deny check
+    cargo deny check bans licenses sources
+    if cargo deny fetch db; then cargo deny check --disable-fetch advisories; else echo "advisories NOT checked: their database is out of reach" >&2; fi
+
+# Do the tests of a crate notice changes of its code? 150 seeded mutants: just mutants statistics
+mutants CRATE: _mutants
+    target/release/mutants try {{CRATE}}
+
+# Try those mutants again that were missed, after tests were added.
+mutants-again CRATE: _mutants
+    target/release/mutants again {{CRATE}}
+
+_mutants:
+    cargo build --release -p mercer-benches -p mercer-dependencies --bin mutants
 
 # Throw damaged input at every parser for so many seconds each.
 fuzz SECONDS="60":

@@ -1,4 +1,4 @@
-use crate::{Desk, ExperimentError, askl, audit, hyper, mce, rftk, theory};
+use crate::{Desk, ExperimentError, askl, audit, complexity, hyper, mce, rftk, theory};
 use mercer_render::{Diagram, Figure, Table};
 use serde::Serialize;
 
@@ -100,6 +100,8 @@ pub const ARTEFACTS: &[Artefact] = &[
     theory::askl_bound::ARTEFACT,
     theory::mce_bound::ARTEFACT,
     mce::complexity::ARTEFACT,
+    complexity::hyper::ARTEFACT,
+    complexity::page::ARTEFACT,
 ];
 
 /// What a rendering leaves.

@@ -1,5 +1,6 @@
 use crate::ExperimentError;
 use crate::audit::paired_t;
+use crate::complexity::{hyper, mce, threshold};
 use crate::rftk::table2;
 use mercer_records::{Key, Record, Run, SCHEMA, Status, Store, TrialResult};
 use serde_json::{Value, json};
@@ -19,14 +20,21 @@ pub struct Computed {
 }
 
 /// All of them.
-pub const COMPUTED: &[Computed] = &[paired_t::SIMULATION, table2::MEASUREMENT];
+pub const COMPUTED: &[Computed] = &[
+    paired_t::SIMULATION,
+    table2::MEASUREMENT,
+    hyper::MEASUREMENT,
+    mce::MEASUREMENT,
+    threshold::MEASUREMENT,
+];
 
 /// A number whose name begins so is a time: it goes to the part of a record that says how it was
 /// computed, which is never compared.
 const TIME: &str = "seconds ";
 
 /// Those that measure times: no two runs of them are alike.
-const MEASUREMENTS: &[&str] = &["rftk/table2"];
+const MEASUREMENTS: &[&str] =
+    &["rftk/table2", "complexity/hyper-krr", "complexity/mce", "complexity/threshold"];
 
 impl Computed {
     /// The one of that name.

@@ -13,6 +13,7 @@ mod askl;
 mod audit;
 mod cell;
 mod claim;
+mod complexity;
 mod computed;
 mod desk;
 mod error;

@@ -142,7 +142,7 @@ fn run(name: &str, mutants: &[String]) -> Result<[Vec<String>; 4], String> {
     put(&config, &text.map_err(|error| error.to_string())?)?;
     let status = Command::new("cargo")
         .args(["mutants", "--package", &package(name), "--profile", "mutants", "--jobs", "1"])
-        .args(["--no-shuffle", "--colors", "never", "--minimum-test-timeout", "60"])
+        .args(["--no-shuffle", "--colors", "never", "--minimum-test-timeout", "20"])
         .args(["--timeout-multiplier", "5", "--config"])
         .arg(&config)
         .arg("--output")

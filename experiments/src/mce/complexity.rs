@@ -1,16 +1,18 @@
 //! Time of a learning step against what is factored: `n³`, and `n_b³` in batches.
 
 use super::{Cells, STUDIES};
+use crate::complexity::{growth_table, growths, mce};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_datasets::Catalogue;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table};
+use mercer_statistics::line;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     id: "complexity/mce",
     title: "Time of a learning step",
     studies: STUDIES,
     datasets: &[],
-    computed: &[],
+    computed: &[mce::MEASUREMENT.name],
     render,
 };
 
@@ -73,7 +75,16 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .caption("Seconds of a learning step against its rows, over the datasets of Table 1.")
         .panel(panel.clone());
     let drawings = if panel.series.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
-    Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+    let measured = growths(desk, &mce::MEASUREMENT, mce::SERIES);
+    let mut exponents = growth_table(
+        "complexity/mce-exponents",
+        "Exponents of a learning step",
+        measured.iter().flatten(),
+    );
+    if measured.is_none() {
+        exponents = exponents.note("Not run yet: mercer reproduce complexity/mce");
+    }
+    Ok(Rendered { tables: vec![table, exponents], drawings, ..Rendered::default() })
 }
 
 /// Seconds of a step: median over the repeats.
@@ -132,10 +143,7 @@ fn exponent(name: &str, points: &[Point]) -> String {
             chosen.len()
         );
     }
-    let count = chosen.len() as f64;
-    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| chosen.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
-    let slope = mean(&|p| (p.0 - x) * (p.1 - y)) / mean(&|p| (p.0 - x) * (p.0 - x));
+    let slope = line(&chosen).map_or(f64::NAN, |line| line.slope);
     format!(
         "{name}: seconds grow as the size to the power {slope:.2}, over {} sizes and a factor of {range:.1}.",
         chosen.len()

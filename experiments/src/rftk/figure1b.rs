@@ -116,7 +116,7 @@ fn slope(distance: &[At]) -> f64 {
         .filter(|(epoch, mean, _)| *epoch > 0.0 && *mean > 0.0)
         .map(|(epoch, mean, _)| (epoch.ln(), 2.0 * mean.ln()))
         .collect();
-    crate::rftk::exponent(&points)
+    mercer_statistics::line(&points).map_or(f64::NAN, |line| line.slope)
 }
 
 /// The first pass after which the error stays within 5 % of its last value.

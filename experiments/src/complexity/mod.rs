@@ -1,0 +1,130 @@
+//! How the time of a method grows with one size, held against what a paper prints.
+//!
+//! A [`Scaling`] is one variable of one cost: five sizes over a factor of at least four, all else
+//! fixed, at which the term that the paper names is at least four fifths of the operations. Each
+//! size is timed a few times; a line through the logarithms of the medians gives an exponent with
+//! its interval ([`Growth`]), and that a verdict against the exponent that the printed cost has over
+//! the same sizes.
+
+mod clock;
+mod growth;
+pub(crate) mod hyper;
+pub(crate) mod mce;
+pub(crate) mod page;
+pub(crate) mod threshold;
+
+pub(crate) use clock::{processor_seconds, step_seconds};
+pub(crate) use growth::{Growth, growth_table};
+
+use crate::{Computed, Desk, ExperimentError};
+use mercer_learning::LearningError;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Times that each size is timed; the median counts.
+pub(crate) const REPEATS: usize = 5;
+
+/// Operations that a cosine or an exponential counts for: some 20 instructions on vectors.
+pub(crate) const ELEMENTARY: f64 = 20.0;
+
+/// Counted floating-point operations; a multiply-add is two.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work {
+    /// Of the terms that the claim names.
+    pub(crate) named: f64,
+    /// Of all terms.
+    pub(crate) all: f64,
+}
+
+/// One variable of one cost.
+pub(crate) struct Scaling {
+    /// What is timed; with the variable, the name of the series in the record.
+    pub(crate) method: &'static str,
+    /// The same for a reader.
+    pub(crate) title: &'static str,
+    /// The cost as printed, `O(n³)`.
+    pub(crate) claim: &'static str,
+    /// Who claims it, and where.
+    pub(crate) source: &'static str,
+    /// The size that varies.
+    pub(crate) variable: &'static str,
+    /// Its values.
+    pub(crate) values: [usize; 5],
+    /// The printed cost there, up to a constant.
+    pub(crate) printed: fn(f64) -> f64,
+    /// Operations there.
+    pub(crate) work: fn(usize) -> Work,
+    /// Processor seconds there, of one run on one thread.
+    pub(crate) seconds: fn(usize) -> Result<f64, LearningError>,
+}
+
+impl Scaling {
+    fn named(&self, what: &str, value: usize) -> String {
+        format!("{what} {} {}={value}", self.method, self.variable)
+    }
+
+    /// The numbers of a measurement of this series.
+    fn measure(&self, numbers: &mut BTreeMap<String, f64>) -> Result<(), ExperimentError> {
+        for value in self.values {
+            for repeat in 1..=REPEATS {
+                let name = self.named("seconds", value);
+                let seconds = (self.seconds)(value).map_err(|error| ExperimentError::Form {
+                    file: name.clone(),
+                    reason: error.to_string(),
+                })?;
+                numbers.insert(format!("{name} #{repeat}"), seconds);
+            }
+            let work = (self.work)(value);
+            numbers.insert(self.named("flops", value), work.all);
+            numbers.insert(self.named("share", value), work.named / work.all);
+        }
+        Ok(())
+    }
+}
+
+/// Settings of a measurement, part of its key.
+pub(crate) fn settings(series: &[Scaling]) -> Value {
+    let series: Vec<Value> =
+        series.iter().map(|s| json!([s.method, s.variable, s.values])).collect();
+    json!({ "series": series, "repeats": REPEATS })
+}
+
+/// Times all sizes of these series.
+pub(crate) fn measure(series: &[Scaling]) -> Result<BTreeMap<String, f64>, ExperimentError> {
+    let mut numbers = BTreeMap::new();
+    for scaling in series {
+        scaling.measure(&mut numbers)?;
+    }
+    Ok(numbers)
+}
+
+/// What a record of a measurement says of these series; `None` where there is none yet.
+pub(crate) fn growths(
+    desk: &Desk<'_>,
+    measurement: &Computed,
+    series: &'static [Scaling],
+) -> Option<Vec<Growth>> {
+    let record = desk.shelf.get(&measurement.key())?;
+    Some(
+        series
+            .iter()
+            .map(|scaling| Growth::of(scaling, &record.run.seconds, &record.result.facts))
+            .collect(),
+    )
+}
+
+/// What every list of series promises, so that an exponent means what it seems to.
+#[cfg(test)]
+pub(crate) fn check(series: &[Scaling]) {
+    for scaling in series {
+        let [first, .., last] = scaling.values;
+        let name = scaling.named("series", first);
+        assert!(last >= 4 * first, "{name}");
+        assert!(scaling.values.windows(2).all(|pair| pair[0] < pair[1]), "{name}");
+        for value in scaling.values {
+            let Work { named, all } = (scaling.work)(value);
+            assert!(named >= growth::DOMINANT * all, "{name} at {value}: {}", named / all);
+            assert!(all >= named, "{name} at {value}");
+        }
+    }
+}

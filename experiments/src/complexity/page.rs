@@ -1,0 +1,39 @@
+//! All measured exponents on one page.
+
+use super::{Growth, growth_table, growths, hyper, mce, threshold};
+use crate::rftk::table2;
+use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "complexity/exponents",
+    title: "Costs held against measured times",
+    studies: &[],
+    datasets: &[],
+    computed: &["rftk/table2", "complexity/hyper-krr", "complexity/mce", "complexity/threshold"],
+    render,
+};
+
+/// Each measurement with its series, in the order of the page.
+const MEASURED: &[(&Computed, &[super::Scaling])] = &[
+    (&table2::MEASUREMENT, table2::SERIES),
+    (&hyper::MEASUREMENT, hyper::SERIES),
+    (&mce::MEASUREMENT, mce::SERIES),
+    (&threshold::MEASUREMENT, threshold::SERIES),
+];
+
+#[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let mut missing = Vec::new();
+    let mut all: Vec<Growth> = Vec::new();
+    for &(measurement, series) in MEASURED {
+        match growths(desk, measurement, series) {
+            Some(measured) => all.extend(measured),
+            None => missing.push(measurement.name),
+        }
+    }
+    let mut table = growth_table(ARTEFACT.id, ARTEFACT.title, &all);
+    for name in missing {
+        table = table.note(format!("Not run yet: mercer reproduce {name}"));
+    }
+    Ok(Rendered { tables: vec![table], ..Rendered::default() })
+}
