@@ -7,8 +7,10 @@ use crate::{
     Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
     findings, published,
 };
+use mercer_learning::Metric;
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict};
+use std::collections::BTreeMap;
 
 /// What is compared, and with which printed table.
 pub(crate) struct Accuracies {
@@ -32,6 +34,9 @@ pub(crate) const RANDOM_SPLITS: &str = "random 80/20 splits (MNIST: fixed test p
 /// Level of the tests behind bold and underline.
 const LEVEL: f64 = 0.05;
 
+/// The note of a cell without a record.
+const NOT_RUN: &str = "not run yet";
+
 /// What needs no learning; the ones that fit the task share a column.
 const TRIVIAL: [&str; 3] = ["majority", "mean", "zero"];
 
@@ -46,12 +51,8 @@ impl Accuracies {
         let (repeats, printed) = published(self.paper)?;
         let findings = findings()?;
         let mut table = Table::new(self.artefact.id, self.artefact.title)
-        .caption(
-            format!("Mean ± deviation (divided by J − 1) over {}; accuracy in percent, RMSE of targets scaled to [0, 100]. \
-             Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test (MNIST: bootstrap over test rows and seeds). \
-             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.", self.splits),
-        )
-        .columns([Column::left("Variant")]);
+            .caption(self.caption(cells, &spec.datasets))
+            .columns([Column::left("Variant")]);
         for (_, printed) in self.methods {
             table = table.columns([Column::right(*printed).under("the paper's methods")]);
         }
@@ -64,6 +65,7 @@ impl Accuracies {
         let own = self.methods.iter().map(|(name, _)| *name);
         let slots: Vec<&str> = own.chain(names).collect();
         let mut reports = Vec::new();
+        let mut not_run: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for dataset in &spec.datasets {
             let of_dataset: Vec<&StudyCell> =
                 cells.iter().filter(|cell| cell.key().dataset == *dataset).collect();
@@ -84,6 +86,7 @@ impl Accuracies {
                 }
                 let mut line = vec![Cell::text(&variant.name)];
                 let best = best_of(&row);
+                let first = reports.len();
                 for slot in &slots {
                     let found = row.iter().copied().find(|cell| fills(cell, slot));
                     let Some(cell) = found else {
@@ -99,8 +102,23 @@ impl Accuracies {
                     line.push(self.show(cell, &report));
                     reports.push(report);
                 }
-                table = table.row(Row::new(line).under(&group));
+                // A line without a number says nothing that the note below does not.
+                if reports[first..].iter().all(|r| r.note.as_deref() == Some(NOT_RUN)) {
+                    not_run.entry(variant.name.as_str()).or_default().push(dataset.as_str());
+                } else {
+                    table = table.row(Row::new(line).under(&group));
+                }
             }
+        }
+        if !not_run.is_empty() {
+            let lines = not_run
+                .iter()
+                .map(|(variant, datasets)| format!("{variant} ({})", datasets.join(", ")));
+            table = table.note(format!(
+                "Not run yet, so without a line: {}. `mercer reproduce {} --profile paper --variant … --dataset …` runs them.",
+                lines.collect::<Vec<_>>().join(", "),
+                self.artefact.id
+            ));
         }
         for variant in &spec.variants {
             table = table.note(format!("{}: {}.", variant.name, variant.summary));
@@ -110,6 +128,24 @@ impl Accuracies {
         }
         let summary = self.summary(&reports);
         Ok(Rendered { tables: vec![table, summary], drawings: Vec::new(), cells: reports })
+    }
+
+    /// What the cells hold: only what this table has of it.
+    fn caption(&self, cells: &[StudyCell], datasets: &[String]) -> String {
+        let errors = cells.iter().any(|cell| cell.metric() != Metric::Accuracy);
+        let unit = if errors {
+            "accuracy in percent, RMSE of targets scaled to [0, 100]"
+        } else {
+            "accuracy in percent"
+        };
+        let fixed = datasets.iter().any(|dataset| dataset == "mnist");
+        let fixed = if fixed { " (MNIST: bootstrap over test rows and seeds)" } else { "" };
+        format!(
+            "Mean ± deviation (divided by J − 1) over {}; {unit}. \
+             Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test{fixed}. \
+             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.",
+            self.splits
+        )
     }
 
     /// Name and label of every other method of the spec: a baseline listed there gets a column.
@@ -174,7 +210,7 @@ impl Accuracies {
                 Some(format!("{} repeat(s) {status:?}: {error}", cell.without_score().count()))
             }
             (None, Some(_)) if score.is_none() => Some("data missing".to_owned()),
-            (None, None) if score.is_none() => Some("not run yet".to_owned()),
+            (None, None) if score.is_none() => Some(NOT_RUN.to_owned()),
             _ => None,
         };
         Ok(CellReport {

@@ -1,12 +1,12 @@
 //! `mercer report`: render from records, fit nothing.
 
 use crate::Ended;
-use crate::args::ReportArgs;
-use crate::reproduce::versions;
+use crate::args::{Places, ReportArgs};
+use crate::reproduce::{library, versions};
 use mercer_experiments::{Desk, Shelf, plannable, select, work, write};
-use mercer_harness::Selection;
+use mercer_harness::{Selection, Trial};
 use mercer_records::Store;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     let mut selection = Selection::default();
     let planned = work(&artefacts, &methods, &args.profile, &selection, &shelf)?;
     selection.versions = versions(&planned.trials, &args.places)?;
-    let missing = BTreeMap::new();
+    let missing = missing(&planned.trials, &args.places)?;
     let desk = Desk::new(&shelf, &methods, &args.profile, &selection, &missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.reports.clone());
     let written = write(&desk, &artefacts, &out)?;
@@ -33,4 +33,13 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
         }
     }
     Ok(Ended::Done)
+}
+
+/// Datasets of these trials that are found nowhere: their cells say so, rather than that nobody has
+/// run them.
+fn missing(trials: &[Trial], places: &Places) -> anyhow::Result<BTreeMap<String, String>> {
+    let library = library(places)?;
+    let datasets: BTreeSet<&str> = trials.iter().map(|trial| trial.key.dataset.as_str()).collect();
+    let lacking = datasets.into_iter().filter(|name| !library.available(name));
+    Ok(lacking.map(|name| (name.to_owned(), "no file".to_owned())).collect())
 }
