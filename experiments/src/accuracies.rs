@@ -8,7 +8,7 @@ use crate::{
     findings, published,
 };
 use mercer_learning::Metric;
-use mercer_render::{Cell, Column, Kind, Row, Table};
+use mercer_render::{Cell, Column, Kind, Row, Table, probability};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict};
 use std::collections::BTreeMap;
 
@@ -303,9 +303,13 @@ impl Accuracies {
         }
         let tests = match (report.p_naive, report.p_corrected) {
             _ if report.degenerate => "no spread over the pairs".to_owned(),
-            (Some(naive), Some(corrected)) => format!("p {} / {}", short(naive), short(corrected)),
+            (Some(naive), Some(corrected)) => {
+                format!("p {} / {}", probability(naive), probability(corrected))
+            }
             // One pair has no naive test; one without a fixed test part has none at all.
-            (None, Some(corrected)) if corrected < 1.0 => format!("p - / {}", short(corrected)),
+            (None, Some(corrected)) if corrected < 1.0 => {
+                format!("p - / {}", probability(corrected))
+            }
             _ => String::new(),
         };
         let tuning = if cell.tuning() == "given, not tuned" { "not tuned" } else { "" };
@@ -424,9 +428,4 @@ const fn word(verdict: Verdict) -> &'static str {
 fn open(report: &CellReport) -> bool {
     report.verdict.as_deref() == Some("differs")
         && report.interval.is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high)
-}
-
-/// Two significant digits, without an exponent where that is short.
-fn short(p: f64) -> String {
-    if p >= 0.01 { format!("{p:.2}") } else { format!("{p:.0e}") }
 }

@@ -4,6 +4,7 @@ use crate::cell::StudyCell;
 use crate::{Desk, ExperimentError, compare};
 use mercer_harness::Variant;
 use mercer_records::CurvePoint;
+use mercer_render::probability;
 use mercer_statistics::{summarise, wilcoxon_signed_rank};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -472,8 +473,9 @@ fn beats(
     let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
     let (holds, p) = over_datasets(&gains)?;
     let numbers = format!(
-        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %); Wilcoxon over datasets p = {p:.2e}",
-        gains.len()
+        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %); Wilcoxon over datasets p = {}",
+        gains.len(),
+        probability(p)
     );
     Ok((holds, numbers))
 }
@@ -515,11 +517,12 @@ fn smaller(
     let (holds, p) = over_datasets(&gains)?;
     let below = ratios.iter().filter(|ratio| **ratio < 1.0).count();
     let numbers = format!(
-        "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}; Wilcoxon over datasets p = {p:.2e}",
+        "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}; Wilcoxon over datasets p = {}",
         ratios.len(),
         spread.median,
         spread.min,
-        spread.max
+        spread.max,
+        probability(p)
     );
     Ok((holds, numbers))
 }
@@ -641,7 +644,7 @@ fn goes_with(
 }
 
 /// Repeats from which "not significantly worse" says something.
-const ENOUGH: usize = 10;
+pub(crate) const ENOUGH: usize = 10;
 
 fn never_worse(
     cells: &[&StudyCell],
@@ -686,7 +689,7 @@ fn never_worse(
     };
     let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
     let numbers = format!(
-        "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest} (holds if best on more than half and never significantly worse with at least {ENOUGH} repeats, does not hold if significantly worse on more than a quarter)",
+        "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
         worse.len()
     );
     Ok((holds, numbers))

@@ -8,6 +8,7 @@
 //! It knows no learner by its code, only by its name in a spec.
 
 mod accuracies;
+mod answers;
 mod artefact;
 mod askl;
 mod audit;

@@ -1,9 +1,8 @@
+use crate::answers::{answers, rules};
 use crate::artefact::{Artefact, Drawing, PAPERS};
-use crate::claim::{ClaimResult, Holds, claims};
+use crate::claim::{ClaimResult, claims};
 use crate::{CellReport, Desk, ExperimentError, Rendered, findings};
-use mercer_render::{
-    Badge, Block, Cell, Claim, Column, Finding, Kind, Link, Report, Row, Section, Table,
-};
+use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -79,7 +78,8 @@ pub fn write(
     if let Some(section) = machine_section(out) {
         page = page.section(section);
     }
-    folder.put("answers.md", answers(&claim_results)?.to_markdown().as_bytes())?;
+    let answers: Vec<String> = answers(&claim_results)?.iter().map(Table::to_markdown).collect();
+    folder.put("answers.md", format!("{}\n\n{}", rules(), answers.join("\n")).as_bytes())?;
     folder.put("index.html", page.to_html()?.as_bytes())?;
     let summary = Summary {
         profile: desk.profile.to_owned(),
@@ -107,7 +107,11 @@ fn page(
 ) -> Result<Report, ExperimentError> {
     let mut report = Report::new("Mercer: four kernel-learning papers, re-run and audited")
         .subtitle(format!("Profile {}: each number beside the published one.", desk.profile));
-    report = report.section(claim_section(claim_results)?);
+    let mut section = Section::new("answers", "Answers: which claims hold").intro(rules());
+    for table in answers(claim_results)? {
+        section = section.block(Block::Table(table));
+    }
+    report = report.section(section);
     for (paper, title) in PAPERS {
         let own: Vec<_> =
             rendered.iter().filter(|(artefact, _)| paper_of(artefact) == *paper).collect();
@@ -136,63 +140,6 @@ fn page(
         .provenance("Profile", desk.profile)
         .provenance("Records", records.to_string())
         .provenance("Hosts", hosts(desk)))
-}
-
-/// The claims as a table of their own, for readers without a browser.
-fn answers(results: &[ClaimResult]) -> Result<Table, ExperimentError> {
-    let mut table = Table::new("answers", "Which claims hold")
-        .caption("Each claim of the papers, and ours, in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %.")
-        .columns(["Claim", "Variant", "Verdict", "Numbers"].map(Column::left));
-    for result in results {
-        let text = claims_by_id()?.remove(&result.claim).map_or_else(String::new, |c| c.text);
-        let (word, kind) = word(result.holds);
-        table = table.row(Row::new([
-            Cell::text(text),
-            Cell::text(&result.variant),
-            Cell::text("").badge(word, kind),
-            Cell::text(&result.numbers),
-        ]));
-    }
-    Ok(table)
-}
-
-fn claims_by_id() -> Result<BTreeMap<String, crate::Claim>, ExperimentError> {
-    let mut all = BTreeMap::new();
-    for (paper, _) in PAPERS {
-        all.extend(claims(paper)?.into_iter().map(|claim| (claim.id.clone(), claim)));
-    }
-    Ok(all)
-}
-
-const fn word(holds: Holds) -> (&'static str, Kind) {
-    match holds {
-        Holds::Yes => ("holds", Kind::Good),
-        Holds::No => ("does not hold", Kind::Bad),
-        Holds::Undecided => ("undecided", Kind::Neutral),
-        Holds::NotRun => ("not run", Kind::Muted),
-    }
-}
-
-fn claim_section(results: &[ClaimResult]) -> Result<Section, ExperimentError> {
-    let texts = claims_by_id()?;
-    let claims = results
-        .iter()
-        .filter_map(|result| {
-            let claim = texts.get(&result.claim)?;
-            let (word, kind) = word(result.holds);
-            Some(Claim {
-                id: format!("claim-{}-{}", result.claim, result.variant),
-                statement: claim.text.clone(),
-                source: format!("{}; variant {}", claim.source, result.variant),
-                verdict: Badge::new(word, kind),
-                numbers: result.numbers.clone(),
-                link: None,
-            })
-        })
-        .collect();
-    Ok(Section::new("claims", "Answers: which claims hold")
-        .intro("Each claim is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %; single rows follow the corrected test.")
-        .block(Block::Claims(claims)))
 }
 
 fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {

@@ -26,5 +26,5 @@ pub use diagram::{Diagram, Shape};
 pub use error::RenderError;
 pub use figure::{Figure, Legend, Mark, Panel, Series, Style};
 pub use ranks::critical_difference;
-pub use report::{Block, Claim, Finding, Link, Report, Section};
-pub use table::{Align, Badge, Cell, Column, Kind, Row, Table, number};
+pub use report::{Block, Finding, Link, Report, Section};
+pub use table::{Align, Badge, Cell, Column, Kind, Row, Table, number, probability};

@@ -65,29 +65,10 @@ pub enum Block {
     Diagram(Diagram),
     /// Markdown.
     Text(String),
-    /// Claims with their verdicts, as one table.
-    Claims(Vec<Claim>),
     /// Findings, folded.
     Findings(Vec<Finding>),
     /// Links.
     List(Vec<Link>),
-}
-
-/// A sentence that was checked.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Claim {
-    /// Address.
-    pub id: String,
-    /// The sentence.
-    pub statement: String,
-    /// Where it stands.
-    pub source: String,
-    /// Holds, does not hold, undecided.
-    pub verdict: Badge,
-    /// The numbers behind the verdict.
-    pub numbers: String,
-    /// Where to read on: an id of the page or an address.
-    pub link: Option<String>,
 }
 
 /// A difference with its reason.

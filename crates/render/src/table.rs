@@ -118,6 +118,16 @@ pub struct Cell {
     pub link: Option<String>,
 }
 
+/// A p-value: two decimals, or a power of ten where that would say nothing.
+///
+/// ```
+/// assert_eq!(mercer_render::probability(0.898), "0.90");
+/// assert_eq!(mercer_render::probability(4.88e-4), "5e-4");
+/// ```
+pub fn probability(p: f64) -> String {
+    if p >= 0.01 { format!("{p:.2}") } else { format!("{p:.0e}") }
+}
+
 /// A number with a fixed count of decimals; `-` if it is not finite, and no negative zero.
 ///
 /// ```

@@ -2,7 +2,7 @@
 //! interval of the paired difference.
 
 use crate::{CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare};
-use mercer_render::{Cell, Column, Row, Table};
+use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::{holm, summarise, wilcoxon_signed_rank};
 use std::collections::BTreeMap;
 
@@ -75,13 +75,13 @@ pub(crate) fn render(
                     Cell::number(sign * test.difference, 2),
                     Cell::text(format!("[{:.2}, {:.2}]", interval.0, interval.1)),
                     test.p_naive
-                        .map_or_else(|| Cell::text("-"), |p| Cell::text(format!("{p:.2e}"))),
+                        .map_or_else(|| Cell::text("-"), |p| Cell::text(probability(p)).sort(p)),
                     Cell::text(if test.degenerate {
                         "no spread".to_owned()
                     } else {
-                        format!("{:.2e}", test.p_corrected)
+                        probability(test.p_corrected)
                     }),
-                    Cell::text(format!("{adjusted:.2e}")),
+                    Cell::text(probability(adjusted)).sort(adjusted),
                     Cell::number(test.pairs as f64, 0),
                 ])
                 .under(pair.name),
@@ -105,7 +105,8 @@ fn over_datasets(name: &str, gains: &[f64]) -> Result<String, ExperimentError> {
         count => {
             let p = wilcoxon_signed_rank(gains)?.p_two_sided;
             format!(
-                "{name}: better on {better}, worse on {worse} of {count} datasets; Wilcoxon signed rank over datasets p = {p:.2e}."
+                "{name}: better on {better}, worse on {worse} of {count} datasets; Wilcoxon signed rank over datasets p = {}.",
+                probability(p)
             )
         }
     })

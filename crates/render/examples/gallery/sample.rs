@@ -1,8 +1,8 @@
 //! One table, figure and diagram of each kind, with made-up numbers, and a report of them all.
 
 use mercer_render::{
-    Align, Axis, Badge, Block, Cell, Claim, Column, Diagram, Figure, Finding, Kind, Legend, Link,
-    Mark, Panel, Report, Row, Section, Series, Style, Table, critical_difference,
+    Align, Axis, Badge, Block, Cell, Column, Diagram, Figure, Finding, Kind, Legend, Link, Mark,
+    Panel, Report, Row, Section, Series, Style, Table, critical_difference,
 };
 
 pub fn network() -> Diagram {
@@ -66,16 +66,15 @@ pub fn report() -> Result<Report, mercer_render::RenderError> {
         ("NSK beats SK", "holds", Kind::Good),
         ("Learning the spectrum helps", "undecided", Kind::Neutral),
     ];
-    let claims = claims.map(|(statement, verdict, kind)| Claim {
-        id: statement.into(),
-        statement: statement.into(),
-        source: "§5.2".into(),
-        verdict: Badge::new(verdict, kind),
-        numbers:
-            "7 of 12 datasets, mean difference 0.31 points, p = 0.04 (naive), 0.31 (corrected)"
-                .into(),
-        link: Some("demo/table2".into()),
-    });
+    let mut answers =
+        Table::new("demo/answers", "Claims").columns(["Claim", "printed"].map(Column::left));
+    for (statement, verdict, kind) in claims {
+        let numbers =
+            "7 of 12 datasets, mean difference 0.31 points, p = 0.04 (naive), 0.31 (corrected)";
+        let verdict = Cell::text("").badge(verdict, kind).detail(numbers);
+        answers = answers
+            .row(Row::new([Cell::text(statement).link("demo/table2"), verdict]).id(statement));
+    }
     let finding = Finding {
         id: "finding/f1".into(),
         title: "Independent phases halve the kernel".into(),
@@ -95,7 +94,7 @@ pub fn report() -> Result<Report, mercer_render::RenderError> {
         .section(
             Section::new("summary", "What was found")
                 .intro("Six answers in numbers. See [Table 2](demo/table2).")
-                .block(Block::Claims(claims.into()))
+                .block(Block::Table(answers))
                 .block(Block::List(vec![link])),
         )
         .section(

@@ -1,9 +1,9 @@
 //! The page around the parts.
 
-use super::{Block, Claim, Finding, Link, Report, Section, link_target, markdown, theme};
+use super::{Block, Finding, Link, Report, Section, link_target, markdown, theme};
 use crate::escape::{address, html};
 use crate::table::html_badge;
-use crate::{Cell, Column, Diagram, Figure, RenderError, Row, Table};
+use crate::{Diagram, Figure, RenderError};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -65,7 +65,7 @@ fn parts(section: &Section) -> Vec<(&str, &str)> {
                 .iter()
                 .map(|finding| (finding.id.as_str(), finding.title.as_str()))
                 .collect(),
-            Block::Text(_) | Block::Claims(_) | Block::List(_) => vec![],
+            Block::Text(_) | Block::List(_) => vec![],
         })
         .collect()
 }
@@ -77,16 +77,8 @@ fn distinct(report: &Report) -> Result<(), RenderError> {
         let mut ids = vec![section.id.as_str()];
         ids.extend(parts(section).into_iter().map(|(id, _)| id));
         for block in &section.blocks {
-            match block {
-                Block::Table(table) => {
-                    ids.extend(table.rows.iter().filter_map(|row| row.id.as_deref()));
-                }
-                Block::Claims(claims) => {
-                    ids.extend(
-                        claims.iter().map(|claim| claim.id.as_str()).filter(|id| !id.is_empty()),
-                    );
-                }
-                _ => {}
+            if let Block::Table(table) = block {
+                ids.extend(table.rows.iter().filter_map(|row| row.id.as_deref()));
             }
         }
         for id in ids {
@@ -129,15 +121,12 @@ fn section(section: &Section, out: &mut String) -> Result<(), RenderError> {
         "<section id=\"{id}\">\n<h2>{title}</h2>\n{}",
         markdown::blocks(&section.intro)
     );
-    for (i, block) in section.blocks.iter().enumerate() {
+    for block in &section.blocks {
         match block {
             Block::Table(table) => out.push_str(&table.to_html()),
             Block::Figure(figure) => self::figure(figure, out)?,
             Block::Diagram(diagram) => self::diagram(diagram, out)?,
             Block::Text(text) => out.push_str(&markdown::blocks(text)),
-            Block::Claims(claims) => {
-                out.push_str(&self::claims(&format!("{id}-claims-{i}"), claims).to_html());
-            }
             Block::Findings(findings) => findings.iter().for_each(|it| finding(it, out)),
             Block::List(links) => list(links, out),
         }
@@ -182,19 +171,6 @@ fn diagram(diagram: &Diagram, out: &mut String) -> Result<(), RenderError> {
     picture(&diagram.id, &diagram.title, &diagram.caption, &diagram.svg()?, out);
     out.push_str("</figure>\n");
     Ok(())
-}
-
-fn claims(id: &str, claims: &[Claim]) -> Table {
-    let columns = ["Claim", "Where", "Verdict", "Numbers"].map(Column::left);
-    let table = Table::new(id, "Claims").columns(columns);
-    claims.iter().fold(table, |table, claim| {
-        let mut statement = Cell::text(&claim.statement);
-        statement.link.clone_from(&claim.link);
-        let verdict = Cell { badge: Some(claim.verdict.clone()), ..Cell::default() };
-        let cells = [statement, Cell::text(&claim.source), verdict, Cell::text(&claim.numbers)];
-        let row = Row::new(cells);
-        table.row(if claim.id.is_empty() { row } else { row.id(&claim.id) })
-    })
 }
 
 fn finding(finding: &Finding, out: &mut String) {

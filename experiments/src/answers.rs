@@ -1,0 +1,68 @@
+//! The answers: a table a paper, a line a claim, a column a variant.
+
+use crate::ExperimentError;
+use crate::artefact::PAPERS;
+use crate::claim::{ClaimResult, ENOUGH, Holds, claims};
+use mercer_render::{Cell, Column, Kind, Row, Table};
+
+/// What a reader of the tables must know.
+pub(crate) fn rules() -> String {
+    format!(
+        "Each claim of the papers, and ours, is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %; single rows follow the corrected test. That a method is among the best holds if it is best on more than half of the datasets and never significantly worse, with at least {ENOUGH} repeats; it does not hold if it is significantly worse on more than a quarter."
+    )
+}
+
+/// One table for each paper with a claim among these results.
+///
+/// # Errors
+/// If the claims of a paper do not have their form.
+pub(crate) fn answers(results: &[ClaimResult]) -> Result<Vec<Table>, ExperimentError> {
+    let mut tables = Vec::new();
+    for (paper, title) in PAPERS {
+        let claims = claims(paper)?;
+        let own: Vec<&ClaimResult> = results
+            .iter()
+            .filter(|result| claims.iter().any(|claim| claim.id == result.claim))
+            .collect();
+        let mut variants: Vec<&str> = Vec::new();
+        for result in &own {
+            if !variants.contains(&result.variant.as_str()) {
+                variants.push(&result.variant);
+            }
+        }
+        // One without a record has no column.
+        let run = |result: &&&ClaimResult| result.holds != Holds::NotRun;
+        variants.retain(|name| own.iter().filter(run).any(|result| result.variant == *name));
+        if own.is_empty() {
+            continue;
+        }
+        let mut table = Table::new(format!("answers/{paper}"), *title)
+            .columns(["Claim", "Where"].map(Column::left))
+            .columns(variants.iter().map(|variant| Column::left(*variant)));
+        for claim in &claims {
+            let of_claim: Vec<&&ClaimResult> =
+                own.iter().filter(|result| result.claim == claim.id).collect();
+            if of_claim.is_empty() {
+                continue;
+            }
+            let mut row = vec![Cell::text(&claim.text), Cell::text(&claim.source)];
+            for variant in &variants {
+                let found = of_claim.iter().find(|result| result.variant == *variant);
+                row.push(found.map_or_else(|| Cell::text(""), |result| outcome(result)));
+            }
+            table = table.row(Row::new(row).id(format!("claim-{}", claim.id)));
+        }
+        tables.push(table);
+    }
+    Ok(tables)
+}
+
+fn outcome(result: &ClaimResult) -> Cell {
+    let (word, kind) = match result.holds {
+        Holds::Yes => ("holds", Kind::Good),
+        Holds::No => ("does not hold", Kind::Bad),
+        Holds::Undecided => ("undecided", Kind::Neutral),
+        Holds::NotRun => return Cell::text("").badge("not run", Kind::Muted),
+    };
+    Cell::text("").badge(word, kind).detail(&result.numbers)
+}
