@@ -184,12 +184,29 @@ fn within(level: Dispatch, x: &[f32], limit: f32) -> bool {
     at_level!(level, within, within_body, (x, limit))
 }
 
+/// The standard library's functions, for single entries: the compiler must not see through them and
+/// call them for all.
+#[inline(never)]
+fn library_sin_cos(x: f32) -> (f32, f32) {
+    x.sin_cos()
+}
+
+#[inline(never)]
+fn library_cos(x: f32) -> f32 {
+    x.cos()
+}
+
+#[inline(never)]
+fn library_exp(x: f32) -> f32 {
+    x.exp()
+}
+
 fn sin_cos_at(level: Dispatch, x: &[f32], sin: &mut [f32], cos: &mut [f32]) {
     at_level!(level, sin_cos, sin_cos_body::<false>, (x, sin, cos));
     if !within(level, x, LARGEST_ANGLE) {
         for ((&x, sin), cos) in x.iter().zip(sin).zip(cos) {
             if x.is_nan() || x.abs() > LARGEST_ANGLE {
-                (*sin, *cos) = x.sin_cos();
+                (*sin, *cos) = library_sin_cos(x);
             }
         }
     }
@@ -200,7 +217,7 @@ fn cos_at(level: Dispatch, x: &[f32], cos: &mut [f32]) {
     if !within(level, x, LARGEST_ANGLE) {
         for (&x, cos) in x.iter().zip(cos) {
             if x.is_nan() || x.abs() > LARGEST_ANGLE {
-                *cos = x.cos();
+                *cos = library_cos(x);
             }
         }
     }
@@ -211,7 +228,7 @@ fn exp_at(level: Dispatch, x: &[f32], exp: &mut [f32]) {
     if !within(level, x, LARGEST_EXPONENT) {
         for (&x, exp) in x.iter().zip(exp) {
             if x.is_nan() || x.abs() > LARGEST_EXPONENT {
-                *exp = x.exp();
+                *exp = library_exp(x);
             }
         }
     }

@@ -1,0 +1,94 @@
+//! Predictions of a file that is read while it is predicted.
+
+use crate::{Model, Predicted, WorkbenchError};
+use mercer_datasets::RowFile;
+use mercer_linalg::pipeline;
+use ndarray::Array2;
+
+/// Rows that a thread reads and predicts at a time, and numbers in them, at most.
+const ROWS: usize = 1024;
+const NUMBERS: usize = 1 << 20;
+
+/// What a model says of some consecutive rows of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedRows {
+    /// How many rows of the file came before.
+    pub first: usize,
+    /// The line in which each row begins.
+    pub lines: Vec<usize>,
+    /// The predictions.
+    pub predicted: Predicted,
+    /// Class probabilities (rows by classes), where they were asked for.
+    pub probabilities: Option<Array2<f64>>,
+}
+
+impl Model {
+    /// Predicts a file from its first row to its last without loading it: rows are read, predicted
+    /// and put into another `form` (text, say) on `threads` threads, and handed to `told` in the
+    /// order of the file. Returns the number of rows. Nothing depends on the number of threads.
+    ///
+    /// ```
+    /// use mercer_baselines::BASELINES;
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::{Choices, Predicted, Table, WorkbenchError, fit};
+    /// let text = "x,kind\n-1,a\n-2,a\n1,b\n2,b\n";
+    /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// let table = Table::read(&file, &SchemaOptions::default())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let mut all = Vec::new();
+    /// let rows = model.predict_file(&file, 2, false, |rows| rows.predicted, |predicted| {
+    ///     if let Predicted::Classes(classes) = predicted {
+    ///         all.extend(classes);
+    ///     }
+    ///     Ok::<(), WorkbenchError>(())
+    /// })?;
+    /// assert_eq!((rows, all), (4, vec![0, 0, 1, 1]));
+    /// # Ok::<(), WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Model::predict`] and [`Model::probabilities`], after the rows before have been told; what
+    /// `told` returns.
+    pub fn predict_file<R: Send, E: From<WorkbenchError>>(
+        &self,
+        file: &RowFile,
+        threads: usize,
+        probabilities: bool,
+        form: impl Fn(PredictedRows) -> R + Sync,
+        mut told: impl FnMut(R) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let schema = &self.header.schema;
+        let most = (NUMBERS / schema.width().max(1)).clamp(1, ROWS);
+        let mut reading = schema.read(file).map_err(WorkbenchError::from)?;
+        let (mut first, mut ended) = (0, false);
+        let next = || {
+            if ended {
+                return None;
+            }
+            let found = reading.chunk(most, false).map(|(raw, _, lines)| (first, raw, lines));
+            let rows = found.as_ref().map_or(0, |(_, _, lines)| lines.len());
+            first += rows;
+            // An error ends the reading, and is told when its turn comes.
+            ended = rows < most;
+            (rows > 0 || found.is_err()).then_some(found)
+        };
+        let work = |found: Result<(usize, Array2<f64>, Vec<usize>), _>| {
+            let (first, raw, lines) = found?;
+            let shares = if probabilities {
+                Some(self.probabilities(raw.clone(), file.name(), &lines, 1)?)
+            } else {
+                None
+            };
+            let predicted = self.predict(raw, file.name(), &lines, 1)?;
+            let rows = lines.len();
+            Ok((rows, form(PredictedRows { first, lines, predicted, probabilities: shares })))
+        };
+        let mut count = 0;
+        pipeline(threads, next, work, |result: Result<(usize, R), WorkbenchError>| {
+            let (rows, formed) = result?;
+            count += rows;
+            told(formed)
+        })?;
+        Ok(count)
+    }
+}
