@@ -26,8 +26,8 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Ended> {
 impl Listing {
     /// Writes it to standard output.
     pub(crate) fn print(&self, as_json: bool) -> anyhow::Result<()> {
-        let mut stdout = std::io::stdout().lock();
         if as_json {
+            let mut stdout = std::io::stdout().lock();
             let objects: Vec<Value> = self
                 .rows
                 .iter()
@@ -37,24 +37,29 @@ impl Listing {
             writeln!(stdout)?;
             return Ok(());
         }
-        let text = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            Value::Null => "-".to_owned(),
-            other => other.to_string(),
-        };
-        let heads = self.heads.iter().map(|head| (*head).to_owned()).collect();
-        let rows = self.rows.iter().map(|row| row.iter().map(text).collect());
-        let lines: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
-        let width = |column: usize| {
-            lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.heads.len()).map(width).collect();
-        for line in &lines {
-            let cells = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
-            writeln!(stdout, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-        }
-        Ok(())
+        print_aligned(self.heads, &self.rows)
     }
+}
+
+/// Writes rows under their heads to standard output, in columns.
+pub(crate) fn print_aligned(heads: &[&str], rows: &[Vec<Value>]) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    };
+    let first = heads.iter().map(|head| (*head).to_owned()).collect();
+    let rest = rows.iter().map(|row| row.iter().map(text).collect());
+    let lines: Vec<Vec<String>> = std::iter::once(first).chain(rest).collect();
+    let width =
+        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    for line in &lines {
+        let cells = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
+        writeln!(stdout, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
 }
 
 fn artefacts() -> Listing {

@@ -129,6 +129,18 @@ impl Truths {
         self.len() == 0
     }
 
+    /// All of `others` after these.
+    ///
+    /// # Panics
+    /// If they are of the other kind: a schema gives one kind.
+    pub fn append(&mut self, others: Self) {
+        match (self, others) {
+            (Self::Classes(labels), Self::Classes(others)) => labels.extend(others),
+            (Self::Values(values), Self::Values(others)) => values.extend(others),
+            _ => panic!("a schema has one kind of target"),
+        }
+    }
+
     /// One more.
     ///
     /// # Panics

@@ -47,7 +47,7 @@ pub use eigen::{Eigen, symmetric_eigen};
 pub use elementary::{cos, exp, sin_cos};
 pub use error::LinalgError;
 pub use explicit_inverse::explicit_inverse_f32;
-pub use parallel::{for_each, in_order};
+pub use parallel::{for_each, in_order, pipeline};
 pub use partial_cholesky::PartialCholesky;
 pub use product::product;
 pub use real::Real;

@@ -1,5 +1,6 @@
-use std::sync::Mutex;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The results of `task(0), task(1), …` in that order, the tasks dealt out to `threads` threads.
 ///
@@ -41,7 +42,7 @@ pub fn in_order<R: Send>(threads: usize, tasks: usize, task: impl Fn(usize) -> R
             }
         }
     });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, result)| result).collect()
 }
@@ -72,6 +73,160 @@ pub fn for_each<T: Send>(
     });
 }
 
+/// Results that may wait for an earlier one, for each thread: enough that a thread whose core was
+/// taken away for a moment does not stop the others.
+const AHEAD: usize = 4;
+
+/// Where the results of a [`pipeline`] wait for their turn.
+struct Queue<R> {
+    ready: BTreeMap<usize, R>,
+    /// Results that were handed on.
+    finished: usize,
+    /// Items in all, once the last one was taken.
+    items: Option<usize>,
+    /// Nobody wants further results, or a thread panicked.
+    stopped: bool,
+}
+
+struct Line<R> {
+    queue: Mutex<Queue<R>>,
+    changed: Condvar,
+}
+
+impl<R> Line<R> {
+    /// The queue; it is never left half changed.
+    fn lock(&self) -> MutexGuard<'_, Queue<R>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, queue: MutexGuard<'a, Queue<R>>) -> MutexGuard<'a, Queue<R>> {
+        self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Stops the others when its thread unwinds.
+struct StopOnPanic<'a, R>(&'a Line<R>);
+
+impl<R> Drop for StopOnPanic<'_, R> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+/// Takes items from `next` until there are none, `work`s on them on so many threads, and hands the
+/// results to `finish` on the calling thread, in the order of the items.
+///
+/// A thread that is free takes the next item itself, so `next` and `work` overlap. Only a few
+/// results a thread are held, however many items there are. With one thread all runs on the calling
+/// one.
+///
+/// ```
+/// let mut lines = "one two three".split(' ');
+/// let mut lengths = Vec::new();
+/// let done: Result<(), ()> = mercer_linalg::pipeline(
+///     2,
+///     || lines.next(),
+///     |word| word.len(),
+///     |length| Ok(lengths.push(length)),
+/// );
+/// assert_eq!((done, lengths), (Ok(()), vec![3, 3, 5]));
+/// ```
+///
+/// # Errors
+/// The first error of `finish`, after which nothing more is taken.
+///
+/// # Panics
+/// With the panic of `next`, `work` or `finish`.
+pub fn pipeline<T, R: Send, E>(
+    threads: usize,
+    mut next: impl FnMut() -> Option<T> + Send,
+    work: impl Fn(T) -> R + Sync,
+    mut finish: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    if threads <= 1 {
+        while let Some(item) = next() {
+            finish(work(item))?;
+        }
+        return Ok(());
+    }
+    let line = Line {
+        queue: Mutex::new(Queue {
+            ready: BTreeMap::new(),
+            finished: 0,
+            items: None,
+            stopped: false,
+        }),
+        changed: Condvar::new(),
+    };
+    // The number of items taken, beside what gives them.
+    let source = Mutex::new((0, next));
+    let run = || {
+        let _guard = StopOnPanic(&line);
+        loop {
+            let (index, item) = {
+                // Poisoned by a panic of `next`, which stops the others.
+                let Ok(mut source) = source.lock() else { return };
+                let queue = line.lock();
+                if queue.stopped || queue.items.is_some() {
+                    return;
+                }
+                drop(queue);
+                let (taken, next) = &mut *source;
+                let Some(item) = next() else {
+                    line.lock().items = Some(*taken);
+                    line.changed.notify_all();
+                    return;
+                };
+                *taken += 1;
+                (*taken - 1, item)
+            };
+            let result = work(item);
+            let mut queue = line.lock();
+            while !queue.stopped && index >= queue.finished + AHEAD * threads {
+                queue = line.wait(queue);
+            }
+            queue.ready.insert(index, result);
+            line.changed.notify_all();
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
+        let guard = StopOnPanic(&line);
+        let mut outcome = Ok(());
+        let mut queue = line.lock();
+        while outcome.is_ok() && !queue.stopped {
+            let turn = queue.finished;
+            if let Some(result) = queue.ready.remove(&turn) {
+                drop(queue);
+                outcome = finish(result);
+                queue = line.lock();
+                queue.finished += 1;
+                line.changed.notify_all();
+            } else if queue.items == Some(turn) {
+                break;
+            } else {
+                queue = line.wait(queue);
+            }
+        }
+        drop(queue);
+        line.stop();
+        drop(guard);
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        outcome
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +245,79 @@ mod tests {
         let mut numbers = vec![0; 1000];
         for_each(3, numbers.iter_mut(), |number| *number += 1);
         assert!(numbers.iter().all(|&number| number == 1));
+    }
+
+    #[test]
+    fn a_pipeline_finishes_in_order_and_holds_few() {
+        for threads in [1, 2, 5] {
+            let (taken, mut items) = (AtomicUsize::new(0), 0..1000usize);
+            let mut found = Vec::new();
+            let done: Result<(), ()> = pipeline(
+                threads,
+                || {
+                    taken.fetch_add(1, Ordering::Relaxed);
+                    items.next()
+                },
+                |item| {
+                    if item % 7 == 0 {
+                        std::thread::yield_now();
+                    }
+                    item * item
+                },
+                |square| {
+                    // What is taken and not finished is bounded by the threads.
+                    let open = taken.load(Ordering::Relaxed) - found.len();
+                    assert!(open <= (AHEAD + 2) * threads, "{open} items at once");
+                    found.push(square);
+                    Ok(())
+                },
+            );
+            assert_eq!(done, Ok(()));
+            assert_eq!(found, (0..1000).map(|i| i * i).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn an_error_at_the_end_of_a_pipeline_stops_its_beginning() {
+        for threads in [1, 3] {
+            let mut items = 0..usize::MAX;
+            let found = pipeline(
+                threads,
+                || items.next(),
+                |item| item,
+                |item| if item == 20 { Err(item) } else { Ok(()) },
+            );
+            assert_eq!(found, Err(20));
+        }
+    }
+
+    #[test]
+    fn a_panic_anywhere_ends_a_pipeline() {
+        for (place, said) in [(0, "next"), (1, "work"), (2, "finish")] {
+            let mut items = 0..100;
+            let fault = |at: i32, item: i32| assert!(!(at == place && item == 30), "{said}");
+            let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                pipeline(
+                    3,
+                    || {
+                        let item = items.next()?;
+                        fault(0, item);
+                        Some(item)
+                    },
+                    |item| {
+                        fault(1, item);
+                        item
+                    },
+                    |item| {
+                        fault(2, item);
+                        Ok::<(), ()>(())
+                    },
+                )
+            }));
+            let panic = panic.unwrap_err();
+            let text = panic.downcast_ref::<String>().map_or("", String::as_str);
+            assert!(text.contains(said), "{text}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //!
 //! It is handed the methods and names none of them, nor any paper.
 
+mod across;
 mod compare;
 mod error;
 mod evaluate;
@@ -22,18 +23,21 @@ mod model;
 mod page;
 mod passes;
 mod score;
+mod stream;
 mod table;
 mod tuning;
 
+pub use across::{Across, MethodAcross, PairAcross, across};
 pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use error::WorkbenchError;
 pub use evaluate::{Estimate, Evaluation, Splitting, evaluate, evaluate_model};
 pub use fit::{Choices, fit, method_for};
 pub use header::{DataNote, Header, MAJOR, MINOR};
 pub use model::{Model, Predicted};
-pub use page::{comparison_page, tuning_page};
+pub use page::{across_page, comparison_page, tuning_page};
 pub use passes::fit_in_passes;
 pub use score::{Scores, primary};
+pub use stream::PredictedRows;
 pub use table::Table;
 pub use tuning::{Budget, tune};
 

@@ -1,17 +1,146 @@
 use crate::compare::is_classes;
-use crate::{Comparison, Evaluation, WorkbenchError};
+use crate::{Across, Comparison, Evaluation, WorkbenchError};
 use mercer_learning::{Method, Metric, Task};
 use mercer_records::Tuning;
 use mercer_render::{
     Axis, Block, Cell, Column, Figure, Kind, Mark, Panel, Report, Row, Section, Series, Table,
     critical_difference,
 };
+use std::fmt::Write as _;
 
 /// The page of a comparison: a table of all metrics, the tests, the spread over the splits, ranks.
 ///
 /// # Errors
 /// What a figure returns.
 pub fn comparison_page(comparison: &Comparison) -> Result<String, WorkbenchError> {
+    let report = Report::new(format!("Comparison on {}", comparison.data))
+        .subtitle(format!("{}, {} splits", comparison.task, comparison.splits))
+        .provenance("Library", env!("CARGO_PKG_VERSION"));
+    Ok(with_comparison(report, comparison, "", "")?.to_html()?)
+}
+
+/// The page of several files: ranks and tests over the files, then what is said of each.
+///
+/// # Errors
+/// What a figure returns.
+pub fn across_page(across: &Across) -> Result<String, WorkbenchError> {
+    let count = across.files.len();
+    let mut section = Section::new("across", "Over all files")
+        .intro(across_intro(across))
+        .block(Block::Table(means_table(across)));
+    if let Some(cd) = across.critical_difference {
+        let ranks: Vec<(String, f64)> =
+            across.methods.iter().filter_map(|m| Some((m.title.clone(), m.rank?))).collect();
+        let diagram = critical_difference("across-ranks", "Mean ranks over the files", &ranks, cd)?
+            .caption(
+                "Methods joined by a bar differ by less than Nemenyi's critical difference at 5 %: \
+                 one rank a file, so the files count and their splits do not.",
+            );
+        section = section.block(Block::Diagram(diagram));
+    }
+    if !across.pairs.is_empty() {
+        section = section.block(Block::Table(across_pairs(across)));
+    }
+    let mut report = Report::new(format!("Comparison on {count} files"))
+        .subtitle(format!("{} methods", across.methods.len()))
+        .provenance("Library", env!("CARGO_PKG_VERSION"))
+        .section(section);
+    for (at, file) in across.files.iter().enumerate() {
+        report = with_comparison(report, file, &format!("file-{}-", at + 1), &file.data)?;
+    }
+    Ok(report.to_html()?)
+}
+
+fn across_intro(across: &Across) -> String {
+    let mut text =
+        "One number a file and method: the mean over its splits. Ranks count from 1, the \
+                    best, and ties share the mean of their places."
+            .to_owned();
+    if let Some(test) = &across.friedman {
+        let p = test.p_iman_davenport;
+        let files = test.datasets;
+        let _ = write!(
+            text, // writing to a string cannot fail
+            " That all methods rank alike: Friedman's test with Iman and Davenport's correction, \
+             p = {p:.4} over {files} files."
+        );
+    }
+    if across.methods.iter().any(|method| method.rank.is_none()) {
+        text += " A method that failed on a file has no rank.";
+    }
+    text
+}
+
+fn means_table(across: &Across) -> Table {
+    let heads = std::iter::once(Column::left("File"))
+        .chain([Column::left("metric")])
+        .chain(across.methods.iter().map(|method| Column::right(method.title.clone())));
+    let mut table = Table::new("across-means", "Mean scores")
+        .caption("Bold is the best of a file; the last row has the mean ranks.")
+        .columns(heads);
+    for (at, file) in across.files.iter().enumerate() {
+        let (factor, digits) = scale_of(file.primary());
+        let means = || across.methods.iter().map(|method| method.means[at]);
+        let larger = file.primary().larger_is_better();
+        let best = means().flatten().reduce(|a, b| if larger { a.max(b) } else { a.min(b) });
+        let metric = if factor > 1.0 { format!("{}, %", file.metric) } else { file.metric.into() };
+        let mut cells = vec![Cell::text(file.data.clone()), Cell::text(metric)];
+        cells.extend(means().map(|mean| match mean {
+            Some(mean) => {
+                let cell = Cell::number(factor * mean, digits);
+                if best.is_some_and(|best| best.to_bits() == mean.to_bits()) {
+                    cell.bold()
+                } else {
+                    cell
+                }
+            }
+            None => Cell::missing("failed", "see the file below"),
+        }));
+        table = table.row(Row::new(cells));
+    }
+    let mut ranks = vec![Cell::text("mean rank"), Cell::text("")];
+    let of = |rank: Option<f64>| rank.map_or_else(|| Cell::text("-"), |r| Cell::number(r, 2));
+    ranks.extend(across.methods.iter().map(|method| of(method.rank)));
+    table.row(Row::new(ranks))
+}
+
+fn across_pairs(across: &Across) -> Table {
+    let title = |name: &str| {
+        let found = across.methods.iter().find(|method| method.method == name);
+        found.map_or_else(|| name.to_owned(), |method| method.title.clone())
+    };
+    let mut table = Table::new("across-pairs", "The best mean rank against the others")
+        .caption(
+            "Wilcoxon's signed-rank test over the files, of differences of accuracies or of the \
+             logarithms of errors; Holm adjusts for the number of pairs. That the best was chosen \
+             by looking is in neither.",
+        )
+        .columns([Column::left("Best"), Column::left("Other")])
+        .columns(["better", "equal", "worse", "p", "p Holm"].map(Column::right));
+    for pair in &across.pairs {
+        let [better, equal, worse] = pair.wins.map(Cell::count);
+        table = table.row(Row::new([
+            Cell::text(title(&pair.best)),
+            Cell::text(title(&pair.other)),
+            better,
+            equal,
+            worse,
+            Cell::number(pair.p, 4),
+            Cell::number(pair.p_holm, 4),
+        ]));
+    }
+    table
+}
+
+/// The sections of one file's comparison, their ids behind `prefix`, their heads before `of`.
+fn with_comparison(
+    report: Report,
+    comparison: &Comparison,
+    prefix: &str,
+    of: &str,
+) -> Result<Report, WorkbenchError> {
+    let id = |name: &str| format!("{prefix}{name}");
+    let head = |text: &str| if of.is_empty() { text.to_owned() } else { format!("{of}: {text}") };
     let metric = comparison.primary();
     let (rows, columns) = comparison.shape;
     let scale = scale_of(metric);
@@ -28,39 +157,38 @@ pub fn comparison_page(comparison: &Comparison) -> Result<String, WorkbenchError
          {chance}",
         rows, columns, comparison.data, comparison.target, comparison.splitting
     );
-    let mut results = Section::new("methods", "The methods")
+    let mut results = Section::new(id("methods"), head("The methods"))
         .intro(intro)
-        .block(Block::Table(scores_table(comparison)))
-        .block(Block::Figure(spread(comparison, metric, scale)));
+        .block(Block::Table(scores_table(comparison, id("scores"))))
+        .block(Block::Figure(spread(comparison, metric, scale, id("spread"))));
     if let Some(cd) = comparison.critical_difference {
         let ranks: Vec<(String, f64)> = comparison
             .methods
             .iter()
             .filter_map(|method| Some((method.title.clone(), method.rank?)))
             .collect();
-        let diagram = critical_difference("ranks", "Mean ranks over the splits", &ranks, cd)?.caption(
-            "Methods joined by a bar differ by less than Nemenyi's critical difference at 5 %. It \
-             takes the splits for independent, which they are not: where it parts two methods and \
-             the corrected test does not, believe the test.",
-        );
+        let diagram = critical_difference(id("ranks"), "Mean ranks over the splits", &ranks, cd)?
+            .caption(
+                "Methods joined by a bar differ by less than Nemenyi's critical difference at 5 %. \
+                 It takes the splits for independent, which they are not: where it parts two \
+                 methods and the corrected test does not, believe the test.",
+            );
         results = results.block(Block::Diagram(diagram));
     }
-    let mut report = Report::new(format!("Comparison on {}", comparison.data))
-        .subtitle(format!("{}, {} splits", comparison.task, comparison.splits))
-        .provenance("Library", env!("CARGO_PKG_VERSION"))
-        .section(results);
+    let mut report = report.section(results);
     if !comparison.pairs.is_empty() {
         let text = "The best mean against each other method. *Corrected* is the resampled t-test of \
                     Nadeau and Bengio (2003), whose variance allows for training parts that overlap; \
                     *Holm* adjusts it for the number of pairs; *naive* is the paired t-test that \
                     takes splits for independent, and finds too much. That the best was chosen by \
                     looking is in none of them.";
-        let section = Section::new("tests", "Which differences are real")
+        let section = Section::new(id("tests"), head("Which differences are real"))
             .intro(text)
-            .block(Block::Table(pairs_table(comparison, scale)));
+            .block(Block::Table(pairs_table(comparison, scale, id("pairs"))));
         report = report.section(section);
     }
-    Ok(report.section(settings_section(comparison)).to_html()?)
+    let settings = Block::Table(settings_table(comparison, id("settings")));
+    Ok(report.section(Section::new(id("settings-used"), head("Settings")).block(settings)))
 }
 
 /// Accuracies are shown in percent.
@@ -68,7 +196,7 @@ fn scale_of(metric: Metric) -> (f64, usize) {
     if metric == Metric::Accuracy { (100.0, 2) } else { (1.0, 4) }
 }
 
-fn scores_table(comparison: &Comparison) -> Table {
+fn scores_table(comparison: &Comparison, id: String) -> Table {
     let evaluations = || comparison.methods.iter().filter_map(|m| m.evaluation.as_ref().ok());
     let mut names: Vec<&String> = evaluations().flat_map(|e| e.estimates.keys()).collect();
     names.sort();
@@ -82,7 +210,7 @@ fn scores_table(comparison: &Comparison) -> Table {
     let heads = std::iter::once(Column::left("Method"))
         .chain(names.iter().map(|name| Column::right(unit(name))))
         .chain([Column::right("mean rank")]);
-    let mut table = Table::new("scores", "Scores on rows not fitted to")
+    let mut table = Table::new(id, "Scores on rows not fitted to")
         .caption("Mean and deviation over the splits (divided by J - 1); bold is the best mean.")
         .columns(heads);
     for method in &comparison.methods {
@@ -133,13 +261,13 @@ fn larger_is_better(name: &str) -> bool {
     is_share(name) || name == "r2"
 }
 
-fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize)) -> Table {
+fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: String) -> Table {
     let title = |name: &str| {
         let found = comparison.methods.iter().find(|method| method.method == name);
         found.map_or_else(|| name.to_owned(), |method| method.title.clone())
     };
     let difference = if factor > 1.0 { "difference, points" } else { "difference" };
-    let mut table = Table::new("pairs", "The best against the others").columns([
+    let mut table = Table::new(id, "The best against the others").columns([
         Column::left("Best"),
         Column::left("Other"),
         Column::right(difference),
@@ -170,7 +298,12 @@ fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize)) -> Table
     table
 }
 
-fn spread(comparison: &Comparison, metric: Metric, (factor, _): (f64, usize)) -> Figure {
+fn spread(
+    comparison: &Comparison,
+    metric: Metric,
+    (factor, _): (f64, usize),
+    id: String,
+) -> Figure {
     let label =
         if factor > 1.0 { format!("{}, %", metric.name()) } else { metric.name().to_owned() };
     let shown: Vec<(&str, Vec<f64>)> = comparison
@@ -198,11 +331,11 @@ fn spread(comparison: &Comparison, metric: Metric, (factor, _): (f64, usize)) ->
             y: factor * comparison.chance,
             label: "without the inputs".to_owned(),
         });
-    Figure::new("spread", "Every split").caption("One point a split and method.").panel(panel)
+    Figure::new(id, "Every split").caption("One point a split and method.").panel(panel)
 }
 
-fn settings_section(comparison: &Comparison) -> Section {
-    let mut table = Table::new("settings", "Settings of the first split")
+fn settings_table(comparison: &Comparison, id: String) -> Table {
+    let mut table = Table::new(id, "Settings of the first split")
         .columns([Column::left("Method"), Column::left("Settings")]);
     for method in &comparison.methods {
         let text = match &method.evaluation {
@@ -211,7 +344,7 @@ fn settings_section(comparison: &Comparison) -> Section {
         };
         table = table.row(Row::new([Cell::text(method.title.clone()), Cell::text(text)]));
     }
-    Section::new("settings-used", "Settings").block(Block::Table(table))
+    table
 }
 
 /// The page of a tuning: every candidate with its score, by rung.

@@ -5,17 +5,90 @@ use crate::table::{sample_of, task_of};
 use crate::tuning::tune_sample;
 use crate::{Choices, Model, WorkbenchError, method_for};
 use mercer_datasets::{
-    Impute, Preparation, Preparing, Reading, RowFile, Schema, SchemaOptions, survey,
+    Impute, Preparation, Preparing, RowFile, Schema, SchemaOptions, Truths, survey,
 };
 use mercer_learning::{LearningError, Method, Sample, Shape, Streams, Windows};
+use ndarray::Array2;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Rows of a file, filled and scaled, a window at a time.
-struct FileWindows<'a> {
+/// Rows that the reading thread hands over at a time, and how many such parts may wait.
+const PART: usize = 4096;
+const WAITING: usize = 4;
+
+/// Rows that were read, filled and scaled.
+struct Part {
+    inputs: Array2<f64>,
+    truths: Truths,
+}
+
+/// A file whose columns and scaling are known.
+#[derive(Clone, Copy)]
+struct Source<'a> {
     file: &'a RowFile,
     schema: &'a Schema,
     preparation: &'a Preparation,
-    reading: Reading<'a>,
     rows: usize,
+}
+
+impl Source<'_> {
+    /// The first rows.
+    fn first(&self, size: usize) -> Result<Sample, WorkbenchError> {
+        let (mut inputs, truths, lines) = self.schema.read(self.file)?.chunk(size, true)?;
+        self.preparation.apply(&mut inputs, self.schema, self.file.name(), &lines)?;
+        Ok(sample_of(inputs, truths, self.schema, self.preparation)?)
+    }
+
+    /// Passes over the file without end, until nobody listens or something fails.
+    fn send(&self, size: usize, to: &SyncSender<Result<Part, WorkbenchError>>) {
+        loop {
+            if let Err(error) = self.send_pass(size, to) {
+                // Nobody may be listening any more.
+                let _ = to.send(Err(error));
+                return;
+            }
+        }
+    }
+
+    fn send_pass(
+        &self,
+        size: usize,
+        to: &SyncSender<Result<Part, WorkbenchError>>,
+    ) -> Result<(), WorkbenchError> {
+        let mut reading = self.schema.read(self.file)?;
+        let mut given = 0;
+        while given < self.rows {
+            // A part ends where its window does.
+            let most = PART.min(size - given % size).min(self.rows - given);
+            let (mut inputs, truths, lines) = reading.chunk(most, true)?;
+            if lines.len() < most {
+                let reason = format!("{} has fewer rows than before", self.file.name());
+                return Err(LearningError::Unreadable { reason }.into());
+            }
+            self.preparation.apply(&mut inputs, self.schema, self.file.name(), &lines)?;
+            given += most;
+            if to.send(Ok(Part { inputs, truths })).is_err() {
+                return Err(LearningError::Interrupted.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What `work` makes of the file in windows of `size` rows, which are read ahead on a thread of
+    /// their own.
+    fn in_windows<T>(self, size: usize, work: impl FnOnce(&mut FileWindows<'_>) -> T) -> T {
+        let (send, receive) = sync_channel(WAITING);
+        std::thread::scope(|scope| {
+            scope.spawn(move || self.send(size, &send));
+            // Dropped at the end, which stops the reading.
+            work(&mut FileWindows { source: self, parts: receive, size, given: 0 })
+        })
+    }
+}
+
+/// Rows of a file, filled and scaled, a window at a time.
+struct FileWindows<'a> {
+    source: Source<'a>,
+    parts: Receiver<Result<Part, WorkbenchError>>,
     size: usize,
     /// Rows of this pass that were handed out.
     given: usize,
@@ -23,24 +96,28 @@ struct FileWindows<'a> {
 
 impl FileWindows<'_> {
     fn window(&mut self) -> Result<Sample, WorkbenchError> {
-        if self.given >= self.rows {
-            self.reading = self.schema.read(self.file)?;
-            self.given = 0;
+        let Source { schema, preparation, rows, .. } = self.source;
+        let count = self.size.min(rows - self.given);
+        let mut numbers = Vec::with_capacity(count * schema.width());
+        let mut truths = Truths::none(schema.target.kind);
+        while truths.len() < count {
+            let part = self.parts.recv().map_err(|_| LearningError::Unreadable {
+                reason: format!("{} is not read any more", self.source.file.name()),
+            })??;
+            numbers.extend(part.inputs.iter());
+            truths.append(part.truths);
         }
-        let (mut inputs, truths, lines) = self.reading.chunk(self.size, true)?;
-        self.given += lines.len();
-        if lines.len() < self.size && self.given < self.rows {
-            let reason = format!("{} has fewer rows than before", self.file.name());
-            return Err(LearningError::Unreadable { reason }.into());
-        }
-        self.preparation.apply(&mut inputs, self.schema, self.file.name(), &lines)?;
-        Ok(sample_of(inputs, truths, self.schema, self.preparation)?)
+        self.given = (self.given + count) % rows;
+        let inputs = Array2::from_shape_vec((count, schema.width()), numbers);
+        let inputs = inputs.expect("every row has d numbers");
+        Ok(sample_of(inputs, truths, schema, preparation)?)
     }
 }
 
 impl Windows for FileWindows<'_> {
     fn shape(&self) -> Shape {
-        Shape { rows: self.rows, features: self.schema.width(), task: task_of(self.schema) }
+        let Source { schema, rows, .. } = self.source;
+        Shape { rows, features: schema.width(), task: task_of(schema) }
     }
 
     fn size(&self) -> usize {
@@ -60,7 +137,7 @@ impl Windows for FileWindows<'_> {
 ///
 /// One pass finds out what the columns mean, one how they are filled and scaled, the others train.
 /// With a buffer that holds all rows the model is that of [`crate::fit`], to the last bit. Tuning
-/// looks at the first buffer only.
+/// looks at the first buffer only. A thread reads ahead: of several, one less trains.
 ///
 /// # Errors
 /// As [`crate::fit`]; [`LearningError::NotInPasses`] if the method needs all rows at once; medians
@@ -90,16 +167,9 @@ pub fn fit_in_passes(
         preparing.see(row.numbers, row.truth, file.name(), row.line)?;
     }
     let preparation = preparing.finish()?;
-    let mut windows = FileWindows {
-        file,
-        schema: &schema,
-        preparation: &preparation,
-        reading: schema.read(file)?,
-        rows,
-        size: buffer.min(rows),
-        given: 0,
-    };
-    let first = windows.window()?;
+    let size = buffer.min(rows);
+    let source = Source { file, schema: &schema, preparation: &preparation, rows };
+    let first = source.first(size)?;
     if rows <= buffer {
         first.require_two_classes()?;
     }
@@ -111,12 +181,15 @@ pub fn fit_in_passes(
         }
         None => None,
     };
-    let settings = completed(method, &windows.shape(), choices, tuning.as_ref());
-    let learner = method.learner(&settings, task_of(&schema))?;
-    // From the start again: a learner counts windows from the first.
-    windows.reading = schema.read(file)?;
-    windows.given = 0;
-    let outcome = learner.fit_windows(&mut windows, &mut fitting(choices, &streams))?;
+    let shape = Shape { rows, features: schema.width(), task: task_of(&schema) };
+    let settings = completed(method, &shape, choices, tuning.as_ref());
+    let learner = method.learner(&settings, shape.task)?;
+    // Reading takes a thread of its own, as long as it goes on.
+    let threads = if rows <= buffer { choices.threads } else { choices.threads.max(2) - 1 };
+    let choices = &Choices { threads, ..choices.clone() };
+    let outcome = source.in_windows(size, |windows| {
+        learner.fit_windows(windows, &mut fitting(choices, &streams))
+    })?;
     let (training, scored) = scores_on(&*outcome.predictor, &first, &preparation)?;
     let mut header = header_of(
         method,

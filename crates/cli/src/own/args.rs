@@ -9,6 +9,13 @@ pub(crate) struct TableArgs {
     /// CSV, TSV, svmlight or Parquet, plain or packed by gzip, xz or bzip2; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+}
+
+/// How the columns of a file are to be understood.
+#[derive(Debug, Args)]
+pub(crate) struct ColumnArgs {
     /// Format, where the suffix does not tell: csv, semicolon, tsv, svmlight, parquet.
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
@@ -155,8 +162,12 @@ pub(crate) struct CompareArgs {
     /// Methods, separated by commas; see `mercer list methods`.
     #[arg(long, value_name = "M,M,...", value_delimiter = ',', required = true, alias = "method")]
     pub methods: Vec<String>,
+    /// CSV, TSV, svmlight or Parquet, plain or packed; several files (separated by commas, or the
+    /// flag repeated) are compared one by one and together.
+    #[arg(long, value_name = "FILE", value_delimiter = ',', required = true)]
+    pub data: Vec<PathBuf>,
     #[command(flatten)]
-    pub table: TableArgs,
+    pub columns: ColumnArgs,
     #[command(flatten)]
     pub choices: FitChoices,
     #[command(flatten)]

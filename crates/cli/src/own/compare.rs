@@ -3,11 +3,15 @@ use super::{
     bar, choices, full_name, limits, may_write, open, print_json, schema_options, splitting, write,
 };
 use crate::Ended;
-use crate::list::Listing;
+use crate::list::{Listing, print_aligned};
 use mercer_experiments::registry;
-use mercer_workbench::{Comparison, Table, compare, comparison_page};
+use mercer_workbench::{
+    Across, Comparison, MethodAcross, PairAcross, Table, across, across_page, compare,
+    comparison_page,
+};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::PathBuf;
 
 pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = registry();
@@ -16,37 +20,90 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     if let Some(report) = &args.report {
         may_write(report, args.force)?;
     }
-    let file = open(&args.table.data, args.table.format)?;
-    let table = Table::read(&file, &schema_options(&args.table))?;
     let names: Vec<String> = args.methods.iter().map(|name| full_name(name)).collect();
+    // All files are read before any method is fitted: a fault in the last one shows at once.
+    let options = schema_options(&args.columns);
+    let table = |data: &PathBuf| -> anyhow::Result<Table> {
+        Ok(Table::read(&open(data, args.columns.format)?, &options)?)
+    };
+    let tables = args.data.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
     let bar = bar(quiet);
     let mut done = 0;
-    let told = |name: &str, _: usize, of: usize| {
-        done += 1;
-        bar.set_length((of * names.len()) as u64);
-        bar.set_position(done);
-        bar.set_message(name.to_owned());
-    };
-    let comparison = compare(&methods, &names, &table, splitting(&args.split), &choices, told)?;
+    let mut files = Vec::new();
+    for table in &tables {
+        let told = |name: &str, _: usize, of: usize| {
+            done += 1;
+            bar.set_length((of * names.len() * tables.len()) as u64);
+            bar.set_position(done);
+            bar.set_message(name.to_owned());
+        };
+        files.push(compare(&methods, &names, table, splitting(&args.split), &choices, told)?);
+    }
     bar.finish_and_clear();
-    if args.json {
-        print_json(&comparison)?;
-    } else {
-        scores(&comparison).print(false)?;
-        writeln!(std::io::stdout())?;
-        pairs(&comparison).print(false)?;
-        tracing::info!("{} rows, {}", table.rows(), comparison.splitting);
-    }
-    if let Some(report) = &args.report {
-        write(report, &comparison_page(&comparison)?)?;
-        tracing::info!("{}", report.display());
-    }
-    for method in &comparison.methods {
-        if let Err(error) = &method.evaluation {
-            eprintln!("{} failed: {error}", method.method);
+    for file in &files {
+        for method in &file.methods {
+            if let Err(error) = &method.evaluation {
+                eprintln!("{}: {} failed: {error}", file.data, method.method);
+            }
         }
     }
-    Ok(if comparison.failed() > 0 { Ended::Failed } else { Ended::Done })
+    let (page, failed) = if files.len() > 1 {
+        let across = across(files)?;
+        if args.json {
+            print_json(&across)?;
+        } else {
+            print_means(&across)?;
+            writeln!(std::io::stdout())?;
+            pairs_across(&across).print(false)?;
+        }
+        (args.report.as_ref().map(|_| across_page(&across)), across.failed())
+    } else {
+        let comparison = &files[0];
+        if args.json {
+            print_json(comparison)?;
+        } else {
+            scores(comparison).print(false)?;
+            writeln!(std::io::stdout())?;
+            pairs(comparison).print(false)?;
+            tracing::info!("{} rows, {}", tables[0].rows(), comparison.splitting);
+        }
+        (args.report.as_ref().map(|_| comparison_page(comparison)), comparison.failed())
+    };
+    if let (Some(report), Some(page)) = (&args.report, page) {
+        write(report, &page?)?;
+        tracing::info!("{}", report.display());
+    }
+    Ok(if failed > 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// Prints one row a file, one column a method, and the mean ranks.
+fn print_means(across: &Across) -> anyhow::Result<()> {
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for (at, file) in across.files.iter().enumerate() {
+        let score = |method: &MethodAcross| method.means[at].map_or(json!("failed"), number);
+        let scores = across.methods.iter().map(score);
+        rows.push([json!(file.data), json!(file.metric)].into_iter().chain(scores).collect());
+    }
+    let ranks = across.methods.iter().map(|method| method.rank.map_or(Value::Null, number));
+    rows.push([json!("mean rank"), Value::Null].into_iter().chain(ranks).collect());
+    let names = across.methods.iter().map(|method| method.method.as_str());
+    let heads: Vec<&str> = ["file", "metric"].into_iter().chain(names).collect();
+    print_aligned(&heads, &rows)
+}
+
+fn pairs_across(across: &Across) -> Listing {
+    let row = |pair: &PairAcross| {
+        let [better, equal, worse] = pair.wins;
+        vec![
+            json!(pair.best),
+            json!(pair.other),
+            json!(format!("{better}/{equal}/{worse}")),
+            number(pair.p),
+            number(pair.p_holm),
+        ]
+    };
+    let heads = &["best", "other", "better/equal/worse", "p Wilcoxon", "p Holm"];
+    Listing { heads, rows: across.pairs.iter().map(row).collect() }
 }
 
 fn number(value: f64) -> Value {

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         match (&args.method, args.model.as_ref().or(args.model_flag.as_ref())) {
             (None, Some(path)) => {
                 let model = Model::load(path, &methods)?;
-                let file = open(&args.table.data, args.table.format)?;
+                let file = open(&args.table.data, args.table.columns.format)?;
                 let table = Table::with_schema(&file, model.header.schema.clone())?;
                 let evaluation = evaluate_model(&model, &table, threads(args.choices.threads))?;
                 (evaluation, "all rows, by the model as it is".to_owned(), table.rows())
@@ -29,8 +29,8 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             }
             (Some(method), _) => {
                 let name = full_name(method);
-                let file = open(&args.table.data, args.table.format)?;
-                let table = Table::read(&file, &schema_options(&args.table))?;
+                let file = open(&args.table.data, args.table.columns.format)?;
+                let table = Table::read(&file, &schema_options(&args.table.columns))?;
                 let splitting = splitting(&args.split);
                 let bar = bar(quiet);
                 let told = |at: usize, of: usize| {

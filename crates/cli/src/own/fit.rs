@@ -12,8 +12,8 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     let choices = choices(&args.choices, &limits)?;
     may_write(&args.out, args.force)?;
     let started = Instant::now();
-    let file = open(&args.table.data, args.table.format)?;
-    let (name, options) = (full_name(&args.method), schema_options(&args.table));
+    let file = open(&args.table.data, args.table.columns.format)?;
+    let (name, options) = (full_name(&args.method), schema_options(&args.table.columns));
     let model = match args.buffer {
         Some(buffer) => fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?,
         None => fit(&methods, &name, &Table::read(&file, &options)?, &file, &choices)?,

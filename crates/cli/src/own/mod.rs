@@ -17,7 +17,7 @@ pub(crate) use tune::run as tune;
 
 use anyhow::Context;
 use args::{
-    CategoriesName, FitChoices, FormatName, HeaderName, ImputeName, SplitArgs, TableArgs, TaskName,
+    CategoriesName, ColumnArgs, FitChoices, FormatName, HeaderName, ImputeName, SplitArgs, TaskName,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_datasets::{Categories, Header, Impute, Kind, RowFile, RowFormat, SchemaOptions};
@@ -47,7 +47,7 @@ pub(super) fn open(data: &Path, format: Option<FormatName>) -> anyhow::Result<Ro
     Ok(RowFile::open(data, format).map_err(WorkbenchError::from)?)
 }
 
-pub(super) fn schema_options(args: &TableArgs) -> SchemaOptions {
+pub(super) fn schema_options(args: &ColumnArgs) -> SchemaOptions {
     SchemaOptions {
         target: args.target.clone(),
         kind: match args.task {

@@ -3,13 +3,11 @@ use super::{may_write, open, threads};
 use crate::Ended;
 use anyhow::Context;
 use mercer_experiments::registry;
-use mercer_workbench::{Model, Predicted, WorkbenchError};
+use mercer_workbench::{Model, Predicted, PredictedRows, WorkbenchError};
 use ndarray::Array2;
 use serde_json::json;
+use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
-
-/// Rows predicted at a time.
-const CHUNK: usize = 16_384;
 
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let methods = registry();
@@ -43,7 +41,6 @@ fn write_all(
 ) -> anyhow::Result<usize> {
     let schema = &model.header.schema;
     let labels = &schema.target.labels;
-    let threads = threads(args.threads);
     if args.proba {
         // Said before anything is written.
         let none = Array2::zeros((0, schema.width()));
@@ -53,69 +50,75 @@ fn write_all(
         }
         model.probabilities(none, file.name(), &[], 1)?;
     }
-    let mut reading = schema.read(file)?;
-    if args.json {
-        writeln!(to, "[")?;
+    let mut heads = Some(if args.json {
+        "[\n".to_owned()
     } else {
         let mut heads = vec!["prediction".to_owned()];
         if args.proba {
             heads.extend(labels.iter().map(|label| quoted(&format!("p({label})"))));
         }
-        writeln!(to, "{}", heads.join(","))?;
-    }
-    let mut count = 0;
-    loop {
-        let (raw, _, lines) = reading.chunk(CHUNK, false)?;
-        if lines.is_empty() {
-            break;
+        format!("{}\n", heads.join(","))
+    });
+    let fields: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
+    let form = |rows: PredictedRows| {
+        if args.json { objects(&rows, labels) } else { lines(&rows, &fields) }
+    };
+    let count = model.predict_file(file, threads(args.threads), args.proba, form, |text| {
+        if let Some(heads) = heads.take() {
+            to.write_all(heads.as_bytes())?;
         }
-        let shares = if args.proba {
-            Some(model.probabilities(raw.clone(), file.name(), &lines, threads)?)
-        } else {
-            None
-        };
-        let predicted = model.predict(raw, file.name(), &lines, threads)?;
-        for row in 0..lines.len() {
-            let shares = shares.as_ref().map(|shares| shares.row(row));
-            if args.json {
-                let comma = if count > 0 { "," } else { " " };
-                let prediction = match &predicted {
-                    Predicted::Classes(classes) => json!(labels[classes[row] as usize]),
-                    Predicted::Values(values) => json!(values[row]),
-                };
-                let mut object =
-                    serde_json::Map::from_iter([("prediction".to_owned(), prediction)]);
-                if let Some(shares) = shares {
-                    let named = labels.iter().zip(shares).map(|(l, &p)| (l.clone(), json!(p)));
-                    object.insert(
-                        "probabilities".to_owned(),
-                        json!(named.collect::<serde_json::Map<_, _>>()),
-                    );
-                }
-                writeln!(to, "{comma}{}", serde_json::Value::Object(object))?;
-            } else {
-                match &predicted {
-                    Predicted::Classes(classes) => {
-                        write!(to, "{}", quoted(&labels[classes[row] as usize]))?;
-                    }
-                    Predicted::Values(values) => write!(to, "{}", values[row])?,
-                }
-                for share in shares.iter().flatten() {
-                    write!(to, ",{share}")?;
-                }
-                writeln!(to)?;
-            }
-            count += 1;
-        }
+        to.write_all(text.as_bytes())?;
+        anyhow::Ok(())
+    })?;
+    if count == 0 {
+        anyhow::bail!("{}: holds no rows", file.name());
     }
     if args.json {
         writeln!(to, "]")?;
     }
     to.flush()?;
-    if count == 0 {
-        anyhow::bail!("{}: holds no rows", file.name());
-    }
     Ok(count)
+}
+
+/// Rows of CSV; `fields` are the labels as they stand in it.
+fn lines(rows: &PredictedRows, fields: &[String]) -> String {
+    let mut text = String::new();
+    for row in 0..rows.lines.len() {
+        let written = match &rows.predicted {
+            Predicted::Classes(classes) => {
+                text.push_str(&fields[classes[row] as usize]);
+                Ok(())
+            }
+            Predicted::Values(values) => write!(text, "{}", values[row]),
+        };
+        written.expect("a string takes all that is written to it");
+        for share in rows.probabilities.iter().flat_map(|shares| shares.row(row)) {
+            write!(text, ",{share}").expect("a string takes all that is written to it");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Elements of a JSON array, one a line.
+fn objects(rows: &PredictedRows, labels: &[String]) -> String {
+    let mut text = String::new();
+    for row in 0..rows.lines.len() {
+        let prediction = match &rows.predicted {
+            Predicted::Classes(classes) => json!(labels[classes[row] as usize]),
+            Predicted::Values(values) => json!(values[row]),
+        };
+        let mut object = serde_json::Map::from_iter([("prediction".to_owned(), prediction)]);
+        if let Some(shares) = &rows.probabilities {
+            let named = labels.iter().zip(shares.row(row)).map(|(l, &p)| (l.clone(), json!(p)));
+            let named = json!(named.collect::<serde_json::Map<_, _>>());
+            object.insert("probabilities".to_owned(), named);
+        }
+        text.push(if rows.first + row > 0 { ',' } else { ' ' });
+        text.push_str(&serde_json::Value::Object(object).to_string());
+        text.push('\n');
+    }
+    text
 }
 
 /// A field of CSV.

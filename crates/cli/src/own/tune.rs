@@ -14,8 +14,8 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
     if let Some(report) = &args.report {
         may_write(report, args.force)?;
     }
-    let file = open(&args.table.data, args.table.format)?;
-    let table = Table::read(&file, &schema_options(&args.table))?;
+    let file = open(&args.table.data, args.table.columns.format)?;
+    let table = Table::read(&file, &schema_options(&args.table.columns))?;
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
     let budget = choices.tune.unwrap_or(Budget::default());
     let tuning = tune(method, &table, budget, &choices)?;

@@ -145,6 +145,29 @@ fn methods_are_compared_on_the_same_splits_with_a_page() {
 }
 
 #[test]
+fn several_files_are_compared_one_by_one_and_together() {
+    let place = place_with(&[("a.csv", &toys(60)), ("b.csv", &toys(75)), ("c.csv", &toys(90))]);
+    let line = "compare --methods majority,kernel-ridge --data a.csv,b.csv --data c.csv --folds 2 --repeats 1";
+    let told = place.run(&format!("{line} --report all.html")).with_code(0);
+    assert!(told.stdout.contains("mean rank  -         2.0000    1.0000"), "{told:?}");
+    assert!(told.stdout.contains("3/0/0"), "{told:?}");
+    let page = std::fs::read_to_string(place.path("all.html")).unwrap();
+    for part in ["across-ranks", "file-1-scores", "file-3-pairs", "Wilcoxon", "c.csv: The methods"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let json = place.run(&format!("{line} --json")).with_code(0).json();
+    assert_eq!(json["files"].as_array().unwrap().len(), 3);
+    // Of two methods on three files the smallest p there is: 2/2^3.
+    assert_eq!(json["pairs"][0]["p"], 0.25);
+    assert_eq!(json["friedman"]["datasets"], 3);
+    // A file that cannot be read is said before anything is fitted.
+    let told = place.run(&format!("{line} --data missing.csv --report late.html"));
+    assert!(told.code != Some(0) && told.stderr.contains("missing.csv"), "{told:?}");
+    assert!(!place.path("late.html").exists());
+}
+
+#[test]
 fn settings_are_tuned_within_a_budget() {
     let place = place_with(&[("toys.csv", &toys(60))]);
     let line = "--method kernel-ridge --data toys.csv";

@@ -43,7 +43,9 @@ const MISSING: [&str; 8] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"];
 impl<'a> Field<'a> {
     /// The field that a text is: missing if it is one of the usual spellings of that.
     pub(crate) fn of(text: &'a str) -> Self {
-        if MISSING.contains(&text) { Self::Missing } else { Self::Text(text) }
+        // What begins a number, and most words, begins none of the spellings.
+        let maybe = matches!(text.as_bytes().first(), None | Some(b'N' | b'n' | b'?'));
+        if maybe && MISSING.contains(&text) { Self::Missing } else { Self::Text(text) }
     }
 
     /// Its number, if it is one and finite.

@@ -16,7 +16,8 @@ pub(super) struct TextRows<'a> {
     record: Record,
 }
 
-/// A record: its text with quotes taken apart, and where its fields end.
+/// A record: its text with quotes taken apart, and where its fields end, each a separator before
+/// the next one's start.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     raw: Vec<u8>,
@@ -53,10 +54,9 @@ impl<'a> TextRows<'a> {
             if self.record.raw.contains(&0) {
                 return wrong("holds a byte 0; is this a text file?".to_owned());
             }
-            if std::str::from_utf8(&self.record.raw).is_err() {
+            if !self.record.split(self.separator) {
                 return wrong("is not UTF-8 text".to_owned());
             }
-            self.record.split(self.separator);
             let found = self.record.ends.len();
             let width = *self.width.get_or_insert(found);
             if found != width {
@@ -87,7 +87,10 @@ impl<'a> TextRows<'a> {
             }
             self.line += 1;
             let from = start.min(raw.len());
-            quoted = raw[from..].iter().fold(quoted, |quoted, &byte| quoted ^ (byte == b'"'));
+            // Most lines hold no quote, which is found out at once.
+            if raw[from..].contains(&b'"') {
+                quoted = raw[from..].iter().fold(quoted, |quoted, &byte| quoted ^ (byte == b'"'));
+            }
             if !quoted {
                 while raw.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
                     raw.pop();
@@ -103,13 +106,17 @@ impl<'a> TextRows<'a> {
 }
 
 impl Record {
-    /// Takes `raw`, which is UTF-8, apart.
-    fn split(&mut self, separator: u8) {
+    /// Takes `raw` apart; whether it is UTF-8.
+    fn split(&mut self, separator: u8) -> bool {
         let Self { raw, text, ends } = self;
-        let mut bytes = std::mem::take(text).into_bytes();
-        bytes.clear();
         ends.clear();
+        // The buffers change places, so that neither is allocated anew.
+        let mut bytes = std::mem::take(text).into_bytes();
         if raw.contains(&b'"') {
+            if std::str::from_utf8(raw).is_err() {
+                return false;
+            }
+            bytes.clear();
             let mut at = 0;
             let mut quoted = false;
             while at < raw.len() {
@@ -122,24 +129,25 @@ impl Record {
                     } else {
                         quoted = !quoted;
                     }
-                } else if byte == separator && !quoted {
-                    ends.push(bytes.len());
                 } else {
+                    if byte == separator && !quoted {
+                        ends.push(bytes.len());
+                    }
                     bytes.push(byte);
                 }
             }
         } else {
-            for &byte in raw.iter() {
-                if byte == separator {
-                    ends.push(bytes.len());
-                } else {
-                    bytes.push(byte);
-                }
-            }
+            std::mem::swap(raw, &mut bytes);
+            let places = bytes.iter().enumerate().filter(|(_, byte)| **byte == separator);
+            ends.extend(places.map(|(at, _)| at));
         }
         ends.push(bytes.len());
-        // Quotes and separators are ASCII, so what is left of UTF-8 text is UTF-8 text.
-        *text = String::from_utf8(bytes).expect("UTF-8 without some of its ASCII");
+        // Quotes are ASCII, so what is left of UTF-8 text is UTF-8 text.
+        match String::from_utf8(bytes) {
+            Ok(whole) => *text = whole,
+            Err(_) => return false,
+        }
+        true
     }
 }
 
@@ -149,7 +157,7 @@ impl Fields for Record {
     }
 
     fn field(&self, column: usize) -> Field<'_> {
-        let start = if column == 0 { 0 } else { self.ends[column - 1] };
+        let start = if column == 0 { 0 } else { self.ends[column - 1] + 1 };
         Field::of(self.text[start..self.ends[column]].trim())
     }
 }

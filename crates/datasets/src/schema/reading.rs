@@ -16,6 +16,9 @@ pub struct ReadRow<'a> {
     pub truth: Option<Truth>,
 }
 
+/// Numbers for which room is made before any is read.
+const ROOM: usize = 1 << 16;
+
 /// One pass over a file whose columns a schema knows.
 #[derive(Debug)]
 pub struct Reading<'a> {
@@ -164,7 +167,9 @@ impl<'a> Reading<'a> {
         with_target: bool,
     ) -> Result<(Array2<f64>, Truths, Vec<usize>), DataError> {
         let width = self.row.len();
-        let (mut numbers, mut lines) = (Vec::new(), Vec::new());
+        // A file may have fewer rows than are asked for.
+        let rows = most.min(ROOM / width.max(1));
+        let (mut numbers, mut lines) = (Vec::with_capacity(rows * width), Vec::with_capacity(rows));
         let mut truths = Truths::none(self.schema.target.kind);
         while lines.len() < most {
             let Some(row) = self.next(with_target)? else { break };
