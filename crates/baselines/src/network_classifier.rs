@@ -1,6 +1,10 @@
 //! A network with a softmax layer on its features, trained by cross-entropy: what a conditional
 //! embedding network is compared with, from the same start.
 
+mod training;
+
+use training::Training;
+
 use mercer_learning::{
     Convergence, Fitted, Fitting, LearningError, Loss, Moment, Outcome, Predictor, Sample, State,
     Task,
@@ -203,34 +207,41 @@ impl mercer_learning::Learner for SoftmaxNetwork {
         let x: Array2<f32> = architecture.rows(sample.inputs());
         // The stream from which a conditional embedding network draws its own start.
         let mut rng = fitting.streams.rng("network");
-        let mut net = architecture
+        let net = architecture
             .draw::<f32>(&params.start, fitting.threads, &mut rng)
             .map_err(|error| unusable(&error))?;
-        let mut head = self.head(classes, fitting)?;
+        let head = self.head(classes, fitting)?;
         let memory = |size| Memory::<f32>::new(params.optimiser, size);
-        let (mut below, mut above) =
-            (memory(net.parameters().len()), memory(head.parameters.len()));
-        let (mut masks, mut order) = (fitting.streams.rng("masks"), fitting.streams.rng("batches"));
-        let mut rows: Vec<usize> = (0..n).collect();
-        let mut next = n;
+        let mut training = Training {
+            below: memory(net.parameters().len()),
+            above: memory(head.parameters.len()),
+            net,
+            head,
+            masks: fitting.streams.rng("masks"),
+            order: fitting.streams.rng("batches"),
+            rows: (0..n).collect(),
+            next: n,
+        };
         let steps = ((params.epochs * n as f64 / batch as f64).round() as usize).max(1);
+        let done = training.go_on(fitting.kept().as_ref(), steps, params.optimiser);
         let mut loss = f64::NAN;
-        for step in 1..=steps {
-            fitting.limits.check()?;
+        for step in done + 1..=steps {
+            fitting.between_steps(|| training.standing(step - 1))?;
+            let Training { net, head, below, above, masks, order, rows, next } = &mut training;
             let now = if batch == n {
-                &rows
+                &rows[..]
             } else {
-                if next + batch > n {
-                    rows.shuffle(&mut order);
-                    next = 0;
+                if *next + batch > n {
+                    rows.shuffle(order);
+                    *next = 0;
                 }
-                next += batch;
-                &rows[next - batch..next]
+                *next += batch;
+                &rows[*next - batch..*next]
             };
             let (x_now, labels_now): (Array2<f32>, Vec<u32>) =
                 (x.select(Axis(0), now), now.iter().map(|&i| labels[i]).collect());
             let mut z = net.forward(x_now.view()).to_owned();
-            let mask: Array2<f32> = self.dropout.mask(z.dim(), &mut masks);
+            let mask: Array2<f32> = self.dropout.mask(z.dim(), masks);
             z *= &mask;
             let (value, g) = head.learn(z.view(), &labels_now);
             loss = value;
@@ -252,8 +263,8 @@ impl mercer_learning::Learner for SoftmaxNetwork {
                     task,
                     sample.features(),
                     &architecture,
-                    &*net,
-                    &head,
+                    &**net,
+                    head,
                     fitting.threads,
                 )?;
                 let at = Moment { step, epoch: (step * batch) as f64 / n as f64 };
@@ -262,8 +273,10 @@ impl mercer_learning::Learner for SoftmaxNetwork {
                 }
             }
         }
+        fitting.at_end(|| training.standing(steps));
+        let Training { net, head, .. } = &training;
         let predictor =
-            predictor(task, sample.features(), &architecture, &*net, &head, fitting.threads)?;
+            predictor(task, sample.features(), &architecture, &**net, head, fitting.threads)?;
         let scores = predictor.scores(x.view());
         let right = scores.rows().into_iter().zip(labels);
         let right = right

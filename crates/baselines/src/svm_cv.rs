@@ -164,8 +164,7 @@ impl SvmCv {
                 continue;
             }
             let streams = fitting.streams.child("linfa");
-            let mut inner =
-                Fitting { streams, threads: 1, limits: fitting.limits, probe: None, fold: None };
+            let mut inner = Fitting { streams, limits: fitting.limits, ..Fitting::seeded(0) };
             let fitted = machine.fit(&train, &mut inner)?;
             converged &= !matches!(fitted.convergence, Convergence::NotConverged { .. });
             let said = fitted.predictor.predict(sample.select(&test)?.inputs())?;

@@ -18,7 +18,7 @@ fn try_fit(
 ) -> Result<Fitted, LearningError> {
     let learner = find(BASELINES, method).unwrap().learner(settings, sample.task())?;
     let streams = Streams::root(3);
-    learner.fit(sample, &mut Fitting { streams, threads: 1, limits, probe: None, fold: None })
+    learner.fit(sample, &mut Fitting { streams, limits, ..Fitting::seeded(0) })
 }
 
 fn fit(method: &str, settings: &Settings, sample: &Sample) -> Fitted {

@@ -154,6 +154,10 @@ pub(crate) struct ReproduceArgs {
     /// Run trials again that are recorded as failed.
     #[arg(long)]
     pub retry_failed: bool,
+    /// Keep a long trial of a network on disk so often, to go on from there after a kill, or with
+    /// more epochs. It changes no result.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    pub checkpoint_every: u32,
     /// Say what would run, for how long and in how much memory, and run nothing.
     #[arg(long)]
     pub dry_run: bool,

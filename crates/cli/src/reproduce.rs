@@ -12,6 +12,7 @@ use mercer_learning::Method;
 use mercer_records::Store;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::time::Duration;
 
 pub(crate) fn selection(narrow: &Narrow) -> Selection {
     Selection {
@@ -108,7 +109,8 @@ pub(crate) fn laboratory<'a>(
     let library = library(&args.places)?;
     Ok(Laboratory::new(methods, library, store.clone(), stop)
         .with_paths(PATHS)
-        .with_code(env!("MERCER_CODE")))
+        .with_code(env!("MERCER_CODE"))
+        .checkpoints_every(Duration::from_secs(args.checkpoint_every.into())))
 }
 
 pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {

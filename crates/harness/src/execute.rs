@@ -1,3 +1,4 @@
+use crate::checkpoint::TrialCheckpoints;
 use crate::{
     HarnessError, Parts, Path, SplitRule, Stop, Trial, TrialLimits, TuningSource, host, prepare,
     tune, yardstick,
@@ -9,9 +10,13 @@ use mercer_learning::{
 };
 use mercer_records::{CurvePoint, Key, Predicted, Record, Run, Status, Store, TrialResult, Tuning};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often a trial is kept without [`Laboratory::checkpoints_every`].
+const CHECKPOINT_EVERY: Duration = Duration::from_mins(5);
 
 /// What trials need: methods, data, the record directory, and the flag that stops them.
 pub struct Laboratory<'a> {
@@ -27,6 +32,7 @@ pub struct Laboratory<'a> {
     pub paths: &'a [Path],
     /// Revision of the source, for the records.
     pub code: String,
+    checkpoint_every: Duration,
     loaded: Mutex<HashMap<String, Arc<OnceLock<Loaded>>>>,
 }
 
@@ -42,6 +48,7 @@ impl<'a> Laboratory<'a> {
             stop,
             paths: &[],
             code: String::new(),
+            checkpoint_every: CHECKPOINT_EVERY,
             loaded: Mutex::default(),
         }
     }
@@ -57,6 +64,14 @@ impl<'a> Laboratory<'a> {
     #[must_use]
     pub fn with_code(mut self, code: &str) -> Self {
         code.clone_into(&mut self.code);
+        self
+    }
+
+    /// Keeps a trial of a method that knows how to go on so often; one that ends sooner leaves nothing
+    /// but its record. It changes no result.
+    #[must_use]
+    pub const fn checkpoints_every(mut self, time: Duration) -> Self {
+        self.checkpoint_every = time;
         self
     }
 
@@ -194,16 +209,25 @@ fn attempt(
         }
     }
     let learner = method.learner(&settings, parts.train.task())?;
-    let mut curve = trial.look_every.map(|every| Curve::new(every, parts)).transpose()?;
+    let looks = RefCell::new(Vec::new());
+    let mut curve = trial.look_every.map(|every| Curve::new(every, parts, &looks)).transpose()?;
+    let mut checkpoints = TrialCheckpoints::new(
+        &laboratory.store,
+        without_effort(&trial.key, &settings, method),
+        laboratory.checkpoint_every,
+        trial.look_every.map(|every| (every, &looks)),
+    );
     let mut fitting = Fitting {
         streams: trial.streams.child("fit"),
-        threads: 1,
         limits,
         probe: curve.as_mut().map(|curve| curve as &mut dyn Probe),
         fold,
+        checkpoints: Some(&mut checkpoints),
+        ..Fitting::seeded(0)
     };
     let Fitted { predictor, convergence, facts } = learner.fit(&parts.train, &mut fitting)?;
     clock.lap("fit");
+    clock.add("fit", checkpoints.seconds_before());
     let predictions = predictor.predict(parts.test.inputs())?;
     let metrics = score(&predictions, &parts.test);
     clock.lap("predict");
@@ -224,7 +248,7 @@ fn attempt(
         convergence: json!(convergence),
         settings: named(&settings),
         tuning: tuning.map(|tuning| Tuning { chosen: tuning.chosen, history: Vec::new() }),
-        curve: curve.map(|curve| curve.points).unwrap_or_default(),
+        curve: looks.into_inner(),
         predicted,
         wrong,
         ..empty(Status::Done, parts)
@@ -240,13 +264,7 @@ fn follow(
     clock: &mut Clock<'_>,
 ) -> Result<TrialResult, HarnessError> {
     let settings = (path.method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
-    let mut fitting = Fitting {
-        streams: trial.streams.child("fit"),
-        threads: 1,
-        limits,
-        probe: None,
-        fold: None,
-    };
+    let mut fitting = Fitting { streams: trial.streams.child("fit"), limits, ..Fitting::seeded(0) };
     let curve = (path.run)(parts, &settings, &mut fitting)?;
     clock.lap("fit");
     Ok(TrialResult { curve, settings: named(&settings), ..empty(Status::Done, parts) })
@@ -261,6 +279,15 @@ fn misclassified(predictions: &Predictions, test: &Sample) -> Option<Vec<u32>> {
         }
         _ => None,
     }
+}
+
+/// The key of a trial with all its settings, but without the one that only says how long it is.
+fn without_effort(key: &Key, settings: &Settings, method: &Method) -> Key {
+    let mut settings = named(settings);
+    if let Some(effort) = method.resource {
+        settings.remove(effort);
+    }
+    Key { settings, ..key.clone() }
 }
 
 fn named(settings: &Settings) -> BTreeMap<String, Value> {
@@ -305,14 +332,18 @@ struct Curve<'a> {
     every: usize,
     train: Sample,
     test: &'a Sample,
-    points: Vec<CurvePoint>,
+    points: &'a RefCell<Vec<CurvePoint>>,
 }
 
 impl<'a> Curve<'a> {
-    fn new(every: usize, parts: &'a Parts) -> Result<Self, LearningError> {
+    fn new(
+        every: usize,
+        parts: &'a Parts,
+        points: &'a RefCell<Vec<CurvePoint>>,
+    ) -> Result<Self, LearningError> {
         let rows: Vec<usize> = (0..parts.train.rows().min(TRAINING_ROWS_LOOKED_AT)).collect();
         let train = parts.train.select(&rows)?;
-        Ok(Self { every, train, test: &parts.test, points: Vec::new() })
+        Ok(Self { every, train, test: &parts.test, points })
     }
 }
 
@@ -331,7 +362,7 @@ impl Probe for Curve<'_> {
         values.extend(score(&predictor.predict(self.test.inputs())?, self.test));
         let seen = score(&predictor.predict(self.train.inputs())?, &self.train);
         values.extend(seen.into_iter().map(|(name, value)| (format!("train-{name}"), value)));
-        self.points.push(CurvePoint { step: at.step as u64, epoch: at.epoch, values });
+        self.points.borrow_mut().push(CurvePoint { step: at.step as u64, epoch: at.epoch, values });
         Ok(())
     }
 }
@@ -350,5 +381,10 @@ impl<'a> Clock<'a> {
     fn lap(&mut self, phase: &str) {
         self.seconds.insert(phase.to_owned(), self.last.elapsed().as_secs_f64());
         self.last = Instant::now();
+    }
+
+    /// Seconds that an earlier run spent on a phase.
+    fn add(&mut self, phase: &str, seconds: f64) {
+        *self.seconds.entry(phase.to_owned()).or_default() += seconds;
     }
 }

@@ -11,6 +11,7 @@
 //!
 //! The harness is handed the methods and names none of them; it knows no table and no figure.
 
+mod checkpoint;
 mod cluster;
 mod cost;
 mod error;

@@ -166,13 +166,8 @@ fn attempt(
     limits: &dyn Limits,
 ) -> Result<f64, LearningError> {
     let learner = method.learner(settings, train.task())?;
-    let mut fitting = Fitting {
-        streams: streams.child("tuning fit"),
-        threads: 1,
-        limits,
-        probe: None,
-        fold: None,
-    };
+    let mut fitting =
+        Fitting { streams: streams.child("tuning fit"), limits, ..Fitting::seeded(0) };
     let fitted = learner.fit(train, &mut fitting)?;
     let metrics = score(&fitted.predictor.predict(held_out.inputs())?, held_out);
     let value = match train.task() {

@@ -14,12 +14,13 @@
 //! fixed seeds: two Gaussian blobs, three blobs, and a noisy linear target.
 
 use crate::{
-    Fitting, LearningError, Method, Predictions, Predictor, Sample, Settings, Shape, State, Task,
-    accuracy, root_mean_squared_error,
+    Checkpoints, Fitting, LearningError, Limits, Method, Predictions, Predictor, Sample, Settings,
+    Shape, State, Task, accuracy, root_mean_squared_error,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A law that a method broke.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +64,53 @@ pub fn distinct_names(methods: &[Method]) -> Result<(), Violation> {
     Ok(())
 }
 
+/// Limits that count the steps, and end a fit after so many.
+struct Steps {
+    asked: AtomicUsize,
+    until: usize,
+}
+
+impl Steps {
+    const fn until(until: usize) -> Self {
+        Self { asked: AtomicUsize::new(0), until }
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl Limits for Steps {
+    fn check(&self) -> Result<(), LearningError> {
+        let steps = self.asked.fetch_add(1, Ordering::Relaxed);
+        if steps < self.until { Ok(()) } else { Err(LearningError::Interrupted) }
+    }
+
+    fn reserve(&self, _bytes: u64) -> Result<(), LearningError> {
+        Ok(())
+    }
+}
+
+/// Keeps the last state, when a fit is interrupted.
+#[derive(Default)]
+struct Kept {
+    last: Option<State>,
+}
+
+impl Checkpoints for Kept {
+    fn last(&mut self) -> Option<State> {
+        self.last.clone()
+    }
+
+    fn due(&self, _ended: bool) -> bool {
+        false
+    }
+
+    fn keep(&mut self, state: State) {
+        self.last = Some(state);
+    }
+}
+
 impl<'a> Conformance<'a> {
     /// The checks of `method` at its default settings.
     pub const fn of(method: &'a Method) -> Self {
@@ -88,8 +136,8 @@ impl<'a> Conformance<'a> {
     /// Each of the method's tasks: default and tunable settings build for every shape, unknown
     /// settings are refused by name; fits are reproducible; a row's prediction depends neither on
     /// the order nor on the company of the other rows; inputs of a wrong width and NaN are refused;
-    /// one column, and one class, end in a fit or in a clear error; it can be kept and restored;
-    /// and it beats chance.
+    /// one column, and one class, end in a fit or in a clear error; it can be kept and restored; a fit
+    /// that was kept when it was cut off goes on to the same bits; and it beats chance.
     ///
     /// # Errors
     /// The first [`Violation`].
@@ -172,6 +220,7 @@ impl<'a> Conformance<'a> {
         self.rows_stand_alone(&*predictor, test.inputs(), &scores)?;
         self.inputs_are_checked(&*predictor, test.inputs())?;
         self.can_be_kept(&*predictor, test.inputs(), &scores)?;
+        self.goes_on(&train, test.inputs(), &scores)?;
         if !self.trivial {
             self.beats_chance(&predictions, &test)?;
         }
@@ -249,6 +298,50 @@ impl<'a> Conformance<'a> {
                 let detail = format!("it was restored although `{name}` was cut short");
                 return self.broken(law, detail);
             }
+        }
+        Ok(())
+    }
+
+    /// Cut off in its seventh step, a fit that keeps where it stands goes on to the same scores; from
+    /// the state of another fit it begins anew.
+    fn goes_on(
+        &self,
+        train: &Sample,
+        inputs: ArrayView2<'_, f64>,
+        scores: &Array2<f64>,
+    ) -> Result<(), Violation> {
+        const STEPS: usize = 6;
+        let settings = (self.method.defaults)(&train.shape()).overridden_by(&self.settings);
+        let fit = |limits: &Steps, kept: &mut Kept| {
+            let learner = self.method.learner(&settings, train.task())?;
+            let mut fitting = Fitting { limits, checkpoints: Some(kept), ..Fitting::seeded(7) };
+            learner.fit(train, &mut fitting)
+        };
+        let mut kept = Kept::default();
+        match fit(&Steps::until(STEPS), &mut kept) {
+            Err(LearningError::Interrupted) => {}
+            Err(error) => return self.broken("a fit can be interrupted", error.to_string()),
+            // Over before it could be cut off.
+            Ok(_) => return Ok(()),
+        }
+        let Some(state) = kept.last else { return Ok(()) };
+        let law = "a fit that was cut off goes on";
+        let mut used = Vec::new();
+        for state in [state, State::new().with("done", 3)] {
+            let limits = Steps::until(usize::MAX);
+            let fitted = match fit(&limits, &mut Kept { last: Some(state) }) {
+                Ok(fitted) => fitted,
+                Err(error) => return self.broken(law, error.to_string()),
+            };
+            let again = fitted.predictor.decision(inputs);
+            if !scores.iter().zip(&again).all(|(a, b)| a.to_bits() == b.to_bits()) {
+                return self.broken(law, "to another predictor".to_owned());
+            }
+            used.push(limits.asked());
+        }
+        if used[0] + STEPS != used[1] {
+            let detail = format!("{} steps were left of {} after {STEPS}", used[0], used[1]);
+            return self.broken(law, detail);
         }
         Ok(())
     }

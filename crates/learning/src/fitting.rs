@@ -1,4 +1,4 @@
-use crate::{Fold, LearningError, Predictor, Streams};
+use crate::{Checkpoints, Fold, LearningError, Predictor, State, Streams};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -115,6 +115,8 @@ pub struct Fitting<'a> {
     pub probe: Option<&'a mut dyn Probe>,
     /// Which fold of a released permutation the training rows are, if they are one.
     pub fold: Option<Fold>,
+    /// Where a long fit is kept, so that it can go on after it was cut off.
+    pub checkpoints: Option<&'a mut dyn Checkpoints>,
 }
 
 impl Fitting<'_> {
@@ -126,6 +128,36 @@ impl Fitting<'_> {
             limits: &Unlimited,
             probe: None,
             fold: None,
+            checkpoints: None,
         }
+    }
+
+    /// What may end a fit or be kept of it between two steps: asks the limits, and keeps the `state`
+    /// when it is time to, or when the user ends the fit.
+    ///
+    /// # Errors
+    /// As [`Limits::check`].
+    pub fn between_steps(&mut self, state: impl FnOnce() -> State) -> Result<(), LearningError> {
+        let checked = self.limits.check();
+        if let Some(checkpoints) = self.checkpoints.as_deref_mut()
+            && (checkpoints.due(false) || checked == Err(LearningError::Interrupted))
+        {
+            checkpoints.keep(state());
+        }
+        checked
+    }
+
+    /// Keeps the `state` in which a long fit ended: a longer one can go on from it.
+    pub fn at_end(&mut self, state: impl FnOnce() -> State) {
+        if let Some(checkpoints) = self.checkpoints.as_deref_mut()
+            && checkpoints.due(true)
+        {
+            checkpoints.keep(state());
+        }
+    }
+
+    /// What an earlier, shorter or cut-off run of this fit kept.
+    pub fn kept(&mut self) -> Option<State> {
+        self.checkpoints.as_deref_mut().and_then(Checkpoints::last)
     }
 }

@@ -13,6 +13,7 @@
 //!
 //! It does not know where data comes from, nor any particular method.
 
+mod checkpoint;
 pub mod conformance;
 mod error;
 mod estimator;
@@ -30,6 +31,7 @@ mod state;
 mod streams;
 mod windows;
 
+pub use checkpoint::Checkpoints;
 pub use error::LearningError;
 pub use estimator::{Classifier, Estimator, Regressor};
 pub use fitting::{Convergence, Fitted, Fitting, Limits, Moment, Outcome, Probe, Unlimited};
@@ -45,5 +47,5 @@ pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;
 pub use space::{Axis, Range, Space};
 pub use state::{Element, Numbers, Outline, State, Tensor, never_kept};
-pub use streams::Streams;
+pub use streams::{Stream, Streams};
 pub use windows::Windows;

@@ -2,6 +2,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
+/// A stream of random numbers: its place in it can be asked for and set.
+pub type Stream = ChaCha8Rng;
+
 /// A named family of random streams: the same name gives the same numbers, on any machine.
 ///
 /// A stream is `ChaCha8` seeded with the SHA-256 of the path of names that leads to it, each
@@ -34,7 +37,7 @@ impl Streams {
     }
 
     /// The stream of one purpose.
-    pub fn rng(&self, purpose: &str) -> ChaCha8Rng {
-        ChaCha8Rng::from_seed(self.child(purpose).0)
+    pub fn rng(&self, purpose: &str) -> Stream {
+        Stream::from_seed(self.child(purpose).0)
     }
 }

@@ -101,17 +101,41 @@ impl Store {
     /// same trial stays as it was.
     pub fn put(&self, record: &Record) -> Result<PathBuf, RecordError> {
         let path = self.path(&record.key);
-        let folder = path.parent().unwrap_or(&self.root);
-        self.disk.create_directory(folder).map_err(io("create", folder))?;
         // A record is made of maps, lists, words and numbers: it always prints.
         let mut text = serde_json::to_vec(record).map_err(|e| io("write", &path)(e.into()))?;
         text.push(b'\n');
+        self.write(&path, &text)?;
+        Ok(path)
+    }
+
+    /// Where a fit that may be cut off is kept; no record.
+    fn checkpoint_path(&self, key: &Key) -> PathBuf {
+        self.path(key).with_extension("checkpoint")
+    }
+
+    /// Keeps where a long fit stands, under a key of its own; whole or not at all.
+    ///
+    /// # Errors
+    /// As [`Store::put`].
+    pub fn put_checkpoint(&self, key: &Key, content: &[u8]) -> Result<(), RecordError> {
+        self.write(&self.checkpoint_path(key), content)
+    }
+
+    /// What was kept last under the key, if that can be read.
+    pub fn checkpoint(&self, key: &Key) -> Option<Vec<u8>> {
+        self.disk.read(&self.checkpoint_path(key)).ok()
+    }
+
+    /// Writes a file, whole or not at all.
+    fn write(&self, path: &Path, content: &[u8]) -> Result<(), RecordError> {
+        let folder = path.parent().unwrap_or(&self.root);
+        self.disk.create_directory(folder).map_err(io("create", folder))?;
         for left in (0..ATTEMPTS).rev() {
             let temporary = folder.join(temporary_name());
             let write = || -> std::io::Result<()> {
-                self.disk.create(&temporary, &text)?;
+                self.disk.create(&temporary, content)?;
                 self.disk.sync(&temporary)?;
-                self.disk.rename(&temporary, &path)
+                self.disk.rename(&temporary, path)
             };
             match write() {
                 Ok(()) => break,
@@ -120,13 +144,12 @@ impl Store {
                 Err(source) => {
                     // On a disk that fails this may fail, too: then it is swept after a day.
                     let _ = self.disk.remove(&temporary);
-                    return Err(io("write", &path)(source));
+                    return Err(io("write", path)(source));
                 }
             }
         }
         // The rename itself must survive a power cut.
-        self.disk.sync(folder).map_err(io("write", &path))?;
-        Ok(path)
+        self.disk.sync(folder).map_err(io("write", path))
     }
 
     fn set_aside(&self, path: &Path, reason: &str) -> Result<(), RecordError> {
@@ -359,6 +382,21 @@ mod tests {
         let listing = store.list().unwrap();
         assert!(listing.records.is_empty());
         assert!(listing.set_aside[0].1.contains("check sum"), "{:?}", listing.set_aside);
+    }
+
+    #[test]
+    fn a_checkpoint_is_no_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let key = record(0).key;
+        assert_eq!(store.checkpoint(&key), None);
+        for content in [&b"first"[..], b"second"] {
+            store.put_checkpoint(&key, content).unwrap();
+            assert_eq!(store.checkpoint(&key).unwrap(), content);
+        }
+        let listing = store.list().unwrap();
+        assert!(listing.records.is_empty() && listing.set_aside.is_empty());
+        assert_eq!(store.get(&key).unwrap(), None);
     }
 
     #[test]

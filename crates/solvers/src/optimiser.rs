@@ -56,6 +56,22 @@ impl<F: Real> Memory<F> {
         }
     }
 
+    /// A memory of what [`Memory::moments`] showed.
+    ///
+    /// # Panics
+    /// If the lengths are not those of `parameters` parameters.
+    pub fn of(optimiser: Optimiser, parameters: usize, first: Vec<F>, second: Vec<F>) -> Self {
+        let (a, b) = optimiser.memory_per_parameter();
+        let lengths = (first.len(), second.len());
+        assert_eq!(lengths, (a * parameters, b * parameters), "lengths of an optimiser's memory");
+        Self { first, second }
+    }
+
+    /// First and second moments, as far as the optimiser has them.
+    pub fn moments(&self) -> (&[F], &[F]) {
+        (&self.first, &self.second)
+    }
+
     /// The whole memory.
     pub fn all(&mut self) -> MemoryTile<'_, F> {
         MemoryTile { first: &mut self.first, second: &mut self.second }

@@ -123,7 +123,7 @@ fn run(
             threads: fitting.threads,
             limits: fitting.limits,
             probe: Some(&mut look),
-            fold: None,
+            ..Fitting::seeded(0)
         };
         learner.embed(&train, &mut own)?;
     }

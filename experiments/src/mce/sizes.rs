@@ -126,8 +126,7 @@ fn curve(
             streams: fitting.streams.child(&format!("size {size}")),
             threads: fitting.threads,
             limits: fitting.limits,
-            probe: None,
-            fold: None,
+            ..Fitting::seeded(0)
         };
         let fitted = learner.fit(&train, &mut own)?;
         let Predictions::Classes(classes) = fitted.predictor.predict(parts.test.inputs())? else {

@@ -69,6 +69,7 @@ impl Request {
             shard: Shard::default(),
             extend: self.extend,
             retry_failed: self.retry_failed,
+            checkpoint_every: 300,
             dry_run: false,
             json,
             out,

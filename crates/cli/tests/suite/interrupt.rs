@@ -81,6 +81,38 @@ fn fifty_kills_lose_nothing() {
     kill_and_resume(&place, &|rest| place.command(&smoke(rest)));
 }
 
+/// Networks are kept every step and killed three times on their way: the curves are those of a run
+/// that nobody disturbed, and the kills cost no more than the steps in flight.
+#[test]
+fn slow_killed_networks_go_on_to_the_same_curves() {
+    let Some(mirror) = mirror() else { return };
+    let place = Place::new();
+    let command = |results: &str, every: u32| {
+        let line = format!(
+            "reproduce mce/figure2-cnn --variant released --profile quick --jobs 1 \
+             --results {results} --checkpoint-every {every}"
+        );
+        let mut command = place.command(&line);
+        command.env("MERCER_DATA", &mirror).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let whole = Instant::now();
+    assert!(command("whole", 300).status().unwrap().success());
+    let whole = whole.elapsed();
+    for _ in 0..3 {
+        let mut child = command("part", 0).spawn().unwrap();
+        std::thread::sleep(whole.mul_f64(0.3));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let kept = files(&place.path("part"));
+    assert!(kept.iter().any(|path| path.extension().is_some_and(|end| end == "checkpoint")));
+    assert!(command("part", 300).status().unwrap().success());
+    let (part, whole) = (place.records("part"), place.records("whole"));
+    assert_eq!(part.len(), 2);
+    assert_eq!(part, whole);
+}
+
 #[test]
 fn fifty_kills_lose_nothing_on_the_mirror() {
     let Some(mirror) = mirror() else { return };

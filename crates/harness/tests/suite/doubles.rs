@@ -8,7 +8,7 @@ use mercer_learning::{
     Axis, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor,
     Range, Sample, Settings, Space, State, Task, Tasks, never_kept,
 };
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Ix2};
 use rand::Rng;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ use std::time::Duration;
 pub struct Page {
     /// Fits begun.
     pub fits: usize,
+    /// Steps carried out.
+    pub steps: u64,
     /// Largest absolute input that any fit was shown.
     pub largest_fitted: f64,
     /// Whether `conduct = "fails"` has been mended.
@@ -95,18 +97,31 @@ impl Learner for Drifting {
         let mut rng = fitting.streams.rng("start");
         let mut centres = means.mapv(|_| rng.gen_range(-1.0..1.0));
         let mut hoard = Vec::new();
-        for _ in 0..self.epochs {
+        let mut done = 0;
+        if let Some(state) = fitting.kept()
+            && let Ok(steps) = state.value::<u64>("done")
+            && let Ok(kept) = state.array_of::<f64, Ix2>("centres", centres.raw_dim())
+            && steps < self.epochs
+        {
+            (done, centres) = (steps, kept);
+        }
+        let standing = |done: u64, centres: &Array2<f64>| {
+            State::new().with("done", done).with_array("centres", centres)
+        };
+        for step in done..self.epochs {
             match self.conduct {
                 Conduct::Dawdles => std::thread::sleep(Duration::from_millis(1)),
                 Conduct::Hoards => hoard.push(vec![1u8; 1 << 20]),
-                Conduct::Interrupts if fits == 3 => {
+                Conduct::Interrupts if fits == 3 && step == self.epochs / 2 => {
                     page(&self.token, |page| page.stop.as_ref().map(Stop::ask));
                 }
                 _ => {}
             }
-            fitting.limits.check()?;
+            fitting.between_steps(|| standing(step, &centres))?;
             centres = &centres + &((&means - &centres) * self.rate);
+            page(&self.token, |page| page.steps += 1);
         }
+        fitting.at_end(|| standing(self.epochs, &centres));
         let distance = (&means - &centres).mapv(|gap| gap * gap).sum().sqrt();
         Ok(Outcome {
             predictor: Means(centres),

@@ -1,10 +1,11 @@
 //! A run goes on where the last one ended, whatever ended it.
 
-use crate::bench::{STUDY, all, carry_out, laboratory, one_job, one_method, results};
+use crate::bench::{STUDY, all, carry_out, laboratory, one_job, one_method, results, stoppable};
 use crate::doubles::page;
-use mercer_harness::{Options, Silent, run};
+use mercer_harness::{Options, Silent, Stop, run};
 use mercer_records::{Status, Store};
 use std::fs;
+use std::time::Duration;
 
 #[test]
 fn only_what_is_missing_runs() {
@@ -24,6 +25,54 @@ fn only_what_is_missing_runs() {
     assert_eq!(results(part.path()), reference);
     let again = carry_out(&trials, &laboratory(part.path()));
     assert_eq!((again.recorded, again.done), (24, 0));
+}
+
+/// Stopped in the middle of its third trial, a run goes on in the middle of it, and nobody can tell
+/// from the results.
+#[test]
+fn a_trial_that_was_cut_off_goes_on_where_it_was() {
+    let trials = all(&one_method("conduct = \"interrupts\", token = \"goes-on\"", ""));
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let stop = Stop::default();
+    page("goes-on", |page| page.stop = Some(stop.clone()));
+    let first = carry_out(&trials, &stoppable(folder.path(), stop));
+    assert!(first.interrupted && first.done == 2, "{first:?}");
+    assert_eq!(page("goes-on", |page| page.steps), 9 + 9 + 4);
+    let second = carry_out(&trials, &laboratory(folder.path()));
+    assert_eq!((second.recorded, second.done), (2, 2));
+    assert_eq!(page("goes-on", |page| page.steps), 4 * 9);
+    carry_out(&trials, &laboratory(other.path()));
+    assert_eq!(results(folder.path()), results(other.path()));
+}
+
+/// A trial with more epochs goes on from the shorter one, whose record stays.
+#[test]
+fn a_longer_trial_goes_on_from_a_shorter_one() {
+    let trials = |epochs: u64| {
+        let settings = format!("conduct = \"sound\", token = \"longer\", epochs = {epochs}");
+        all(&one_method(&settings, ""))
+    };
+    let steps = || page("longer", |page| page.steps);
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let keeping = || laboratory(folder.path()).checkpoints_every(Duration::ZERO);
+    carry_out(&trials(10), &keeping());
+    carry_out(&trials(25), &keeping());
+    assert_eq!(steps(), 4 * 25);
+    // Shorter ones begin anew, and so does one whose state was damaged.
+    carry_out(&trials(5), &keeping());
+    assert_eq!(steps(), 4 * (25 + 5));
+    let kept = fs::read_dir(folder.path().join("test/one")).unwrap();
+    let kept = kept.map(|entry| entry.unwrap().path());
+    for path in kept.filter(|path| path.extension().is_some_and(|end| end == "checkpoint")) {
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    }
+    carry_out(&trials(30), &keeping());
+    assert_eq!(steps(), 4 * (25 + 5 + 30));
+    for epochs in [10, 25, 5, 30] {
+        carry_out(&trials(epochs), &laboratory(other.path()));
+    }
+    assert_eq!(results(folder.path()), results(other.path()));
 }
 
 #[test]

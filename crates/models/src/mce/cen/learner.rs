@@ -1,9 +1,10 @@
 use super::predictor::{CenPredictor, ReadOut, read_out};
+use super::standing::Standing;
 use super::{CenParams, Masks, Precision, params};
 use crate::mce::{Explicit, Held, Implicit, Value, refused};
 use mercer_kernels::Covariance;
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Task,
+    Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Stream, Task,
 };
 use mercer_linalg::Real;
 use mercer_networks::{Dropout, Network};
@@ -29,9 +30,18 @@ impl Cen {
 }
 
 /// The parameters beside the network's, as logarithms: `λ`, then the kernel's.
-struct Logs {
-    values: Vec<f64>,
-    memory: Memory<f64>,
+pub(super) struct Logs {
+    pub values: Vec<f64>,
+    pub memory: Memory<f64>,
+}
+
+/// All that changes from step to step.
+pub(super) struct Training<F> {
+    pub net: Box<dyn Network<F>>,
+    pub memory: Memory<F>,
+    pub logs: Logs,
+    pub masks: Stream,
+    pub order: Order,
 }
 
 /// One step's value and gradients.
@@ -99,21 +109,31 @@ impl Cen {
         fitting.limits.reserve(8 * n as u64 * (width + kernel_rows as u64))?;
         let x: Array2<F> = architecture.rows(sample.inputs());
         let mut rng = fitting.streams.rng("network");
-        let mut net = architecture
+        let net = architecture
             .draw::<F>(&params.start, fitting.threads, &mut rng)
             .map_err(|error| params::network(&error))?;
-        let mut memory = Memory::new(params.optimiser, net.parameters().len());
         let mut start = vec![params.lambda.ln()];
         start.extend(params.kernel.iter().flat_map(Covariance::parameters).map(f64::ln));
-        let mut logs = Logs { memory: Memory::new(params.optimiser, start.len()), values: start };
-
+        let mut training = Training {
+            memory: Memory::new(params.optimiser, net.parameters().len()),
+            net,
+            logs: Logs { memory: Memory::new(params.optimiser, start.len()), values: start },
+            masks: fitting.streams.rng("masks"),
+            order: Order::new(n, fitting.streams.rng("batches")),
+        };
         let dropout = params.dropout().map_err(|error| params::network(&error))?;
-        let mut masks = fitting.streams.rng("masks");
-        let mut order = Order::new(n, fitting.streams.rng("batches"));
         let steps = ((params.epochs * n as f64 / batch as f64).round() as usize).max(1);
+        // A state of another network or other rows is not this fit's: it begins anew.
+        let kept = fitting.kept().and_then(|state| Standing::of(&state, &training).ok());
+        let mut done = 0;
+        if let Some(standing) = kept.filter(|standing| standing.done < steps) {
+            done = standing.done;
+            standing.restore(params.optimiser, &mut training);
+        }
         let mut value = None;
-        for step in 1..=steps {
-            fitting.limits.check()?;
+        for step in done + 1..=steps {
+            fitting.between_steps(|| training.standing(step - 1))?;
+            let Training { net, memory, logs, masks, order } = &mut training;
             let rows = order.next(batch);
             let (selected, classes_of);
             let (x_now, labels_now) = if let Some(rows) = rows {
@@ -123,14 +143,8 @@ impl Cen {
             } else {
                 (x.view(), labels)
             };
-            let found = self.step(
-                &mut *net,
-                x_now,
-                labels_now,
-                classes,
-                &logs.values,
-                (dropout, &mut masks),
-            )?;
+            let found =
+                self.step(&mut **net, x_now, labels_now, classes, &logs.values, (dropout, masks))?;
             if !found.value.objective.is_finite() {
                 return Err(LearningError::Diverged { step, loss: found.value.objective });
             }
@@ -149,16 +163,18 @@ impl Cen {
             if looked {
                 let numbers = self.numbers(value.as_ref(), &logs.values);
                 let predictor =
-                    self.predictor::<F>(&*net, &x, labels, &logs.values, sample, fitting.threads)?;
+                    self.predictor::<F>(&**net, &x, labels, &logs.values, sample, fitting.threads)?;
                 let at = Moment { step, epoch: (step * batch) as f64 / n as f64 };
                 if let Some(probe) = &mut fitting.probe {
                     probe.observe(at, &predictor, &numbers)?;
                 }
             }
         }
+        fitting.at_end(|| training.standing(steps));
+        let Training { net, logs, .. } = &training;
         let mut facts = self.numbers(value.as_ref(), &logs.values);
         let predictor =
-            self.predictor::<F>(&*net, &x, labels, &logs.values, sample, fitting.threads)?;
+            self.predictor::<F>(&**net, &x, labels, &logs.values, sample, fitting.threads)?;
         facts.insert("training-accuracy".to_owned(), predictor.accuracy);
         facts.insert("jitter".to_owned(), predictor.jitter);
         let convergence = Convergence::FixedSteps { steps };
@@ -268,14 +284,14 @@ impl Learner for Cen {
 }
 
 /// Batches: consecutive rows of a permutation, which is drawn anew when fewer than a batch are left.
-struct Order<R> {
-    rows: Vec<usize>,
-    next: usize,
-    rng: R,
+pub(super) struct Order {
+    pub rows: Vec<usize>,
+    pub next: usize,
+    pub rng: Stream,
 }
 
-impl<R: Rng> Order<R> {
-    fn new(n: usize, rng: R) -> Self {
+impl Order {
+    fn new(n: usize, rng: Stream) -> Self {
         Self { rows: (0..n).collect(), next: n, rng }
     }
 

@@ -10,6 +10,7 @@ mod learner;
 mod methods;
 mod params;
 mod predictor;
+mod standing;
 #[cfg(test)]
 mod tests;
 
