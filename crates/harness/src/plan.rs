@@ -182,18 +182,15 @@ impl Cell<'_> {
     ) -> Result<(), HarnessError> {
         let Self { spec, variant, dataset, method, registered } = *self;
         let entry = Catalogue::builtin().find(dataset)?;
-        let shape = Shape { rows: entry.rows, features: entry.features, task: entry.task };
+        let protocol = self.protocol();
+        let task = protocol.task(entry.task);
+        let shape = Shape { rows: entry.rows, features: entry.features, task };
         if !registered.tasks.include(shape.task) {
             return Ok(());
         }
         let cut = cut(profile, dataset);
         let nothing = crate::spec::VariantRule::default();
         let rule = variant.dataset.get(dataset).unwrap_or(&nothing);
-        let mut protocol = spec.protocol;
-        if let Some(rule) = spec.dataset.get(dataset) {
-            protocol = protocol.overridden_by(&rule.protocol);
-        }
-        protocol = protocol.overridden_by(&variant.protocol).overridden_by(&rule.protocol);
         let defaults = (registered.defaults)(&shape);
         let known = |settings: &Settings| {
             settings
@@ -284,6 +281,16 @@ impl Cell<'_> {
             trials.push(trial);
         }
         Ok(())
+    }
+
+    /// The study's protocol, overridden for the dataset, by the variant, and by both.
+    fn protocol(&self) -> Protocol {
+        let of_dataset = self.spec.dataset.get(self.dataset).map(|rule| &rule.protocol);
+        let of_both = self.variant.dataset.get(self.dataset).map(|rule| &rule.protocol);
+        [of_dataset, Some(&self.variant.protocol), of_both]
+            .into_iter()
+            .flatten()
+            .fold(self.spec.protocol, Protocol::overridden_by)
     }
 
     fn protocol_key(&self, protocol: &Protocol) -> BTreeMap<String, Value> {

@@ -1,6 +1,6 @@
 use crate::HarnessError;
 use mercer_datasets::{Dataset, Scaler, Scaling, Split, TargetScaler, random_split, subsample};
-use mercer_learning::{Fold, Sample, Streams};
+use mercer_learning::{Fold, Sample, Streams, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -125,6 +125,9 @@ pub struct Protocol {
     /// Training rows at most, drawn at random after the split.
     #[serde(default)]
     pub rows: Option<usize>,
+    /// The class, by its place among the catalogue's from 0, that is told apart from all others.
+    #[serde(default)]
+    pub against_rest: Option<u32>,
 }
 
 impl Protocol {
@@ -136,6 +139,16 @@ impl Protocol {
             scale: other.scale.or(self.scale),
             targets: other.targets.or(self.targets),
             rows: other.rows.or(self.rows),
+            against_rest: other.against_rest.or(self.against_rest),
+        }
+    }
+
+    /// The task that it leaves of a dataset's: one class against the rest makes two.
+    #[must_use]
+    pub fn task(&self, task: Task) -> Task {
+        match (self.against_rest, task) {
+            (Some(_), Task::Classification { .. }) => Task::Classification { classes: 2 },
+            _ => task,
         }
     }
 
@@ -150,6 +163,9 @@ impl Protocol {
         }
         if let Some(rows) = self.rows {
             key.insert("rows".to_owned(), json!(rows));
+        }
+        if let Some(class) = self.against_rest {
+            key.insert("against-rest".to_owned(), json!(class));
         }
         key
     }
@@ -266,7 +282,11 @@ fn parts(
             let (rows, rule) = (sample.rows(), json!(rule).to_string());
             return Err(HarnessError::EmptyPart { rows, rule, part });
         }
-        Ok(sample.select(rows)?)
+        let chosen = sample.select(rows)?;
+        Ok(match protocol.against_rest {
+            Some(class) => chosen.against_rest(class)?,
+            None => chosen,
+        })
     };
     let mut train = part(&split.train, "training")?;
     let mut test = part(&split.test, "test")?;

@@ -190,6 +190,36 @@ impl Sample {
         Ok(self)
     }
 
+    /// The sample with one class against all others: that class becomes 1, the others 0. A regression
+    /// sample stays as it is.
+    ///
+    /// # Errors
+    /// [`LearningError::Setting`] for a class that is not declared.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use ndarray::array;
+    /// let sample = Sample::classification(array![[0.0], [1.0], [2.0]], vec![0, 2, 1], 3)?;
+    /// assert_eq!(sample.against_rest(2)?.labels(), Some([0, 1, 0].as_slice()));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    pub fn against_rest(mut self, class: u32) -> Result<Self, LearningError> {
+        if let Targets::Classes { labels, classes } = &mut self.targets {
+            if class as usize >= *classes {
+                return Err(LearningError::Setting {
+                    name: "against-rest",
+                    value: class.to_string(),
+                    must: "the number of a class, from 0",
+                });
+            }
+            for label in labels.iter_mut() {
+                *label = u32::from(*label == class);
+            }
+            *classes = 2;
+        }
+        Ok(self)
+    }
+
     /// How many rows each class has; empty for regression.
     pub fn class_counts(&self) -> Vec<usize> {
         match &self.targets {

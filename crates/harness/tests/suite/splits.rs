@@ -4,7 +4,7 @@
 use crate::bench::{STUDY, all};
 use mercer_datasets::{Dataset, Library, Parts};
 use mercer_harness::{FoldOrder, Protocol, SplitRule, Trial, prepare};
-use mercer_learning::{Sample, Streams};
+use mercer_learning::{Sample, Streams, Task};
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -115,6 +115,29 @@ proptest! {
         prop_assert_eq!(numbers(&less.train).len(), cut.min(all.len()));
         prop_assert!(numbers(&less.train).iter().all(|row| all.contains(row)));
     }
+}
+
+/// The class that is told apart is 1 in both parts, and it stands in the key; without the rule the
+/// key says nothing of it.
+#[test]
+fn one_class_against_the_rest_makes_two() {
+    let dataset = iris();
+    let plain = Protocol::default();
+    let rule = Protocol { against_rest: Some(2), ..plain };
+    assert!(!plain.key().contains_key("against-rest"));
+    assert_eq!(rule.key()["against-rest"], 2);
+    let streams = Streams::root(1);
+    let of = |protocol| prepare(&dataset, protocol, &streams).unwrap();
+    let (three, two) = (of(&plain), of(&rule));
+    for (three, two) in [(&three.train, &two.train), (&three.test, &two.test)] {
+        assert_eq!(three.inputs(), two.inputs());
+        assert_eq!(two.task(), Task::Classification { classes: 2 });
+        let same = three.labels().unwrap().iter().zip(two.labels().unwrap());
+        assert!(same.into_iter().all(|(&of_three, &of_two)| (of_three == 2) == (of_two == 1)));
+    }
+    let wrong = Protocol { against_rest: Some(3), ..plain };
+    let error = prepare(&dataset, &wrong, &streams).err().unwrap().to_string();
+    assert!(error.contains("against-rest") && error.contains('3'), "{error}");
 }
 
 #[test]
