@@ -86,6 +86,39 @@ impl LearnedKernel {
         self
     }
 
+    /// The mean of learned kernels as functions: what divide and conquer returns.
+    ///
+    /// # Errors
+    /// [`KernelError::Shape`] without a kernel, or where the points are of different dimensions.
+    ///
+    /// # Panics
+    /// If the hyper-kernels differ.
+    pub fn mean(parts: &[Self]) -> Result<Self, KernelError> {
+        let Some(first) = parts.first() else {
+            return Err(KernelError::Shape { what: "the kernels", expected: 1, found: 0 });
+        };
+        let share = 1.0 / parts.len() as f64;
+        let mut all =
+            Self { bias: parts.iter().map(|part| share * part.bias).sum(), ..first.clone() };
+        let views: Vec<_> = parts.iter().map(|part| part.points.view()).collect();
+        all.points = ndarray::concatenate(ndarray::Axis(0), &views).map_err(|_| {
+            let other = parts.iter().find(|part| part.features() != first.features());
+            let found = other.map_or(0, Self::features);
+            KernelError::Shape { what: "the points", expected: first.features(), found }
+        })?;
+        let mut before = 0;
+        let mut pairs = Vec::new();
+        for part in parts {
+            assert!(part.kernel == first.kernel, "a mean of kernels from one hyper-kernel");
+            pairs.extend(part.pairs.as_slice().iter().map(|&(i, j)| (i + before, j + before)));
+            before += part.points.nrows();
+        }
+        all.pairs = Pairs::new(pairs);
+        all.coefficients =
+            parts.iter().flat_map(|part| part.coefficients.iter().map(|c| share * c)).collect();
+        Ok(all)
+    }
+
     /// The constant.
     pub const fn bias(&self) -> f64 {
         self.bias

@@ -280,6 +280,29 @@ fn bad_settings_are_named() {
 }
 
 #[test]
+fn the_mean_of_learned_kernels_is_that_of_their_values() {
+    let (x, z) = (random(5, 2, 3), random(4, 2, 4));
+    for kernel in kernels(2) {
+        let parts: Vec<LearnedKernel> = (0..3)
+            .map(|part| {
+                let points = random(part + 2, 2, 20 + part as u64);
+                let pairs = Pairs::all(part + 2);
+                let coefficients = Array1::from_shape_fn(pairs.len(), |q| q as f64 - part as f64);
+                LearnedKernel::new(kernel.clone(), points.view(), &pairs, &coefficients)
+                    .unwrap()
+                    .with_bias(part as f64)
+            })
+            .collect();
+        let mean = LearnedKernel::mean(&parts).unwrap();
+        let values = |kernel: &LearnedKernel| kernel.block(x.view(), z.view(), 1);
+        let wanted = parts.iter().map(&values).reduce(|a, b| a + b).unwrap() / 3.0;
+        assert_abs_diff_eq!(values(&mean), wanted, epsilon = 1e-13);
+    }
+    let none = LearnedKernel::mean(&[]).unwrap_err();
+    assert!(matches!(none, KernelError::Shape { expected: 1, found: 0, .. }));
+}
+
+#[test]
 fn the_total_variance_is_half_the_mean_squared_distance() {
     let x = random(30, 5, 10);
     let mut sum = 0.0;

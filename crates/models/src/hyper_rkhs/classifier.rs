@@ -4,13 +4,16 @@ use super::search::search;
 use super::{
     Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped, of_kernel, positive, refused,
 };
-use mercer_kernels::{GaussianHyper, HyperKernel, WishartHyper, entry_variance, total_variance};
+use mercer_kernels::{
+    GaussianHyper, HyperKernel, LearnedKernel, WishartHyper, entry_variance, total_variance,
+};
 use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Targets,
 };
+use mercer_linalg::in_order;
 use mercer_solvers::{Mending, Spectrum};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-use rand::seq::index;
+use rand::seq::{SliceRandom, index};
 use serde::{Deserialize, Serialize};
 
 /// Which regression learns the kernel.
@@ -91,14 +94,19 @@ pub struct HyperClassifierParams {
     pub points: usize,
     /// Nyström points `M`.
     pub landmarks: Option<usize>,
-    /// Subsets `v`.
+    /// Subsets `v`, whose learned functions are averaged.
     pub subsets: usize,
     /// Ordered pairs that Nyström's equations, or the regression with a tube, sum over.
     pub pairs: Option<usize>,
     /// Columns `L` of the linear-time solver's factors at most.
     pub rank: usize,
-    /// Goal of their relative residual.
+    /// Goal of their relative residual, where there is no `normal_tolerance`.
     pub rank_tolerance: f64,
+    /// Goal of the estimated relative error of the normal matrix over all pairs, which the columns
+    /// grow to meet.
+    pub normal_tolerance: Option<f64>,
+    /// Most bytes of a factor while it is made.
+    pub factor_bytes: u64,
     /// Residual of conjugate gradients.
     pub tolerance: f64,
     /// Iterations of conjugate gradients at most.
@@ -140,6 +148,8 @@ impl Default for HyperClassifierParams {
             pairs: None,
             rank: ridge.rank,
             rank_tolerance: ridge.rank_tolerance,
+            normal_tolerance: ridge.normal_tolerance,
+            factor_bytes: ridge.factor_bytes,
             tolerance: 1e-4,
             iterations: ridge.iterations,
             pair_cost: svr.cost,
@@ -197,6 +207,9 @@ impl HyperClassifierParams {
                 return Err(refused(name, count, "at least 2"));
             }
         }
+        if self.subsets == 0 {
+            return Err(refused("subsets", self.subsets, "at least 1"));
+        }
         PairTarget::classes(&[], self.same, self.other)?;
         if self.stage1 != Stage1::Ridge && self.solver != PairSolver::Auto {
             return Err(refused("solver", "another than `auto`", "`auto` but for least squares"));
@@ -219,11 +232,14 @@ impl HyperClassifierParams {
                 _ => self.solver,
             },
             landmarks: self.landmarks,
-            subsets: self.subsets,
+            // The other regressions are divided here, not by their solvers.
+            subsets: if self.stage1 == Stage1::Ridge { self.subsets } else { 1 },
             pairs: self.pairs,
             tolerance: self.tolerance,
             iterations: self.iterations,
             rank_tolerance: self.rank_tolerance,
+            normal_tolerance: self.normal_tolerance,
+            factor_bytes: self.factor_bytes,
             rank: self.rank,
             ..PairRidge::default()
         }
@@ -240,6 +256,26 @@ impl HyperClassifierParams {
             pairs: self.pairs.unwrap_or(usual.pairs),
             ..usual
         }
+    }
+
+    /// Stage 1 on all of these points at once. The defaults must fit few rows too; settings that were
+    /// chosen are held to.
+    fn learn_one(
+        &self,
+        kernel: &HyperKernel,
+        inputs: ArrayView2<'_, f64>,
+        labels: &[u32],
+        fitting: &Fitting<'_>,
+    ) -> Result<Learned, LearningError> {
+        let target = PairTarget::classes(labels, self.same, self.other)?;
+        if self.stage1 == Stage1::Svr {
+            return self.svr().learn(kernel, inputs, &target, fitting);
+        }
+        let mut ridge = self.ridge();
+        if ridge.landmarks.is_none() && inputs.nrows() > NON_NEGATIVE_POINTS {
+            ridge.landmarks = Some(NON_NEGATIVE_LANDMARKS);
+        }
+        ridge.learn(kernel, inputs, &target, fitting)
     }
 
     /// The hyper-kernel for these points.
@@ -287,18 +323,58 @@ impl HyperClassifier {
         let params = &self.0;
         let kernel = params.kernel(inputs)?;
         let target = PairTarget::classes(labels, params.same, params.other)?;
-        // The defaults must fit few rows too; settings that were chosen are held to.
         match params.stage1 {
-            Stage1::Svr => params.svr().learn(&kernel, inputs, &target, fitting),
             Stage1::Ridge => params.ridge().learn(&kernel, inputs, &target, fitting),
-            Stage1::NonNegative => {
-                let mut ridge = params.ridge();
-                if ridge.landmarks.is_none() && inputs.nrows() > NON_NEGATIVE_POINTS {
-                    ridge.landmarks = Some(NON_NEGATIVE_LANDMARKS);
-                }
-                ridge.learn(&kernel, inputs, &target, fitting)
+            _ if params.subsets == 1 => params.learn_one(&kernel, inputs, labels, fitting),
+            _ => self.learn_by_subsets(&kernel, inputs, labels, fitting),
+        }
+    }
+
+    /// The average of what is learned on disjoint random subsets, each with its own landmarks and, if
+    /// they are counted, its own pairs.
+    fn learn_by_subsets(
+        &self,
+        kernel: &HyperKernel,
+        inputs: ArrayView2<'_, f64>,
+        labels: &[u32],
+        fitting: &Fitting<'_>,
+    ) -> Result<Learned, LearningError> {
+        let (params, m) = (&self.0, inputs.nrows());
+        let v = params.subsets;
+        if v > m / 2 {
+            return Err(refused("subsets", v, "at most half as many as points"));
+        }
+        let mut rows: Vec<usize> = (0..m).collect();
+        rows.shuffle(&mut fitting.streams.rng("subsets"));
+        let (streams, limits) = (&fitting.streams, fitting.limits);
+        let parts = in_order(fitting.threads, v, |part| {
+            let mut chosen = rows[m * part / v..m * (part + 1) / v].to_vec();
+            chosen.sort_unstable();
+            let own: Vec<u32> = chosen.iter().map(|&row| labels[row]).collect();
+            let inner = Fitting {
+                streams: streams.child(&format!("subset {part}")),
+                threads: 1,
+                limits,
+                probe: None,
+                fold: None,
+            };
+            params.learn_one(kernel, inputs.select(Axis(0), &chosen).view(), &own, &inner)
+        });
+        let parts = parts.into_iter().collect::<Result<Vec<Learned>, _>>()?;
+        let kernels: Vec<_> = parts.iter().map(|part| part.kernel.clone()).collect();
+        let mut facts = std::collections::BTreeMap::new();
+        for part in &parts {
+            for (name, value) in &part.facts {
+                *facts.entry(name.clone()).or_insert(0.0) += value;
             }
         }
+        let open = |part: &&Learned| matches!(part.convergence, Convergence::NotConverged { .. });
+        let convergence = parts.iter().find(open).unwrap_or(&parts[0]).convergence;
+        Ok(Learned {
+            kernel: LearnedKernel::mean(&kernels).map_err(of_kernel)?,
+            convergence,
+            facts,
+        })
     }
 }
 

@@ -1,4 +1,5 @@
 use super::nystrom::draw_landmarks;
+use super::quads::{ErrorProbe, Quads};
 use super::ridge::facts;
 use super::system::{Span, System, times};
 use super::{Learned, PairRidge, PairTarget, numerical, of_kernel, refused};
@@ -11,6 +12,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 const BLOCK: usize = 128;
 /// Points that are looked at together.
 const ROWS: usize = 2048;
+/// Columns that a factor of growing rank begins with.
+const FIRST_COLUMNS: usize = 64;
 
 /// Nyström's hyper-KRR over **all** pairs of `m` points in time linear in `m`, for a Gaussian
 /// hyper-kernel.
@@ -38,7 +41,10 @@ const ROWS: usize = 2048;
 /// along a function that is small on all pairs is as small as the function, and an ill-conditioned
 /// Gram matrix of the landmark pairs does not amplify it. The bound on `‖G − Ĝ‖_F / ‖Ĝ‖_F` that follows
 /// entry by entry is among the facts (`normal-error-bound`); the true error is far smaller, since `E`
-/// is largest along vectors that alternate and `t` is smooth.
+/// is largest along vectors that alternate and `t` is smooth. It is estimated from `E` among some
+/// rows (`normal-error`); with a `normal_tolerance` the columns grow by half until the estimate is
+/// below it, or there are `rank` of them, or the factor fills `factor_bytes`. If the tolerance was not
+/// met, the fit counts as not converged, and what is left of the error is its residual.
 ///
 /// **Right-hand side.** For `Y = Σ_t c_t z_t z_tᵀ` (the ideal kernel is such a sum),
 /// `Σ_ij Y_ij h((i, j), q) = β_q Σ_t c_t (z_t o w_q)ᵀ β (z_t o w_q)`, with a partial Cholesky factor of `β`;
@@ -51,10 +57,14 @@ pub struct LinearTime {
     pub landmarks: Option<usize>,
     /// Eigenvalues of the landmark pairs' Gram matrix at or below this times the largest count as 0.
     pub cutoff: f64,
-    /// Goal for `tr(E)/m`.
+    /// Goal for `tr(E)/m`, without a `normal_tolerance`.
     pub rank_tolerance: f64,
+    /// Goal for the estimated relative error of the normal matrix.
+    pub normal_tolerance: Option<f64>,
     /// Most columns `L`.
     pub rank: usize,
+    /// Most bytes of a factor while it is made, twice its size.
+    pub factor_bytes: u64,
 }
 
 /// What the approximations left.
@@ -70,6 +80,8 @@ pub struct LinearTimeReport {
     pub target_residual: f64,
     /// Bound on `‖G − Ĝ‖_F / ‖Ĝ‖_F`.
     pub error_bound: f64,
+    /// Estimate of it, where there is a tolerance for it.
+    pub error: Option<f64>,
 }
 
 impl LinearTime {
@@ -78,8 +90,16 @@ impl LinearTime {
             landmarks: ridge.landmarks,
             cutoff: ridge.cutoff,
             rank_tolerance: ridge.rank_tolerance,
+            normal_tolerance: ridge.normal_tolerance,
             rank: ridge.rank,
+            factor_bytes: ridge.factor_bytes,
         }
+    }
+
+    /// Columns that a factor of `m` rows may have.
+    fn most_columns(&self, m: usize) -> usize {
+        let fitting = self.factor_bytes / (16 * m.max(1) as u64);
+        self.rank.min(m).min(usize::try_from(fitting).unwrap_or(usize::MAX)).max(1)
     }
 
     pub(super) fn learn_path(
@@ -97,7 +117,7 @@ impl LinearTime {
         let m = inputs.nrows();
         let ridge = PairRidge { landmarks: self.landmarks, ..PairRidge::default() };
         let count = ridge.landmarks_of(m)?;
-        let rank = self.rank.min(m) as u64;
+        let rank = self.most_columns(m) as u64;
         let (rows, width) = (m as u64, Pairs::count(count) as u64);
         fitting.limits.reserve(8 * (rows * (2 * rank + count as u64 + 8) + 4 * width * width))?;
         // The landmarks that plain Nyström draws.
@@ -113,7 +133,11 @@ impl LinearTime {
         let (normal, mut report) = self.normal(gaussian, inputs, &factors, &all, &beta, fitting)?;
         fitting.limits.check()?;
         let right = if let Some(terms) = target.separable() {
-            let factor = self.factor(&gaussian.pair_kernel(), inputs, fitting)?;
+            // β is smoother than its square: what is enough columns for that is for this.
+            let most =
+                if self.normal_tolerance.is_some() { report.rank } else { self.most_columns(m) };
+            let factor =
+                factor(&gaussian.pair_kernel(), inputs, self.rank_tolerance, most, fitting)?;
             report.target_rank = factor.pivots.len();
             report.target_residual = factor.residual / m as f64;
             let forms = |(weight, values): &(f64, Array1<f64>)| {
@@ -138,50 +162,61 @@ impl LinearTime {
         let right = span.basis.t().dot(&right);
         let rank = span.rank();
         let system = System::new(span, coordinates.view(), &right)?;
+        let convergence = match (self.normal_tolerance, report.error) {
+            (Some(tolerance), Some(residual)) if residual > tolerance => {
+                Convergence::NotConverged { iterations: report.rank, residual }
+            }
+            _ => Convergence::Exact,
+        };
         lambdas
             .iter()
             .map(|lambda| {
                 let coefficients = system.solve(lambda * (m * m) as f64);
-                Ok(Learned {
-                    kernel: LearnedKernel::new(
-                        kernel.clone(),
-                        landmarks.view(),
-                        &all,
-                        &coefficients,
-                    )
-                    .map_err(of_kernel)?,
-                    convergence: Convergence::Exact,
-                    facts: facts([
-                        ("pairs", (m * m) as f64),
-                        ("landmark-pairs", all.len() as f64),
-                        ("rank", rank as f64),
-                        ("pair-kernel-rank", report.rank as f64),
-                        ("pair-kernel-residual", report.residual),
-                        ("target-rank", report.target_rank as f64),
-                        ("target-residual", report.target_residual),
-                        ("normal-error-bound", report.error_bound),
-                    ]),
-                })
+                let mut facts = facts([
+                    ("pairs", (m * m) as f64),
+                    ("landmark-pairs", all.len() as f64),
+                    ("rank", rank as f64),
+                    ("pair-kernel-rank", report.rank as f64),
+                    ("pair-kernel-residual", report.residual),
+                    ("target-rank", report.target_rank as f64),
+                    ("target-residual", report.target_residual),
+                    ("normal-error-bound", report.error_bound),
+                ]);
+                facts.extend(report.error.map(|error| ("normal-error".to_owned(), error)));
+                let learned =
+                    LearnedKernel::new(kernel.clone(), landmarks.view(), &all, &coefficients);
+                Ok(Learned { kernel: learned.map_err(of_kernel)?, convergence, facts })
             })
             .collect()
     }
 
-    /// A partial Cholesky factor of a Gaussian kernel of the points.
-    fn factor(
+    /// A factor of `B`, with as many columns as the tolerance asks for; and the estimated error of
+    /// the normal matrix with it, if that is what was asked.
+    fn factor_of_squares(
         &self,
-        kernel: &Kernel,
+        squared: &Kernel,
         inputs: ArrayView2<'_, f64>,
+        probe: impl FnOnce() -> ErrorProbe,
         fitting: &Fitting<'_>,
-    ) -> Result<PartialCholesky, LearningError> {
-        let columns = |pivots: &[usize],
-                       rows: std::ops::Range<usize>,
-                       mut to: ndarray::ArrayViewMut2<'_, f64>| {
-            let sections = kernel.sections(inputs.select(Axis(0), pivots).view());
-            to.assign(&sections.at(inputs.slice(s![rows, ..])));
+    ) -> Result<(PartialCholesky, Option<f64>), LearningError> {
+        let most = self.most_columns(inputs.nrows());
+        let Some(tolerance) = self.normal_tolerance else {
+            let found = factor(squared, inputs, self.rank_tolerance, most, fitting)?;
+            return Ok((found, None));
         };
-        let diagonal = Array1::ones(inputs.nrows());
-        PartialCholesky::new(&diagonal, columns, self.rank_tolerance, self.rank, fitting.threads)
-            .map_err(numerical("factoring the pair kernel"))
+        let probe = probe();
+        let mut columns = FIRST_COLUMNS.min(most);
+        loop {
+            let found = factor(squared, inputs, 0.0, columns, fitting)?;
+            fitting.limits.check()?;
+            let error = probe.error(&found.factor);
+            // Fewer columns than were asked for: nothing is left but rounding.
+            if error <= tolerance || columns == most || found.pivots.len() < columns {
+                return Ok((found, Some(error)));
+            }
+            drop(found);
+            columns = (columns + columns / 2).min(most);
+        }
     }
 
     /// `Ĝ`, `P × P`.
@@ -196,9 +231,10 @@ impl LinearTime {
     ) -> Result<(Array2<f64>, LinearTimeReport), LearningError> {
         // β² is β at twice the rate.
         let squared = Kernel::Gaussian { std: (4.0 * gaussian.pair_rate()).sqrt() };
-        let found = self.factor(&squared, inputs, fitting)?;
-        fitting.limits.check()?;
         let quads = Quads::new(factors.nrows());
+        let probe = || ErrorProbe::new(&squared, inputs, factors, &quads, (all, beta), fitting);
+        let (found, estimate) = self.factor_of_squares(&squared, inputs, probe, fitting)?;
+        fitting.limits.check()?;
         let vectors = |index: usize, rows: std::ops::Range<usize>, to: &mut [f64]| {
             let [a, b, c, d] = quads.sets[index].map(|z| factors.slice(s![z, rows.clone()]));
             for (to, (((a, b), c), d)) in to.iter_mut().zip(a.iter().zip(b).zip(c).zip(d)) {
@@ -240,43 +276,29 @@ impl LinearTime {
             target_rank: 0,
             target_residual: 0.0,
             error_bound: if norm > 0.0 { (error / norm).sqrt() } else { 0.0 },
+            error: estimate,
         };
         Ok((normal, report))
     }
 }
 
-/// Multisets of four of `M` landmarks.
-struct Quads {
-    sets: Vec<[usize; 4]>,
-    places: Vec<u32>,
-    landmarks: usize,
-}
-
-impl Quads {
-    fn new(landmarks: usize) -> Self {
-        let m = landmarks;
-        let mut sets = Vec::new();
-        let mut places = vec![0; m.pow(4)];
-        for a in 0..m {
-            for b in a..m {
-                for c in b..m {
-                    for d in c..m {
-                        places[((a * m + b) * m + c) * m + d] = sets.len() as u32;
-                        sets.push([a, b, c, d]);
-                    }
-                }
-            }
-        }
-        Self { sets, places, landmarks }
-    }
-
-    fn index(&self, i: usize, j: usize, k: usize, l: usize) -> usize {
-        let mut set = [i, j, k, l];
-        set.sort_unstable();
-        let m = self.landmarks;
-        let [a, b, c, d] = set;
-        self.places[((a * m + b) * m + c) * m + d] as usize
-    }
+/// A partial Cholesky factor of a Gaussian kernel of the points.
+fn factor(
+    kernel: &Kernel,
+    inputs: ArrayView2<'_, f64>,
+    tolerance: f64,
+    most: usize,
+    fitting: &Fitting<'_>,
+) -> Result<PartialCholesky, LearningError> {
+    let columns = |pivots: &[usize],
+                   rows: std::ops::Range<usize>,
+                   mut to: ndarray::ArrayViewMut2<'_, f64>| {
+        let sections = kernel.sections(inputs.select(Axis(0), pivots).view());
+        to.assign(&sections.at(inputs.slice(s![rows, ..])));
+    };
+    let diagonal = Array1::ones(inputs.nrows());
+    PartialCholesky::new(&diagonal, columns, tolerance, most, fitting.threads)
+        .map_err(numerical("factoring the pair kernel"))
 }
 
 /// `|Cᵀ t_q|²` of `count` vectors `t_q` of `m` entries, written some at a time by `vectors`.

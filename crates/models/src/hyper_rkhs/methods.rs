@@ -77,6 +77,7 @@ const HYPER_SVR_WISHART: Method = Method {
 
 const HYPER_KRR_LINEAR: Method = Method {
     name: "hyper-krr-linear",
+    revision: 2,
     title: "hyper-KRR, all pairs",
     summary: "SVM with a kernel learned by Nyström's ridge regression on all pairs in linear time",
     cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",
@@ -86,16 +87,22 @@ const HYPER_KRR_LINEAR: Method = Method {
         defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed)
             .with("solver", "linear-time")
             .with("landmarks", landmarks)
-            .with("rank", 200)
+            .with("normal_tolerance", 0.01)
+            .with("rank", 1000)
             .with("width", 0.25)
-            .with("lambda", 1e-6)
+            .with("lambda", 1e-3)
+            .with("cost", 100.0)
     },
     space: |shape| {
         let mut space = space(shape, Stage1::Ridge, HyperForm::GaussianConstructed);
-        space.axes.retain(|axis| axis.name != "lambda" && axis.name != "width");
-        space.axes.push(Axis { name: "lambda", range: Range::Log10(-9.0, -2.0) });
-        space.axes.push(Axis { name: "width", range: Range::Log2(-6.0, 1.0) });
-        space.anchors = vec![Settings::new().with("width", 0.25).with("lambda", 1e-6)];
+        // With so many pairs a ridge below 1e-5 leaves the span of few landmarks as it is, and the
+        // kernel is nearly of rank 1: what a machine can use are the smooth ones, at a large cost.
+        space.axes.retain(|axis| !["lambda", "width", "cost"].contains(&axis.name));
+        space.axes.push(Axis { name: "lambda", range: Range::Log10(-5.0, -1.0) });
+        space.axes.push(Axis { name: "width", range: Range::Log2(-5.0, 0.0) });
+        space.axes.push(Axis { name: "cost", range: Range::Log2(2.0, 12.0) });
+        space.anchors =
+            vec![Settings::new().with("width", 0.25).with("lambda", 1e-3).with("cost", 100.0)];
         space
     },
     build: |settings| build(settings, "hyper-krr-linear", Stage1::Ridge),

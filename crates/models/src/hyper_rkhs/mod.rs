@@ -28,6 +28,7 @@ mod methods;
 mod non_negative;
 mod nystrom;
 mod predictor;
+mod quads;
 mod ridge;
 mod search;
 mod svr;

@@ -8,6 +8,7 @@ use mercer_learning::{Convergence, Fitting, LearningError};
 use mercer_linalg::symmetric_product;
 use mercer_solvers::non_negative_quadratic;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rand::Rng;
 
 /// Relative violation of optimality that is left, in units of the largest `|H t| / m²`.
 const TOLERANCE: f64 = 1e-9;
@@ -40,13 +41,23 @@ pub(super) fn learn(
     let gram = sections.gram(fitting.threads);
     let mut normal = Array2::<f64>::zeros((width, width));
     let mut right = Array1::<f64>::zeros(width);
-    let rows = Pairs::all(m);
+    // All pairs with their weights, or a sample of ordered ones that stands for all.
+    let rows = match ridge.pairs {
+        None => Pairs::all(m),
+        Some(count) => {
+            let mut rng = fitting.streams.rng("pairs");
+            let drawn = (0..count).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
+            Pairs::new(drawn.collect::<Vec<_>>())
+        }
+    };
+    let equal = ridge.pairs.map(|count| (m * m) as f64 / count as f64);
     for chunk in rows.as_slice().chunks(CHUNK) {
         fitting.limits.check()?;
         let chunk = Pairs::new(chunk.iter().copied());
         let mut values = sections.at(inputs, &chunk, fitting.threads);
         let y = target.at(&chunk);
-        for ((mut row, weight), y) in values.rows_mut().into_iter().zip(chunk.weights()).zip(y) {
+        let weights = chunk.weights().map(|weight| equal.unwrap_or(weight));
+        for ((mut row, weight), y) in values.rows_mut().into_iter().zip(weights).zip(y) {
             right.scaled_add(weight * y, &row);
             row *= weight.sqrt();
         }

@@ -68,10 +68,16 @@ pub struct PairRidge {
     /// Nyström: eigenvalues of the landmark pairs' Gram matrix at or below this times the largest
     /// count as 0.
     pub cutoff: f64,
-    /// Linear time: the trace of the pair kernel's residual, relative.
+    /// Linear time: the trace of the pair kernel's residual, relative, where there is no
+    /// `normal_tolerance`.
     pub rank_tolerance: f64,
+    /// Linear time: goal for the estimated relative error of the normal matrix; the factors grow until
+    /// it is met.
+    pub normal_tolerance: Option<f64>,
     /// Linear time: most columns `L` of its partial Cholesky factors.
     pub rank: usize,
+    /// Linear time: most bytes that a factor takes while it is made.
+    pub factor_bytes: u64,
 }
 
 impl Default for PairRidge {
@@ -86,7 +92,9 @@ impl Default for PairRidge {
             iterations: 1000,
             cutoff: 1e-10,
             rank_tolerance: 1e-3,
+            normal_tolerance: None,
             rank: 300,
+            factor_bytes: 1 << 30,
         }
     }
 }
@@ -131,6 +139,7 @@ impl PairRidge {
             ("tolerance", self.tolerance),
             ("cutoff", self.cutoff),
             ("rank_tolerance", self.rank_tolerance),
+            ("normal_tolerance", self.normal_tolerance.unwrap_or(0.5)),
         ] {
             if !(value > 0.0 && value < 1.0) {
                 return Err(refused(name, value, "above 0 and below 1"));

@@ -2,7 +2,9 @@ use super::*;
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, Pairs, WishartHyper, total_variance};
 use mercer_learning::conformance::{Conformance, distinct_names};
-use mercer_learning::{Convergence, Fitting, Learner, LearningError, Sample};
+use mercer_learning::{
+    Convergence, Fitting, Learner, LearningError, Predictions, Sample, Settings, find,
+};
 use mercer_linalg::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array};
 use rand::{Rng, SeedableRng};
@@ -260,6 +262,129 @@ fn at_full_rank_linear_time_is_nystrom_and_its_bound_holds() {
             assert!(linear.facts["normal-error-bound"] < last);
             last = linear.facts["normal-error-bound"];
         }
+    }
+}
+
+/// The columns grow until the normal matrix is near enough, and the estimate of how near it is comes
+/// near the truth.
+#[test]
+fn the_rank_grows_to_the_tolerance_and_says_where_it_ends() {
+    let x = random(1500, 5, 21);
+    let labels: Vec<u32> = (0..1500).map(|i| u32::from(x[[i, 0]] * x[[i, 1]] > 0.2)).collect();
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    // Points that are far apart for their kernel: many columns.
+    let hyper = gaussian(x.view());
+    let fitting = Fitting { threads: 2, ..Fitting::seeded(8) };
+    let inputs = &x * 1.5;
+    let run = |normal_tolerance, rank, factor_bytes| {
+        let ridge = PairRidge {
+            landmarks: Some(4),
+            normal_tolerance,
+            rank,
+            factor_bytes,
+            rank_tolerance: 1e-12,
+            ..with(PairSolver::LinearTime, 1e-3)
+        };
+        ridge.learn(&hyper, inputs.view(), &target, &fitting).unwrap()
+    };
+    let whole = run(None, 1500, 1 << 30);
+    let mut last = 0.0;
+    for tolerance in [0.1, 0.01, 1e-4] {
+        let found = run(Some(tolerance), 1500, 1 << 30);
+        assert!(found.facts["normal-error"] <= tolerance, "{:?}", found.facts);
+        // Loose, and above the estimate.
+        assert!(
+            found.facts["normal-error-bound"] > found.facts["normal-error"],
+            "{:?}",
+            found.facts
+        );
+        assert_eq!(found.convergence, Convergence::Exact);
+        assert!(found.facts["pair-kernel-rank"] >= last);
+        last = found.facts["pair-kernel-rank"];
+        let block = |learned: &Learned| learned.kernel.gram(inputs.slice(ndarray::s![..50, ..]), 1);
+        let gap = close(&block(&found), &block(&whole));
+        assert!(gap < 10.0 * tolerance, "{gap} at {tolerance}");
+    }
+    // A cap of columns, or of bytes: 16 a row and column.
+    for (rank, bytes) in [(20, 1 << 30), (1500, 16 * 1500 * 20)] {
+        let short = run(Some(1e-4), rank, bytes);
+        assert_abs_diff_eq!(short.facts["pair-kernel-rank"], 20.0);
+        let Convergence::NotConverged { iterations: 20, residual } = short.convergence else {
+            panic!("{:?}", short.convergence);
+        };
+        assert!(residual > 1e-4);
+        assert_abs_diff_eq!(residual, short.facts["normal-error"]);
+    }
+}
+
+/// With all rows in the sample the estimate is the error itself.
+#[test]
+fn the_estimated_error_of_the_normal_matrix_is_its_error() {
+    let x = random(300, 4, 22);
+    let target = halves(300);
+    let target = PairTarget::classes(&target, 1.0, -1.0).unwrap();
+    let hyper = gaussian(x.view());
+    let HyperKernel::Gaussian(gaussian) = &hyper else { unreachable!() };
+    let fitting = Fitting::seeded(4);
+    let ridge = PairRidge {
+        landmarks: Some(1),
+        rank: 10,
+        normal_tolerance: Some(1e-12),
+        ..with(PairSolver::LinearTime, 1e-2)
+    };
+    let learned = ridge.learn(&hyper, x.view(), &target, &fitting).unwrap();
+    // One landmark: the normal matrix is the number Σ_ij h((i, j), (z, z))².
+    let z = learned.kernel.points();
+    let u = gaussian.point_factors(z, x.view());
+    let t = u.row(0).mapv(|u| u.powi(4));
+    let b = Kernel::Gaussian { std: (4.0 * gaussian.pair_rate()).sqrt() }.gram(x.view());
+    let found = mercer_linalg::PartialCholesky::new(
+        &Array1::ones(300),
+        |pivots, rows, mut to| {
+            for (i, row) in rows.enumerate() {
+                for (j, &pivot) in pivots.iter().enumerate() {
+                    to[[i, j]] = b[[row, pivot]];
+                }
+            }
+        },
+        0.0,
+        10,
+        1,
+    )
+    .unwrap();
+    let image = found.factor.t().dot(&t);
+    let truth = 1.0 - image.dot(&image) / t.dot(&b.dot(&t));
+    assert_relative_eq!(learned.facts["normal-error"], truth, max_relative = 1e-6);
+}
+
+#[test]
+fn regressions_other_than_least_squares_are_averaged_over_subsets_too() {
+    let x = random(90, 2, 23);
+    let labels: Vec<u32> = x.rows().into_iter().map(|x| u32::from(x[0] > 0.5)).collect();
+    let sample = Sample::classification(x.clone(), labels.clone(), 2).unwrap();
+    for method in ["hyper-svr", "hyper-non-negative"] {
+        let settings = Settings::new()
+            .with("subsets", 3)
+            .with("landmarks", 5)
+            .with("pairs", 300)
+            .with("exact_points", 10)
+            .with("cost", 10.0);
+        let learner = find(METHODS, method).unwrap().learner(&settings, sample.task()).unwrap();
+        let fit = |threads| {
+            let mut fitting = Fitting { threads, ..Fitting::seeded(3) };
+            learner.fit(&sample, &mut fitting).unwrap()
+        };
+        let (one, two) = (fit(1), fit(2));
+        assert_eq!(one.facts, two.facts);
+        assert_abs_diff_eq!(one.facts["pairs"], 900.0);
+        let said = one.predictor.predict(x.view()).unwrap();
+        let Predictions::Classes(said) = said else { unreachable!() };
+        let right = said.iter().zip(&labels).filter(|(a, b)| a == b).count();
+        assert!(right >= 80, "{method}: {right} of 90");
+        let many = Settings::new().with("subsets", 46);
+        let learner = find(METHODS, method).unwrap().learner(&many, sample.task()).unwrap();
+        let error = learner.fit(&sample, &mut Fitting::seeded(1)).err().unwrap().to_string();
+        assert!(error.contains("subsets") && error.contains("46"), "{error}");
     }
 }
 
