@@ -23,6 +23,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("audit/rftk", include_str!("../specs/audit-rftk.toml")),
     ("hyper/table1", include_str!("../specs/hyper-table1.toml")),
     ("hyper/all-pairs", include_str!("../specs/hyper-all-pairs.toml")),
+    ("hyper/covtype", include_str!("../specs/hyper-covtype.toml")),
     ("audit/hyper", include_str!("../specs/audit-hyper.toml")),
 ];
 
