@@ -351,13 +351,8 @@ impl HyperClassifier {
             let mut chosen = rows[m * part / v..m * (part + 1) / v].to_vec();
             chosen.sort_unstable();
             let own: Vec<u32> = chosen.iter().map(|&row| labels[row]).collect();
-            let inner = Fitting {
-                streams: streams.child(&format!("subset {part}")),
-                threads: 1,
-                limits,
-                probe: None,
-                fold: None,
-            };
+            let streams = streams.child(&format!("subset {part}"));
+            let inner = Fitting { streams, limits, ..Fitting::seeded(0) };
             params.learn_one(kernel, inputs.select(Axis(0), &chosen).view(), &own, &inner)
         });
         let parts = parts.into_iter().collect::<Result<Vec<Learned>, _>>()?;
