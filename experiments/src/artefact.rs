@@ -99,8 +99,10 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::hyper::PAIRS,
     theory::askl_bound::ARTEFACT,
     theory::mce_bound::ARTEFACT,
+    theory::hyper_decomposition::ARTEFACT,
     mce::complexity::ARTEFACT,
     complexity::hyper::ARTEFACT,
+    complexity::hyper_memory::ARTEFACT,
     complexity::page::ARTEFACT,
 ];
 

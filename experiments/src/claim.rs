@@ -39,6 +39,17 @@ pub enum Check {
         #[serde(default)]
         datasets: Vec<String>,
     },
+    /// `better` beats `worse` on one dataset: the corrected test at 5 %.
+    BeatsThere {
+        /// The study.
+        study: String,
+        /// The dataset.
+        dataset: String,
+        /// The method that should win.
+        better: String,
+        /// The method that should lose.
+        worse: String,
+    },
     /// `better` has the best value at all looks along training.
     AlwaysAhead {
         /// The study.
@@ -247,6 +258,7 @@ impl Claim {
     /// Of the study or the tests.
     pub fn check(&self, desk: &Desk<'_>) -> Result<Vec<ClaimResult>, ExperimentError> {
         let (Check::Beats { study, .. }
+        | Check::BeatsThere { study, .. }
         | Check::AlwaysAhead { study, .. }
         | Check::GoesWith { study, .. }
         | Check::NeverWorse { study, .. }
@@ -287,9 +299,9 @@ impl Check {
     /// The methods that it compares.
     fn methods(&self) -> Vec<&String> {
         match self {
-            Self::Beats { better, worse, .. } | Self::LargerThere { better, worse, .. } => {
-                vec![better, worse]
-            }
+            Self::Beats { better, worse, .. }
+            | Self::BeatsThere { better, worse, .. }
+            | Self::LargerThere { better, worse, .. } => vec![better, worse],
             Self::AlwaysAhead { better, rivals, .. } => {
                 std::iter::once(better).chain(rivals).collect()
             }
@@ -312,6 +324,9 @@ impl Check {
     fn on(&self, cells: &[&StudyCell]) -> Result<(Holds, String), ExperimentError> {
         match self {
             Self::Beats { better, worse, datasets, .. } => beats(cells, better, worse, datasets),
+            Self::BeatsThere { dataset, better, worse, .. } => {
+                beats_there(cells, dataset, better, worse)
+            }
             Self::AlwaysAhead { dataset, better, rivals, value, larger, .. } => {
                 Ok(always_ahead(cells, dataset, better, rivals, value, *larger))
             }
@@ -478,6 +493,27 @@ fn beats(
         probability(p)
     );
     Ok((holds, numbers))
+}
+
+fn beats_there(
+    cells: &[&StudyCell],
+    dataset: &str,
+    better: &str,
+    worse: &str,
+) -> Result<(Holds, String), ExperimentError> {
+    let (Some(a), Some(b)) = (of(cells, dataset, better), of(cells, dataset, worse)) else {
+        return Ok((Holds::NotRun, "no records".to_owned()));
+    };
+    let Some(test) = compare(a, b)? else {
+        return Ok((Holds::Undecided, "no common repeats".to_owned()));
+    };
+    let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
+    let holds = match test.p_corrected < 0.05 {
+        true if gain > 0.0 => Holds::Yes,
+        true if gain < 0.0 => Holds::No,
+        _ => Holds::Undecided,
+    };
+    Ok((holds, format!("mean gain {gain:.2}, corrected p = {}", probability(test.p_corrected))))
 }
 
 /// What the signed rank test says of gains, one a dataset, with its p.

@@ -1,7 +1,8 @@
 use crate::ExperimentError;
 use crate::audit::paired_t;
-use crate::complexity::{hyper, mce, threshold};
+use crate::complexity::{hyper, hyper_memory, mce, threshold};
 use crate::rftk::table2;
+use crate::theory::hyper_decomposition;
 use mercer_records::{Key, Record, Run, SCHEMA, Status, Store, TrialResult};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -24,8 +25,10 @@ pub const COMPUTED: &[Computed] = &[
     paired_t::SIMULATION,
     table2::MEASUREMENT,
     hyper::MEASUREMENT,
+    hyper_memory::MEASUREMENT,
     mce::MEASUREMENT,
     threshold::MEASUREMENT,
+    hyper_decomposition::SIMULATION,
 ];
 
 /// A number whose name begins so is a time: it goes to the part of a record that says how it was
@@ -33,8 +36,13 @@ pub const COMPUTED: &[Computed] = &[
 const TIME: &str = "seconds ";
 
 /// Those that measure times: no two runs of them are alike.
-const MEASUREMENTS: &[&str] =
-    &["rftk/table2", "complexity/hyper-krr", "complexity/mce", "complexity/threshold"];
+const MEASUREMENTS: &[&str] = &[
+    "rftk/table2",
+    "complexity/hyper-krr",
+    "complexity/hyper-memory",
+    "complexity/mce",
+    "complexity/threshold",
+];
 
 impl Computed {
     /// The one of that name.

@@ -17,6 +17,19 @@ pub(crate) enum Query {
     Fact { study: String, variant: String, dataset: String, method: String, name: String },
     /// The value at the last look of the first repeat that has a curve.
     CurveEnd { study: String, variant: String, dataset: String, method: String, name: String },
+    /// Mean over repeats of a value at a step of the curves of a cell, times `scale`.
+    Point {
+        study: String,
+        variant: String,
+        dataset: String,
+        method: String,
+        step: u64,
+        name: String,
+        #[serde(default = "one")]
+        scale: f64,
+        #[serde(default)]
+        digits: Option<usize>,
+    },
     /// Mean paired difference of two cells on one dataset: first minus second.
     Difference { dataset: String, first: [String; 3], second: [String; 3] },
     /// On how many datasets the mean of the first (study, variant, method) is better than that of
@@ -24,6 +37,15 @@ pub(crate) enum Query {
     Count { first: [String; 3], second: [String; 3], what: Outcome },
     /// A printed mean.
     Published { paper: String, dataset: String, method: String },
+    /// A printed mean of a table, by metric and by words of its setting.
+    PublishedAt {
+        paper: String,
+        table: String,
+        dataset: String,
+        method: String,
+        metric: String,
+        setting: Vec<String>,
+    },
     /// A printed deviation.
     PublishedDeviation { paper: String, dataset: String, method: String },
     /// On how many datasets the printed mean of the first method is better than that of the
@@ -39,10 +61,21 @@ pub(crate) enum Query {
     Pairs { variant: String, what: Agreement },
     /// A number of a simulation, in percent.
     Percent { computed: String, name: String },
+    /// A number of a simulation, times `scale`.
+    Simulated {
+        computed: String,
+        name: String,
+        #[serde(default = "one")]
+        scale: f64,
+    },
     /// The value of a bound of `mercer bound`.
     Calculator { name: String, inputs: BTreeMap<String, Given> },
     /// A formula of [`arithmetic`].
     Arithmetic { name: String, inputs: BTreeMap<String, Given> },
+}
+
+const fn one() -> f64 {
+    1.0
 }
 
 /// Which datasets a [`Query::Count`] counts.
@@ -101,6 +134,7 @@ impl Query {
             | Self::PublishedCount { .. }
             | Self::Printed { .. }
             | Self::Pairs { .. } => 0,
+            Self::Point { digits: Some(digits), .. } => *digits,
             _ => 2,
         }
     }
@@ -137,6 +171,11 @@ impl Query {
                     curve.values.get(name).copied()
                 })
             }
+            Self::Point { study, variant, dataset, method, step, name, scale, .. } => {
+                cell(desk, study, variant, dataset, method)?
+                    .and_then(|cell| at_step(&cell, *step, name))
+                    .map(|value| scale * value)
+            }
             Self::Difference { dataset, first, second } => {
                 let side = |[study, variant, method]: &[String; 3]| {
                     cell(desk, study, variant, dataset, method)
@@ -149,6 +188,15 @@ impl Query {
             Self::Count { first, second, what } => count(desk, first, second, *what)?,
             Self::Published { paper, dataset, method } => {
                 Some(printed(paper, dataset, method)?.mean)
+            }
+            Self::PublishedAt { paper, table, dataset, method, metric, setting } => {
+                let found = published(paper)?.1.into_iter().find(|cell| {
+                    (&cell.table, &cell.dataset, &cell.method) == (table, dataset, method)
+                        && cell.metric == *metric
+                        && setting.iter().all(|words| cell.setting.contains(words.as_str()))
+                });
+                let missing = || form(&format!("{paper} prints no such cell of {method}"));
+                Some(found.ok_or_else(missing)?.mean)
             }
             Self::PublishedDeviation { paper, dataset, method } => {
                 Some(printed(paper, dataset, method)?.std)
@@ -170,10 +218,12 @@ impl Query {
                     Agreement::Loss => found.by_loss as f64,
                 })
             }
-            Self::Percent { computed, name } => Computed::find(computed)
-                .and_then(|computed| desk.shelf.get(&computed.key()))
-                .and_then(|record| record.result.facts.get(name))
-                .map(|share| 100.0 * share),
+            Self::Percent { computed, name } => {
+                simulated(desk, computed, name).map(|share| 100.0 * share)
+            }
+            Self::Simulated { computed, name, scale } => {
+                simulated(desk, computed, name).map(|value| scale * value)
+            }
             Self::Calculator { name, inputs } => match answers(inputs, desk)? {
                 None => None,
                 Some(inputs) => {
@@ -238,6 +288,22 @@ fn printed(
         .into_iter()
         .find(|cell| cell.dataset == dataset && cell.method == method);
     found.ok_or_else(|| form(&format!("{paper} prints no {method} on {dataset}")))
+}
+
+/// A number of a simulation.
+fn simulated(desk: &Desk<'_>, computed: &str, name: &str) -> Option<f64> {
+    let computed = Computed::find(computed)?;
+    desk.shelf.get(&computed.key())?.result.facts.get(name).copied()
+}
+
+/// The mean over repeats of a value at a step of their curves.
+fn at_step(cell: &StudyCell, step: u64, name: &str) -> Option<f64> {
+    let at = |record: &mercer_records::Record| {
+        let point = record.result.curve.iter().find(|point| point.step == step)?;
+        point.values.get(name).copied()
+    };
+    let values: Vec<f64> = cell.records().filter_map(at).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// How often `first` has a better, a worse, or any score beside `second`.

@@ -251,6 +251,9 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         | Check::RisesThenFalls { study, dataset, method, .. }
         | Check::PeaksAt { study, dataset, method, .. }
         | Check::Sharper { study, dataset, method, .. } => (study, vec![method], vec![dataset]),
+        Check::BeatsThere { study, dataset, better, worse } => {
+            (study, vec![better, worse], vec![dataset])
+        }
     }
 }
 

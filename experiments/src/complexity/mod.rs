@@ -9,6 +9,7 @@
 mod clock;
 mod growth;
 pub(crate) mod hyper;
+pub(crate) mod hyper_memory;
 pub(crate) mod mce;
 pub(crate) mod page;
 pub(crate) mod threshold;

@@ -58,6 +58,9 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
     if method == "sgd-factors" {
         return (0..=100).map(|passes| factors(passes, number)).collect();
     }
+    if method == "known-kernel" {
+        return (0..8).map(|step| known_kernel(step, number)).collect();
+    }
     let point = |step: u64| {
         let values = [
             "error 0",
@@ -80,11 +83,23 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
             "error 0e0",
             "error 1e-7",
             "error 1e-4",
+            "entry log10 c",
+            "total log10 c",
+            "entry rmse",
+            "total rmse",
+            "rmse of zero",
         ];
         let values = values.map(|name| (name.to_owned(), number / (1.0 + step as f64)));
         CurvePoint { step, epoch: 0.0, values: values.into() }
     };
     [0, 10, 100, 1000].map(point).into()
+}
+
+/// Two targets in four ways.
+fn known_kernel(step: u64, number: f64) -> CurvePoint {
+    let names = ["rmse", "relative rmse", "unlabelled", "test", "negative mass"];
+    let values = names.map(|name| (name.to_owned(), number / (1.0 + step as f64)));
+    CurvePoint { step, epoch: 0.0, values: values.into() }
 }
 
 /// After so many passes over the rows, the values of each batch size.
