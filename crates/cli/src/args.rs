@@ -64,6 +64,10 @@ pub(crate) struct BoundArgs {
     /// Take what a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps.
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// Measure rows, trace and loss on these rows with the model, in place of what it knows: its
+    /// training rows, or others. CSV, TSV, svmlight or Parquet with the columns of the model.
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub data: Option<PathBuf>,
     /// Take inputs from a JSON object of numbers; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,

@@ -3,11 +3,12 @@
 use crate::Ended;
 use crate::args::BoundArgs;
 use crate::list::Listing;
+use crate::own::open;
 use anyhow::Context;
 use mercer_experiments::registry;
 use mercer_learning::Convergence;
 use mercer_theory::{Bound, CALCULATORS, Calculator, find_calculator};
-use mercer_workbench::{Header, Model};
+use mercer_workbench::{Header, Model, Table};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,23 +20,34 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
         return Ok(Ended::Done);
     };
     let calculator = find_calculator(name)?;
-    let mut given = BTreeMap::new();
-    if let Some(path) = &args.model {
-        let known = of_model(&Model::load(path, &registry())?.header);
-        // A model knows more than any one bound asks for.
-        let asked = |name: &str| calculator.inputs.iter().any(|input| input.name == name);
-        given.extend(known.into_iter().filter(|(name, _)| asked(name)));
-    }
+    let mut said = BTreeMap::new();
     if let Some(path) = &args.from {
-        given.extend(of_json(path)?);
+        said.extend(of_json(path)?);
     }
     for input in &args.inputs {
         let (name, value) = input.split_once('=').unwrap_or((input, "nothing"));
         let value: f64 = value
             .parse()
             .with_context(|| format!("input `{name}` is {value}; write {name}=NUMBER"))?;
-        given.insert(name.to_owned(), value);
+        said.insert(name.to_owned(), value);
     }
+    let mut given = BTreeMap::new();
+    if let Some(path) = &args.model {
+        let model = Model::load(path, &registry())?;
+        let mut known = of_model(&model.header);
+        if let Some(data) = &args.data {
+            // Where the loss is clipped: as asked, or where the printed bound is smallest.
+            let epsilon = said.get("epsilon").copied().unwrap_or((-1f64).exp());
+            let table = Table::with_schema(&open(data, None)?, model.header.schema.clone())?;
+            let measured = model.measured(&table, epsilon)?;
+            known.extend(measured.into_iter().map(|(name, value)| (name.to_owned(), value)));
+            known.insert("epsilon".to_owned(), epsilon);
+        }
+        // A model knows more than any one bound asks for.
+        let asked = |name: &str| calculator.inputs.iter().any(|input| input.name == name);
+        given.extend(known.into_iter().filter(|(name, _)| asked(name)));
+    }
+    given.extend(said);
     if given.is_empty() && calculator.inputs.iter().any(|input| input.default.is_none()) {
         inputs(calculator).print(args.json)?;
         return Ok(Ended::Done);

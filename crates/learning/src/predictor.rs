@@ -48,6 +48,12 @@ pub trait Predictor: Send + Sync {
         None
     }
 
+    /// Mean `k(x, x)` over the rows of `inputs` (`n × d`), of the kernel that the fitted features or
+    /// the fitted kernel stand for, where the method has one: `1/n` of the trace that bounds ask for.
+    fn mean_diagonal(&self, _inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        None
+    }
+
     /// Predicted classes (the largest score, ties to the smaller index) or values.
     ///
     /// # Errors
@@ -85,6 +91,9 @@ impl Predictor for Box<dyn Predictor> {
     }
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         (**self).probabilities(inputs)
+    }
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        (**self).mean_diagonal(inputs)
     }
 }
 

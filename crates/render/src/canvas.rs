@@ -31,6 +31,7 @@ pub(crate) const MUTED: RGBColor = RGBColor(0x57, 0x60, 0x6A);
 pub(crate) const GRID: RGBColor = RGBColor(0xE6, 0xE9, 0xED);
 pub(crate) const FRAME: RGBColor = RGBColor(0x8C, 0x95, 0x9F);
 pub(crate) const PANE: RGBColor = RGBColor(0xF3, 0xF6, 0xFA);
+pub(crate) const RESERVED: [RGBColor; 6] = [CARD, INK, MUTED, GRID, FRAME, PANE];
 
 /// Seven colours that people with any colour vision can tell apart (Okabe and Ito 2008), without
 /// their yellow, which is faint on white.

@@ -2,7 +2,7 @@
 
 use crate::canvas::{self, Canvas, Point, Scene};
 use crate::escape::csv_line;
-use crate::{Axis, RenderError, plot};
+use crate::{Axis, Raster, RenderError, plot};
 use plotters::prelude::DrawingBackend;
 
 /// A figure of one or more panels with one legend.
@@ -57,6 +57,8 @@ pub struct Panel {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
+    /// A map behind all that.
+    pub raster: Option<Raster>,
     /// What is drawn.
     pub series: Vec<Series>,
     /// References.
@@ -185,7 +187,8 @@ impl Figure {
     }
 
     /// The numbers behind the figure as CSV with the head `panel,series,x,y,low,high`; floats with
-    /// the fewest digits that read back the same.
+    /// the fewest digits that read back the same. A cell of a map is a line of its centre, its number
+    /// in the place of both limits.
     pub fn csv(&self) -> String {
         let mut out = csv_line(["panel", "series", "x", "y", "low", "high"]);
         for (i, panel) in self.panels.iter().enumerate() {
@@ -199,6 +202,16 @@ impl Figure {
                 let fields = [name.as_str(), label].into_iter();
                 out.push_str(&csv_line(fields.chain(texts.iter().map(String::as_str))));
             };
+            if let Some(raster) = &panel.raster {
+                for (name, values) in &raster.channels {
+                    for (at, &value) in values.iter().enumerate() {
+                        let (row, column) = (at / raster.columns, at % raster.columns);
+                        let (a, b) = raster.corners(row, column, column + 1);
+                        let (x, y) = (f64::midpoint(a.0, b.0), f64::midpoint(a.1, b.1));
+                        line(name, [Some(x), Some(y), Some(value), Some(value)]);
+                    }
+                }
+            }
             for series in &panel.series {
                 for (k, &(x, y)) in series.points.iter().enumerate() {
                     let limits = series.band.as_ref().and_then(|band| band.get(k));
@@ -245,6 +258,13 @@ impl Panel {
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
+        self
+    }
+
+    /// With this map behind all that.
+    #[must_use]
+    pub fn raster(mut self, raster: Raster) -> Self {
+        self.raster = Some(raster);
         self
     }
 

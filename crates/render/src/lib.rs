@@ -18,6 +18,7 @@ pub mod frame;
 mod plot;
 mod png;
 mod ranks;
+mod raster;
 mod report;
 mod table;
 
@@ -26,5 +27,6 @@ pub use diagram::{Diagram, Shape};
 pub use error::RenderError;
 pub use figure::{Figure, Legend, Mark, Panel, Series, Style};
 pub use ranks::critical_difference;
+pub use raster::{Raster, blend, shade};
 pub use report::{Block, Finding, Link, Report, Section};
 pub use table::{Align, Badge, Cell, Column, Kind, Row, Table, number, probability};

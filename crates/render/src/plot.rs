@@ -65,11 +65,13 @@ impl<'a> Layout<'a> {
         let mut rulers = Vec::with_capacity(panels);
         let mut left: f64 = 0.0;
         for panel in &figure.panels {
-            let y = Ruler::new(&panel.y, heights(panel), 0.05, plot_height, 42.0)?;
+            let margin = if panel.raster.is_some() { 0.0 } else { 0.05 };
+            let y = Ruler::new(&panel.y, heights(panel), margin, plot_height, 42.0)?;
             for (_, name) in &y.ticks {
                 left = left.max(canvas.width(name, TICK)?);
             }
-            let margin = if bars(panel) == 0 { 0.03 } else { 0.0 };
+            let filled = bars(panel) > 0 || panel.raster.is_some();
+            let margin = if filled { 0.0 } else { 0.03 };
             let x = Ruler::new(&panel.x, widths(panel), margin, cell - 60.0, 62.0)?;
             rulers.push((x, y));
         }
@@ -222,11 +224,15 @@ fn widths(panel: &Panel) -> impl Iterator<Item = f64> {
         Mark::Vertical { x, .. } | Mark::Point { x, .. } => Some(*x),
         Mark::Horizontal { .. } => None,
     });
-    let half = if bars(panel) > 0 { data::bar_step(panel) / 2.0 } else { 0.0 };
+    let map = panel.raster.iter().flat_map(|raster| [raster.from.0, raster.to.0]);
+    // Names need room on both sides, as bars do.
+    let named = if panel.x.ticks.is_some() { 0.4 } else { 0.0 };
+    let half = if bars(panel) > 0 { data::bar_step(panel) / 2.0 } else { named };
     let linear = panel.x.scale == Scale::Linear;
     let names = panel.x.ticks.iter().flatten().map(|(x, _)| *x);
     data.chain(marks)
         .chain(names)
+        .chain(map)
         .filter(|x| x.is_finite())
         .flat_map(move |x| if linear { [x - half, x + half] } else { [x, x] })
 }
@@ -242,7 +248,8 @@ fn heights(panel: &Panel) -> impl Iterator<Item = f64> {
         Mark::Vertical { .. } => None,
     });
     let zero = (bars(panel) > 0).then_some(0.0);
-    data.chain(marks).chain(zero).filter(|y| y.is_finite())
+    let map = panel.raster.iter().flat_map(|raster| [raster.from.1, raster.to.1]);
+    data.chain(marks).chain(zero).chain(map).filter(|y| y.is_finite())
 }
 
 /// Points of a series that the axes cannot show although they are numbers.

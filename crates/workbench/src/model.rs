@@ -1,8 +1,9 @@
 use crate::table::{Table, task_of};
 use crate::{Header, Scores, WorkbenchError, score};
-use mercer_datasets::{DataError, Kind};
+use mercer_datasets::{DataError, Kind, Truths};
 use mercer_learning::{Predictions, Predictor};
 use ndarray::{Array2, ArrayView2, Axis};
+use std::collections::BTreeMap;
 
 /// A fitted model with all that it takes to predict rows of a file.
 pub struct Model {
@@ -88,6 +89,33 @@ impl Model {
             })?;
         }
         Ok(all)
+    }
+
+    /// What bounds ask of a model and some rows, under the names of their inputs: `rows`, `trace` (the
+    /// sum of `k(x, x)`, where the method has such a kernel), and, of classes, `loss`: the mean of
+    /// `−ln min(max(f_y, ε), 1)` of the scores `f`, which are decision probabilities in embeddings.
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn measured(
+        &self,
+        table: &Table,
+        epsilon: f64,
+    ) -> Result<BTreeMap<&'static str, f64>, WorkbenchError> {
+        let inputs = self.prepared(table.raw.clone(), &table.name, &table.lines)?;
+        let rows = inputs.nrows() as f64;
+        let mut found = BTreeMap::from([("rows", rows)]);
+        if let Some(mean) = self.predictor.mean_diagonal(inputs.view()) {
+            found.insert("trace", mean * rows);
+        }
+        if let Truths::Classes(labels) = &table.truths {
+            let scores = self.predictor.decision(inputs.view());
+            let losses = scores.rows().into_iter().zip(labels);
+            let loss: f64 =
+                losses.map(|(f, &label)| -f[label as usize].max(epsilon).min(1.0).ln()).sum();
+            found.insert("loss", loss / rows);
+        }
+        Ok(found)
     }
 
     /// Scores the model on a table that was read with its schema.

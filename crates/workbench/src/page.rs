@@ -125,8 +125,8 @@ fn across_pairs(across: &Across) -> Table {
             better,
             equal,
             worse,
-            Cell::number(pair.p, 4),
-            Cell::number(pair.p_holm, 4),
+            p_value(pair.p),
+            p_value(pair.p_holm),
         ]));
     }
     table
@@ -289,9 +289,9 @@ fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: Stri
             Cell::text(title(&pair.other)),
             Cell::number(factor * pair.difference, digits),
             Cell::text(format!("{:.digits$} to {:.digits$}", factor * low, factor * high)),
-            Cell::number(pair.p_naive, 4),
-            Cell::number(pair.p_corrected, 4),
-            Cell::number(pair.p_holm, 4),
+            p_value(pair.p_naive),
+            p_value(pair.p_corrected),
+            p_value(pair.p_holm),
             verdict,
         ]));
     }
@@ -339,12 +339,26 @@ fn settings_table(comparison: &Comparison, id: String) -> Table {
         .columns([Column::left("Method"), Column::left("Settings")]);
     for method in &comparison.methods {
         let text = match &method.evaluation {
-            Ok(evaluation) => evaluation.settings[0].to_string(),
+            Ok(evaluation) => listed(evaluation.settings[0].iter()),
             Err(error) => error.clone(),
         };
         table = table.row(Row::new([Cell::text(method.title.clone()), Cell::text(text)]));
     }
     table
+}
+
+/// Names and values in a line that can be broken.
+fn listed<'a>(settings: impl Iterator<Item = (&'a str, &'a serde_json::Value)>) -> String {
+    settings.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A p-value; it sorts by its value, however it is written.
+fn p_value(p: f64) -> Cell {
+    let mut cell = Cell::number(p, 4);
+    if p < 1e-4 {
+        "< 0.0001".clone_into(&mut cell.text);
+    }
+    cell
 }
 
 /// The page of a tuning: every candidate with its score, by rung.
@@ -387,7 +401,7 @@ pub fn tuning_page(
             || Cell::text("failed"),
             |score| Cell::number(factor * score, if factor > 1.0 { 2 } else { 4 }),
         );
-        let settings = serde_json::to_string(&step.settings).unwrap_or_default();
+        let settings = listed(step.settings.iter().map(|(name, value)| (name.as_str(), value)));
         let mut row =
             [Cell::count(at + 1), Cell::number(step.effort, 2), score, Cell::text(settings)];
         if step.settings == tuning.chosen {

@@ -29,17 +29,24 @@ pub(crate) fn render(
     caption: &str,
     pairs: &[Pair],
 ) -> Result<Rendered, ExperimentError> {
-    let mut table = Table::new(id, title)
-        .caption(format!(
-            "{caption} Gain: with minus without for accuracy (percentage points), without minus with for RMSE, so that a positive gain means that the change helps; its 95 % interval and p are those of the corrected resampled t-test over paired splits. Holm: p over the datasets of a section."
-        ))
-        .columns(["Dataset", "Metric"].map(Column::left))
-        .columns(["With", "Without", "Gain", "Interval", "p naive", "p corrected", "p Holm", "Pairs"].map(Column::right));
     let mut studies = BTreeMap::new();
     let sides = pairs.iter().flat_map(|pair| std::iter::once(&pair.with).chain(pair.without));
     for &Side(study, ..) in sides {
         studies.insert(study, desk.cells(study)?);
     }
+    let errors = studies.values().flat_map(|study| &study.1);
+    let errors = errors.into_iter().any(|cell| !cell.metric().larger_is_better());
+    let gain = if errors {
+        "with minus without for accuracy (percentage points), without minus with for RMSE"
+    } else {
+        "with minus without, in percentage points of accuracy"
+    };
+    let mut table = Table::new(id, title)
+        .caption(format!(
+            "{caption} Gain: {gain}, so that a positive gain means that the change helps; its 95 % interval and p are those of the corrected resampled t-test over paired splits. Holm: p over the datasets of a section."
+        ))
+        .columns(["Dataset", "Metric"].map(Column::left))
+        .columns(["With", "Without", "Gain", "Interval", "p naive", "p corrected", "p Holm", "Pairs"].map(Column::right));
     let side = |Side(study, variant, method): Side| {
         studies[study]
             .1

@@ -3,7 +3,9 @@
 use super::curves::{MAP, REGION, STARTS};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell, quoted};
 use mercer_records::CurvePoint;
-use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table, number};
+use mercer_render::{
+    Axis, Cell, Column, Figure, Legend, Panel, Raster, Row, Series, Table, blend, number,
+};
 use mercer_statistics::summarise;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -121,45 +123,44 @@ fn ends(cell: &StudyCell, curves: &[&[CurvePoint]], start: &str, first: bool) ->
     ]))
 }
 
-/// The four maps: the class of the largest probability in each cell.
+/// The four maps: decision probabilities as red, green and blue.
 fn maps(curve: &[CurvePoint]) -> Option<Figure> {
     let cells: Vec<&CurvePoint> = curve.iter().filter(|point| point.step >= MAP).collect();
     let side = (cells.len() as f64).sqrt().round() as usize;
     if side == 0 {
         return None;
     }
-    let width = (REGION.1 - REGION.0) / side as f64;
     let mut figure = Figure::new("mce/figure1-maps", "Decision probabilities before and after learning")
-        .caption("The class of the largest decision probability over [-0.5, 1.05]², first fold, summed losses. Only cells where its clip-normalised probability exceeds 0.4 are marked: what is left blank is undecided. All three probabilities of each cell are in the records.")
-        .columns(2);
+        .caption("Clip-normalised decision probabilities over [-0.5, 1.05]², first fold, summed losses, as the paper draws them: red is setosa, green versicolor, blue virginica, and mixed colours are undecided. Training data lies in [0, 1]².")
+        .columns(2)
+        .legend(Legend::Hidden);
     for start in STARTS {
         for end in ["start", "end"] {
-            let mut classes: Vec<Vec<(f64, f64)>> = vec![Vec::new(); 3];
-            for (index, cell) in cells.iter().enumerate() {
-                let share = |class: usize| cell.values.get(&format!("{start} {end} {class}"));
-                let best = (0..3).max_by(|&a, &b| {
-                    let of = |class| share(class).copied().unwrap_or(0.0);
-                    of(a).total_cmp(&of(b))
-                })?;
-                if share(best).is_some_and(|&share| share > 0.4) {
-                    let centre = |i: usize| REGION.0 + width * (i as f64 + 0.5);
-                    classes[best].push((centre(index % side), centre(index / side)));
-                }
+            let shares: Vec<Vec<f64>> = (0..3)
+                .map(|class| {
+                    let name = format!("{start} {end} {class}");
+                    cells
+                        .iter()
+                        .map(|cell| cell.values.get(&name).copied().unwrap_or(0.0))
+                        .collect()
+                })
+                .collect();
+            let colors = (0..cells.len()).map(|at| blend([0, 1, 2].map(|class| shares[class][at])));
+            let corners = ((REGION.0, REGION.0), (REGION.1, REGION.1));
+            let mut map = Raster::new(side, corners.0, corners.1, colors);
+            for (class, shares) in CLASSES.into_iter().zip(shares) {
+                map = map.channel(class, shares);
             }
-            let mut panel = Panel::new(
-                Axis::linear("sepal length").range(REGION.0, REGION.1),
-                Axis::linear("sepal width").range(REGION.0, REGION.1),
-            )
-            .title(format!(
-                "{start}fitted start, {}",
-                if end == "start" { "before" } else { "after" }
-            ));
-            for (class, points) in classes.into_iter().enumerate() {
-                let label = ["setosa", "versicolor", "virginica"][class];
-                panel = panel.series(Series::points(label, points).style(Style::Points));
-            }
+            let axis = |label: &str| Axis::linear(label).range(REGION.0, REGION.1);
+            let when = if end == "start" { "before" } else { "after" };
+            let panel = Panel::new(axis("sepal length"), axis("sepal width"))
+                .title(format!("{start}fitted start, {when}"))
+                .raster(map);
             figure = figure.panel(panel);
         }
     }
     Some(figure)
 }
+
+/// The classes of iris, in the order of red, green and blue.
+const CLASSES: [&str; 3] = ["setosa", "versicolor", "virginica"];

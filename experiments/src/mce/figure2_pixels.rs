@@ -1,7 +1,8 @@
 //! Figure 2, bottom: the pixels that the learned length scales call relevant.
 
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
-use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
+use mercer_records::CurvePoint;
+use mercer_render::{Axis, Cell, Column, Figure, Legend, Panel, Raster, Row, Table, shade};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     id: "mce/figure2-pixels",
@@ -13,62 +14,160 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 };
 
 /// Columns of an image.
-const SIDE: u64 = 28;
-/// Shares of the pixels, from the shortest length scale on.
-const GRADES: [(f64, &str); 3] =
-    [(0.05, "shortest 5 % of the length scales"), (0.15, "next 10 %"), (0.30, "next 15 %")];
+const SIDE: usize = 28;
+
+/// A pixel of one fit.
+#[derive(Clone, Copy)]
+struct Pixel {
+    length: f64,
+    /// Deviation of its intensity over the training images.
+    deviation: f64,
+}
+
+impl Pixel {
+    /// `σ_j/ℓ_j`: the typical distance of two images along this pixel, in length scales. A pixel that
+    /// is always blank has none, whatever its length scale.
+    fn relevance(self) -> f64 {
+        self.deviation / self.length
+    }
+
+    fn varies(self) -> bool {
+        self.deviation > 0.0
+    }
+}
+
+fn pixels(curve: &[CurvePoint]) -> Vec<Pixel> {
+    let mut found: Vec<(u64, Pixel)> = curve
+        .iter()
+        .filter_map(|point| {
+            let number = |name: &str| point.values.get(name).copied();
+            let (length, deviation) = (number("length")?, number("deviation")?);
+            Some((point.step, Pixel { length, deviation }))
+        })
+        .collect();
+    found.sort_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, pixel)| pixel).collect()
+}
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("mce/figure2-pixels")?;
     let (_, cells) = &*study;
-    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Pixels by their learned length scale, the shortest 30 % in three grades: distances along them count most. First draw of images, one panel a group of digits. The paper shows such images for groups of digits, without numbers.")
-        .columns(3);
+    let mut lengths = Vec::new();
+    let mut relevances = Vec::new();
     let mut table = Table::new("mce/figure2-pixels-lengths", "Learned length scales")
-        .caption("Over all pixels of one fit: the shortest length scale, the median, the longest; λ and the complexity r at the end; accuracy on the test images of these digits with the embedding of the last batch.")
+        .caption("Over the pixels that are not blank in every training image of these digits: the shortest length scale, the median, the longest; how many pixels carry half of the summed squared relevance (σ/ℓ)²; λ and the complexity r at the end; accuracy on the test images of these digits with the embedding of the last batch.")
         .columns([Column::left("Digits")])
-        .columns(["Shortest", "Median", "Longest", "λ", "r", "Accuracy (%)"].map(Column::right));
+        .columns(
+            ["Pixels that vary", "Shortest", "Median", "Longest", "Half of it in", "λ", "r", "Accuracy (%)"]
+                .map(Column::right),
+        );
     for cell in cells {
         let Some(record) = cell.records().find(|record| !record.result.curve.is_empty()) else {
             continue;
         };
         let curve = &record.result.curve;
-        let mut pixels: Vec<(u64, f64)> = curve
-            .iter()
-            .filter_map(|point| Some((point.step, *point.values.get("length")?)))
-            .collect();
-        if pixels.is_empty() {
+        let pixels = pixels(curve);
+        let mut varying: Vec<Pixel> = pixels.iter().copied().filter(|p| p.varies()).collect();
+        if varying.is_empty() || pixels.len() != SIDE * SIDE {
             continue;
         }
-        pixels.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-        let share = |share: f64| (share * pixels.len() as f64).ceil() as usize;
-        let mut panel =
-            Panel::new(Axis::linear("column"), Axis::linear("row, from below")).title(cell.label());
-        let mut start = 0;
-        for (upto, label) in GRADES {
-            let end = share(upto);
-            let places = pixels[start..end]
-                .iter()
-                .map(|(pixel, _)| ((pixel % SIDE) as f64, SIDE as f64 - (pixel / SIDE) as f64));
-            panel = panel.series(Series::points(label, places));
-            start = end;
-        }
-        figure = figure.panel(panel);
+        lengths.push(panel(cell.label(), "length scale", &pixels, |pixel| {
+            // Short is dark, on a scale of factors.
+            pixel.varies().then(|| -pixel.length.ln())
+        }));
+        relevances.push(panel(cell.label(), "relevance", &pixels, |pixel| {
+            pixel.varies().then(|| pixel.relevance())
+        }));
+        varying.sort_by(|a, b| a.length.total_cmp(&b.length));
         let first = |name: &str| curve.iter().find_map(|point| point.values.get(name).copied());
         let number = |value: Option<f64>, digits| {
             value.map_or_else(|| Cell::text(""), |value| Cell::number(value, digits))
         };
         table = table.row(Row::new([
             Cell::text(cell.label()),
-            Cell::number(pixels[0].1, 3),
-            Cell::number(pixels[pixels.len() / 2].1, 3),
-            Cell::number(pixels[pixels.len() - 1].1, 3),
+            Cell::count(varying.len()),
+            Cell::number(varying[0].length, 3),
+            Cell::number(varying[varying.len() / 2].length, 3),
+            Cell::number(varying[varying.len() - 1].length, 3),
+            Cell::count(half_in(&varying)),
             number(first("lambda"), 5),
             number(first("complexity"), 3),
             number(first("accuracy").map(|share| 100.0 * share), 2),
         ]));
     }
-    let drawings =
-        if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
+    let columns = lengths.len();
+    let mut drawings = Vec::new();
+    if columns > 0 {
+        let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+            .caption("Above: learned length scales, dark is short, on a logarithmic scale. Below: what they do to the distances, the deviation of a pixel divided by its length scale, dark is large. Pixels that are blank in every training image are white: their length scales have no gradient and stay at 1. First draw of images, one column a group of digits; the paper shows such images of length scales, without numbers, and calls the dark regions the most discriminative.")
+            .columns(columns)
+            .legend(Legend::Hidden);
+        for panel in lengths.into_iter().chain(relevances) {
+            figure = figure.panel(panel);
+        }
+        drawings.push(Drawing::Figure(figure));
+    }
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// How few pixels carry half of the sum of squared relevances.
+fn half_in(pixels: &[Pixel]) -> usize {
+    let mut squares: Vec<f64> = pixels.iter().map(|pixel| pixel.relevance().powi(2)).collect();
+    squares.sort_by(|a, b| b.total_cmp(a));
+    let half = squares.iter().sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    squares
+        .iter()
+        .take_while(|square| {
+            let more = sum < half;
+            sum += **square;
+            more
+        })
+        .count()
+}
+
+/// The image of one number a pixel; the middle 96 % of the values span the shades.
+fn panel(
+    digits: &str,
+    what: &str,
+    pixels: &[Pixel],
+    value: impl Fn(Pixel) -> Option<f64>,
+) -> Panel {
+    let mut known: Vec<f64> = pixels.iter().filter_map(|&pixel| value(pixel)).collect();
+    known.sort_by(f64::total_cmp);
+    let at = |share: f64| known[(share * (known.len() - 1) as f64).round() as usize];
+    let (low, high) = (at(0.02), at(0.98));
+    // Images are stored from the top, maps from below.
+    let from_below: Vec<Pixel> =
+        pixels.chunks(SIDE).rev().flat_map(|row| row.iter().copied()).collect();
+    let share = |pixel: Pixel| match value(pixel) {
+        Some(value) if high > low => (value - low) / (high - low),
+        Some(_) => 0.5,
+        None => f64::NAN,
+    };
+    let corner = SIDE as f64;
+    let map = Raster::new(
+        SIDE,
+        (0.0, 0.0),
+        (corner, corner),
+        from_below.iter().map(|&pixel| shade(share(pixel))),
+    )
+    .channel("length", from_below.iter().map(|pixel| pixel.length).collect())
+    .channel("deviation", from_below.iter().map(|pixel| pixel.deviation).collect());
+    Panel::new(Axis::linear("column"), Axis::linear("row, from below"))
+        .title(format!("{digits}: {what}"))
+        .raster(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_relevance_is_counted_from_the_largest() {
+        let pixel = |relevance: f64| Pixel { length: 1.0, deviation: relevance };
+        assert_eq!(half_in(&[1.0, 3.0, 1.0].map(pixel)), 1);
+        assert_eq!(half_in(&[1.0; 4].map(pixel)), 2);
+        assert_eq!(half_in(&[0.0, 2.0].map(pixel)), 1);
+    }
 }

@@ -9,6 +9,7 @@ use mercer_learning::{
 use mercer_models::mce::{Form, Implicit, Objective};
 use mercer_records::CurvePoint;
 use mercer_solvers::{Memory, Optimiser};
+use ndarray::Axis;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ pub(crate) const PATH: Path = Path {
         title: "ARD length scales",
         summary: "length scale of every pixel, learned in batches on the images of some digits",
         cites: "Hsu, Nock & Ramos (2018)",
-        revision: 1,
+        revision: 2,
         tasks: Tasks::Classification,
         cost: Cost { fit: "S (n^3/3 + n^2 d), batches of n", predict: "-", memory: "4 n^2" },
         resource: None,
@@ -119,12 +120,17 @@ fn run(
     let predicted: Vec<u32> = scores.rows().into_iter().map(argmax).collect();
     let accuracy = accuracy(test.labels().unwrap_or_default(), &predicted);
     let numbers = [("accuracy", accuracy), ("complexity", complexity), ("lambda", lambda)];
+    // What a length scale does to the distances depends on how much its pixel varies.
+    let deviations = train.inputs().std_axis(Axis(0), 0.0);
     let values = kernel.parameters();
     Ok(values[1..]
         .iter()
         .enumerate()
         .map(|(pixel, &length)| {
-            let mut values = BTreeMap::from([("length".to_owned(), length)]);
+            let mut values = BTreeMap::from([
+                ("length".to_owned(), length),
+                ("deviation".to_owned(), deviations[pixel]),
+            ]);
             if pixel == 0 {
                 values.extend(numbers.map(|(name, value)| (name.to_owned(), value)));
             }
@@ -162,6 +168,16 @@ mod tests {
             let points = run(&parts, &settings, &mut Fitting::seeded(3)).unwrap();
             let lengths: Vec<f64> = points.iter().map(|point| point.values["length"]).collect();
             assert_eq!(lengths.len(), 4);
+            // Over the training rows of these digits.
+            let rows = parts.train.labels().unwrap().iter().enumerate();
+            let rows: Vec<usize> =
+                rows.filter(|(_, label)| digits.contains(label)).map(|(row, _)| row).collect();
+            let own: Vec<f64> =
+                rows.iter().map(|&row| parts.train.inputs()[[row, column]]).collect();
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            let variance = own.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / own.len() as f64;
+            let found = points[column].values["deviation"];
+            assert!((found - variance.sqrt()).abs() < 1e-12, "{found}");
             let shortest = (0..4).min_by(|&a, &b| lengths[a].total_cmp(&lengths[b])).unwrap();
             assert_eq!(shortest, column, "{lengths:?}");
             assert!(points[0].values["accuracy"] > 0.8, "{:?}", points[0]);

@@ -84,7 +84,7 @@ fn print_means(across: &Across) -> anyhow::Result<()> {
         let scores = across.methods.iter().map(score);
         rows.push([json!(file.data), json!(file.metric)].into_iter().chain(scores).collect());
     }
-    let ranks = across.methods.iter().map(|method| method.rank.map_or(Value::Null, number));
+    let ranks = across.methods.iter().map(|method| rank(method.rank));
     rows.push([json!("mean rank"), Value::Null].into_iter().chain(ranks).collect());
     let names = across.methods.iter().map(|method| method.method.as_str());
     let heads: Vec<&str> = ["file", "metric"].into_iter().chain(names).collect();
@@ -98,8 +98,8 @@ fn pairs_across(across: &Across) -> Listing {
             json!(pair.best),
             json!(pair.other),
             json!(format!("{better}/{equal}/{worse}")),
-            number(pair.p),
-            number(pair.p_holm),
+            p_value(pair.p),
+            p_value(pair.p_holm),
         ]
     };
     let heads = &["best", "other", "better/equal/worse", "p Wilcoxon", "p Holm"];
@@ -108,6 +108,15 @@ fn pairs_across(across: &Across) -> Listing {
 
 fn number(value: f64) -> Value {
     json!(format!("{:.4}", value + 0.0))
+}
+
+/// A p-value; a zero would claim too much.
+fn p_value(p: f64) -> Value {
+    if p < 1e-4 { json!("< 0.0001") } else { number(p) }
+}
+
+fn rank(rank: Option<f64>) -> Value {
+    rank.map_or(Value::Null, |rank| json!(format!("{rank:.2}")))
 }
 
 fn scores(comparison: &Comparison) -> Listing {
@@ -122,7 +131,7 @@ fn scores(comparison: &Comparison) -> Listing {
             .interval
             .map_or((Value::Null, Value::Null), |(low, high)| (number(low), number(high)));
         let std = estimate.std.map_or(Value::Null, number);
-        vec![json!(method.method), number(estimate.mean), std, low, high, json!(method.rank)]
+        vec![json!(method.method), number(estimate.mean), std, low, high, rank(method.rank)]
     };
     let rows = comparison.methods.iter().map(row).collect();
     let heads: &[&str] = if comparison.metric == "accuracy" {
@@ -139,9 +148,9 @@ fn pairs(comparison: &Comparison) -> Listing {
             json!(pair.best),
             json!(pair.other),
             number(pair.difference),
-            number(pair.p_naive),
-            number(pair.p_corrected),
-            number(pair.p_holm),
+            p_value(pair.p_naive),
+            p_value(pair.p_corrected),
+            p_value(pair.p_holm),
         ]
     };
     let heads = &["best", "other", "difference", "p naive", "p corrected", "p Holm"];

@@ -1,5 +1,5 @@
 use super::args::InfoArgs;
-use super::{plain, print_json};
+use super::{plain, print_json, quoted};
 use crate::Ended;
 use mercer_datasets::Holds;
 use mercer_experiments::registry;
@@ -31,9 +31,9 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
             .join(", ")
     };
     let columns = schema.columns.iter().map(|column| match &column.content {
-        Holds::Numbers => column.name.clone(),
+        Holds::Numbers => quoted(&column.name),
         Holds::Categories { levels, .. } => {
-            format!("{} ({} categories)", column.name, levels.len())
+            format!("{} ({} categories)", quoted(&column.name), levels.len())
         }
     });
     let mut lines = vec![
@@ -42,7 +42,7 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
         ("target", schema.target.name.clone()),
     ];
     if !schema.target.labels.is_empty() {
-        lines.push(("classes", some(schema.target.labels.iter().cloned())));
+        lines.push(("classes", some(schema.target.labels.iter().map(|label| quoted(label)))));
     }
     lines.extend([
         ("columns", some(columns)),

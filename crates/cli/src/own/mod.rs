@@ -36,7 +36,7 @@ pub(super) fn full_name(name: &str) -> String {
     SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full).to_owned()
 }
 
-pub(super) fn open(data: &Path, format: Option<FormatName>) -> anyhow::Result<RowFile> {
+pub(crate) fn open(data: &Path, format: Option<FormatName>) -> anyhow::Result<RowFile> {
     let format = format.map(|format| match format {
         FormatName::Csv => RowFormat::Text(b','),
         FormatName::Semicolon => RowFormat::Text(b';'),
@@ -167,5 +167,14 @@ pub(super) fn plain(value: f64) -> String {
         format!("{value:.4}")
     } else {
         format!("{value:.3e}")
+    }
+}
+
+/// A text as a field of CSV: in quotes where it holds a comma, say.
+pub(super) fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
     }
 }

@@ -1,5 +1,5 @@
 use super::args::PredictArgs;
-use super::{may_write, open, threads};
+use super::{may_write, open, quoted, threads};
 use crate::Ended;
 use anyhow::Context;
 use mercer_experiments::registry;
@@ -119,13 +119,4 @@ fn objects(rows: &PredictedRows, labels: &[String]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// A field of CSV.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
 }

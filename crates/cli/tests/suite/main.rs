@@ -1,6 +1,8 @@
 //! The program as a user meets it: what it prints where, how it ends, and what it leaves on disk.
 
 mod book;
+#[path = "../../../render/tests/suite/browser.rs"]
+mod browser;
 mod cluster;
 mod determinism;
 mod estimators;

@@ -1,5 +1,6 @@
 //! A user's own file, from fit to page: what works, and what is said where it does not.
 
+use crate::browser::hold_to_the_law;
 use crate::place::{Ended, Place};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -149,7 +150,7 @@ fn several_files_are_compared_one_by_one_and_together() {
     let place = place_with(&[("a.csv", &toys(60)), ("b.csv", &toys(75)), ("c.csv", &toys(90))]);
     let line = "compare --methods majority,kernel-ridge --data a.csv,b.csv --data c.csv --folds 2 --repeats 1";
     let told = place.run(&format!("{line} --report all.html")).with_code(0);
-    assert!(told.stdout.contains("mean rank  -         2.0000    1.0000"), "{told:?}");
+    assert!(told.stdout.contains("mean rank  -         2.00      1.00"), "{told:?}");
     assert!(told.stdout.contains("3/0/0"), "{told:?}");
     let page = std::fs::read_to_string(place.path("all.html")).unwrap();
     for part in ["across-ranks", "file-1-scores", "file-3-pairs", "Wilcoxon", "c.csv: The methods"]
@@ -165,6 +166,30 @@ fn several_files_are_compared_one_by_one_and_together() {
     let told = place.run(&format!("{line} --data missing.csv --report late.html"));
     assert!(told.code != Some(0) && told.stderr.contains("missing.csv"), "{told:?}");
     assert!(!place.path("late.html").exists());
+}
+
+/// The pages of `compare` and `tune` keep what the report keeps, in the same browser.
+#[test]
+fn in_a_browser_pages_of_own_data_keep_the_laws_of_every_page() {
+    let place = place_with(&[("a.csv", &toys(45)), ("b.csv", &toys(60))]);
+    for (line, page) in [
+        ("compare --methods kernel-ridge,majority --data a.csv --report one.html", "one.html"),
+        (
+            "compare --methods kernel-ridge,majority --data a.csv,b.csv --report two.html",
+            "two.html",
+        ),
+        ("tune --method kernel-ridge --data a.csv --budget 3 --report tune.html", "tune.html"),
+    ] {
+        place.run(line).with_code(0);
+        hold_to_the_law(&std::fs::read_to_string(place.path(page)).unwrap());
+    }
+}
+
+/// So does the page that is committed.
+#[test]
+fn in_a_browser_the_committed_report_keeps_the_laws_of_every_page() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reports/index.html");
+    hold_to_the_law(&std::fs::read_to_string(page).unwrap());
 }
 
 #[test]
@@ -427,4 +452,18 @@ fn a_bound_takes_what_a_model_or_a_file_knows() {
     assert!((value("bound askl-rate --from numbers.json --json") - 0.6).abs() < 1e-12);
     assert!((value("bound askl-rate --from numbers.json rows=400 --json") - 0.3).abs() < 1e-12);
     place.run("bound askl-rate --from words.json").with_code(1);
+
+    // Measured on rows: the trace is that of the rows given, the loss is clipped where the bound is.
+    place.run("fit --method gmce --data toys.csv --set epochs=20 --out g").with_code(0);
+    let on = |line: &str| place.run(line).with_code(0).json();
+    let bound = on("bound mce-risk --model g --data toys.csv --json");
+    let loss = bound["terms"]["mean loss"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&loss), "{bound}");
+    let clipped = on("bound mce-clipped-risk --model g --data toys.csv epsilon=0.1 --json");
+    let share = clipped["terms"]["loss/M"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&share) && share > 0.0, "{clipped}");
+    let from_fit = value("bound askl-rademacher --model m --json");
+    let measured = value("bound askl-rademacher --model m --data toys.csv --json");
+    assert!((measured / from_fit - 1.0).abs() < 1e-6, "{measured} and {from_fit}");
+    place.run("bound mce-risk --data toys.csv").with_code(2);
 }

@@ -37,6 +37,9 @@ pub enum Field<'a> {
     Missing,
 }
 
+/// Bytes of a first line in which separators are looked for.
+const LOOKED_AT: u64 = 1 << 20;
+
 /// Text that stands for a missing value.
 const MISSING: [&str; 8] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"];
 
@@ -111,26 +114,48 @@ impl RowFile {
     /// A file, or standard input for `-`; its format by its suffix unless it is given.
     ///
     /// Standard input is delimited text unless its format is given, and is copied to a temporary
-    /// file, since rows are read more than once.
+    /// file, since rows are read more than once. Delimited text whose first line has no comma but
+    /// semicolons, or tabs, is separated by those.
     ///
     /// # Errors
     /// [`DataError::Io`]; [`DataError::Format`] for an unknown suffix or a folder.
-    pub fn open(path: &Path, format: Option<RowFormat>) -> Result<Self, DataError> {
+    pub fn open(path: &Path, given: Option<RowFormat>) -> Result<Self, DataError> {
         if path.as_os_str() == "-" {
-            return Self::spooled(std::io::stdin().lock(), "standard input", format);
+            return Self::spooled(std::io::stdin().lock(), "standard input", given);
         }
         let name = path.display().to_string();
         let metadata = std::fs::metadata(path).map_err(DataError::io(path))?;
         if metadata.is_dir() {
             return Err(DataError::format(&name, "is a folder, not a file"));
         }
-        let Some(format) = format.or_else(|| by_suffix(path)) else {
+        let Some(format) = given.or_else(|| by_suffix(path)) else {
             let known = ".csv, .tsv, .txt, .svm, .svmlight, .libsvm, .parquet, each also packed as \
                          .gz, .xz or .bz2; or name the format";
             let problem = format!("has an unknown suffix; known are {known}");
             return Err(DataError::format(&name, problem));
         };
-        Ok(Self { path: path.to_owned(), name, format, spool: None })
+        let mut file = Self { path: path.to_owned(), name, format, spool: None };
+        if given.is_none() {
+            file.look_at_separators()?;
+        }
+        Ok(file)
+    }
+
+    /// Takes the separator of the first line, if it is not the one expected.
+    fn look_at_separators(&mut self) -> Result<(), DataError> {
+        let RowFormat::Text(expected) = self.format else { return Ok(()) };
+        let mut line = Vec::new();
+        let mut reader = self.reader()?.take(LOOKED_AT);
+        reader.read_until(b'\n', &mut line).map_err(DataError::io(&self.path))?;
+        // What stands in quotes separates nothing.
+        let outside = line.split(|&byte| byte == b'"').step_by(2);
+        let outside: Vec<u8> = outside.flatten().copied().collect();
+        if !outside.contains(&expected)
+            && let Some(&other) = [b';', b'\t', b','].iter().find(|other| outside.contains(other))
+        {
+            self.format = RowFormat::Text(other);
+        }
+        Ok(())
     }
 
     /// The rows that `reader` gives, by way of a temporary file.
@@ -148,8 +173,16 @@ impl RowFile {
         file.flush().map_err(DataError::io(here))?;
         let spool = file.into_temp_path();
         let (path, name) = (spool.to_path_buf(), name.to_owned());
-        let format = format.unwrap_or(RowFormat::Text(b','));
-        Ok(Self { path, name, format, spool: Some(spool) })
+        let mut file = Self {
+            path,
+            name,
+            format: format.unwrap_or(RowFormat::Text(b',')),
+            spool: Some(spool),
+        };
+        if format.is_none() {
+            file.look_at_separators()?;
+        }
+        Ok(file)
     }
 
     /// How errors call it.
@@ -365,6 +398,23 @@ mod tests {
         assert_eq!(rows[2].1, ["", "3", "3", ""]);
         let file = RowFile::spooled(bytes.as_slice(), "f", Some(RowFormat::Parquet)).unwrap();
         assert_eq!(file.rows().unwrap().names().unwrap(), ["narrow", "wide", "whole", "kind"]);
+    }
+
+    #[test]
+    fn the_first_line_tells_the_separator_unless_it_is_given() {
+        for (text, format) in [
+            ("a;b\n1;2\n", b';'),
+            ("a\tb\n1\t2\n", b'\t'),
+            ("a;b,c\n1;2,3\n", b','),
+            ("\"a;b\",c\n1,2\n", b','),
+            ("\"a,b\";c\n1;2\n", b';'),
+            ("a\n1\n", b','),
+        ] {
+            let file = RowFile::spooled(text.as_bytes(), "f", None).unwrap();
+            assert_eq!(file.format(), RowFormat::Text(format), "{text:?}");
+        }
+        let given = RowFile::spooled(&b"a;b\n"[..], "f", Some(RowFormat::Text(b','))).unwrap();
+        assert_eq!(given.format(), RowFormat::Text(b','));
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub struct SchemaOptions {
 /// Levels of a column at most: more is no category but free text, or a number in disguise.
 const LEVELS: usize = 1000;
 
+/// Rows from which on a column that counts them is no accident.
+const COUNTED: usize = 20;
+
 /// Different numbers that can still be classes, see [`SchemaOptions::kind`].
 const CLASSES: usize = 50;
 
@@ -197,6 +200,8 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
 enum Seen {
     /// Only missing values so far.
     Nothing,
+    /// Whole numbers from 0 or 1 on, each the next of the one before, this the last.
+    Counting(f64),
     Numbers,
     Levels(HashSet<String>),
 }
@@ -263,7 +268,17 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
             let problem = format!("the target (column `{name}`) is missing; remove the row");
             return Err(DataError::line(file.name(), line, problem));
         }
-        targets.see(&field.text(), field.number());
+        let text = field.text();
+        if options.kind != Some(Kind::Classification) && decimal_comma(&text) {
+            let problem = format!(
+                "the target `{text}` (column `{}`) is a number with a comma; write {}, or ask for \
+                 classes (--task classification)",
+                names[target],
+                text.replace(',', ".")
+            );
+            return Err(DataError::line(file.name(), line, problem));
+        }
+        targets.see(&text, field.number());
         for (seen, &at) in seen.iter_mut().zip(&inputs) {
             look(seen, fields, at).map_err(|problem| {
                 DataError::line(file.name(), line, format!("column `{}` {problem}", names[at]))
@@ -273,32 +288,34 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     if count == 0 {
         return Err(wrong("holds no rows".to_owned()));
     }
-    let columns = inputs.iter().zip(seen).map(|(&at, seen)| {
-        let content = match seen {
-            Seen::Numbers => Holds::Numbers,
-            Seen::Nothing => {
-                return Err(wrong(format!(
-                    "column `{0}` is missing in every row; leave it out (--drop {0})",
-                    names[at]
-                )));
-            }
-            Seen::Levels(levels) if levels.is_empty() => {
-                return Err(wrong(format!(
-                    "column `{0}` is missing in every row; leave it out (--drop {0})",
-                    names[at]
-                )));
-            }
-            Seen::Levels(levels) => {
-                let mut levels: Vec<String> = levels.into_iter().collect();
-                sort_labels(&mut levels);
-                Holds::Categories { encoding: options.categories, levels }
-            }
-        };
+    let column = |(&at, seen): (&usize, Seen)| {
+        let content = conclude(seen, &names[at], count, options.categories).map_err(wrong)?;
         Ok(InputColumn { name: names[at].clone(), position: at, content })
-    });
-    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    };
+    let columns = inputs.iter().zip(seen).map(column).collect::<Result<Vec<_>, DataError>>()?;
     let target = targets.conclude(file, &names[target], target, count, options.kind)?;
     Ok((Schema { named, sparse: false, columns, dropped, target }, count))
+}
+
+/// What a column holds, after all rows.
+fn conclude(seen: Seen, name: &str, count: usize, encoding: Categories) -> Result<Holds, String> {
+    match seen {
+        Seen::Counting(_) if count >= COUNTED => {
+            tracing::warn!(
+                "column `{name}` counts the rows; is it an input? leave it out with --drop {name}"
+            );
+            Ok(Holds::Numbers)
+        }
+        Seen::Counting(_) | Seen::Numbers => Ok(Holds::Numbers),
+        Seen::Levels(levels) if !levels.is_empty() => {
+            let mut levels: Vec<String> = levels.into_iter().collect();
+            sort_labels(&mut levels);
+            Ok(Holds::Categories { encoding, levels })
+        }
+        Seen::Nothing | Seen::Levels(_) => {
+            Err(format!("column `{name}` is missing in every row; leave it out (--drop {name})"))
+        }
+    }
 }
 
 /// Takes note of a field; the first that is not missing decides what the column holds.
@@ -310,6 +327,12 @@ fn look(seen: &mut Seen, fields: &dyn Fields, at: usize) -> Result<(), String> {
     match seen {
         // Text where a number is due is found, and named, when the numbers are read.
         Seen::Numbers => {}
+        Seen::Counting(last) => {
+            *seen = match field.number() {
+                Some(value) if value.to_bits() == (*last + 1.0).to_bits() => Seen::Counting(value),
+                _ => Seen::Numbers,
+            };
+        }
         Seen::Levels(levels) => {
             let text = field.text();
             if !levels.contains(&text) {
@@ -321,10 +344,31 @@ fn look(seen: &mut Seen, fields: &dyn Fields, at: usize) -> Result<(), String> {
                 levels.insert(text);
             }
         }
-        Seen::Nothing if field.number().is_some() => *seen = Seen::Numbers,
-        Seen::Nothing => *seen = Seen::Levels(HashSet::from([field.text()])),
+        Seen::Nothing if field.number().is_some() => {
+            let first = field.number().filter(|value| [0.0, 1.0].contains(value));
+            *seen = first.map_or(Seen::Numbers, Seen::Counting);
+        }
+        Seen::Nothing => {
+            let text = field.text();
+            if decimal_comma(&text) {
+                return Err(format!(
+                    "holds `{text}`, a number with a comma; write {}, or name the column a category \
+                     (--categorical)",
+                    text.replace(',', ".")
+                ));
+            }
+            *seen = Seen::Levels(HashSet::from([text]));
+        }
     }
     Ok(())
+}
+
+/// Whether a text is digits with one comma among them: a number in another country's way, or with its
+/// thousands apart. As a category it would be a silent mistake.
+fn decimal_comma(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    unsigned.split_once(',').is_some_and(|(whole, rest)| digits(whole) && digits(rest))
 }
 
 /// The names of a text table's columns, and whether the first row gives them.

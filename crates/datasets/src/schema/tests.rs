@@ -104,6 +104,16 @@ fn what_cannot_be_learned_from_is_refused() {
         ("a,a,y\n1,2,3\n", &plain, "has two columns called `a`"),
         ("y\n1\n2\n", &plain, "needs at least one input column"),
         (
+            "a;y\n1,5;2\n",
+            &plain,
+            "f.csv:2: column `a` holds `1,5`, a number with a comma; write 1.5",
+        ),
+        (
+            "a;y\n1;2,25\n",
+            &plain,
+            "f.csv:2: the target `2,25` (column `y`) is a number with a comma",
+        ),
+        (
             "a,b,y\n1,,1\n2,,2\n",
             &plain,
             "column `b` is missing in every row; leave it out (--drop b)",

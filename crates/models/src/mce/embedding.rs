@@ -122,6 +122,10 @@ impl Predictor for Embedding {
         decision
     }
 
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        self.kernel().diagonal(inputs).mean()
+    }
+
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         Some(clip_normalised(self.decision(inputs)))
     }

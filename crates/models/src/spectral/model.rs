@@ -277,6 +277,9 @@ impl<F: Scalar> Predictor for Spectral<F> {
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         self.model.scores(inputs)
     }
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        Some(self.model.mean_feature_norm(inputs))
+    }
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         self.softmax.then(|| {
             let mut shares = self.model.scores(inputs);

@@ -1,7 +1,7 @@
 use super::legend::Entry;
 use super::{Frame, NOTE, bars};
-use crate::canvas::{CARD, Canvas, INK, MUTED, PALETTE, Pen, Point};
-use crate::{Mark, Panel, RenderError, Series, Style};
+use crate::canvas::{self, CARD, Canvas, INK, MUTED, PALETTE, Pen, Point};
+use crate::{Mark, Panel, Raster, RenderError, Series, Style};
 use plotters::prelude::{DrawingBackend, RGBColor};
 use plotters::style::text_anchor::{HPos, VPos};
 
@@ -19,6 +19,9 @@ pub(super) fn draw<DB: DrawingBackend>(
         entry.expect("each label has an entry")
     };
     let panel = frame.panel;
+    if let Some(raster) = &panel.raster {
+        map(frame, raster, canvas)?;
+    }
     for series in &panel.series {
         if matches!(series.style, Style::Line | Style::LinePoints | Style::Dashed) {
             band(frame, series, look(series).color, canvas)?;
@@ -58,6 +61,28 @@ pub(super) fn draw<DB: DrawingBackend>(
                 star(at, color, canvas)?;
             }
         }
+    }
+    Ok(())
+}
+
+/// The cells of a map that lie inside the frame, in colours that the page does not change.
+fn map<DB: DrawingBackend>(
+    frame: &Frame,
+    raster: &Raster,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    for (row, first, end, color) in raster.runs() {
+        let (from, to) = raster.corners(row, first, end);
+        let (Some(from), Some(to)) = (frame.at(from), frame.at(to)) else { continue };
+        let x = |x: f64| x.clamp(frame.from.0, frame.to.0);
+        let y = |y: f64| y.clamp(frame.from.1, frame.to.1);
+        let RGBColor(red, green, blue) = color;
+        let color = if canvas::RESERVED.contains(&color) {
+            RGBColor(red, green, blue.wrapping_sub(1))
+        } else {
+            color
+        };
+        canvas.rectangle((x(from.0), y(to.1)), (x(to.0), y(from.1)), color)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Tables, figures, reports and frames from outside, in one program: linking is the slow part.
 
+mod browser;
 mod figures;
 mod frames;
 mod report;

@@ -1,8 +1,6 @@
+use crate::browser::{browse, hold_to_the_law};
 use crate::sample;
 use mercer_render::{Block, Diagram, Finding, RenderError, Report, Section, Table};
-use serde_json::Value;
-use std::path::Path;
-use std::process::Command;
 
 #[test]
 fn the_page_loads_nothing() {
@@ -58,43 +56,15 @@ fn no_text_of_a_report_becomes_markup() {
     assert_eq!(html.matches("<script").count(), 1);
 }
 
-/// What headless Chromium makes of a page after a script ran in it: the script's value, as JSON.
-/// `None`, with a word on stderr, where Chromium is not installed.
-fn browse(html: &str, fragment: &str, script: &str) -> Option<Value> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    if !std::env::split_paths(&path).any(|folder| folder.join("chromium").is_file()) {
-        eprintln!("chromium is not on PATH: the page was not opened in a browser");
-        return None;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("index.html");
-    let probe = format!(
-        "<script>document.documentElement.dataset.probe=JSON.stringify((()=>{{{script}}})())</script></body>"
-    );
-    std::fs::write(&file, html.replace("</body>", &probe)).unwrap();
-    let dom = chromium(folder.path(), &format!("file://{}#{fragment}", file.display()));
-    let value =
-        dom.split_once("data-probe=\"").expect("the script ran").1.split_once('"').unwrap().0;
-    let value = value.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">");
-    Some(serde_json::from_str(&value.replace("&amp;", "&")).unwrap())
-}
-
-fn chromium(folder: &Path, address: &str) -> String {
-    let output = Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-        .args(["--window-size=600,900", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
-        .arg(address)
-        .output()
-        .expect("chromium starts");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
 /// First cells of the rows of the accuracy table that are shown.
 const ROWS: &str =
     "const rows = () => [...document.querySelectorAll('#demo-table2 tbody tr:not(.section)')]
     .filter((row) => !row.hidden).map((row) => row.cells[0].textContent);";
+
+#[test]
+fn in_a_browser_the_page_keeps_the_laws_of_every_page() {
+    hold_to_the_law(&sample::report().unwrap().to_html().unwrap());
+}
 
 #[test]
 fn in_a_browser_tables_sort_by_click_up_down_and_back() {
