@@ -1,13 +1,13 @@
 mod curves;
+mod looks;
+mod scores;
+
+pub(crate) use scores::ENOUGH;
 
 use crate::cell::StudyCell;
-use crate::{Desk, ExperimentError, compare};
+use crate::{Desk, ExperimentError};
 use mercer_harness::Variant;
-use mercer_records::CurvePoint;
-use mercer_render::probability;
-use mercer_statistics::{summarise, wilcoxon_signed_rank};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A sentence of a paper, turned into a check.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -323,33 +323,35 @@ impl Check {
 
     fn on(&self, cells: &[&StudyCell]) -> Result<(Holds, String), ExperimentError> {
         match self {
-            Self::Beats { better, worse, datasets, .. } => beats(cells, better, worse, datasets),
+            Self::Beats { better, worse, datasets, .. } => {
+                scores::beats(cells, better, worse, datasets)
+            }
             Self::BeatsThere { dataset, better, worse, .. } => {
-                beats_there(cells, dataset, better, worse)
+                scores::beats_there(cells, dataset, better, worse)
             }
             Self::AlwaysAhead { dataset, better, rivals, value, larger, .. } => {
-                Ok(always_ahead(cells, dataset, better, rivals, value, *larger))
+                Ok(looks::always_ahead(cells, dataset, better, rivals, value, *larger))
             }
             Self::GoesWith { dataset, methods, value, .. } => {
-                Ok(goes_with(cells, dataset, methods, value))
+                Ok(looks::goes_with(cells, dataset, methods, value))
             }
-            Self::NeverWorse { method, methods, .. } => never_worse(cells, method, methods),
+            Self::NeverWorse { method, methods, .. } => scores::never_worse(cells, method, methods),
             Self::Steadier { steadier, shakier, .. } => {
                 let deviation = |cell: &StudyCell| {
                     cell.score().filter(|score| score.repeats > 1).map(|score| score.std)
                 };
-                smaller(cells, steadier, shakier, "deviation", &deviation)
+                scores::smaller(cells, steadier, shakier, "deviation", &deviation)
             }
             Self::Tighter { tighter, looser, .. } => {
-                smaller(cells, tighter, looser, "bound", &rademacher)
+                scores::smaller(cells, tighter, looser, "bound", &scores::rademacher)
             }
             Self::LargerThere { better, worse, datasets, .. } => {
-                larger_there(cells, better, worse, datasets)
+                scores::larger_there(cells, better, worse, datasets)
             }
             Self::CurveAhead { method, better, worse, larger, .. } => {
-                Ok(curve_ahead(cells, method, better, worse, *larger))
+                Ok(looks::curve_ahead(cells, method, better, worse, *larger))
             }
-            Self::CurveFalls { method, value, .. } => Ok(curve_falls(cells, method, value)),
+            Self::CurveFalls { method, value, .. } => Ok(looks::curve_falls(cells, method, value)),
             Self::Ordered { dataset, method, values, .. } => {
                 Ok(curves::ordered(cells, dataset, method, values))
             }
@@ -369,80 +371,6 @@ impl Check {
     }
 }
 
-/// The curves of a method, one a repeat and cell.
-fn curves_of<'a>(cells: &[&'a StudyCell], method: &str) -> Vec<&'a [CurvePoint]> {
-    let own = cells.iter().copied().filter(|cell| cell.key().method == method);
-    let curves = own.flat_map(StudyCell::records).map(|record| record.result.curve.as_slice());
-    curves.filter(|curve| !curve.is_empty()).collect()
-}
-
-/// Mean of `better` minus `worse` over the points of a curve and over what both stand for.
-fn mean_gain(curve: &[CurvePoint], better: &str, worse: &str) -> Option<f64> {
-    let mut gains = Vec::new();
-    for values in curve.iter().map(|point| &point.values) {
-        for (name, value) in values {
-            let Some(rest) = name.strip_prefix(better) else { continue };
-            if !rest.is_empty() && !rest.starts_with(' ') {
-                continue;
-            }
-            if let Some(other) = values.get(&format!("{worse}{rest}")) {
-                gains.push(value - other);
-            }
-        }
-    }
-    summarise(&gains).map(|spread| spread.mean)
-}
-
-fn curve_ahead(
-    cells: &[&StudyCell],
-    method: &str,
-    better: &str,
-    worse: &str,
-    larger: bool,
-) -> (Holds, String) {
-    let sign = if larger { 1.0 } else { -1.0 };
-    let gains: Vec<f64> = curves_of(cells, method)
-        .into_iter()
-        .filter_map(|curve| Some(sign * mean_gain(curve, better, worse)?))
-        .collect();
-    let Some(spread) = summarise(&gains) else {
-        return (Holds::NotRun, "no curves".to_owned());
-    };
-    if spread.count < 2 {
-        return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean));
-    }
-    let half = 1.96 * spread.standard_error();
-    let holds = if spread.mean - half > 0.0 {
-        Holds::Yes
-    } else if spread.mean + half < 0.0 {
-        Holds::No
-    } else {
-        Holds::Undecided
-    };
-    let numbers = format!(
-        "mean gain {:.4} ± {half:.4} (95 % interval) over {} curves",
-        spread.mean, spread.count
-    );
-    (holds, numbers)
-}
-
-fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (Holds, String) {
-    let ends: Vec<(f64, f64)> = curves_of(cells, method)
-        .into_iter()
-        .filter_map(|curve| {
-            let mut along = curve.iter().filter_map(|point| point.values.get(value).copied());
-            let first = along.next()?;
-            Some((first, along.next_back().unwrap_or(first)))
-        })
-        .collect();
-    if ends.is_empty() {
-        return (Holds::NotRun, "no curves".to_owned());
-    }
-    let falling = ends.iter().filter(|(first, last)| last < first).count();
-    let holds = if falling == ends.len() { Holds::Yes } else { Holds::No };
-    (holds, format!("falls along {falling} of {} curves", ends.len()))
-}
-
 fn of<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a StudyCell> {
     let found = cells
         .iter()
@@ -459,274 +387,4 @@ fn datasets_of(cells: &[&StudyCell]) -> Vec<String> {
         }
     }
     names
-}
-
-fn beats(
-    cells: &[&StudyCell],
-    better: &str,
-    worse: &str,
-    only: &[String],
-) -> Result<(Holds, String), ExperimentError> {
-    let mut gains = Vec::new();
-    let (mut wins, mut losses) = (0, 0);
-    for dataset in datasets_of(cells) {
-        if !only.is_empty() && !only.contains(&dataset) {
-            continue;
-        }
-        let (Some(a), Some(b)) = (of(cells, &dataset, better), of(cells, &dataset, worse)) else {
-            continue;
-        };
-        let Some(test) = compare(a, b)? else { continue };
-        let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
-        wins += usize::from(gain > 0.0 && !test.degenerate && test.p_corrected < 0.05);
-        losses += usize::from(gain < 0.0 && !test.degenerate && test.p_corrected < 0.05);
-        gains.push(gain);
-    }
-    if gains.is_empty() {
-        return Ok((Holds::NotRun, "no records".to_owned()));
-    }
-    let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
-    let (holds, p) = over_datasets(&gains)?;
-    let numbers = format!(
-        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %); Wilcoxon over datasets p = {}",
-        gains.len(),
-        probability(p)
-    );
-    Ok((holds, numbers))
-}
-
-fn beats_there(
-    cells: &[&StudyCell],
-    dataset: &str,
-    better: &str,
-    worse: &str,
-) -> Result<(Holds, String), ExperimentError> {
-    let (Some(a), Some(b)) = (of(cells, dataset, better), of(cells, dataset, worse)) else {
-        return Ok((Holds::NotRun, "no records".to_owned()));
-    };
-    let Some(test) = compare(a, b)? else {
-        return Ok((Holds::Undecided, "no common repeats".to_owned()));
-    };
-    let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
-    let holds = match test.p_corrected < 0.05 {
-        true if gain > 0.0 => Holds::Yes,
-        true if gain < 0.0 => Holds::No,
-        _ => Holds::Undecided,
-    };
-    Ok((holds, format!("mean gain {gain:.2}, corrected p = {}", probability(test.p_corrected))))
-}
-
-/// What the signed rank test says of gains, one a dataset, with its p.
-fn over_datasets(gains: &[f64]) -> Result<(Holds, f64), ExperimentError> {
-    let test = wilcoxon_signed_rank(gains)?;
-    let p = test.p_two_sided;
-    let holds = match test.positive_ranks.total_cmp(&test.negative_ranks) {
-        std::cmp::Ordering::Greater if p < 0.05 => Holds::Yes,
-        std::cmp::Ordering::Less if p < 0.05 => Holds::No,
-        _ => Holds::Undecided,
-    };
-    Ok((holds, p))
-}
-
-/// Whether a positive number is smaller for `first` than for `second`, over the datasets.
-fn smaller(
-    cells: &[&StudyCell],
-    first: &str,
-    second: &str,
-    name: &str,
-    number: &dyn Fn(&StudyCell) -> Option<f64>,
-) -> Result<(Holds, String), ExperimentError> {
-    let mut ratios = Vec::new();
-    for dataset in datasets_of(cells) {
-        let side = |method: &str| of(cells, &dataset, method).and_then(number);
-        if let (Some(a), Some(b)) = (side(first), side(second))
-            && a > 0.0
-            && b > 0.0
-        {
-            ratios.push(a / b);
-        }
-    }
-    let Some(spread) = summarise(&ratios) else {
-        return Ok((Holds::NotRun, "no records".to_owned()));
-    };
-    let gains: Vec<f64> = ratios.iter().map(|ratio| -ratio.ln()).collect();
-    let (holds, p) = over_datasets(&gains)?;
-    let below = ratios.iter().filter(|ratio| **ratio < 1.0).count();
-    let numbers = format!(
-        "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}; Wilcoxon over datasets p = {}",
-        ratios.len(),
-        spread.median,
-        spread.min,
-        spread.max,
-        probability(p)
-    );
-    Ok((holds, numbers))
-}
-
-/// The Rademacher bound (11) at the end of training but for `√(K/n)`, which all methods share.
-fn rademacher(cell: &StudyCell) -> Option<f64> {
-    let mean = |name: &str| {
-        let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| value).collect();
-        summarise(&values).map(|summary| summary.mean)
-    };
-    Some(mean("trace-norm")? * mean("feature-norm-squared")?.sqrt())
-}
-
-fn larger_there(
-    cells: &[&StudyCell],
-    better: &str,
-    worse: &str,
-    there: &[String],
-) -> Result<(Holds, String), ExperimentError> {
-    let (mut named, mut others) = (Vec::new(), Vec::new());
-    let mut metric = None;
-    for dataset in there {
-        let (Some(a), Some(b)) = (of(cells, dataset, better), of(cells, dataset, worse)) else {
-            return Ok((Holds::NotRun, format!("no records of {dataset}")));
-        };
-        metric = Some(a.metric());
-        named.extend(gain(a, b)?);
-    }
-    for dataset in datasets_of(cells).into_iter().filter(|name| !there.contains(name)) {
-        let (Some(a), Some(b)) = (of(cells, &dataset, better), of(cells, &dataset, worse)) else {
-            continue;
-        };
-        if metric == Some(a.metric()) {
-            others.extend(gain(a, b)?);
-        }
-    }
-    let (Some(named), Some(others)) = (summarise(&named), summarise(&others)) else {
-        return Ok((Holds::NotRun, "no records to compare with".to_owned()));
-    };
-    // Two datasets against a few others: the means can be printed, but nothing tests them.
-    let holds = Holds::Undecided;
-    let numbers = format!(
-        "mean gain {:.2} there ({:.2} to {:.2}), {:.2} on {} others ({:.2} to {:.2}); too few datasets for a test",
-        named.mean, named.min, named.max, others.mean, others.count, others.min, others.max
-    );
-    Ok((holds, numbers))
-}
-
-/// Mean paired gain of `a` over `b`: positive if it is better.
-fn gain(a: &StudyCell, b: &StudyCell) -> Result<Option<f64>, ExperimentError> {
-    let sign = if a.metric().larger_is_better() { 1.0 } else { -1.0 };
-    Ok(compare(a, b)?.map(|test| sign * test.difference))
-}
-
-/// Step and value along training, of the first repeat that has a curve.
-fn curve(cell: &StudyCell, value: &str) -> BTreeMap<u64, f64> {
-    let record = cell.records().find(|record| !record.result.curve.is_empty());
-    record.map_or_else(BTreeMap::new, |record| {
-        let points = record.result.curve.iter();
-        points.filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
-    })
-}
-
-fn always_ahead(
-    cells: &[&StudyCell],
-    dataset: &str,
-    better: &str,
-    rivals: &[String],
-    value: &str,
-    larger: bool,
-) -> (Holds, String) {
-    let leader = of(cells, dataset, better).map(|cell| curve(cell, value)).unwrap_or_default();
-    let others: Vec<BTreeMap<u64, f64>> =
-        rivals.iter().filter_map(|rival| Some(curve(of(cells, dataset, rival)?, value))).collect();
-    if leader.is_empty() || others.len() < rivals.len() {
-        return (Holds::NotRun, "no curves".to_owned());
-    }
-    let leads = |step: &u64, own: f64| {
-        others
-            .iter()
-            .filter_map(|other| other.get(step))
-            .all(|&theirs| if larger { own > theirs } else { own < theirs })
-    };
-    let ahead = leader.iter().filter(|(step, own)| leads(step, **own)).count();
-    let holds = if ahead == leader.len() { Holds::Yes } else { Holds::No };
-    (holds, format!("ahead of all others at {ahead} of {} looks", leader.len()))
-}
-
-fn goes_with(
-    cells: &[&StudyCell],
-    dataset: &str,
-    methods: &[String],
-    value: &str,
-) -> (Holds, String) {
-    let ends: Vec<(f64, f64)> = methods
-        .iter()
-        .filter_map(|method| {
-            let cell = of(cells, dataset, method)?;
-            let last = |name: &str| curve(cell, name).last_entry().map(|entry| *entry.get());
-            Some((last(value)?, last("accuracy")?))
-        })
-        .collect();
-    if ends.len() < methods.len() {
-        return (Holds::NotRun, "no curves".to_owned());
-    }
-    let mut concordant = 0;
-    let mut pairs = 0;
-    for (i, a) in ends.iter().enumerate() {
-        for b in &ends[i + 1..] {
-            pairs += 1;
-            concordant += usize::from((a.0 < b.0) == (a.1 > b.1));
-        }
-    }
-    let holds = if concordant == pairs { Holds::Yes } else { Holds::No };
-    let numbers = format!(
-        "smaller {value} goes with higher accuracy in {concordant} of {pairs} pairs of methods at the end of training"
-    );
-    (holds, numbers)
-}
-
-/// Repeats from which "not significantly worse" says something.
-pub(crate) const ENOUGH: usize = 10;
-
-fn never_worse(
-    cells: &[&StudyCell],
-    method: &str,
-    methods: &[String],
-) -> Result<(Holds, String), ExperimentError> {
-    let (mut rows, mut best, mut level, mut worse) = (0, 0, 0, Vec::new());
-    let mut fewest = usize::MAX;
-    for dataset in datasets_of(cells) {
-        let row: Vec<&StudyCell> =
-            methods.iter().filter_map(|name| of(cells, &dataset, name)).collect();
-        let Some(own) = of(cells, &dataset, method) else { continue };
-        if row.len() < methods.len() {
-            continue;
-        }
-        rows += 1;
-        let repeats = row.iter().filter_map(|cell| cell.score()).map(|score| score.repeats);
-        fewest = repeats.fold(fewest, usize::min);
-        let score = |cell: &StudyCell| cell.score().map_or(f64::NAN, |score| score.mean);
-        let top = row
-            .iter()
-            .copied()
-            .reduce(|top, cell| if cell.better(score(cell), score(top)) { cell } else { top });
-        let Some(top) = top else { continue };
-        if top.key().method == method {
-            best += 1;
-        } else if compare(own, top)?.is_some_and(|test| !test.degenerate && test.p_corrected < 0.05)
-        {
-            worse.push(dataset);
-        } else {
-            level += 1;
-        }
-    }
-    if rows == 0 {
-        return Ok((Holds::NotRun, "no records".to_owned()));
-    }
-    // "Not significantly worse" is cheap with few repeats: it then shows nothing.
-    let holds = match (fewest < ENOUGH, worse.len() * 4 > rows, best * 2 > rows) {
-        (_, true, _) => Holds::No,
-        (false, false, true) if worse.is_empty() => Holds::Yes,
-        _ => Holds::Undecided,
-    };
-    let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
-    let numbers = format!(
-        "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
-        worse.len()
-    );
-    Ok((holds, numbers))
 }

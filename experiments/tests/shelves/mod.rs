@@ -61,6 +61,9 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
     if method == "known-kernel" {
         return (0..8).map(|step| known_kernel(step, number)).collect();
     }
+    if method == "pixel-lengths" {
+        return (0..784).map(|place| pixel(place, number)).collect();
+    }
     let point = |step: u64| {
         let values = [
             "error 0",
@@ -93,6 +96,14 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
         CurvePoint { step, epoch: 0.0, values: values.into() }
     };
     [0, 10, 100, 1000].map(point).into()
+}
+
+/// A pixel of an image of 28 by 28; the outermost are blank.
+fn pixel(place: u64, number: f64) -> CurvePoint {
+    let inside = |at: u64| (1..27).contains(&at);
+    let deviation = if inside(place % 28) && inside(place / 28) { number } else { 0.0 };
+    let values = [("length", 1.0 + number + place as f64), ("deviation", deviation)];
+    CurvePoint { step: place, epoch: 0.0, values: values.map(|(n, v)| (n.to_owned(), v)).into() }
 }
 
 /// Two targets in four ways.

@@ -1,0 +1,147 @@
+//! Claims about what was looked at along training, repeat by repeat.
+
+use super::{Holds, of};
+use crate::cell::StudyCell;
+use mercer_records::CurvePoint;
+use mercer_statistics::summarise;
+use std::collections::BTreeMap;
+
+/// The curves of a method, one a repeat and cell.
+fn curves_of<'a>(cells: &[&'a StudyCell], method: &str) -> Vec<&'a [CurvePoint]> {
+    let own = cells.iter().copied().filter(|cell| cell.key().method == method);
+    let curves = own.flat_map(StudyCell::records).map(|record| record.result.curve.as_slice());
+    curves.filter(|curve| !curve.is_empty()).collect()
+}
+
+/// Mean of `better` minus `worse` over the points of a curve and over what both stand for.
+fn mean_gain(curve: &[CurvePoint], better: &str, worse: &str) -> Option<f64> {
+    let mut gains = Vec::new();
+    for values in curve.iter().map(|point| &point.values) {
+        for (name, value) in values {
+            let Some(rest) = name.strip_prefix(better) else { continue };
+            if !rest.is_empty() && !rest.starts_with(' ') {
+                continue;
+            }
+            if let Some(other) = values.get(&format!("{worse}{rest}")) {
+                gains.push(value - other);
+            }
+        }
+    }
+    summarise(&gains).map(|spread| spread.mean)
+}
+
+pub(super) fn curve_ahead(
+    cells: &[&StudyCell],
+    method: &str,
+    better: &str,
+    worse: &str,
+    larger: bool,
+) -> (Holds, String) {
+    let sign = if larger { 1.0 } else { -1.0 };
+    let gains: Vec<f64> = curves_of(cells, method)
+        .into_iter()
+        .filter_map(|curve| Some(sign * mean_gain(curve, better, worse)?))
+        .collect();
+    let Some(spread) = summarise(&gains) else {
+        return (Holds::NotRun, "no curves".to_owned());
+    };
+    if spread.count < 2 {
+        return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean));
+    }
+    let half = 1.96 * spread.standard_error();
+    let holds = if spread.mean - half > 0.0 {
+        Holds::Yes
+    } else if spread.mean + half < 0.0 {
+        Holds::No
+    } else {
+        Holds::Undecided
+    };
+    let numbers = format!(
+        "mean gain {:.4} ± {half:.4} (95 % interval) over {} curves",
+        spread.mean, spread.count
+    );
+    (holds, numbers)
+}
+
+pub(super) fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (Holds, String) {
+    let ends: Vec<(f64, f64)> = curves_of(cells, method)
+        .into_iter()
+        .filter_map(|curve| {
+            let mut along = curve.iter().filter_map(|point| point.values.get(value).copied());
+            let first = along.next()?;
+            Some((first, along.next_back().unwrap_or(first)))
+        })
+        .collect();
+    if ends.is_empty() {
+        return (Holds::NotRun, "no curves".to_owned());
+    }
+    let falling = ends.iter().filter(|(first, last)| last < first).count();
+    let holds = if falling == ends.len() { Holds::Yes } else { Holds::No };
+    (holds, format!("falls along {falling} of {} curves", ends.len()))
+}
+
+/// Step and value along training, of the first repeat that has a curve.
+fn curve(cell: &StudyCell, value: &str) -> BTreeMap<u64, f64> {
+    let record = cell.records().find(|record| !record.result.curve.is_empty());
+    record.map_or_else(BTreeMap::new, |record| {
+        let points = record.result.curve.iter();
+        points.filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
+    })
+}
+
+pub(super) fn always_ahead(
+    cells: &[&StudyCell],
+    dataset: &str,
+    better: &str,
+    rivals: &[String],
+    value: &str,
+    larger: bool,
+) -> (Holds, String) {
+    let leader = of(cells, dataset, better).map(|cell| curve(cell, value)).unwrap_or_default();
+    let others: Vec<BTreeMap<u64, f64>> =
+        rivals.iter().filter_map(|rival| Some(curve(of(cells, dataset, rival)?, value))).collect();
+    if leader.is_empty() || others.len() < rivals.len() {
+        return (Holds::NotRun, "no curves".to_owned());
+    }
+    let leads = |step: &u64, own: f64| {
+        others
+            .iter()
+            .filter_map(|other| other.get(step))
+            .all(|&theirs| if larger { own > theirs } else { own < theirs })
+    };
+    let ahead = leader.iter().filter(|(step, own)| leads(step, **own)).count();
+    let holds = if ahead == leader.len() { Holds::Yes } else { Holds::No };
+    (holds, format!("ahead of all others at {ahead} of {} looks", leader.len()))
+}
+
+pub(super) fn goes_with(
+    cells: &[&StudyCell],
+    dataset: &str,
+    methods: &[String],
+    value: &str,
+) -> (Holds, String) {
+    let ends: Vec<(f64, f64)> = methods
+        .iter()
+        .filter_map(|method| {
+            let cell = of(cells, dataset, method)?;
+            let last = |name: &str| curve(cell, name).last_entry().map(|entry| *entry.get());
+            Some((last(value)?, last("accuracy")?))
+        })
+        .collect();
+    if ends.len() < methods.len() {
+        return (Holds::NotRun, "no curves".to_owned());
+    }
+    let mut concordant = 0;
+    let mut pairs = 0;
+    for (i, a) in ends.iter().enumerate() {
+        for b in &ends[i + 1..] {
+            pairs += 1;
+            concordant += usize::from((a.0 < b.0) == (a.1 > b.1));
+        }
+    }
+    let holds = if concordant == pairs { Holds::Yes } else { Holds::No };
+    let numbers = format!(
+        "smaller {value} goes with higher accuracy in {concordant} of {pairs} pairs of methods at the end of training"
+    );
+    (holds, numbers)
+}

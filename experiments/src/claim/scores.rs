@@ -1,0 +1,211 @@
+//! Claims about scores, one number a dataset and method.
+
+use super::{Holds, datasets_of, of};
+use crate::cell::StudyCell;
+use crate::{ExperimentError, compare};
+use mercer_render::probability;
+use mercer_statistics::{summarise, wilcoxon_signed_rank};
+
+pub(super) fn beats(
+    cells: &[&StudyCell],
+    better: &str,
+    worse: &str,
+    only: &[String],
+) -> Result<(Holds, String), ExperimentError> {
+    let mut gains = Vec::new();
+    let (mut wins, mut losses) = (0, 0);
+    for dataset in datasets_of(cells) {
+        if !only.is_empty() && !only.contains(&dataset) {
+            continue;
+        }
+        let (Some(a), Some(b)) = (of(cells, &dataset, better), of(cells, &dataset, worse)) else {
+            continue;
+        };
+        let Some(test) = compare(a, b)? else { continue };
+        let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
+        wins += usize::from(gain > 0.0 && !test.degenerate && test.p_corrected < 0.05);
+        losses += usize::from(gain < 0.0 && !test.degenerate && test.p_corrected < 0.05);
+        gains.push(gain);
+    }
+    if gains.is_empty() {
+        return Ok((Holds::NotRun, "no records".to_owned()));
+    }
+    let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
+    let (holds, p) = over_datasets(&gains)?;
+    let numbers = format!(
+        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %); Wilcoxon over datasets p = {}",
+        gains.len(),
+        probability(p)
+    );
+    Ok((holds, numbers))
+}
+
+pub(super) fn beats_there(
+    cells: &[&StudyCell],
+    dataset: &str,
+    better: &str,
+    worse: &str,
+) -> Result<(Holds, String), ExperimentError> {
+    let (Some(a), Some(b)) = (of(cells, dataset, better), of(cells, dataset, worse)) else {
+        return Ok((Holds::NotRun, "no records".to_owned()));
+    };
+    let Some(test) = compare(a, b)? else {
+        return Ok((Holds::Undecided, "no common repeats".to_owned()));
+    };
+    let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
+    let holds = match test.p_corrected < 0.05 {
+        true if gain > 0.0 => Holds::Yes,
+        true if gain < 0.0 => Holds::No,
+        _ => Holds::Undecided,
+    };
+    Ok((holds, format!("mean gain {gain:.2}, corrected p = {}", probability(test.p_corrected))))
+}
+
+/// What the signed rank test says of gains, one a dataset, with its p.
+fn over_datasets(gains: &[f64]) -> Result<(Holds, f64), ExperimentError> {
+    let test = wilcoxon_signed_rank(gains)?;
+    let p = test.p_two_sided;
+    let holds = match test.positive_ranks.total_cmp(&test.negative_ranks) {
+        std::cmp::Ordering::Greater if p < 0.05 => Holds::Yes,
+        std::cmp::Ordering::Less if p < 0.05 => Holds::No,
+        _ => Holds::Undecided,
+    };
+    Ok((holds, p))
+}
+
+/// Whether a positive number is smaller for `first` than for `second`, over the datasets.
+pub(super) fn smaller(
+    cells: &[&StudyCell],
+    first: &str,
+    second: &str,
+    name: &str,
+    number: &dyn Fn(&StudyCell) -> Option<f64>,
+) -> Result<(Holds, String), ExperimentError> {
+    let mut ratios = Vec::new();
+    for dataset in datasets_of(cells) {
+        let side = |method: &str| of(cells, &dataset, method).and_then(number);
+        if let (Some(a), Some(b)) = (side(first), side(second))
+            && a > 0.0
+            && b > 0.0
+        {
+            ratios.push(a / b);
+        }
+    }
+    let Some(spread) = summarise(&ratios) else {
+        return Ok((Holds::NotRun, "no records".to_owned()));
+    };
+    let gains: Vec<f64> = ratios.iter().map(|ratio| -ratio.ln()).collect();
+    let (holds, p) = over_datasets(&gains)?;
+    let below = ratios.iter().filter(|ratio| **ratio < 1.0).count();
+    let numbers = format!(
+        "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}; Wilcoxon over datasets p = {}",
+        ratios.len(),
+        spread.median,
+        spread.min,
+        spread.max,
+        probability(p)
+    );
+    Ok((holds, numbers))
+}
+
+/// The Rademacher bound (11) at the end of training but for `√(K/n)`, which all methods share.
+pub(super) fn rademacher(cell: &StudyCell) -> Option<f64> {
+    let mean = |name: &str| {
+        let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| value).collect();
+        summarise(&values).map(|summary| summary.mean)
+    };
+    Some(mean("trace-norm")? * mean("feature-norm-squared")?.sqrt())
+}
+
+pub(super) fn larger_there(
+    cells: &[&StudyCell],
+    better: &str,
+    worse: &str,
+    there: &[String],
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut named, mut others) = (Vec::new(), Vec::new());
+    let mut metric = None;
+    for dataset in there {
+        let (Some(a), Some(b)) = (of(cells, dataset, better), of(cells, dataset, worse)) else {
+            return Ok((Holds::NotRun, format!("no records of {dataset}")));
+        };
+        metric = Some(a.metric());
+        named.extend(gain(a, b)?);
+    }
+    for dataset in datasets_of(cells).into_iter().filter(|name| !there.contains(name)) {
+        let (Some(a), Some(b)) = (of(cells, &dataset, better), of(cells, &dataset, worse)) else {
+            continue;
+        };
+        if metric == Some(a.metric()) {
+            others.extend(gain(a, b)?);
+        }
+    }
+    let (Some(named), Some(others)) = (summarise(&named), summarise(&others)) else {
+        return Ok((Holds::NotRun, "no records to compare with".to_owned()));
+    };
+    // Two datasets against a few others: the means can be printed, but nothing tests them.
+    let holds = Holds::Undecided;
+    let numbers = format!(
+        "mean gain {:.2} there ({:.2} to {:.2}), {:.2} on {} others ({:.2} to {:.2}); too few datasets for a test",
+        named.mean, named.min, named.max, others.mean, others.count, others.min, others.max
+    );
+    Ok((holds, numbers))
+}
+
+/// Mean paired gain of `a` over `b`: positive if it is better.
+fn gain(a: &StudyCell, b: &StudyCell) -> Result<Option<f64>, ExperimentError> {
+    let sign = if a.metric().larger_is_better() { 1.0 } else { -1.0 };
+    Ok(compare(a, b)?.map(|test| sign * test.difference))
+}
+
+/// Repeats from which "not significantly worse" says something.
+pub(crate) const ENOUGH: usize = 10;
+
+pub(super) fn never_worse(
+    cells: &[&StudyCell],
+    method: &str,
+    methods: &[String],
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut rows, mut best, mut level, mut worse) = (0, 0, 0, Vec::new());
+    let mut fewest = usize::MAX;
+    for dataset in datasets_of(cells) {
+        let row: Vec<&StudyCell> =
+            methods.iter().filter_map(|name| of(cells, &dataset, name)).collect();
+        let Some(own) = of(cells, &dataset, method) else { continue };
+        if row.len() < methods.len() {
+            continue;
+        }
+        rows += 1;
+        let repeats = row.iter().filter_map(|cell| cell.score()).map(|score| score.repeats);
+        fewest = repeats.fold(fewest, usize::min);
+        let score = |cell: &StudyCell| cell.score().map_or(f64::NAN, |score| score.mean);
+        let top = row
+            .iter()
+            .copied()
+            .reduce(|top, cell| if cell.better(score(cell), score(top)) { cell } else { top });
+        let Some(top) = top else { continue };
+        if top.key().method == method {
+            best += 1;
+        } else if compare(own, top)?.is_some_and(|test| !test.degenerate && test.p_corrected < 0.05)
+        {
+            worse.push(dataset);
+        } else {
+            level += 1;
+        }
+    }
+    if rows == 0 {
+        return Ok((Holds::NotRun, "no records".to_owned()));
+    }
+    // "Not significantly worse" is cheap with few repeats: it then shows nothing.
+    let holds = match (fewest < ENOUGH, worse.len() * 4 > rows, best * 2 > rows) {
+        (_, true, _) => Holds::No,
+        (false, false, true) if worse.is_empty() => Holds::Yes,
+        _ => Holds::Undecided,
+    };
+    let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
+    let numbers = format!(
+        "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
+        worse.len()
+    );
+    Ok((holds, numbers))
+}
