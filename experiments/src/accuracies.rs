@@ -66,6 +66,7 @@ impl Accuracies {
         let slots: Vec<&str> = own.chain(names).collect();
         let mut reports = Vec::new();
         let mut not_run: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut gaps = false;
         for dataset in &spec.datasets {
             let of_dataset: Vec<&StudyCell> =
                 cells.iter().filter(|cell| cell.key().dataset == *dataset).collect();
@@ -102,8 +103,10 @@ impl Accuracies {
                     line.push(self.show(cell, &report));
                     reports.push(report);
                 }
+                let lacking = |r: &CellReport| r.note.as_deref() == Some(NOT_RUN);
+                gaps |= reports[first..].iter().any(lacking);
                 // A line without a number says nothing that the note below does not.
-                if reports[first..].iter().all(|r| r.note.as_deref() == Some(NOT_RUN)) {
+                if reports[first..].iter().all(lacking) {
                     not_run.entry(variant.name.as_str()).or_default().push(dataset.as_str());
                 } else {
                     table = table.row(Row::new(line).under(&group));
@@ -114,9 +117,12 @@ impl Accuracies {
             let lines = not_run
                 .iter()
                 .map(|(variant, datasets)| format!("{variant} ({})", datasets.join(", ")));
+            let lines = lines.collect::<Vec<_>>().join(", ");
+            table = table.note(format!("Not run yet, so without a line: {lines}."));
+        }
+        if gaps {
             table = table.note(format!(
-                "Not run yet, so without a line: {}. `mercer reproduce {} --profile paper --variant … --dataset …` runs them.",
-                lines.collect::<Vec<_>>().join(", "),
+                "What has not been run yet: `mercer reproduce {} --profile paper --variant … --dataset …`.",
                 self.artefact.id
             ));
         }
@@ -263,6 +269,8 @@ impl Accuracies {
             let again =
                 format!("mercer reproduce {} --dataset {}", self.artefact.id, report.dataset);
             let remedy = match note.as_str() {
+                // What runs it stands below the table.
+                NOT_RUN => String::new(),
                 "data missing" => format!("mercer data fetch {}", report.dataset),
                 _ if cell.without_score().next().is_some() => format!("{again} --retry-failed"),
                 _ => again,
