@@ -3,8 +3,6 @@
 
 mod training;
 
-use training::Training;
-
 use mercer_learning::{
     Convergence, Fitted, Fitting, LearningError, Loss, Moment, Outcome, Predictor, Sample, State,
     Task,
@@ -19,6 +17,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use training::Training;
 
 /// Settings of [`crate::SoftmaxNetwork`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
