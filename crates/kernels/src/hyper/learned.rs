@@ -225,6 +225,61 @@ impl LearnedKernel {
         }
     }
 
+    /// `k(x_i, z_j)` of several kernels, `m × n` each. Where they differ in their coefficients and biases
+    /// alone, as those of a path of ridges do, the values of a Wishart hyper-kernel, which are what
+    /// costs, are computed once for all; otherwise this is [`LearnedKernel::block`] of each.
+    ///
+    /// # Panics
+    /// If the points have another dimension.
+    pub fn blocks(
+        kernels: &[Self],
+        left: ArrayView2<'_, f64>,
+        right: ArrayView2<'_, f64>,
+        threads: usize,
+    ) -> Vec<Array2<f64>> {
+        let Some(first) = kernels.first().filter(|first| first.shares_values(kernels)) else {
+            return kernels.iter().map(|kernel| kernel.block(left, right, threads)).collect();
+        };
+        let sections = first.kernel.sections(first.points.view(), &first.pairs);
+        let mut coefficients = Array2::zeros((first.len(), kernels.len()));
+        for (kernel, mut column) in kernels.iter().zip(coefficients.columns_mut()) {
+            column.assign(&kernel.coefficients);
+        }
+        let sums = sections.expand_block(left, right, coefficients.view(), threads);
+        let (m, n) = (left.nrows(), right.nrows());
+        let values = kernels.iter().zip(sums.columns());
+        values
+            .map(|(kernel, sums)| {
+                Array2::from_shape_fn((m, n), |(i, j)| sums[i * n + j] + kernel.bias)
+            })
+            .collect()
+    }
+
+    /// `k(x_i, x_j)` of several kernels, exactly symmetric, computed as [`LearnedKernel::blocks`] are.
+    ///
+    /// # Panics
+    /// If the points have another dimension.
+    pub fn grams(
+        kernels: &[Self],
+        points: ArrayView2<'_, f64>,
+        threads: usize,
+    ) -> Vec<Array2<f64>> {
+        if !kernels.first().is_some_and(|first| first.shares_values(kernels)) {
+            return kernels.iter().map(|kernel| kernel.gram(points, threads)).collect();
+        }
+        let mut values = Self::blocks(kernels, points, points, threads);
+        values.iter_mut().for_each(mirror);
+        values
+    }
+
+    /// Whether these are Wishart kernels of the same pairs as this one.
+    fn shares_values(&self, kernels: &[Self]) -> bool {
+        let same = |other: &Self| {
+            other.kernel == self.kernel && other.pairs == self.pairs && other.points == self.points
+        };
+        matches!(self.kernel, HyperKernel::Wishart(_)) && kernels.iter().all(same)
+    }
+
     /// `γ_q β_q`.
     fn weights(&self, kernel: &GaussianHyper) -> Vec<f64> {
         let factor = kernel.pair_kernel();

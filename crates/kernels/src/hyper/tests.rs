@@ -280,6 +280,31 @@ fn bad_settings_are_named() {
 }
 
 #[test]
+fn kernels_of_the_same_pairs_are_evaluated_together_and_others_one_by_one() {
+    let (x, z) = (random(6, 2, 3), random(4, 2, 4));
+    for kernel in kernels(2) {
+        let points = random(5, 2, 30);
+        let one = |pairs: usize, factor: f64| {
+            let pairs = Pairs::new((0..pairs).map(|q| (q % 5, (2 * q) % 5)));
+            let coefficients = Array1::from_shape_fn(pairs.len(), |q| factor + q as f64);
+            LearnedKernel::new(kernel.clone(), points.view(), &pairs, &coefficients)
+                .unwrap()
+                .with_bias(factor)
+        };
+        for path in [vec![one(7, 1.0), one(7, -2.0), one(7, 0.5)], vec![one(7, 1.0), one(6, 1.0)]] {
+            let blocks = LearnedKernel::blocks(&path, x.view(), z.view(), 2);
+            let grams = LearnedKernel::grams(&path, x.view(), 1);
+            for ((kernel, block), gram) in path.iter().zip(&blocks).zip(&grams) {
+                assert_abs_diff_eq!(*block, kernel.block(x.view(), z.view(), 1), epsilon = 1e-13);
+                assert_abs_diff_eq!(*gram, kernel.gram(x.view(), 1), epsilon = 1e-13);
+                assert_eq!(*gram, gram.t());
+            }
+        }
+    }
+    assert!(LearnedKernel::blocks(&[], x.view(), z.view(), 1).is_empty());
+}
+
+#[test]
 fn the_mean_of_learned_kernels_is_that_of_their_values() {
     let (x, z) = (random(5, 2, 3), random(4, 2, 4));
     for kernel in kernels(2) {

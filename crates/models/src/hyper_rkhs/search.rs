@@ -3,6 +3,7 @@
 
 use super::classifier::{HyperClassifierParams, HyperForm, Stage1, some_rows};
 use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped};
+use mercer_kernels::LearnedKernel;
 use mercer_learning::{Fitting, LearningError, folds};
 use mercer_solvers::{Mending, OneVersusOne, Smo, Spectrum};
 use ndarray::{ArrayView2, Axis};
@@ -67,9 +68,12 @@ pub(super) fn search(
         for (group, &spread) in spreads.iter().enumerate() {
             let params = HyperClassifierParams { spread, ..params.clone() };
             let path = path(&params, train.view(), &own, &strengths, fitting)?;
-            for (index, learned) in path.iter().enumerate() {
-                let gram = learned.kernel.gram(train.view(), fitting.threads);
-                let cross = learned.kernel.block(test.view(), train.view(), fitting.threads);
+            let kernels: Vec<LearnedKernel> =
+                path.into_iter().map(|learned| learned.kernel).collect();
+            let grams = LearnedKernel::grams(&kernels, train.view(), fitting.threads);
+            let crosses =
+                LearnedKernel::blocks(&kernels, test.view(), train.view(), fitting.threads);
+            for (index, (gram, cross)) in grams.into_iter().zip(crosses).enumerate() {
                 let say = |stopped: Stopped| stopped.in_words("sequential minimal optimisation");
                 let mended = match params.spectrum {
                     Mending::AsIs => None,
