@@ -168,6 +168,38 @@ fn several_files_are_compared_one_by_one_and_together() {
     assert!(!place.path("late.html").exists());
 }
 
+/// A file as a spreadsheet writes it: a byte-order mark, semicolons, both ends of line, quotes in
+/// names, holes, and a column that counts the rows.
+#[test]
+fn a_file_from_a_spreadsheet_is_read_and_its_traps_are_named() {
+    let mut text = "\u{feff}id;\"size, cm\";\"the \"\"colour\"\"\";kind\r\n".to_owned();
+    for row in 0..40 {
+        let (size, kind) = if row % 2 == 0 { (row, "\"box; big\"") } else { (row + 100, "ball") };
+        let size = if row == 7 { "NA".to_owned() } else { format!("{size}.5") };
+        write!(text, "{};{size};\"red, dark\";{kind}\r\n", row + 1).unwrap();
+    }
+    let place = place_with(&[("sheet.csv", &text), ("comma.csv", "a;b\r\n1,5;x\r\n2,5;y\r\n")]);
+    let told = place.run("fit --method kernel-ridge --data sheet.csv --out m").with_code(1);
+    assert!(told.stderr.contains("sheet.csv:9: column `size, cm` is missing"), "{told:?}");
+    let told = place
+        .run("fit --method kernel-ridge --data sheet.csv --impute mean --out m --force")
+        .with_code(0);
+    assert!(told.stderr.contains("column `id` counts the rows"), "{told:?}");
+    let told = place
+        .run("fit --method kernel-ridge --data sheet.csv --impute mean --drop id --out m --force")
+        .with_code(0);
+    assert!(!told.stderr.contains("counts the rows"), "{told:?}");
+    let info = place.run("info m").with_code(0).stdout;
+    assert!(info.contains("\"size, cm\", \"the \"\"colour\"\"\" (1 categories)"), "{info}");
+    let said = place.run("predict m --data sheet.csv").with_code(0).stdout;
+    assert!(said.starts_with("prediction\nbox; big\nball\n"), "{said}");
+    let told = place.run("fit --method majority --data comma.csv --out c").with_code(1);
+    assert!(
+        told.stderr.contains("column `a` holds `1,5`, a number with a comma; write 1.5"),
+        "{told:?}"
+    );
+}
+
 /// The pages of `compare` and `tune` keep what the report keeps, in the same browser.
 #[test]
 fn in_a_browser_pages_of_own_data_keep_the_laws_of_every_page() {
