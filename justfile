@@ -53,7 +53,7 @@ bench *ARGS:
 
 # Instructions of the hot paths against benches/counts.toml, 3 % at most (needs valgrind).
 bench-counts *ARGS:
-    CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --bin counts
+    CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --no-default-features --bin counts
     target/counts/counts {{ARGS}}
 
 # The hot paths, with their unsafe places, under valgrind's memcheck.
@@ -72,15 +72,11 @@ performance:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
     target/release/performance page
 
-# Our training step and PyTorch's, alternating in one run (needs ./setup --peers).
-bench-peers *ARGS:
+# Ours and PyTorch, scikit-learn and SciPy, alternating in one run (needs ./setup --peers): just bench-peers "quiet machine"
+bench-peers REMARK *ARGS:
     cargo build --release -p mercer-benches -p mercer-dependencies --bins
-    python3 benches/peers/torch_askl.py {{ARGS}}
-
-# Steps of small networks, ours and PyTorch's, alternating in one run.
-bench-peers-networks *ARGS:
-    cargo build --release -p mercer-benches -p mercer-dependencies --bins
-    python3 benches/peers/torch_networks.py compare {{ARGS}}
+    python3 benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
+    target/release/performance page
 
 # Render the committed reports again from the committed records and results/.
 report: build

@@ -72,6 +72,15 @@ def ours(binary, what, n, threads, out):
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def program(what):
+    import scipy
+    import sklearn
+
+    if what == "cholesky":
+        return f"SciPy {scipy.__version__}, the faster of two OpenBLAS kernels"
+    return f"scikit-learn {sklearn.__version__}, the faster of two OpenBLAS kernels"
+
+
 def compare(binary, rounds, threads):
     import numpy
 
@@ -91,8 +100,11 @@ def compare(binary, rounds, threads):
                 apart = float(numpy.abs(numpy.fromfile(mine) - numpy.fromfile(other)).max())
         medians = {name: statistics.median(values) for name, values in times.items()}
         best = min(value for name, value in medians.items() if name != "ours")
+        peers = [values for name, values in times.items() if name != "ours"]
         results.append({
-            "what": what, "n": n, "threads": threads, "median_seconds": medians,
+            "what": f"{'Cholesky factor' if what == 'cholesky' else 'kernel ridge, fit and predictions'}, n = {n}, {threads} threads",
+            "peer": program(what), "ratios": [min(others) / own for own, *others in zip(times["ours"], *peers)],
+            "kind": what, "n": n, "threads": threads, "median_seconds": medians,
             "ratio_to_their_best": best / medians["ours"], "largest_difference": apart,
         })
     print(json.dumps({"load": os.getloadavg(), "results": results}, indent=2))

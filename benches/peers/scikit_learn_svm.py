@@ -56,6 +56,9 @@ weights = machine.dual_coef_[0]
 support = machine.support_
 objective = 0.5 * weights @ gram[np.ix_(support, support)] @ weights - np.abs(weights).sum()
 print(json.dumps({
+    "what": f"support vector machine, n = {options.n}, C = {options.cost:g}, one thread",
+    "peer": f"scikit-learn {sklearn.__version__} (LIBSVM)",
+    "ratios": [other / own for own, other in zip(ours, theirs)],
     "n": options.n, "cost": options.cost, "tolerance": options.tolerance,
     "program": f"scikit-learn {sklearn.__version__}", "rounds": options.rounds,
     "ours_seconds": statistics.median(ours), "theirs_seconds": statistics.median(theirs),

@@ -136,8 +136,12 @@ def compare(arguments):
             medians = {variant: statistics.median(values) for variant, values in theirs.items()}
             eager = {variant: ms for variant, ms in medians.items() if variant.endswith("eager")}
             best = min(eager, key=eager.get)
+            rounds = zip(ours, *(theirs[variant] for variant in eager))
             results.append(
                 {
+                    "what": f"training step, d = {d}, K = {k}, {mode}",
+                    "peer": f"PyTorch {reports[0]['torch']}, its best eager variant",
+                    "ratios": [min(others) / own for own, *others in rounds],
                     "d": d,
                     "k": k,
                     "mode": mode,

@@ -100,7 +100,12 @@ def compare(arguments):
             mine = statistics.median(ours)
             medians = {variant: statistics.median(values) for variant, values in theirs.items()}
             best = min(medians, key=medians.get)
+            rounds = zip(ours, *theirs.values())
             results.append({
+                "what": f"step of a {'convolutional' if net == 'cnn' else 'fully connected'} network, "
+                f"{ROWS[net]} rows, {threads} threads",
+                "peer": f"PyTorch {report['torch']}, its best allocator",
+                "ratios": [min(others) / own for own, *others in rounds],
                 "net": net, "threads": threads, "rounds": arguments.rounds, "torch": report["torch"],
                 "ours_ms": mine, "torch_ms": medians, "best": best, "ratio_to_best": mine / medians[best],
             })

@@ -11,10 +11,16 @@
 //! Counts do not depend on the load of the machine. Valgrind shows programs a processor without
 //! AVX-512, so the AVX2 loops are counted, on every machine that has them.
 
-use mercer_kernels::{FeatureMapParams, Kernel, Map};
+use mercer_kernels::{
+    Covariance, FeatureMapParams, GaussianHyper, HyperKernel, Kernel, Map, PairOperator, Pairs,
+};
 use mercer_learning::{Fitting, Settings, find};
-use mercer_linalg::{Cholesky, RidgePath, cos, exp, sin_cos, symmetric_eigen, symmetric_product};
-use mercer_solvers::{Dual, Precomputed, Smo};
+use mercer_linalg::{
+    Cholesky, RidgePath, SymmetricOperator, cos, exp, sin_cos, symmetric_eigen, symmetric_product,
+};
+use mercer_models::mce::{Explicit, Implicit, Objective};
+use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};
+use mercer_solvers::{Dual, Precomputed, Smo, Threshold};
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -38,6 +44,12 @@ const HOT_PATHS: &[(&str, fn())] = &[
     ("eigen", eigen),
     ("ridge-path", ridge_path),
     ("support-vectors", support_vectors),
+    ("thresholding", thresholding),
+    ("hyper-gram", hyper_gram),
+    ("pair-product", pair_product),
+    ("embedding", embedding),
+    ("explicit-embedding", explicit_embedding),
+    ("network-step", network_step),
 ];
 
 /// A baseline, and why it is what it is.
@@ -146,6 +158,67 @@ fn support_vectors() {
     let dual = Dual::classification(&signs, 1.0).expect("both classes");
     let kernel = Precomputed::new(gram.view()).expect("square");
     measured(|| Smo::default().solve(black_box(&kernel), &dual).map(|_| ()).expect("finite"));
+}
+
+fn thresholding() {
+    let w = random(1024, 26, 10);
+    let threshold = Threshold { tau: 1e-3, clip: true };
+    measured(|| threshold.apply(black_box(w.view())).map(|_| ()).expect("finite"));
+}
+
+/// Points in a cube, and a hyper-kernel of their scale.
+fn pairs_of_points(rows: usize) -> (Array2<f64>, GaussianHyper) {
+    (random(rows, 13, 11), GaussianHyper::constructed(4.0, 4.0).expect("positive"))
+}
+
+fn hyper_gram() {
+    let (x, hyper) = pairs_of_points(32);
+    let (kernel, pairs) = (HyperKernel::Gaussian(hyper), Pairs::all(32));
+    measured(|| kernel.gram(black_box(x.view()), &pairs, 1));
+}
+
+fn pair_product() {
+    let (x, hyper) = pairs_of_points(64);
+    let operator = PairOperator::new(&hyper, x.view(), 1);
+    let v = Array2::ones((operator.size(), 1));
+    measured(|| operator.apply(black_box(v.view())));
+}
+
+fn classes(rows: usize) -> Vec<u32> {
+    (0..rows).map(|row| (row % 4) as u32).collect()
+}
+
+fn embedding() {
+    let (x, y) = (random(256, 8, 12), classes(256));
+    let kernel = Covariance::Gaussian { scale: 1.0, lengths: vec![1.5; 8] };
+    let objective = Objective::default();
+    measured(|| {
+        let embedding = Implicit::new(&kernel, black_box(x.view()), &y, 4, 1e-3).expect("λ > 0");
+        embedding.gradient(&objective, None).map(|_| ()).expect("a factor");
+    });
+}
+
+fn explicit_embedding() {
+    let (z, y) = (random(512, 96, 13), classes(512));
+    let objective = Objective::default();
+    measured(|| {
+        let embedding = Explicit::new(black_box(z.view()), &y, 4, 1e-3).expect("λ > 0");
+        embedding.gradient(&objective, None).map(|_| ()).expect("a factor");
+    });
+}
+
+/// Features and their gradient of a batch.
+fn network_step() {
+    let params = FullyConnectedParams { inputs: 19, widths: vec![96, 32], last: Last::Rectified };
+    let mut rng = ChaCha8Rng::seed_from_u64(14);
+    let mut net = params.draw(&Initialisation::FanIn, 1, &mut rng).expect("a network");
+    let mut random =
+        |columns| Array2::from_shape_simple_fn((512, columns), || rng.gen_range(-1.0..1.0f32));
+    let (x, g) = (random(19), random(32));
+    measured(|| {
+        net.forward(black_box(x.view()));
+        net.backward(x.view(), g.view());
+    });
 }
 
 fn main() -> ExitCode {

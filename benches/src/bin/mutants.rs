@@ -4,7 +4,8 @@
 //! `mutants try CRATE [COUNT]` lists the mutants of `mercer-CRATE`, draws 150 of them, runs the crate's
 //! own tests and documentation examples against each, and writes the outcome into
 //! `benches/mutants.toml`. `mutants again CRATE` tries those that were missed once more, after tests
-//! were added. `mutants page` writes `reports/mutants.md`. A mutant that no test can notice, because
+//! were added. `mutants draw CRATE` writes `target/mutants/CRATE/sample.toml` alone, for a run by hand
+//! (`cargo mutants --config`), whose outcome `mutants take CRATE` takes. `mutants page` writes `reports/mutants.md`. A mutant that no test can notice, because
 //! the program does the same, has its reason in `benches/mutants-equivalent.toml`, written by hand.
 
 use rand::SeedableRng;
@@ -20,6 +21,9 @@ use std::process::{Command, ExitCode};
 const SEED: u64 = 20_261_120;
 /// Mutants drawn of a crate.
 const COUNT: usize = 150;
+/// Processor seconds after which a test binary counts as hanging: many times what it needs. Wall-clock
+/// seconds would call a busy machine a caught mutant.
+const PROCESSOR_SECONDS: u32 = 40;
 
 /// What became of the sample of one crate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -31,8 +35,8 @@ struct Tried {
     listed: usize,
     /// A test failed.
     caught: usize,
-    /// The tests ran for longer than five times their usual time.
-    timeout: usize,
+    /// Not reached, or the tests were still running after a quarter of an hour: nothing is known.
+    undecided: usize,
     /// Did not compile: no mutant.
     unviable: usize,
     /// All tests passed.
@@ -43,9 +47,9 @@ struct Tried {
 }
 
 impl Tried {
-    /// Mutants that compile.
+    /// Mutants that compile and whose tests ended.
     fn viable(&self) -> usize {
-        self.caught + self.timeout + self.missed.len()
+        self.caught + self.missed.len()
     }
 }
 
@@ -133,17 +137,35 @@ fn exactly(text: &str) -> String {
     escaped
 }
 
-/// Runs the crate's tests against these mutants: caught, missed, ran too long, did not compile.
-fn run(name: &str, mutants: &[String]) -> Result<[Vec<String>; 4], String> {
-    let folder = root().join("target/mutants").join(name);
-    let config = folder.join("sample.toml");
+fn folder(name: &str) -> PathBuf {
+    root().join("target/mutants").join(name)
+}
+
+/// Writes the configuration that lets cargo-mutants try these and no others.
+fn choose(name: &str, mutants: &[String]) -> Result<PathBuf, String> {
+    let config = folder(name).join("sample.toml");
     let chosen: Vec<String> = mutants.iter().map(|mutant| exactly(mutant)).collect();
     let text = toml::to_string(&BTreeMap::from([("examine_re", chosen)]));
     put(&config, &text.map_err(|error| error.to_string())?)?;
+    Ok(config)
+}
+
+/// Runs the crate's tests against these mutants: caught, missed, undecided, did not compile.
+fn run(name: &str, mutants: &[String]) -> Result<[Vec<String>; 4], String> {
+    let (folder, config) = (folder(name), choose(name, mutants)?);
+    let triple = format!("{}_UNKNOWN_LINUX_GNU", std::env::consts::ARCH.to_uppercase());
+    let runner = format!("CARGO_TARGET_{triple}_RUNNER");
     let status = Command::new("cargo")
-        .args(["mutants", "--package", &package(name), "--profile", "mutants", "--jobs", "1"])
-        .args(["--no-shuffle", "--colors", "never", "--minimum-test-timeout", "20"])
-        .args(["--timeout-multiplier", "5", "--config"])
+        .args(["mutants", "--package", &package(name), "--profile", "release", "--jobs", "1"])
+        // Features as everywhere, so that outside crates are compiled once (and, with a
+        // CARGO_TARGET_DIR that holds them, not at all); the crate itself some hundred times, so fast.
+        .arg("--cargo-arg=--package=mercer-dependencies")
+        .arg(format!("--cargo-arg=--config=profile.release.package.{}.opt-level=1", package(name)))
+        .arg(format!("--cargo-arg=--config=profile.release.package.{}.debug=0", package(name)))
+        .env("CARGO_INCREMENTAL", "1")
+        .env(runner, format!("prlimit --cpu={PROCESSOR_SECONDS}"))
+        // In a random order, so that what is tried of a run that was stopped is a sample, too.
+        .args(["--shuffle", "--colors", "never", "--timeout", "900", "--config"])
         .arg(&config)
         .arg("--output")
         .arg(&folder)
@@ -154,29 +176,54 @@ fn run(name: &str, mutants: &[String]) -> Result<[Vec<String>; 4], String> {
     if !matches!(status.code(), Some(0 | 2 | 3)) {
         return Err(format!("cargo mutants ended with {status}; its tests must pass unchanged"));
     }
+    outcome(name, mutants)
+}
+
+/// What cargo-mutants left of these mutants.
+fn outcome(name: &str, mutants: &[String]) -> Result<[Vec<String>; 4], String> {
     let lines = |file: &str| -> Result<Vec<String>, String> {
-        let text = read(&folder.join("mutants.out").join(file))?;
+        let text = read(&folder(name).join("mutants.out").join(file))?;
         Ok(text.lines().map(str::to_owned).collect())
     };
     let outcome =
         [lines("caught.txt")?, lines("missed.txt")?, lines("timeout.txt")?, lines("unviable.txt")?];
-    let tried: usize = outcome.iter().map(Vec::len).sum();
-    if tried != mutants.len() {
-        return Err(format!("{tried} mutants were tried, {} were asked for", mutants.len()));
+    let stranger = outcome.iter().flatten().find(|tried| !mutants.contains(tried));
+    match stranger {
+        Some(stranger) => Err(format!("`{stranger}` was tried, but is not of the sample")),
+        None => Ok(outcome),
     }
-    Ok(outcome)
+}
+
+/// The sample of a crate, and how many mutants it was drawn of.
+fn drawn(name: &str, count: usize) -> Result<(Vec<String>, usize), String> {
+    let listed = list(name)?;
+    Ok((draw(name, &listed, count), listed.len()))
 }
 
 fn attempt(name: &str, count: usize) -> Result<(), String> {
-    let listed = list(name)?;
-    let drawn = draw(name, &listed, count);
+    let (drawn, listed) = drawn(name, count)?;
     let code = told("git", &["rev-parse", "--short", "HEAD"])?;
-    let [caught, missed, timeout, unviable] = run(name, &drawn)?;
+    let outcome = run(name, &drawn)?;
+    write(name, code, [listed, drawn.len()], outcome)
+}
+
+fn take(name: &str) -> Result<(), String> {
+    let (drawn, listed) = drawn(name, COUNT)?;
+    let code = told("git", &["rev-parse", "--short", "HEAD"])?;
+    write(name, code, [listed, drawn.len()], outcome(name, &drawn)?)
+}
+
+fn write(
+    name: &str,
+    code: String,
+    [listed, drawn]: [usize; 2],
+    [caught, missed, _, unviable]: [Vec<String>; 4],
+) -> Result<(), String> {
     let tried = Tried {
         code,
-        listed: listed.len(),
+        listed,
         caught: caught.len(),
-        timeout: timeout.len(),
+        undecided: drawn - caught.len() - missed.len() - unviable.len(),
         unviable: unviable.len(),
         missed,
         caught_since: Vec::new(),
@@ -192,8 +239,8 @@ fn again(name: &str) -> Result<(), String> {
     let tried = results.get_mut(name).ok_or_else(|| format!("`{name}` was not tried yet"))?;
     let left: Vec<String> =
         tried.missed.iter().filter(|m| !tried.caught_since.contains(m)).cloned().collect();
-    let [caught, _, timeout, _] = run(name, &left)?;
-    tried.caught_since.extend(caught.into_iter().chain(timeout));
+    let [caught, ..] = run(name, &left)?;
+    tried.caught_since.extend(caught);
     tried.caught_since.sort();
     keep(&results)?;
     page()
@@ -207,27 +254,29 @@ fn page() -> Result<(), String> {
     let mut text = format!(
         "# Mutants\n\nWritten by `just mutants CRATE`: cargo-mutants changes one place of the code at a time, and the \
          crate's own tests and documentation examples should fail. Of all mutants of a crate {COUNT} are drawn by the \
-         seed {SEED} (stream: the crate's name). Shares are of the mutants that compile; one that makes the tests run for \
-         five times their usual time counts as caught, since a hanging test is noticed. A mutant missed at first and \
-         not equivalent became a test; the last column counts these, tried again.\n\n\
-         | crate | revision | mutants | drawn | do not compile | caught | ran too long | missed | caught (%) | equivalent | caught with tests added since (%) |\n\
+         seed {SEED} (stream: the crate's name). A test binary that hangs is stopped after {PROCESSOR_SECONDS} seconds of \
+         processor time and has failed; what a run that was stopped had not reached (they are tried in a random order) is \
+         undecided. Shares are of \
+         the mutants that compile and were decided. A mutant missed at first and not equivalent became a test; the \
+         last column counts these, tried again.\n\n\
+         | crate | revision | mutants | drawn | do not compile | caught | undecided | missed | caught (%) | equivalent | caught with tests added since (%) |\n\
          |:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     );
     let share = |part: usize, of: usize| 100.0 * part as f64 / of as f64;
     // Writing to a string cannot fail.
     for (name, tried) in &results {
         let viable = tried.viable();
-        let (noticed, since) = (tried.caught + tried.timeout, tried.caught_since.len());
+        let (noticed, since) = (tried.caught, tried.caught_since.len());
         let same = tried.missed.iter().filter(|mutant| equivalent.contains_key(*mutant)).count();
         let _ = writeln!(
             text,
             "| {name} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {same} | {:.1} |",
             tried.code,
             tried.listed,
-            viable + tried.unviable,
+            viable + tried.unviable + tried.undecided,
             tried.unviable,
             tried.caught,
-            tried.timeout,
+            tried.undecided,
             tried.missed.len(),
             share(noticed, viable),
             share(noticed + since, viable),
@@ -260,8 +309,12 @@ fn main() -> ExitCode {
             .map_err(|_| format!("`{count}` is no number of mutants"))
             .and_then(|count| attempt(name, count)),
         ["again", name] => again(name),
+        ["draw", name] => {
+            drawn(name, COUNT).and_then(|(drawn, _)| choose(name, &drawn)).map(|_| ())
+        }
+        ["take", name] => take(name),
         ["page"] => page(),
-        _ => Err("mutants try CRATE [COUNT] | mutants again CRATE | mutants page".to_owned()),
+        _ => Err("mutants try|again|draw|take CRATE, or mutants page".to_owned()),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

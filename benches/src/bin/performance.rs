@@ -1,9 +1,11 @@
-//! The page on speed: instructions of the hot paths, and the history of criterion's times.
+//! The page on speed: instructions of the hot paths, ratios to other programs, and the history of
+//! criterion's times.
 //!
 //! `performance record REMARK` appends the times that criterion left in `target/criterion` to
 //! `benches/history.jsonl`, with the day, the revision and the machine; `performance page` writes
-//! `reports/performance/index.md` from that file and `benches/counts.toml`.
+//! `reports/performance/index.md` from that file, `benches/counts.toml` and `benches/peers.json`.
 
+use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -123,49 +125,150 @@ fn time(nanoseconds: f64) -> String {
     format!("{:.3} {unit}", nanoseconds / scale)
 }
 
-fn page() -> Result<(), String> {
-    let mut text = "# Performance\n\nWritten by `just performance`.\n\n## Instructions of the hot paths\n\nCounted by \
-        valgrind, which shows programs a processor without AVX-512; `just bench-counts` fails when a count is more \
-        than 3 % above this baseline.\n\n| hot path | instructions | why it is what it is |\n|:--|--:|:--|\n"
-        .to_owned();
+/// Ratios of one comparison with another program, one a round.
+#[derive(Debug, Deserialize)]
+struct Comparison {
+    what: String,
+    peer: String,
+    minimum: f64,
+    median: f64,
+    maximum: f64,
+}
+
+/// What `peers/all.py` left.
+#[derive(Debug, Deserialize)]
+struct Peers {
+    day: String,
+    code: String,
+    rounds: usize,
+    load: f64,
+    remark: String,
+    missing: BTreeMap<String, String>,
+    rows: Vec<Comparison>,
+}
+
+// Writing to a string cannot fail.
+macro_rules! say {
+    ($text:expr, $($told:tt)*) => { let _ = writeln!($text, $($told)*); };
+}
+
+fn counts(text: &mut String) -> Result<(), String> {
+    text.push_str(
+        "## Instructions of the hot paths\n\nCounted by valgrind, which shows programs a processor without AVX-512; \
+         `just bench-counts` fails when a count is more than 3 % above this baseline.\n\n\
+         | hot path | instructions | why it is what it is |\n|:--|--:|:--|\n",
+    );
     let counts: BTreeMap<String, toml::Table> =
         toml::from_str(&read(&root().join("benches/counts.toml"))?).map_err(|e| e.to_string())?;
     for (name, baseline) in &counts {
         let instructions = baseline.get("instructions").and_then(toml::Value::as_integer);
         let because = baseline.get("because").and_then(toml::Value::as_str);
         let (instructions, because) = (instructions.unwrap_or(0), because.unwrap_or_default());
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "| {name} | {instructions} | {because} |");
+        say!(text, "| {name} | {instructions} | {because} |");
     }
+    Ok(())
+}
+
+fn peers(text: &mut String) -> Result<(), String> {
+    text.push_str("\n## Beside other programs\n\n");
+    let found = read(&root().join("benches/peers.json"))?;
+    if found.is_empty() {
+        text.push_str("Not run yet: `just bench-peers`.\n");
+        return Ok(());
+    }
+    let peers: Peers =
+        serde_json::from_str(&found).map_err(|error| format!("benches/peers.json: {error}"))?;
+    let Peers { day, code, rounds, load, remark, missing, rows } = peers;
+    say!(
+        text,
+        "Their time over ours, both alternating in one run (`just bench-peers`), over {rounds} rounds: above 1, ours \
+         is faster. {day}, revision {code}; {load:.1} programs wanted two cores ({remark}).\n\n\
+         | what | peer | minimum | median | maximum |\n|:--|:--|--:|--:|--:|"
+    );
+    for Comparison { what, peer, minimum, median, maximum } in rows {
+        say!(text, "| {what} | {peer} | {minimum:.2} | {median:.2} | {maximum:.2} |");
+    }
+    for (script, reason) in missing {
+        say!(text, "\nNot measured: `{script}` ({reason}).");
+    }
+    Ok(())
+}
+
+/// Median of a run over that of the first run on the same machine, averaged (geometrically) over the
+/// benchmarks of a group, such as `askl-step`.
+fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
+    let mut first: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    for (run, entry) in history.iter().enumerate() {
+        let mut logs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (name, [median, ..]) in &entry.times {
+            let start = *first.entry((name, &entry.machine)).or_insert(*median);
+            let group = name.split('/').next().unwrap_or(name);
+            logs.entry(group).or_default().push((median / start).ln());
+        }
+        for (group, logs) in logs {
+            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+            groups.entry(group.to_owned()).or_default().push(((run + 1) as f64, mean.exp()));
+        }
+    }
+    groups
+}
+
+fn times(text: &mut String) -> Result<(), String> {
     let history = history()?;
     text.push_str("\n## Times\n\n");
     if history.is_empty() {
         text.push_str("None recorded yet: `just bench`, then `just performance-record`.\n");
-    } else {
-        text.push_str(
-            "Medians of criterion with their 95 % intervals; the ratio is to the run before on the same machine.\n\n\
-             | benchmark | day | revision | median | interval | ratio | machine | remark |\n|:--|:--|:--|--:|:--|--:|:--|:--|\n",
-        );
+        return Ok(());
     }
+    let mut panel = Panel::new(Axis::linear("run"), Axis::log2("time over that of the first run"))
+        .mark(Mark::Horizontal { y: 1.0, label: String::new() });
+    for (group, points) in trends(&history) {
+        panel = panel.series(Series::line(group, points).style(Style::LinePoints));
+    }
+    let figure = Figure::new("performance/history", "Times over the runs").panel(panel);
+    let svg = figure.svg().map_err(|error| error.to_string())?;
+    put(&root().join("reports/performance/history.svg"), &svg)?;
+    let png = figure.png(2.0).map_err(|error| error.to_string())?;
+    let path = root().join("reports/performance/history.png");
+    std::fs::write(&path, png).map_err(|error| format!("{}: {error}", path.display()))?;
+    text.push_str(
+        "![Times over the runs](history.svg)\n\nEach line is a group of benchmarks: the geometric mean of their times over \
+         those of the first run on the same machine.\n\n| run | day | revision | machine | remark |\n|--:|:--|:--|:--|:--|\n",
+    );
+    for (run, Entry { day, code, machine, remark, .. }) in history.iter().enumerate() {
+        say!(text, "| {} | {day} | {code} | {machine} | {remark} |", run + 1);
+    }
+    text.push_str(
+        "\nMedians of criterion with their 95 % intervals; the ratio is to the run before on the same machine.\n\n\
+         | benchmark | run | median | interval | ratio |\n|:--|--:|--:|--:|--:|\n",
+    );
     let mut last: BTreeMap<(&str, &str), f64> = BTreeMap::new();
     let mut lines: Vec<(&str, usize, String)> = Vec::new();
     for (run, entry) in history.iter().enumerate() {
-        let Entry { day, code, machine, remark, times } = entry;
-        for (name, [median, low, high]) in times {
-            let before = last.insert((name, machine), *median);
+        for (name, [median, low, high]) in &entry.times {
+            let before = last.insert((name, &entry.machine), *median);
             let ratio = before.map_or(String::new(), |before| format!("{:.2}", median / before));
             let interval = format!("{} to {}", time(*low), time(*high));
-            lines.push((
-                name,
-                run,
-                format!("| {name} | {day} | {code} | {} | {interval} | {ratio} | {machine} | {remark} |", time(*median)),
-            ));
+            let line =
+                format!("| {name} | {} | {} | {interval} | {ratio} |", run + 1, time(*median));
+            lines.push((name, run, line));
         }
     }
     lines.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
     for (_, _, line) in lines {
-        let _ = writeln!(text, "{line}");
+        say!(text, "{line}");
     }
+    Ok(())
+}
+
+fn page() -> Result<(), String> {
+    let mut text = "# Performance\n\nWritten by `just performance`. Exponents of times held against printed costs: \
+        [complexity/exponents](../complexity/exponents.md).\n\n"
+        .to_owned();
+    counts(&mut text)?;
+    peers(&mut text)?;
+    times(&mut text)?;
     put(&root().join("reports/performance/index.md"), &text)
 }
 
@@ -183,5 +286,42 @@ fn main() -> ExitCode {
             eprintln!("error: {error}");
             ExitCode::from(2)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(machine: &str, step: f64, gram: f64) -> Entry {
+        let times = [("step/a", step), ("step/b", 4.0 * step), ("gram", gram)];
+        Entry {
+            day: "2026-01-31".to_owned(),
+            code: "0123456".to_owned(),
+            machine: machine.to_owned(),
+            remark: String::new(),
+            times: times.map(|(name, ns)| (name.to_owned(), [ns, ns, ns])).into(),
+        }
+    }
+
+    #[test]
+    fn a_trend_is_relative_to_the_first_run_on_the_same_machine() {
+        let history = [entry("here", 2.0, 1.0), entry("there", 8.0, 5.0), entry("here", 4.0, 0.5)];
+        let trends = trends(&history);
+        let near = |group: &str, expected: [f64; 3]| {
+            for ((run, ratio), (number, other)) in trends[group].iter().zip((1..).zip(expected)) {
+                assert!((run - f64::from(number)).abs() < 1e-12);
+                assert!((ratio - other).abs() < 1e-12, "{group} {ratio} {other}");
+            }
+        };
+        near("step", [1.0, 1.0, 2.0]);
+        near("gram", [1.0, 1.0, 0.5]);
+    }
+
+    #[test]
+    fn a_time_has_the_unit_that_suits_it() {
+        assert_eq!(time(0.25), "0.250 ns");
+        assert_eq!(time(1500.0), "1.500 µs");
+        assert_eq!(time(2.5e9), "2.500 s");
     }
 }

@@ -22,9 +22,9 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "P n^3 + 200 K (2/3 n^3 + 2 P n^2)",
+        fit: "P n^3 + 200 K (2/3 n^3 + 2 P n^2), P = 13",
         predict: "P n (d + K)",
-        memory: "P n^2",
+        memory: "P n^2, P = 13",
     },
     resource: None,
     defaults: |_| Settings::of(&BmklParams::default()),

@@ -24,7 +24,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "K E (S n^3/3 + 4 n^3), S Newton steps in each of E evaluations",
+        fit: "K E (S n^3/3 + 4 n^3), S = 10, E = 30",
         predict: "K n (d + n)",
         memory: "(K + 4) n^2",
     },

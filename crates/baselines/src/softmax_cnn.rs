@@ -9,9 +9,9 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "S n C, S steps, C multiply-adds of an image",
+        fit: "3 epochs n C, C = 14000000",
         predict: "C",
-        memory: "n (d + 50 d) + 4 P in a batch of n",
+        memory: "50 b d + 4 P, P = 3300000",
     },
     resource: Some("epochs"),
     defaults: |_| {

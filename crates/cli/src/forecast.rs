@@ -83,7 +83,8 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
                 "artefact": id, "profile": profile, "trials": all, "to_run": forecast.trials,
                 "hours": forecast.seconds / 3600.0, "bytes": forecast.bytes,
                 "from_cell": forecast.bases[0], "from_method": forecast.bases[1],
-                "from_declared_cost": forecast.bases[2], "simulations": simulations,
+                "from_declared_cost": forecast.bases[2], "at_limit": forecast.at_limit,
+                "held_back": forecast.held_back, "simulations": simulations,
             })
         };
         let held_out = |error: &Option<HeldOut>| match error {
@@ -115,10 +116,18 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         let [cell, method, declared] = forecast.bases;
         writeln!(
             stdout,
-            "{id:<24} {all:>7} {:>7} {:>8.2} {:>8.0} {simulations:>11}  cell {cell}, method {method}, declared cost {declared}",
+            "{id:<24} {all:>7} {:>7} {:>8.2} {:>8.0} {simulations:>11}  cell {cell}, method {method}, declared cost {declared}{}",
             forecast.trials,
             forecast.seconds / 3600.0,
             forecast.bytes / 1e6,
+            doubts(forecast),
+        )?;
+    }
+    if forecast.held_back > 0 {
+        writeln!(
+            stdout,
+            "not believed: the declared cost of {} trials is more than a thousand times beyond any seen, and counts as a thousand times",
+            forecast.held_back
         )?;
     }
     writeln!(
@@ -133,6 +142,14 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         }
     }
     Ok(Ended::Done)
+}
+
+/// What makes a forecast doubtful.
+fn doubts(forecast: &Forecast) -> String {
+    let said = |count: usize, what: &str| {
+        if count > 0 { format!(", {what} {count}") } else { String::new() }
+    };
+    said(forecast.at_limit, "stopped by their limit") + &said(forecast.held_back, "not believed")
 }
 
 /// One line on the error of predictions.

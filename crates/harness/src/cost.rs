@@ -5,9 +5,9 @@ mod regression;
 mod workload;
 
 use crate::{Trial, TuningSource, yardstick};
-use mercer_learning::Method;
+use mercer_learning::{Method, Shape};
 use mercer_records::{Key, Record, Status};
-use regression::{Observation, Quantity, Regression};
+use regression::{Observation, Predicted, Quantity, Regression};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use workload::{Part, Workload};
@@ -18,6 +18,16 @@ pub use regression::Basis;
 const REFERENCE_YARDSTICK: f64 = 0.005;
 /// Shorter trials are timed too coarsely to score a prediction by a factor.
 const SHORT: f64 = 0.05;
+
+/// Whether the model understands the costs that a method declares for data of this shape, of a fit and
+/// of its memory: `Err` has the text that it does not, because it is no expression or has a name that
+/// is neither a size nor a setting nor explained. Such a method is taken to cost `n d`.
+///
+/// # Errors
+/// The text.
+pub fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
+    workload::understood(method, shape)
+}
 
 /// Predicts seconds and bytes of trials: `ln y` is linear in the logarithms of the method's declared
 /// cost, of n, d and the entries, with the deviations of (method, study, variant) and of the cell,
@@ -44,6 +54,11 @@ pub struct Prediction {
     pub bytes: f64,
     /// What it rests on.
     pub basis: Basis,
+    /// Whether the declared cost is more than a thousand times beyond those seen; it then counts as a
+    /// thousand times, and the truth may be far off.
+    pub held_back: bool,
+    /// Whether the limit of time cuts it short.
+    pub at_limit: bool,
 }
 
 /// What some trials will cost together.
@@ -57,6 +72,10 @@ pub struct Forecast {
     pub bytes: f64,
     /// Trials predicted from their own cell, from their method, and from its declared cost alone.
     pub bases: [usize; 3],
+    /// Trials whose declared cost lies too far beyond those seen to be believed.
+    pub held_back: usize,
+    /// Trials that their limit of time is predicted to stop.
+    pub at_limit: usize,
 }
 
 /// How far predictions were off on records that the model had not seen.
@@ -133,6 +152,8 @@ impl CostModel {
             // A trial is known no better than its least known part.
             let basis = parts.iter().map(|part| part.basis).max().unwrap_or(Basis::Declared);
             forecast.bases[basis as usize] += 1;
+            forecast.held_back += usize::from(parts.iter().any(|part| part.held_back));
+            forecast.at_limit += usize::from(parts.iter().any(|part| part.at_limit));
         }
         forecast
     }
@@ -152,14 +173,21 @@ impl CostModel {
 
     fn of(&self, key: &Key) -> Prediction {
         let Some(work) = Workload::of(key, &self.methods) else {
-            return Prediction { seconds: 1.0, bytes: 1e6, basis: Basis::Declared };
+            return Prediction {
+                seconds: 1.0,
+                bytes: 1e6,
+                basis: Basis::Declared,
+                held_back: false,
+                at_limit: false,
+            };
         };
-        let (seconds, basis) = self.seconds.predict(&work);
-        let (bytes, _) = self.bytes.predict(&work);
+        let Predicted { value: seconds, basis, held_back } = self.seconds.predict(&work);
+        let bytes = self.bytes.predict(&work).value;
         // What a limit stops costs no more than the limit.
         let limit = |name: &str| key.limits.get(name).and_then(Value::as_f64).unwrap_or(f64::MAX);
-        let seconds = (seconds * self.speed).min(limit("seconds"));
-        Prediction { seconds, bytes: bytes.min(limit("bytes")), basis }
+        let (free, most) = (seconds * self.speed, limit("seconds"));
+        let (seconds, bytes) = (free.min(most), bytes.min(limit("bytes")));
+        Prediction { seconds, bytes, basis, held_back, at_limit: free >= most }
     }
 
     /// Learns from a part of the records and predicts the rest, until each was predicted once.
@@ -190,7 +218,7 @@ impl CostModel {
             let (seconds, memory) = observed.fit(&|work, digest| fold(work, digest) != one);
             for (seen, digest) in &observed.seconds {
                 if fold(&seen.work, *digest) == one {
-                    let (guess, _) = seconds.predict(&seen.work);
+                    let guess = seconds.predict(&seen.work).value;
                     measured += seen.value;
                     predicted += guess;
                     if seen.value > SHORT {
@@ -200,7 +228,7 @@ impl CostModel {
             }
             for (seen, digest) in &observed.bytes {
                 if fold(&seen.work, *digest) == one {
-                    bytes.push(seen.value / memory.predict(&seen.work).0);
+                    bytes.push(seen.value / memory.predict(&seen.work).value);
                 }
             }
         }

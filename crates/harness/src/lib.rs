@@ -30,7 +30,7 @@ pub use cluster::{
     Array, Grouping, Launch, Task, arrays, group, hyperqueue, kubernetes, slurm, task_list,
     task_of_environment,
 };
-pub use cost::{Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction};
+pub use cost::{Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction, understood};
 pub use error::HarnessError;
 pub use execute::{Laboratory, execute};
 pub use host::{host, yardstick};

@@ -76,7 +76,10 @@ mod tests {
         let inside = bayesian_correlated_t(&[0.5; 4], 0.2, 1.0).unwrap();
         assert_eq!((inside.left, inside.rope, inside.right), (0.0, 1.0, 0.0));
         let below = bayesian_correlated_t(&[-5.0; 4], 0.2, 1.0).unwrap();
-        assert!(below.degenerate && below.left == 1.0);
+        assert!(below.degenerate);
+        assert_eq!((below.left, below.rope, below.right), (1.0, 0.0, 0.0));
+        let above = bayesian_correlated_t(&[5.0; 4], 0.2, 1.0).unwrap();
+        assert_eq!((above.left, above.rope, above.right), (0.0, 0.0, 1.0));
         assert!(bayesian_correlated_t(&[1.0, 2.0], 1.0, 1.0).is_err());
         assert!(bayesian_correlated_t(&[1.0, 2.0], 0.2, -1.0).is_err());
     }

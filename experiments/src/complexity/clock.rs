@@ -3,28 +3,36 @@ use mercer_learning::{Fitting, LearningError, Limits, Sample, Settings, Streams,
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Seconds that the work took on this thread's processor: those in which another program ran there
-/// do not count. The system may tell it a few milliseconds late: time what takes tens of them. Where it
-/// does not tell at all (it needs Linux), wall-clock seconds.
+/// Processor seconds that the program used for the work, on all its threads: those in which another
+/// program ran do not count. The system may tell a few milliseconds late: time what takes tens of
+/// them. Where it does not tell at all (it needs Linux), wall-clock seconds.
 pub(crate) fn processor_seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Moment::now();
     let value = std::hint::black_box(work());
     (Moment::now().since(start), value)
 }
 
-/// A point of this thread's time.
+/// A point of the program's time.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     wall: Instant,
-    /// Nanoseconds that this thread has run.
+    /// Nanoseconds that all threads have run.
     ran: Option<u64>,
 }
 
 impl Moment {
     fn now() -> Self {
-        let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-        let ran = told.and_then(|told| told.split_whitespace().next()?.parse().ok());
-        Self { wall: Instant::now(), ran }
+        Self { wall: Instant::now(), ran: Self::ran() }
+    }
+
+    /// The threads of pools live as long as the program, so none is missed.
+    fn ran() -> Option<u64> {
+        let threads = std::fs::read_dir("/proc/self/task").ok()?;
+        let nanoseconds = threads.filter_map(|thread| {
+            let told = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+            told.split_whitespace().next()?.parse::<u64>().ok()
+        });
+        Some(nanoseconds.sum()).filter(|ran| *ran > 0)
     }
 
     fn since(self, start: Self) -> f64 {
@@ -35,8 +43,8 @@ impl Moment {
     }
 }
 
-/// Processor seconds of a registered method between the first step of a fit and the last: what is
-/// done once does not count. The settings stand over the method's own.
+/// Processor seconds of the steps of a fit of a registered method, but one: what is done once does not
+/// count. The settings stand over the method's own.
 pub(crate) fn step_seconds(
     method: &str,
     settings: &Settings,
@@ -46,27 +54,46 @@ pub(crate) fn step_seconds(
     let methods = registry();
     let method = find(&methods, method)?;
     let settings = (method.defaults)(&sample.shape()).overridden_by(settings);
-    let clock = Steps(Mutex::new(None));
+    let clock = Steps::default();
     let mut fitting =
         Fitting { streams: streams.child("fit"), limits: &clock, ..Fitting::seeded(0) };
     method.learner(&settings, sample.task())?.fit(sample, &mut fitting)?;
     let seen = clock.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let between = seen.filter(|(.., steps)| *steps > 1).map(|(first, last, _)| last.since(first));
+    let between = match seen.looks[..] {
+        [(_, first), .., (step, last)] => {
+            Some(last.since(first) / step as f64 * (seen.steps - 1) as f64)
+        }
+        _ => None,
+    };
     between.ok_or_else(|| LearningError::Numerical {
         operation: "a timed fit",
         reason: "it took fewer than two steps, give it more".to_owned(),
     })
 }
 
-/// Notes the first and the last step of a fit, and how many there were.
-struct Steps(Mutex<Option<(Moment, Moment, usize)>>);
+/// Looks at the clock along the steps of a fit: at the first few, then at every so many, since a look
+/// takes as long as a short step.
+#[derive(Default)]
+struct Steps(Mutex<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    steps: usize,
+    /// Step and time of each look.
+    looks: Vec<(usize, Moment)>,
+}
+
+/// Every step is looked at so long, and every such many from then on.
+const STRIDE: usize = 16;
 
 impl Limits for Steps {
     fn check(&self) -> Result<(), LearningError> {
-        let now = Moment::now();
         let mut seen = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (first, steps) = seen.map_or((now, 0), |(first, _, steps)| (first, steps));
-        *seen = Some((first, now, steps + 1));
+        if seen.steps < STRIDE || seen.steps.is_multiple_of(STRIDE) {
+            let look = (seen.steps, Moment::now());
+            seen.looks.push(look);
+        }
+        seen.steps += 1;
         Ok(())
     }
 
@@ -89,6 +116,18 @@ mod tests {
         };
         assert!(timed(1).unwrap_err().to_string().contains("fewer than two steps"));
         assert!((0.0..10.0).contains(&timed(2).unwrap()));
+    }
+
+    #[test]
+    fn long_fits_are_looked_at_now_and_then() {
+        let clock = Steps::default();
+        for _ in 0..100 {
+            clock.check().unwrap();
+        }
+        let seen = clock.0.lock().unwrap();
+        let steps: Vec<usize> = seen.looks.iter().map(|(step, _)| *step).collect();
+        assert_eq!(steps, (0..16).chain((16..100).step_by(16)).collect::<Vec<_>>());
+        assert_eq!(seen.steps, 100);
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub(crate) fn growth_table<'a>(
 ) -> Table {
     let table = Table::new(id, title)
         .caption(format!(
-            "Exponent of the processor seconds in one size at a time, the others fixed: least squares on the logarithms of five medians of {REPEATS}, one thread, with the 95 % interval of the slope (t, 3 degrees of freedom). Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms. Share: smallest share of the printed terms in them; no exponent is fitted below 80 %. A claim holds where the interval comes within {MARGIN} of the printed exponent (what a fifth of the operations can move it by over a factor of four), holds as a bound where it lies below, and does not hold where it lies above."
+            "Exponent of the processor seconds in one size at a time, the others fixed: least squares on the logarithms of five medians of {REPEATS} (each the mean of runs of a tenth of a second in all), no threads asked for, with the 95 % interval of the slope (t, 3 degrees of freedom). Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms. Share: smallest share of the printed terms in them; no exponent is fitted below 80 %. A claim holds where the interval comes within {MARGIN} of the printed exponent (what a fifth of the operations can move it by over a factor of four), holds as a bound where it lies below, and does not hold where it lies above."
         ))
         .columns(["Method", "Printed cost", "In"].map(Column::left))
         .columns(

@@ -46,7 +46,7 @@ pub(crate) const SERIES: &[Scaling] = &[
         claim: "O(m⁶)",
         source: PRINTED,
         variable: "m",
-        values: [35, 49, 70, 99, 140],
+        values: [40, 56, 80, 113, 160],
         printed: |m| m.powi(6),
         work: |m| {
             let pairs = Pairs::count(m) as f64;
@@ -72,7 +72,7 @@ pub(crate) const SERIES: &[Scaling] = &[
         claim: "O(m²M⁴)",
         source: PRINTED,
         variable: "M",
-        values: [12, 17, 24, 34, 48],
+        values: [14, 20, 28, 40, 56],
         printed: |landmarks| landmarks.powi(4),
         work: |landmarks| nystrom(POINTS, landmarks, 1),
         seconds: |landmarks| seconds(POINTS, PairSolver::Nystrom, Some(landmarks), 1),
@@ -94,7 +94,7 @@ pub(crate) const SERIES: &[Scaling] = &[
         claim: "O(m⁴)",
         source: OURS,
         variable: "m",
-        values: [70, 99, 140, 198, 280],
+        values: [120, 170, 240, 339, 480],
         printed: |m| m.powi(4),
         work: |m| {
             let m = m as f64;

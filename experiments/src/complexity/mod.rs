@@ -23,7 +23,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Times that each size is timed; the median counts.
-pub(crate) const REPEATS: usize = 5;
+pub(crate) const REPEATS: usize = 3;
+
+/// Seconds that a timing takes at least: shorter work is done again, and the mean counts.
+const SHORTEST: f64 = 0.1;
+/// How often it is done again at most.
+const MOST: usize = 30;
 
 /// Operations that a cosine or an exponential counts for: some 20 instructions on vectors.
 pub(crate) const ELEMENTARY: f64 = 20.0;
@@ -55,7 +60,7 @@ pub(crate) struct Scaling {
     pub(crate) printed: fn(f64) -> f64,
     /// Operations there.
     pub(crate) work: fn(usize) -> Work,
-    /// Processor seconds there, of one run on one thread.
+    /// Processor seconds there, of one run, no threads asked for.
     pub(crate) seconds: fn(usize) -> Result<f64, LearningError>,
 }
 
@@ -64,12 +69,22 @@ impl Scaling {
         format!("{what} {} {}={value}", self.method, self.variable)
     }
 
+    /// Mean seconds of enough runs to be told from the grain of the clock.
+    fn mean(&self, value: usize) -> Result<f64, LearningError> {
+        let (mut sum, mut runs) = (0.0, 0);
+        while sum < SHORTEST && runs < MOST {
+            sum += (self.seconds)(value)?;
+            runs += 1;
+        }
+        Ok(sum / runs as f64)
+    }
+
     /// The numbers of a measurement of this series.
     fn measure(&self, numbers: &mut BTreeMap<String, f64>) -> Result<(), ExperimentError> {
         for value in self.values {
             for repeat in 1..=REPEATS {
                 let name = self.named("seconds", value);
-                let seconds = (self.seconds)(value).map_err(|error| ExperimentError::Form {
+                let seconds = self.mean(value).map_err(|error| ExperimentError::Form {
                     file: name.clone(),
                     reason: error.to_string(),
                 })?;

@@ -30,7 +30,7 @@ pub(crate) const PATH: Path = Path {
         cites: "Liu, Shi, Huang, Yang & Suykens (2021)",
         revision: 1,
         tasks: Tasks::Both,
-        cost: Cost { fit: "m^4 v M^2/4 for each M and v", predict: "-", memory: "m^4/4" },
+        cost: Cost { fit: "n^2 M^4/8", predict: "-", memory: "n^2 M^2/4" },
         resource: None,
         defaults,
         space: |_| Space::default(),

@@ -26,7 +26,7 @@ pub(crate) const PATH: Path = Path {
         cites: "Liu, Shi, Huang, Yang & Suykens (2021)",
         revision: 1,
         tasks: Tasks::Classification,
-        cost: Cost { fit: "n^4 iterations", predict: "-", memory: "n^2" },
+        cost: Cost { fit: "n^4 iterations, iterations = 50", predict: "-", memory: "n^2" },
         resource: None,
         defaults,
         space: |_| Space::default(),

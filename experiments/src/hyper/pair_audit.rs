@@ -20,7 +20,11 @@ pub(crate) const PATH: Path = Path {
         cites: "Liu, Shi, Huang, Yang & Suykens (2021)",
         revision: 1,
         tasks: Tasks::Classification,
-        cost: Cost { fit: "n^4 iterations", predict: "-", memory: "n^2" },
+        cost: Cost {
+            fit: "points^4 iterations, iterations = 50",
+            predict: "-",
+            memory: "points^4/4",
+        },
         resource: None,
         defaults,
         space: |_| Space::default(),

@@ -25,8 +25,12 @@ pub(crate) const PATH: Path = Path {
         cites: "Liu, Huang, Gong, Yang & Li (2020); Liu, Shi, Huang, Yang & Suykens (2021)",
         revision: 1,
         tasks: Tasks::Classification,
-        // Of the few images of each curve point, not of the rows: their count is no setting.
-        cost: Cost { fit: "n_test images^2 + images^6/24", predict: "-", memory: "images^4/4" },
+        // Of the few images of each curve point, not of the rows: 50 at most.
+        cost: Cost {
+            fit: "n_test images^2 + images^6/24, images = 50",
+            predict: "-",
+            memory: "images^4/4, images = 50",
+        },
         resource: None,
         defaults,
         space: |_| Space::default(),

@@ -23,7 +23,7 @@ pub(crate) const PATH: Path = Path {
         cites: "Hsu, Nock & Ramos (2018)",
         revision: 2,
         tasks: Tasks::Classification,
-        cost: Cost { fit: "S (n^3/3 + n^2 d), batches of n", predict: "-", memory: "4 n^2" },
+        cost: Cost { fit: "steps (b^3/3 + b^2 d)", predict: "-", memory: "4 b^2" },
         resource: None,
         defaults,
         space: |_| Space::default(),

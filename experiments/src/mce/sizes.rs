@@ -17,7 +17,7 @@ pub(crate) const WITH_BOUND: Path = path(
     "sizes-with-bound",
     "MCE with the bound",
     "learning curve of `gmce`",
-    "N (500 (n^3/3 + n^2 d)), N sizes",
+    "1.1 epochs (largest^3/3 + largest^2 d)",
     |parts, settings, fitting| curve("gmce", parts, settings, fitting),
 );
 
@@ -26,7 +26,7 @@ pub(crate) const WITHOUT_BOUND: Path = path(
     "sizes-without-bound",
     "MCE without it",
     "learning curve of `mce-erm`",
-    "N (500 (n^3/3 + n^2 d)), N sizes",
+    "1.1 epochs (largest^3/3 + largest^2 d)",
     |parts, settings, fitting| curve("mce-erm", parts, settings, fitting),
 );
 
@@ -35,7 +35,7 @@ pub(crate) const SVC: Path = path(
     "sizes-svc",
     "SVC",
     "learning curve of `gaussian-svm`, one class against the others",
-    "N K n^2 d, N sizes",
+    "1.2 K largest^2 d",
     |parts, settings, fitting| curve("gaussian-svm", parts, settings, fitting),
 );
 
@@ -44,7 +44,7 @@ pub(crate) const GPC: Path = path(
     "sizes-gpc",
     "GPC",
     "learning curve of `gaussian-process`, isotropic",
-    "N K 30 (7 n^3), N sizes",
+    "1.1 K 30 (7 largest^3)",
     |parts, settings, fitting| curve("gaussian-process", parts, settings, fitting),
 );
 
@@ -65,7 +65,7 @@ const fn path(
             cites: "Hsu, Nock & Ramos (2018)",
             revision: 1,
             tasks: Tasks::Classification,
-            cost: Cost { fit: cost, predict: "-", memory: "4 n^2" },
+            cost: Cost { fit: cost, predict: "-", memory: "4 largest^2" },
             resource: None,
             defaults,
             space: |_| Space::default(),

@@ -32,7 +32,7 @@ pub(crate) const PATH: Path = Path {
         cites: "Li, Liu & Zhang (2022)",
         revision: 1,
         tasks: Tasks::Classification,
-        cost: Cost { fit: "n_test d ΣM", predict: "-", memory: "n_test d" },
+        cost: Cost { fit: "n_test d ΣM, ΣM = 4 largest", predict: "-", memory: "n_test d" },
         resource: None,
         defaults,
         space: |_| Space::default(),

@@ -34,7 +34,7 @@ pub(crate) const PATH: Path = Path {
         cites: "Li, Liu & Zhang (2022)",
         revision: 1,
         tasks: Tasks::Regression,
-        cost: Cost { fit: "epochs n M per batch size and step tried", predict: "-", memory: "n M" },
+        cost: Cost { fit: "tried epochs n M, tried = 40", predict: "-", memory: "n M" },
         resource: None,
         defaults,
         space: |_| Space::default(),

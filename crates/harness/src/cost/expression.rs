@@ -1,22 +1,59 @@
 //! The value of a declared cost such as `epochs n D (d + K)`.
 
-/// Evaluates a method's declared cost; `size` gives the value of each name.
+/// Evaluates a method's declared cost; `size` gives the value of each name that it knows.
 ///
 /// The grammar is that of [`mercer_learning::Cost`]: sums, differences, products written by
-/// juxtaposition, `·` or `*`, quotients, powers, brackets, and `min(a, b)`. `None` if the text is no
-/// such expression (`"-"`), or its value is no positive number.
-pub(crate) fn evaluate(text: &str, size: &dyn Fn(&str) -> f64) -> Option<f64> {
+/// juxtaposition, `·` or `*`, quotients, powers, brackets, and `min(a, b)`; then, after commas, what
+/// names of its own mean: `epochs n P, P = 16 d + 768`. `None` if the text is no such expression
+/// (`"-"`), has a name that nobody knows, or its value is no positive number.
+pub(crate) fn evaluate(text: &str, size: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
+    let (cost, own) = parts(text)?;
+    // A definition may use those after it.
+    let known = |name: &str, from: usize| defined(name, &own, from, size);
+    let value = whole(cost, &|name| known(name, 0))?;
+    (value.is_finite() && value > 0.0).then_some(value)
+}
+
+fn defined(
+    name: &str,
+    own: &[(&str, &str)],
+    from: usize,
+    size: &dyn Fn(&str) -> Option<f64>,
+) -> Option<f64> {
+    match own.iter().skip(from).position(|(defined, _)| *defined == name) {
+        Some(at) => {
+            let after = from + at + 1;
+            whole(own[from + at].1, &|name| defined(name, own, after, size))
+        }
+        None => size(name),
+    }
+}
+
+/// The expression, and the names that it defines.
+fn parts(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
+    let mut depth = 0_i32;
+    let mut pieces = text.split(|letter| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        letter == ',' && depth == 0
+    });
+    let cost = pieces.next()?;
+    let own = pieces.map(|piece| piece.split_once('=').map(|(name, is)| (name.trim(), is)));
+    Some((cost, own.collect::<Option<_>>()?))
+}
+
+/// The value of a text that is one expression and nothing else.
+fn whole(text: &str, size: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let letters: Vec<char> = text.chars().collect();
     let mut parser = Parser { letters: &letters, at: 0, size };
     let value = parser.sum()?;
     parser.skip();
-    (parser.at == letters.len() && value.is_finite() && value > 0.0).then_some(value)
+    (parser.at == letters.len()).then_some(value)
 }
 
 struct Parser<'a> {
     letters: &'a [char],
     at: usize,
-    size: &'a dyn Fn(&str) -> f64,
+    size: &'a dyn Fn(&str) -> Option<f64>,
 }
 
 impl Parser<'_> {
@@ -109,7 +146,7 @@ impl Parser<'_> {
             };
             return self.take(')').then_some(value);
         }
-        Some((self.size)(&text))
+        (self.size)(&text)
     }
 }
 
@@ -127,12 +164,13 @@ mod tests {
 
     fn value(text: &str) -> Option<f64> {
         evaluate(text, &|name| match name {
-            "n" => 10.0,
-            "D" => 4.0,
-            "d" => 3.0,
-            "K" => 2.0,
-            "epochs" => 5.0,
-            _ => 1.0,
+            "n" => Some(10.0),
+            "D" => Some(4.0),
+            "d" => Some(3.0),
+            "K" => Some(2.0),
+            "epochs" => Some(5.0),
+            "iterations" | "n_test" => Some(1.0),
+            _ => None,
         })
     }
 
@@ -143,14 +181,29 @@ mod tests {
         assert_eq!(value("n D min(n, D) + min(n, D)^3"), Some(160.0 + 64.0));
         assert_eq!(value("n d + 4 D (d + K)"), Some(110.0));
         assert_eq!(value("n² d + n · iterations"), Some(310.0));
-        assert_eq!(value("n_test d ΣM"), Some(3.0));
+        assert_eq!(value("n_test d ΣM, ΣM = 7"), Some(21.0));
+        assert_eq!(value("epochs n (P + p^2), P = 2 d + p, p = 4"), Some(5.0 * 10.0 * 26.0));
+        assert_eq!(value("min(n, D) + n, n = 6"), Some(10.0));
         assert_eq!(value("1"), Some(1.0));
         assert_eq!(value("n - 4"), Some(6.0));
     }
 
     #[test]
     fn what_is_no_expression_has_none() {
-        for text in ["-", "", "n +", "(n", "n)", "n - n", "min(n"] {
+        for text in [
+            "-",
+            "",
+            "n +",
+            "(n",
+            "n)",
+            "n - n",
+            "min(n",
+            "n Q",
+            "n, beyond 3",
+            "n P, P = n P",
+            "n P, P =",
+            "n^2 at most",
+        ] {
             assert_eq!(value(text), None, "{text}");
         }
     }

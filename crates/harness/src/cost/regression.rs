@@ -28,6 +28,9 @@ const FIRMNESS: f64 = 5.0;
 const OF_GROUP: f64 = 1.0;
 const OF_CELL: f64 = 0.15;
 const TERMS: usize = 5;
+/// How far beyond the declared costs that were seen one is believed, in their logarithm: a thousandfold.
+/// A wrong formula would otherwise turn a larger dataset into centuries.
+const REACH: f64 = 6.907_755_278_982_137;
 
 /// `ln y = a + Σ bⱼ ln xⱼ + deviation of the group + deviation of the cell`.
 ///
@@ -43,6 +46,18 @@ pub(crate) struct Regression {
     groups: BTreeMap<String, f64>,
     cells: BTreeMap<String, f64>,
     correction: f64,
+    /// Least and largest declared cost seen, of a method and of all.
+    seen: BTreeMap<(Part, String), (f64, f64)>,
+    seen_of_all: BTreeMap<Part, (f64, f64)>,
+}
+
+/// A prediction, and how it came about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Predicted {
+    pub value: f64,
+    pub basis: Basis,
+    /// Whether the declared cost lies so far from those seen that it was not believed.
+    pub held_back: bool,
 }
 
 /// What a prediction rests on, best first.
@@ -65,7 +80,18 @@ impl Regression {
             groups: BTreeMap::new(),
             cells: BTreeMap::new(),
             correction: 1.0,
+            seen: BTreeMap::new(),
+            seen_of_all: BTreeMap::new(),
         };
+        for one in observations {
+            let (work, declared) = (&one.work, fitted.declared(&one.work));
+            let widen = |range: &mut (f64, f64)| {
+                *range = (range.0.min(declared), range.1.max(declared));
+            };
+            let start = (declared, declared);
+            widen(fitted.seen.entry((work.part, work.method.clone())).or_insert(start));
+            widen(fitted.seen_of_all.entry(work.part).or_insert(start));
+        }
         let mut by_method: BTreeMap<(Part, String), Vec<&Observation>> = BTreeMap::new();
         let mut sums: BTreeMap<Part, (f64, f64)> = BTreeMap::new();
         for seen in observations {
@@ -90,7 +116,7 @@ impl Regression {
         let (mut measured, mut predicted) = (0.0, 0.0);
         for seen in observations {
             measured += seen.value;
-            predicted += fitted.predict(&seen.work).0;
+            predicted += fitted.predict(&seen.work).value;
         }
         if predicted > 0.0 {
             fitted.correction = measured / predicted;
@@ -98,11 +124,19 @@ impl Regression {
         fitted
     }
 
-    pub(crate) fn predict(&self, work: &Workload) -> (f64, Basis) {
-        let own = self.methods.get(&(work.part, work.method.clone()));
+    pub(crate) fn predict(&self, work: &Workload) -> Predicted {
+        let name = (work.part, work.method.clone());
+        let own = self.methods.get(&name);
+        let mut terms = self.terms(work);
+        let seen = self.seen.get(&name).or_else(|| self.seen_of_all.get(&work.part));
+        let declared = terms[1];
+        if let Some((least, largest)) = seen {
+            terms[1] = declared.clamp(least - REACH, largest + REACH);
+        }
+        let held_back = (terms[1] - declared).abs() > 0.0;
         let base = match own {
-            Some(coefficients) => self.terms(work).dot(coefficients),
-            None => self.prior(work.part).dot(&self.terms(work)),
+            Some(coefficients) => terms.dot(coefficients),
+            None => self.prior(work.part).dot(&terms),
         };
         let of = |deviations: &BTreeMap<String, f64>, name: &str| deviations.get(name).copied();
         let cell = of(&self.cells, &work.cell);
@@ -113,7 +147,7 @@ impl Regression {
             (None, None) => Basis::Declared,
         };
         let logarithm = base + group + cell.unwrap_or(0.0);
-        (logarithm.exp() * self.correction, basis)
+        Predicted { value: logarithm.exp() * self.correction, basis, held_back }
     }
 
     /// Trials of milliseconds tell of clocks and caches, not of the method.
@@ -176,7 +210,7 @@ impl Regression {
         let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
         for seen in observations {
             let weight = self.weight(seen);
-            let gap = seen.value.ln() - self.predict(&seen.work).0.ln();
+            let gap = seen.value.ln() - self.predict(&seen.work).value.ln();
             let sum = sums.entry(name(&seen.work).clone()).or_default();
             sum.0 += weight * gap;
             sum.1 += weight;

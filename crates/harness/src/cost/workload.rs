@@ -71,13 +71,13 @@ impl Workload {
         let width = ["features", "landmarks", "centres"].into_iter().find_map(setting);
         let (n, d) = (train.max(1) as f64, entry.features.max(1) as f64);
         let size = |name: &str| match name {
-            "n" => n,
-            "n_test" => test.max(1) as f64,
-            "d" => d,
-            "K" => entry.classes.max(1) as f64,
-            "D" | "M" | "m" => setting(name).or(width).unwrap_or(1.0),
-            "b" => setting("batch").unwrap_or(1.0),
-            _ => setting(name).unwrap_or(1.0),
+            "n" => Some(n),
+            "n_test" => Some(test.max(1) as f64),
+            "d" => Some(d),
+            "K" => Some(entry.classes.max(1) as f64),
+            "D" | "M" | "m" => setting(name).or(width),
+            "b" => Some(setting("batch").map_or(n, |batch| batch.min(n))),
+            _ => setting(name),
         };
         let fits = if part == Part::Tuning { candidates(tuner) } else { 1.0 };
         let operations = evaluate(method.cost.fit, &size).unwrap_or(n * d) * fits;
@@ -102,6 +102,21 @@ impl Workload {
             sizes: [n.ln(), d.ln(), ((n + test as f64) * d).ln()],
         })
     }
+}
+
+/// Whether the model understands the costs that a method declares, of a fit and of its memory: `Err`
+/// has the one that it does not, for data of that shape.
+pub(crate) fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
+    let defaults = (method.defaults)(shape);
+    let width = ["features", "landmarks", "centres"];
+    let setting = |name: &str| defaults.get(name).and_then(Value::as_f64);
+    let size = |name: &str| match name {
+        "n" | "n_test" | "d" | "K" | "b" => Some(2.0),
+        "D" | "M" | "m" => setting(name).or_else(|| width.into_iter().find_map(setting)),
+        _ => setting(name),
+    };
+    let unknown = |cost: &&str| evaluate(cost, &size).is_none();
+    [method.cost.fit, method.cost.memory].into_iter().find(unknown).map_or(Ok(()), Err)
 }
 
 /// Full fits that a tuner's budget amounts to, without the final one.

@@ -117,3 +117,24 @@ fn a_tuning_that_trials_share_counts_once() {
     assert!((weights[0] - fit - tuning).abs() < 1e-12 && (weights[3] - fit).abs() < 1e-12);
     assert_eq!(forecast.bases, [0, 0, 4]);
 }
+
+/// A formula that explodes is not believed further than a thousand times what was seen, and says so.
+#[test]
+fn a_wrong_formula_does_not_give_centuries() {
+    let exploding: Vec<_> = METHODS
+        .iter()
+        .map(|method| {
+            let cost = mercer_learning::Cost { fit: "n^6", ..method.cost };
+            mercer_learning::Method { cost, ..*method }
+        })
+        .collect();
+    let records: Vec<Record> = of("wine").iter().map(|trial| record(trial, 0.005)).collect();
+    let model = CostModel::fit(&records, &exploding, 0.005);
+    let (seen, far) = (model.fit_of(&of("wine")[0]), model.fit_of(&of("letter")[0]));
+    assert!(!seen.held_back && far.held_back, "{far:?}");
+    assert!(far.seconds < 1e3 * seen.seconds, "{far:?} {seen:?}");
+    assert_eq!(model.forecast(&of("letter")).held_back, of("letter").len());
+    // Two more digits of rows: no difference any more.
+    let farther = model.fit_of(&of("covtype")[0]);
+    assert!(farther.held_back && farther.seconds < 10.0 * far.seconds, "{farther:?}");
+}

@@ -35,7 +35,11 @@ const HYPER_KRR: Method = Method {
     cites: CITES,
     revision: 1,
     tasks: Tasks::Classification,
-    cost: Cost { fit: "iterations · n^4/2", predict: "n_sv n^2", memory: "n^2" },
+    cost: Cost {
+        fit: "min(iterations · n^4/2, n 300 20^4/12)",
+        predict: "n_sv n^2",
+        memory: "n^2",
+    },
     resource: Some("points"),
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     space: |shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
@@ -47,7 +51,11 @@ const HYPER_SVR: Method = Method {
     name: "hyper-svr",
     title: "hyper-SVR (Gaussian)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Gaussian hyper-kernel",
-    cost: Cost { fit: "steps · n^2", predict: "n_sv · support pairs", memory: "n^4/8 at most" },
+    cost: Cost {
+        fit: "steps · n^2, steps = n^2",
+        predict: "n_sv · support pairs",
+        memory: "n^4/8",
+    },
     defaults: |shape| defaults(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     space: |shape| space(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     build: |settings| build(settings, "hyper-svr", Stage1::Svr),
@@ -58,7 +66,11 @@ const HYPER_KRR_WISHART: Method = Method {
     name: "hyper-krr-wishart",
     title: "hyper-KRR (Wishart)",
     summary: "SVM with a kernel learned by ridge regression on pairs, Wishart hyper-kernel",
-    cost: Cost { fit: "n^6/24, or n^2 M^4 beyond 108 rows", predict: "n_sv n^2", memory: "n^4/4" },
+    cost: Cost {
+        fit: "min(n^6/24, n^2 20^4/8)",
+        predict: "n_sv n^2",
+        memory: "min(n^4/4, n^2 20^2/4)",
+    },
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::Wishart),
     space: |shape| space(shape, Stage1::Ridge, HyperForm::Wishart),
     build: |settings| build(settings, "hyper-krr-wishart", Stage1::Ridge),
@@ -81,7 +93,7 @@ const HYPER_KRR_LINEAR: Method = Method {
     title: "hyper-KRR, all pairs",
     summary: "SVM with a kernel learned by Nyström's ridge regression on all pairs in linear time",
     cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",
-    cost: Cost { fit: "n L M^4/12", predict: "n_sv M^2", memory: "n L" },
+    cost: Cost { fit: "n L M^4/12, L = 300", predict: "n_sv M^2", memory: "n L, L = 300" },
     defaults: |shape| {
         let landmarks = 14.min(shape.rows / 2).max(1);
         defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed)
@@ -114,7 +126,11 @@ const HYPER_NON_NEGATIVE: Method = Method {
     title: "Pan et al. (2017)",
     summary: "SVM with a kernel learned by non-negative least squares on pairs: positive definite",
     cites: "Pan, Chen, Chen, Xu & Lai (2017)",
-    cost: Cost { fit: "n^2 M^4 + iterations · M^6", predict: "n_sv M^2", memory: "M^4" },
+    cost: Cost {
+        fit: "n^2 M^4/8 + M^6, M = min(n, 20)",
+        predict: "n_sv M^2",
+        memory: "M^4, M = min(n, 20)",
+    },
     defaults: |shape| {
         // Non-positive targets can only be fitted by 0.
         defaults(shape, Stage1::NonNegative, HyperForm::GaussianConstructed).with("other", 0.0)

@@ -106,7 +106,7 @@ const RFTK: Method = Method {
     title: "RFTK",
     summary: "random features whose frequencies are learned under a penalty of the kernel's trace",
     cost: Cost {
-        fit: "epochs n D (d + K) (1 + n / (s b))",
+        fit: "epochs n D (d + K) (1 + n / (s b)), s = every",
         predict: "D (d + K)",
         memory: "n d + 3 D (d + K)",
     },

@@ -15,9 +15,9 @@ const CEN_1: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "S (n P + n p^2 + p^3/3), S steps, P parameters, p features",
+        fit: "3 epochs n (P + p^2), P = 16 d + 768, p = 8",
         predict: "P + p K",
-        memory: "n (d + 8 p) + 4 P",
+        memory: "n (d + 8 p) + 4 P, P = 16 d + 768, p = 8",
     },
     resource: Some("epochs"),
     defaults: |_| Settings::of(&dense(&[16, 32], 8)),
@@ -30,6 +30,11 @@ const CEN_2: Method = Method {
     name: "cen-2",
     title: "CEN-2",
     summary: "conditional embedding of a network's features (96-32), tuned by its complexity bound",
+    cost: Cost {
+        fit: "3 epochs n (P + p^2), P = 96 d + 3072, p = 32",
+        predict: "P + p K",
+        memory: "n (d + 8 p) + 4 P, P = 96 d + 3072, p = 32",
+    },
     defaults: |_| Settings::of(&dense(&[96], 32)),
     build: |settings| build(settings, "cen-2"),
     ..CEN_1
@@ -40,9 +45,9 @@ const CEN_IMPLICIT: Method = Method {
     title: "implicit CEN",
     summary: "embedding with a Gaussian kernel of a network's features (96-32), all learned together",
     cost: Cost {
-        fit: "S (n P + n^2 p + n^3/3), S steps, P parameters, p features",
+        fit: "3 epochs n (P + b p + b^2/3), P = 96 d + 3072, p = 32",
         predict: "P + n (p + K)",
-        memory: "3 n^2 + n (d + 8 p) + 4 P",
+        memory: "3 b^2 + n (d + 8 p) + 4 P, P = 96 d + 3072, p = 32",
     },
     defaults: |_| {
         let kernel = Some(Covariance::Gaussian { scale: 1.0, lengths: vec![1.0] });
@@ -56,6 +61,12 @@ const CEN_CNN: Method = Method {
     name: "cen-cnn",
     title: "CEN",
     summary: "conditional embedding of a convolutional network's features, two dropout masks a step",
+    cost: Cost {
+        // Multiply-adds of an image of 28 x 28 in both convolutions and the dense layer, features p.
+        fit: "3 epochs n (C + p^2), C = 14000000, p = 1024",
+        predict: "C + p K",
+        memory: "50 b d + 4 P, P = 3300000",
+    },
     defaults: |_| {
         Settings::of(&CenParams {
             layers: Layers::Convolutional,

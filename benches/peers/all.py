@@ -1,0 +1,74 @@
+"""Every side-by-side script in one run, and what came out in one file.
+
+    python all.py --bin ../../target/release --rounds 5 --out ../peers.json --remark "quiet machine"
+
+Each script alternates ours and theirs, so that both meet the same machine, and gives one ratio a
+round: their time over ours, above 1 where ours is faster. A script whose programs are not installed is
+named among what is missing. `performance page` shows minimum, median and maximum.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", default="target/release")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", default="benches/peers.json")
+    parser.add_argument("--remark", required=True, help="what the times suffer from")
+    parser.add_argument("--only", action="append", help="a script's name; all without one")
+    given = parser.parse_args()
+    rounds = ["--rounds", str(given.rounds)]
+
+    def ours(name):
+        return ["--ours", os.path.join(given.bin, name)]
+
+    commands = {
+        "torch_askl": [["compare", *ours("step"), *rounds]],
+        "torch_networks": [["compare", *ours("network"), *rounds]],
+        "scikit_learn_svm": [[*ours("svm"), "--cost", cost, *rounds] for cost in ("1", "100")],
+        "closed_forms": [["compare", *ours("closed"), *rounds]],
+    }
+    rows, missing = [], {}
+    for script in given.only or commands:
+        for arguments in commands[script]:
+            command = [sys.executable, str(HERE / f"{script}.py"), *arguments]
+            print(" ".join([script, *arguments]), file=sys.stderr)
+            answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            if answer.returncode != 0:
+                missing[script] = (answer.stderr.strip().splitlines() or ["no message"])[-1]
+                continue
+            report = json.loads(answer.stdout)
+            if isinstance(report, dict):
+                report = report.get("results", [report])
+            rows.extend({key: row[key] for key in ("what", "peer", "ratios")} for row in report)
+    if not rows:
+        sys.exit(f"nothing could be measured: {missing}")
+    for row in rows:
+        ratios = row["ratios"]
+        row.update(minimum=min(ratios), median=statistics.median(ratios), maximum=max(ratios))
+        print(f"{row['what']}: {row['minimum']:.2f} {row['median']:.2f} {row['maximum']:.2f}")
+    revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    written = {
+        "day": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "code": revision.stdout.strip(),
+        "rounds": given.rounds,
+        "load": os.getloadavg()[1],
+        "remark": given.remark,
+        "missing": missing,
+        "rows": rows,
+    }
+    pathlib.Path(given.out).write_text(json.dumps(written, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
