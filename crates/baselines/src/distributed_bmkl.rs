@@ -15,7 +15,11 @@ pub(crate) const METHOD: Method = Method {
     cites: "Gönen (2012); Liu, Shi, Huang, Yang & Suykens (2021)",
     revision: 1,
     tasks: Tasks::Classification,
-    cost: Cost { fit: "200 K n^3/parts^2", predict: "P n (d + K)", memory: "P n^2/parts^2, P = 13" },
+    cost: Cost {
+        fit: "200 K n^3/parts^2",
+        predict: "P n (d + K)",
+        memory: "P n^2/parts^2, P = 13",
+    },
     resource: None,
     defaults: |shape| {
         let parts = shape.rows.div_ceil(2500).max(2);

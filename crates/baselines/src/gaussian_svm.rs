@@ -20,7 +20,11 @@ pub(crate) const METHOD: Method = Method {
     cites: "Cortes & Vapnik (1995); Drucker et al. (1997)",
     revision: 1,
     tasks: Tasks::Both,
-    cost: Cost { fit: "n^2 d + n · iterations, iterations = n", predict: "n_sv (d + K^2/2)", memory: "n^2" },
+    cost: Cost {
+        fit: "n^2 d + n · iterations, iterations = n",
+        predict: "n_sv (d + K^2/2)",
+        memory: "n^2",
+    },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
     defaults: |shape| {

@@ -17,7 +17,11 @@ pub(crate) const METHOD: Method = Method {
     cites: "Cortes, Mohri & Rostamizadeh (2012)",
     revision: 1,
     tasks: Tasks::Classification,
-    cost: Cost { fit: "P^2 n^2 + 55 n · iterations, P = 13, iterations = n", predict: "P n_sv d", memory: "P n^2/2, P = 13" },
+    cost: Cost {
+        fit: "P^2 n^2 + 55 n · iterations, P = 13, iterations = n",
+        predict: "P n_sv d",
+        memory: "P n^2/2, P = 13",
+    },
     resource: None,
     defaults: |_| Settings::of(&KtaParams::default()),
     space: |_| Space::default(),

@@ -22,7 +22,11 @@ pub(crate) const METHOD: Method = Method {
     cites: "Kowalski, Szafranski & Ralaivola (2009)",
     revision: 1,
     tasks: Tasks::Classification,
-    cost: Cost { fit: "51 K n^2 P · outer, P = 13, outer = 10", predict: "P n_used d", memory: "n^2 P, P = 13" },
+    cost: Cost {
+        fit: "51 K n^2 P · outer, P = 13, outer = 10",
+        predict: "P n_used d",
+        memory: "n^2 P, P = 13",
+    },
     resource: None,
     defaults: |_| Settings::of(&MiklParams::default()),
     space: |_| Space::default(),

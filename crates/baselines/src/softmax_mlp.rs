@@ -8,7 +8,11 @@ pub(crate) const METHOD: Method = Method {
     cites: "Rumelhart, Hinton & Williams (1986)",
     revision: 1,
     tasks: Tasks::Classification,
-    cost: Cost { fit: "3 epochs n P, P = 96 d + 3072", predict: "P", memory: "n (d + 4 p) + 4 P, P = 96 d + 3072, p = 32" },
+    cost: Cost {
+        fit: "3 epochs n P, P = 96 d + 3072",
+        predict: "P",
+        memory: "n (d + 4 p) + 4 P, P = 96 d + 3072, p = 32",
+    },
     resource: Some("epochs"),
     defaults: |_| Settings::of(&SoftmaxNetworkParams::default()),
     space: |_| Space {

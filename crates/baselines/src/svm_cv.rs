@@ -19,7 +19,11 @@ pub(crate) const METHOD: Method = Method {
     cites: "Cortes & Vapnik (1995)",
     revision: 1,
     tasks: Tasks::Classification,
-    cost: Cost { fit: "11 (n^2 d + 55 n · iterations), iterations = n", predict: "n_sv d", memory: "n^2" },
+    cost: Cost {
+        fit: "11 (n^2 d + 55 n · iterations), iterations = n",
+        predict: "n_sv d",
+        memory: "n^2",
+    },
     // The search over the grid is the method: a tuner has nothing to add.
     resource: None,
     defaults: |_| Settings::of(&SvmCvParams::default()),
