@@ -244,6 +244,7 @@ mod tests {
     #[test]
     fn the_library_is_not_called_where_it_is_not_needed() {
         type Loop = fn(Dispatch, &[f64], &mut [f64]);
+        type Library = fn(f64) -> f64;
         let x: Vec<f64> = (0..4096).map(|i| f64::from(i) * 1e-3).collect();
         let mut y = vec![0.0; x.len()];
         let mut best = |work: &mut dyn FnMut(&mut [f64])| {
@@ -254,7 +255,7 @@ mod tests {
             });
             times.min().expect("fifty times")
         };
-        let pairs: [(Loop, fn(f64) -> f64); 3] = [
+        let pairs: [(Loop, Library); 3] = [
             (cos, f64::cos),
             (exp, f64::exp),
             (|level, x, y| sin_cos(level, x, &mut y.to_vec(), y), f64::cos),
