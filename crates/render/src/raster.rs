@@ -11,7 +11,7 @@ use plotters::style::RGBColor;
 /// let figure = Figure::new("demo/map", "A map").panel(panel);
 /// assert!(figure.svg()?.contains("<rect"));
 /// // The centre of the last cell, and its value in place of limits.
-/// assert!(figure.csv().ends_with("1,value,1.5,1.5,0.25,0.25\n"));
+/// assert!(figure.csv().trim_end().ends_with("1,value,1.5,1.5,0.25,0.25"));
 /// # Ok::<(), mercer_render::RenderError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
