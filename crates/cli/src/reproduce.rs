@@ -89,6 +89,10 @@ pub(crate) fn planned(
         selection.versions = versions(&work.trials, &args.places)?;
         if selection.versions.is_empty() { work } else { plan(&selection)? }
     };
+    // Times of minutes prove no pipe.
+    if args.narrow.profile == "smoke" {
+        work.computed.retain(|computed| !computed.is_measurement());
+    }
     let committed = if args.extend { work.leave_out(&archive, args.retry_failed) } else { 0 };
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
 }
