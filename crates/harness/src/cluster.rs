@@ -20,7 +20,7 @@ pub use slurm::slurm;
 const MIB: f64 = 1024.0 * 1024.0;
 /// What the program needs before it holds a row.
 const PROGRAM_MIB: f64 = 256.0;
-/// The smallest request; others are its doubles, so that few arrays hold all tasks.
+/// The smallest request; others are its doubles and half-way between them, so that few arrays hold all tasks.
 const LEAST_MIB: u64 = 512;
 /// Minutes for starting, loading data, and waiting for a slow disk.
 const ALLOWANCE_MINUTES: f64 = 10.0;
@@ -155,9 +155,18 @@ fn request(unit: &Unit<'_>, bytes: f64, how: &Grouping) -> u64 {
         .filter_map(|name| Catalogue::builtin().find(name).ok())
         .map(|entry| 8.0 * (entry.rows * (entry.features + 1)) as f64)
         .sum();
-    let needed = PROGRAM_MIB + (held + how.cores.max(1) as f64 * bytes * how.bytes_factor) / MIB;
-    let doubled = (needed / LEAST_MIB as f64).ceil() as u64;
-    LEAST_MIB * doubled.max(1).next_power_of_two()
+    // The factor allows for a wrong prediction; the limit of a trial holds whatever was predicted.
+    let limit = |trial: &&Trial| trial.key.limits.get("bytes").and_then(serde_json::Value::as_f64);
+    let most = unit.trials.iter().map(|trial| limit(trial).unwrap_or(f64::MAX)).fold(0.0, f64::max);
+    let working = how.cores.max(1) as f64 * (bytes * how.bytes_factor).min(most);
+    rounded((PROGRAM_MIB + (held + working) / MIB).ceil() as u64)
+}
+
+/// The next request of few: powers of two, and half-way between them.
+fn rounded(mib: u64) -> u64 {
+    let power = LEAST_MIB * mib.div_ceil(LEAST_MIB).max(1).next_power_of_two();
+    let between = power / 4 * 3;
+    if between >= mib.max(LEAST_MIB) { between } else { power }
 }
 
 /// The array jobs that some tasks make: consecutive tasks with one request.

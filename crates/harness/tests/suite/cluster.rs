@@ -1,6 +1,6 @@
 //! Plans cut into tasks, and what engines are handed.
 
-use crate::bench::{STUDY, all};
+use crate::bench::{STUDY, all, one_method};
 use crate::doubles::METHODS;
 use mercer_harness::{
     CostModel, Grouping, Launch, Task, Trial, arrays, group, hyperqueue, kubernetes, slurm,
@@ -107,6 +107,21 @@ fn trials_that_share_a_tuning_stay_together() {
 #[test]
 fn nothing_to_run_is_no_task() {
     assert!(tasks(&[], &HOW).is_empty() && arrays(&[]).is_empty());
+}
+
+#[test]
+fn a_task_asks_for_no_more_than_its_limits_hold() {
+    // A factor that would ask for petabytes: what a trial may hold is the end of it. The program's
+    // 256 MiB and the 6 KB of iris come on top; requests are powers of two and half-way between.
+    let wild = Grouping { bytes_factor: 1e12, ..HOW };
+    let request = |limit: u64, cores| {
+        let mut trials = all(&one_method("", &format!("bytes = {}", limit << 20)));
+        trials.truncate(1);
+        tasks(&trials, &Grouping { cores, ..wild.clone() })[0].mib
+    };
+    let asked = [250, 260, 600, 1000, 2000, 2900, 8192].map(|limit| request(limit, 1));
+    assert_eq!(asked, [512, 768, 1024, 1536, 3072, 4096, 12_288]);
+    assert_eq!(request(2000, 2), 6144);
 }
 
 #[test]
