@@ -117,7 +117,7 @@ fn a_task_asks_for_no_more_than_its_limits_hold() {
     let request = |limit: u64, cores| {
         let mut trials = all(&one_method("", &format!("bytes = {}", limit << 20)));
         trials.truncate(1);
-        tasks(&trials, &Grouping { cores, ..wild.clone() })[0].mib
+        tasks(&trials, &Grouping { cores, ..wild })[0].mib
     };
     let asked = [250, 260, 600, 1000, 2000, 2900, 8192].map(|limit| request(limit, 1));
     assert_eq!(asked, [512, 768, 1024, 1536, 3072, 4096, 12_288]);
