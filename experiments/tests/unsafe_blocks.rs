@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The crates that may need it: vector instructions, threads that borrow, the counting allocator.
+/// The crates that may need it: vector instructions, threads that borrow, the allocators.
 const ALLOWED: [&str; 4] =
     ["crates/linalg/", "crates/kernels/", "crates/solvers/", "crates/harness/src/memory.rs"];
 

@@ -12,6 +12,9 @@ use mercer_linalg::Cholesky;
 use ndarray::{Array1, Array2};
 use std::time::Instant;
 
+#[global_allocator]
+static ALLOCATOR: mercer_linalg::LargePages = mercer_linalg::LargePages;
+
 const INPUTS: usize = 20;
 const TEST_ROWS: usize = 2000;
 const STD: f64 = 0.5;

@@ -14,6 +14,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::time::Instant;
 
+#[global_allocator]
+static ALLOCATOR: mercer_linalg::LargePages = mercer_linalg::LargePages;
+
 const WARM_UP: usize = 3;
 
 fn main() {

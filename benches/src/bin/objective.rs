@@ -12,6 +12,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
 
+#[global_allocator]
+static ALLOCATOR: mercer_linalg::LargePages = mercer_linalg::LargePages;
+
 /// Seconds that this process has run on a processor.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();

@@ -6,6 +6,9 @@
 
 use mercer_benches::{arguments, median, step_times};
 
+#[global_allocator]
+static ALLOCATOR: mercer_linalg::LargePages = mercer_linalg::LargePages;
+
 fn main() {
     let options = arguments(&[
         ("d", 784),

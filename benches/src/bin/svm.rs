@@ -10,6 +10,9 @@ use ndarray::Array2;
 use std::path::PathBuf;
 use std::time::Instant;
 
+#[global_allocator]
+static ALLOCATOR: mercer_linalg::LargePages = mercer_linalg::LargePages;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder, cost, tolerance, rounds] = &arguments[..] else {

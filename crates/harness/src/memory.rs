@@ -4,7 +4,8 @@
 //! thread allocates and another frees is booked where it happens; the trial's large arrays are
 //! never handed over. Threads of a two-thread fit are not counted: their share is small buffers.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use mercer_linalg::LargePages;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 
 thread_local! {
@@ -13,36 +14,36 @@ thread_local! {
     static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting bytes by thread. A program that wants memory limits names it
+/// The system's allocator with large pages ([`LargePages`]), counting bytes by thread. A program that wants memory limits names it
 /// as its `#[global_allocator]`; without it every meter reads 0.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct MeteredAllocator;
 
-// SAFETY: every call goes to the system's allocator unchanged; the counters touch no memory that
+// SAFETY: every call goes to the other allocator unchanged; the counters touch no memory that
 // it manages, and thread-locals with constant initialisers neither allocate nor run destructors.
 unsafe impl GlobalAlloc for MeteredAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         book(layout.size() as i64);
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc(layout) }
+        // SAFETY: the caller's contract is the other allocator's.
+        unsafe { LargePages.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         book(layout.size() as i64);
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc_zeroed(layout) }
+        // SAFETY: the caller's contract is the other allocator's.
+        unsafe { LargePages.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         book(-(layout.size() as i64));
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.dealloc(pointer, layout) }
+        // SAFETY: the caller's contract is the other allocator's.
+        unsafe { LargePages.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         book(size as i64 - layout.size() as i64);
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.realloc(pointer, layout, size) }
+        // SAFETY: the caller's contract is the other allocator's.
+        unsafe { LargePages.realloc(pointer, layout, size) }
     }
 }
 

@@ -5,6 +5,8 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
 /// Rows and columns of a tile: 256 × 256 in f64 is half of an L2 cache.
 const TILE: usize = 256;
+/// Rows and columns of a block that is transposed at once: two of them fit an L1 cache.
+const BLOCK: usize = 32;
 
 /// The functions `h(q, ·)` of fixed pairs `q`: see [`HyperKernel::sections`].
 ///
@@ -76,15 +78,7 @@ impl PairSections {
         for i in 0..n {
             gram[[i, i]] = self.kernel.on_diagonal(&self.pairs, i);
         }
-        for top in (0..n).step_by(TILE) {
-            for left in (top..n).step_by(TILE) {
-                for i in top..(top + TILE).min(n) {
-                    for j in left.max(i + 1)..(left + TILE).min(n) {
-                        gram[[j, i]] = gram[[i, j]];
-                    }
-                }
-            }
-        }
+        mirror(gram.view_mut(), threads);
         gram
     }
 
@@ -163,6 +157,32 @@ impl PairSections {
         );
         values
     }
+}
+
+/// Copies what is above the diagonal below it. Halves are disjoint, so that no thread waits.
+fn mirror(mut square: ArrayViewMut2<'_, f64>, threads: usize) {
+    let n = square.nrows();
+    if n <= BLOCK {
+        for i in 0..n {
+            for j in 0..i {
+                square[[i, j]] = square[[j, i]];
+            }
+        }
+        return;
+    }
+    let half = (n / 2).next_multiple_of(BLOCK);
+    let (upper, lower) = square.split_at(Axis(0), half);
+    let (upper_left, upper_right) = upper.split_at(Axis(1), half);
+    let (mut below, lower_right) = lower.split_at(Axis(1), half);
+    let bands = below.axis_chunks_iter_mut(Axis(0), BLOCK).enumerate();
+    for_each(threads, bands, |(band, mut to)| {
+        let from = upper_right.slice(s![.., band * BLOCK..band * BLOCK + to.nrows()]);
+        for start in (0..half).step_by(BLOCK) {
+            let end = (start + BLOCK).min(half);
+            to.slice_mut(s![.., start..end]).assign(&from.slice(s![start..end, ..]).t());
+        }
+    });
+    for_each(threads, [upper_left, lower_right], |part| mirror(part, threads.div_ceil(2)));
 }
 
 fn prepare(
