@@ -77,6 +77,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::askl_phases::ARTEFACT,
     audit::askl_loss::ARTEFACT,
     audit::askl_scaling::ARTEFACT,
+    audit::askl_epochs::ARTEFACT,
     audit::askl_penalties::ARTEFACT,
     audit::askl_cost::ARTEFACT,
     audit::askl_frozen::ARTEFACT,

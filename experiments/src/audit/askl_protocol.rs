@@ -111,11 +111,7 @@ const ITEMS: &[(&str, &str, &str, Source)] = &[
 
 /// What the paper leaves open, what stands in for it, and what shows how much it matters.
 const OPEN: &[(&str, &str, &str)] = &[
-    (
-        "epochs",
-        "the code's 10, and 1 for satimage in `released`",
-        "finding askl-one-epoch-on-satimage",
-    ),
+    ("epochs", "the code's 10, and 1 for satimage in `released`", "audit/askl-epochs"),
     (
         "learning rates",
         "the code's in `released`, tuned in `printed` and `corrected`",
