@@ -2,12 +2,12 @@ mod machine;
 mod predictor;
 
 use crate::kernel_ridge::default_std;
-use crate::subsample::at_most;
+use crate::subsample::{at_most, drawn};
 use machine::{Dual, Machine};
 use mercer_kernels::Kernel;
 use mercer_learning::{
     Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Range, Sample, Settings, Shape, Space, Targets, Task, Tasks,
+    Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks,
 };
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,8 @@ pub struct GaussianSvmParams {
     pub tolerance: f64,
     /// What is done about more than two classes.
     pub multiclass: MultiClass,
-    /// Training rows beyond this are left out, by seed: a machine holds an `n × n` matrix.
+    /// Training rows of a machine beyond this are left out, by seed: it holds an `n × n` matrix. One
+    /// against one, a machine holds the rows of its two classes only.
     pub cap: usize,
 }
 
@@ -94,8 +95,8 @@ impl Default for GaussianSvmParams {
 /// `min_f ½ ‖f‖² + C Σ loss(f(x_i) + b, y_i)` with the hinge, or with `max(0, |y − f| − ε)` on
 /// targets standardised to mean 0 and deviation 1. linfa-svm solves the dual by SMO. Its iteration
 /// limit (10 million a machine) is reported as convergence; the violation of optimality that it
-/// left is measured afresh here and stands among the facts (`kkt-violation`), with `rows-used`,
-/// `support-vectors` and `machines`. A machine cannot be interrupted while it runs; time limits
+/// left is measured afresh here and stands among the facts (`kkt-violation`), with `rows-used` (by any
+/// machine), `support-vectors` and `machines`. A machine cannot be interrupted while it runs; time limits
 /// act between machines.
 ///
 /// ```
@@ -146,12 +147,17 @@ impl GaussianSvm {
 impl Learner for GaussianSvm {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         let GaussianSvmParams { cost, epsilon, tolerance, multiclass, cap, .. } = self.params;
-        let sample = at_most(sample, cap, &fitting.streams)?;
+        // One against one, each machine is handed what it can hold of its two classes.
+        let by_pair = matches!(sample.targets(), Targets::Classes { classes: 3.., .. })
+            && multiclass == MultiClass::OneVersusOne;
+        let most = if by_pair { usize::MAX } else { cap };
+        let sample = at_most(sample, most, &fitting.streams)?;
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let std = self.params.std.unwrap_or(default_std(d));
         let dual = Dual { inputs: sample.inputs(), std, cost, tolerance };
         let everything: Vec<usize> = (0..n).collect();
+        let mut used = vec![!by_pair; n];
         let mut machines = Vec::new();
         let mut run = |rows: &[usize], machine: &dyn Fn() -> Result<Machine, LearningError>| {
             fitting.limits.check()?;
@@ -188,9 +194,10 @@ impl Learner for GaussianSvm {
                         let mut pairs = Vec::new();
                         for (index, &first) in occur.iter().enumerate() {
                             for &second in &occur[index + 1..] {
-                                let rows: Vec<usize> = (0..n)
-                                    .filter(|&row| [first, second].contains(&labels[row]))
-                                    .collect();
+                                let rows = share(labels, [first, second], cap, &fitting.streams);
+                                for &row in &rows {
+                                    used[row] = true;
+                                }
                                 let positive = |&row: &usize| labels[row] == first;
                                 run(&rows, &|| dual.classification(&rows, &positive))?;
                                 pairs.push((first, second));
@@ -212,7 +219,7 @@ impl Learner for GaussianSvm {
         let kernel = Kernel::Gaussian { std };
         let predictor = SupportVectors::new(task, kernel, sample.inputs(), &machines, reading);
         let facts = [
-            ("rows-used", n as f64),
+            ("rows-used", used.iter().filter(|used| **used).count() as f64),
             ("machines", machines.len() as f64),
             ("support-vectors", predictor.count() as f64),
             ("kkt-violation", violation),
@@ -221,4 +228,28 @@ impl Learner for GaussianSvm {
             facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
+}
+
+/// The rows of two classes, or `cap` of them: each class its share, but one row at least.
+fn share(labels: &[u32], [first, second]: [u32; 2], cap: usize, streams: &Streams) -> Vec<usize> {
+    let of = |class| -> Vec<usize> {
+        let label = labels.iter().enumerate().filter(|&(_, &label)| label == class);
+        label.map(|(row, _)| row).collect()
+    };
+    let (mut one, mut other) = (of(first), of(second));
+    let all = one.len() + other.len();
+    if all > cap {
+        let of_one = ((cap * one.len()) as f64 / all as f64).round() as usize;
+        let of_one = of_one.clamp(1, cap - 1);
+        let streams = streams.child(&format!("classes {first} and {second}"));
+        for (rows, quota, name) in [(&mut one, of_one, "one"), (&mut other, cap - of_one, "other")]
+        {
+            if let Some(places) = drawn(rows.len(), quota, &streams.child(name)) {
+                *rows = places.into_iter().map(|place| rows[place]).collect();
+            }
+        }
+    }
+    one.append(&mut other);
+    one.sort_unstable();
+    one
 }

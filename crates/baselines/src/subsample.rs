@@ -8,12 +8,20 @@ pub(crate) fn at_most<'a>(
     cap: usize,
     streams: &Streams,
 ) -> Result<Cow<'a, Sample>, LearningError> {
-    if sample.rows() <= cap {
-        return Ok(Cow::Borrowed(sample));
+    match drawn(sample.rows(), cap, streams) {
+        Some(rows) => Ok(Cow::Owned(sample.select(&rows)?)),
+        None => Ok(Cow::Borrowed(sample)),
     }
-    let mut rows = index::sample(&mut streams.rng("rows"), sample.rows(), cap).into_vec();
-    rows.sort_unstable();
-    Ok(Cow::Owned(sample.select(&rows)?))
+}
+
+/// `cap` of `count` places, ascending, drawn without replacement from the stream `rows`; `None` where all
+/// fit.
+pub(crate) fn drawn(count: usize, cap: usize, streams: &Streams) -> Option<Vec<usize>> {
+    (count > cap).then(|| {
+        let mut places = index::sample(&mut streams.rng("rows"), count, cap).into_vec();
+        places.sort_unstable();
+        places
+    })
 }
 
 #[cfg(test)]

@@ -90,6 +90,31 @@ fn rows_above_the_cap_are_left_out_and_counted() {
     }
 }
 
+/// Three classes of 100, 40 and 2 rows in three places.
+#[test]
+fn a_cap_holds_for_each_machine_and_spares_rare_classes() {
+    let labels: Vec<u32> = [(0, 100), (1, 40), (2, 2)]
+        .into_iter()
+        .flat_map(|(class, count)| std::iter::repeat_n(class, count))
+        .collect();
+    let inputs = Array2::from_shape_fn((142, 2), |(i, j)| {
+        let centre = if j == 0 { f64::from(labels[i]) } else { f64::from(labels[i] == 1) };
+        10.0 * centre + (i * 7 % 13) as f64 / 13.0
+    });
+    let sample = Sample::classification(inputs, labels, 3).unwrap();
+    let with = |cap: usize| {
+        let fitted =
+            fit("gaussian-svm", &Settings::new().with("std", 0.5).with("cap", cap), &sample);
+        assert_eq!(fitted.facts["machines"], 3.0);
+        assert_eq!(training_accuracy(&fitted, &sample), 1.0, "{cap}");
+        fitted.facts["rows-used"]
+    };
+    // 142 rows in all, but no machine has more than 140.
+    assert_eq!(with(140), 142.0);
+    // At ten rows a machine, 7 + 3, 9 + 1 and 9 + 1: between ten rows and thirty in all.
+    assert!((11.0..=30.0).contains(&with(10)));
+}
+
 /// Refuses what needs more memory than this, or any fit at all.
 struct Strict {
     bytes: u64,
