@@ -26,7 +26,8 @@ fn number(name: &str) -> f64 {
 }
 
 fn mirrored(name: &str) -> Option<Dataset> {
-    let Some(folder) = std::env::var_os("MERCER_DATA").map(std::path::PathBuf::from) else {
+    let folder = std::env::var_os("MERCER_DATA").filter(|name| !name.is_empty());
+    let Some(folder) = folder.map(std::path::PathBuf::from) else {
         eprintln!("skipped: $MERCER_DATA names no folder of datasets, so there is no {name}");
         return None;
     };

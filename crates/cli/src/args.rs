@@ -1,8 +1,10 @@
 //! Words in: what can be typed.
 
 use crate::own::args::{CompareArgs, EvaluateArgs, FitArgs, InfoArgs, PredictArgs, TuneArgs};
+use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 use mercer_harness::Shard;
+use mercer_records::Store;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -112,6 +114,18 @@ pub(crate) struct Places {
     /// Use data that parses but is not the catalogue's version.
     #[arg(long)]
     pub accept_version: bool,
+}
+
+impl Places {
+    /// The record directory, made if it is not there.
+    pub(crate) fn store(&self) -> anyhow::Result<Store> {
+        Store::open(&self.results).with_context(|| {
+            format!(
+                "--results {}: point it at a folder that can be written",
+                self.results.display()
+            )
+        })
+    }
 }
 
 /// What part of the studies is meant.

@@ -239,7 +239,7 @@ fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<En
     let counts = counts(&campaign)?;
     let arguments = campaign.request.arguments(json, out);
     let planned = planned(&arguments, Some(&campaign.request.versions))?;
-    let store = Store::open(&arguments.places.results)?;
+    let store = arguments.places.store()?;
     // Data that a worker could not find is missing here as it was there.
     let library = crate::reproduce::library(&arguments.places)?;
     let recorded: std::collections::BTreeSet<String> =

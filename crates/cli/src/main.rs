@@ -83,14 +83,21 @@ fn main() -> ExitCode {
         Ok(ended) => ended.into(),
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            match error.downcast_ref::<WorkbenchError>() {
-                // It tells its cause itself.
-                Some(error) => eprintln!("error: {error}"),
-                None => eprintln!("error: {error:#}"),
-            }
+            eprintln!("error: {}", told(&error));
             ExitCode::from(status(&error))
         }
     }
+}
+
+/// The error and its causes, each once: many tell their cause themselves.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// Whoever read our output has seen enough.

@@ -5,7 +5,6 @@ use crate::args::{Places, ReportArgs};
 use crate::reproduce::{library, versions};
 use mercer_experiments::{Desk, Shelf, plannable, select, work, write};
 use mercer_harness::{Selection, Trial};
-use mercer_records::Store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -14,9 +13,20 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     let artefacts = select(&args.artefacts)?;
     let mut shelf = Shelf::new();
     if args.places.results.exists() {
-        shelf.add_store(&Store::open(&args.places.results)?)?;
+        shelf.add_store(&args.places.store()?)?;
     }
-    shelf.add_archive(&args.places.reports.join("records"))?;
+    let archive = args.places.reports.join("records");
+    if !archive.is_dir() {
+        let what =
+            format!("--reports {}: no folder `records` in it", args.places.reports.display());
+        let results = args.places.results.display();
+        anyhow::ensure!(
+            args.places.results.exists(),
+            "{what}, and --results {results} is not there either; run `mercer reproduce` first, or point one of them at a folder with records"
+        );
+        tracing::warn!("{what}: only those of {results} are shown");
+    }
+    shelf.add_archive(&archive)?;
     let mut selection = Selection::default();
     let planned = work(&artefacts, &methods, &args.profile, &selection, &shelf)?;
     selection.versions = versions(&planned.trials, &args.places)?;

@@ -128,7 +128,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         tracing::info!("{committed} trials are recorded in {place}");
     }
     costs.model.weigh(&mut planned.work.trials);
-    let store = Store::open(&args.places.results)?;
+    let store = args.places.store()?;
     let laboratory = laboratory(args, &planned.methods, &store)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 /// The folder, or `None` after saying that the test is skipped.
 fn mirror() -> Option<PathBuf> {
-    let folder = std::env::var_os("MERCER_DATA").map(PathBuf::from);
+    let folder = std::env::var_os("MERCER_DATA").filter(|name| !name.is_empty()).map(PathBuf::from);
     if folder.is_none() {
         eprintln!("skipped: $MERCER_DATA names no folder of datasets, so there is nothing to load");
     }

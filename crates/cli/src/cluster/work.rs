@@ -6,7 +6,7 @@ use crate::reproduce::{ended, laboratory, planned};
 use mercer_harness::{
     HarnessError, Options, Progress, Trial, run as carry_out, task_of_environment,
 };
-use mercer_records::{Record, Store};
+use mercer_records::Record;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
     );
     // Whoever watches a log knows which process it is.
     writeln!(std::io::stdout(), "process {}", std::process::id())?;
-    let store = Store::open(&arguments.places.results)?;
+    let store = arguments.places.store()?;
     let laboratory = laboratory(&arguments, &planned.methods, &store)?;
     let options = Options {
         jobs: campaign.launch.cores,

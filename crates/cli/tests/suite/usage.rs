@@ -101,6 +101,21 @@ fn a_data_folder_that_is_none_is_named() {
 }
 
 #[test]
+fn a_record_folder_that_cannot_be_is_named_once_with_its_remedy() {
+    let place = Place::new();
+    std::fs::write(place.path("file"), "").unwrap();
+    for line in ["reproduce askl/table1 --profile smoke --results file/x", "report --reports no"] {
+        let ended = place.run(line).with_code(1);
+        let said = |what: &str| ended.stderr.matches(what).count();
+        assert_eq!(said("(os error"), usize::from(line.contains("file/x")), "{ended:?}");
+        assert!(
+            said("--results file/x: point it") + said("--reports no: no folder") == 1,
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
 fn data_of_another_version_is_verified_as_such() {
     let place = Place::new();
     let ended = place.run("data verify segment --data data").with_code(1);
