@@ -10,7 +10,7 @@ use crate::{
 use mercer_learning::Metric;
 use mercer_render::{Cell, Column, Kind, Row, Table, probability};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is compared, and with which printed table.
 pub(crate) struct Accuracies {
@@ -66,7 +66,7 @@ impl Accuracies {
         let slots: Vec<&str> = own.chain(names).collect();
         let mut reports = Vec::new();
         let mut not_run: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        let mut gaps = false;
+        let mut gaps = (BTreeSet::new(), BTreeSet::new());
         for dataset in &spec.datasets {
             let of_dataset: Vec<&StudyCell> =
                 cells.iter().filter(|cell| cell.key().dataset == *dataset).collect();
@@ -104,7 +104,10 @@ impl Accuracies {
                     reports.push(report);
                 }
                 let lacking = |r: &CellReport| r.note.as_deref() == Some(NOT_RUN);
-                gaps |= reports[first..].iter().any(lacking);
+                if reports[first..].iter().any(lacking) {
+                    gaps.0.insert(variant.name.as_str());
+                    gaps.1.insert(dataset.as_str());
+                }
                 // A line without a number says nothing that the note below does not.
                 if reports[first..].iter().all(lacking) {
                     not_run.entry(variant.name.as_str()).or_default().push(dataset.as_str());
@@ -120,11 +123,8 @@ impl Accuracies {
             let lines = lines.collect::<Vec<_>>().join(", ");
             table = table.note(format!("Not run yet, so without a line: {lines}."));
         }
-        if gaps {
-            table = table.note(format!(
-                "What has not been run yet: `mercer reproduce {} --profile paper --variant … --dataset …`.",
-                self.artefact.id
-            ));
+        if !gaps.0.is_empty() {
+            table = table.note(self.what_is_left(desk, &gaps.0, &gaps.1));
         }
         for variant in &spec.variants {
             table = table.note(format!("{}: {}.", variant.name, variant.summary));
@@ -134,6 +134,22 @@ impl Accuracies {
         }
         let summary = self.summary(&reports);
         Ok(Rendered { tables: vec![table, summary], drawings: Vec::new(), cells: reports })
+    }
+
+    /// The command that runs the cells without a record.
+    fn what_is_left(
+        &self,
+        desk: &Desk<'_>,
+        variants: &BTreeSet<&str>,
+        datasets: &BTreeSet<&str>,
+    ) -> String {
+        // What is committed counts as done.
+        let (id, profile) = (self.artefact.id, desk.profile);
+        let mut command = format!("mercer reproduce {id} --profile {profile} --extend");
+        let variants = variants.iter().map(|name| [" --variant ", name]);
+        let datasets = datasets.iter().map(|name| [" --dataset ", name]);
+        variants.chain(datasets).flatten().for_each(|word| command.push_str(word));
+        format!("What has not been run yet: `{command}`.")
     }
 
     /// What the cells hold: only what this table has of it.
@@ -234,6 +250,7 @@ impl Accuracies {
             published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
             verdict,
             finding: None,
+            cause_known: None,
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
             p_naive: against.and_then(|test| test.p_naive),
@@ -258,7 +275,9 @@ impl Accuracies {
                     )
                 })
             };
-            report.finding = findings.iter().find(of_cell).map(|finding| finding.id.to_owned());
+            let finding = findings.iter().find(of_cell);
+            report.finding = finding.map(|finding| finding.id.to_owned());
+            report.cause_known = finding.map(|finding| finding.cause_known);
         }
         report
     }
@@ -304,6 +323,9 @@ impl Accuracies {
                 Some(difference) if verdict == "differs" && report.finding.is_none() => {
                     format!("differs {difference:+.2}, unexplained")
                 }
+                Some(difference) if verdict == "differs" && report.cause_known == Some(false) => {
+                    format!("differs {difference:+.2}, cause unknown")
+                }
                 Some(difference) if verdict == "differs" => format!("differs {difference:+.2}"),
                 _ => verdict.clone(),
             };
@@ -321,6 +343,9 @@ impl Accuracies {
             _ => String::new(),
         };
         let tuning = if cell.tuning() == "given, not tuned" { "not tuned" } else { "" };
+        let capped = cell.capped().map_or_else(String::new, |(used, offered)| {
+            format!("on {used:.0} of {offered:.0} rows")
+        });
         let because = match &report.finding {
             Some(finding) => {
                 shown = shown.link(format!("finding-{finding}"));
@@ -328,7 +353,7 @@ impl Accuracies {
             }
             None => String::new(),
         };
-        let detail: Vec<&str> = [tests.as_str(), tuning, because.as_str()]
+        let detail: Vec<&str> = [tests.as_str(), tuning, capped.as_str(), because.as_str()]
             .into_iter()
             .filter(|t| !t.is_empty())
             .collect();
@@ -339,14 +364,14 @@ impl Accuracies {
     fn summary(&self, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", self.artefact.id), format!("{}, in numbers", self.artefact.title))
         .caption(
-            "Verdicts over the published cells. Open: our mean lies near the printed one, but the interval of the difference is too wide to call that agreement. A cell that differs leads to the finding that explains it; without one, why it differs is an open question. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+            "Verdicts over the published cells. Open: our mean lies near the printed one, but the interval of the difference is too wide to call that agreement. A cell that differs leads to the finding that explains it, or that shows that neither the paper's text nor its code gives the number; without one, nothing is known of why it differs. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
         )
         .columns([Column::left("Variant")]);
         let words = ["exact", "agrees", "differs", "short", "missing"];
         for word in words {
             table = table.columns([Column::right(word).under("published cells")]);
             if word == "differs" {
-                for head in ["of these open", "explained by a finding"] {
+                for head in ["of these open", "explained by a finding", "shown, cause unknown"] {
                     table = table.columns([Column::right(head).under("published cells")]);
                 }
             }
@@ -379,7 +404,9 @@ impl Accuracies {
                 row.push(Cell::number(number, 0));
                 if word == "differs" {
                     row.push(Cell::number(count(&open), 0));
-                    row.push(Cell::number(count(&|report| report.finding.is_some()), 0));
+                    let known = |known| move |r: &CellReport| r.cause_known == Some(known);
+                    row.push(Cell::number(count(&known(true)), 0));
+                    row.push(Cell::number(count(&known(false)), 0));
                 }
             }
             let naive = |r: &CellReport| !r.degenerate && r.p_naive.is_some_and(|p| p < LEVEL);

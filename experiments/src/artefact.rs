@@ -158,6 +158,8 @@ pub struct CellReport {
     pub verdict: Option<String>,
     /// The finding that explains why it differs; none where that is an open question.
     pub finding: Option<String>,
+    /// Whether that finding says why, or only that neither the text nor the code gives the number.
+    pub cause_known: Option<bool>,
     /// Our mean minus theirs.
     pub difference: Option<f64>,
     /// 95 % interval of that difference.

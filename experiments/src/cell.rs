@@ -149,6 +149,18 @@ impl StudyCell {
         Some(Score { mean: summary.mean, std: summary.sample_std, repeats: summary.count })
     }
 
+    /// Rows that the fits used, in the mean, and rows that they were offered, where a cap left some out.
+    pub fn capped(&self) -> Option<(f64, f64)> {
+        let used: Vec<f64> = self.of("rows-used").into_iter().map(|(_, rows)| rows).collect();
+        let offered: Vec<f64> = self
+            .records()
+            .filter(|record| record.result.facts.contains_key("rows-used"))
+            .map(|record| record.result.rows[0] as f64)
+            .collect();
+        let (used, offered) = (summarise(&used)?.mean, summarise(&offered)?.mean);
+        (used < offered).then_some((used, offered))
+    }
+
     /// `n_test / n_train` of random splits; 0 where the test part is fixed.
     pub fn test_over_train(&self) -> f64 {
         match self.trials[0].protocol.split {

@@ -76,7 +76,8 @@ pub enum Check {
         /// The number that should fall as accuracy rises.
         value: String,
     },
-    /// `method` is best or not significantly worse than the best on every dataset.
+    /// `method` is ahead on almost all datasets: best on four of five of them, significantly worse than
+    /// the best on none.
     NeverWorse {
         /// The study.
         study: String,
@@ -139,6 +140,20 @@ pub enum Check {
         worse: String,
         /// Where it should win by more.
         datasets: Vec<String>,
+    },
+    /// `method` is at most `margin` (points of accuracy, or of RMSE) worse than `rival` on every one of
+    /// these datasets: corrected intervals.
+    Within {
+        /// The study.
+        study: String,
+        /// The method that should keep up.
+        method: String,
+        /// The method that it is held against.
+        rival: String,
+        /// Where.
+        datasets: Vec<String>,
+        /// What still counts as keeping up.
+        margin: f64,
     },
     /// Each of these values of a curve lies below the next, at every look after the start.
     Ordered {
@@ -267,6 +282,7 @@ impl Claim {
         | Check::CurveAhead { study, .. }
         | Check::CurveFalls { study, .. }
         | Check::LargerThere { study, .. }
+        | Check::Within { study, .. }
         | Check::Ordered { study, .. }
         | Check::FallsLate { study, .. }
         | Check::RisesThenFalls { study, .. }
@@ -305,6 +321,7 @@ impl Check {
             Self::AlwaysAhead { better, rivals, .. } => {
                 std::iter::once(better).chain(rivals).collect()
             }
+            Self::Within { method, rival, .. } => vec![method, rival],
             Self::GoesWith { methods, .. } => methods.iter().collect(),
             Self::NeverWorse { method, methods, .. } => {
                 std::iter::once(method).chain(methods).collect()
@@ -347,6 +364,9 @@ impl Check {
             }
             Self::LargerThere { better, worse, datasets, .. } => {
                 scores::larger_there(cells, better, worse, datasets)
+            }
+            Self::Within { method, rival, datasets, margin, .. } => {
+                scores::within(cells, method, rival, datasets, *margin)
             }
             Self::CurveAhead { method, better, worse, larger, .. } => {
                 Ok(looks::curve_ahead(cells, method, better, worse, *larger))

@@ -82,6 +82,9 @@ pub struct Finding {
     /// The single cells that it explains: where these differ from the printed ones, the table
     /// leads here.
     pub cells: Vec<Cells>,
+    /// Whether it says why these cells differ, or only shows that neither the text nor the code gives
+    /// them.
+    pub cause_known: bool,
     /// The audit, artefact or test that shows it.
     pub shown_by: String,
     /// Numbers in the text that are quoted from the paper, its code or its text, not measured.
@@ -126,11 +129,17 @@ struct Front {
     explains: Vec<String>,
     #[serde(default)]
     cells: Vec<Cells>,
+    #[serde(default = "yes")]
+    cause_known: bool,
     shown_by: String,
     #[serde(default)]
     quoted: Vec<String>,
     #[serde(default)]
     numbers: BTreeMap<String, Query>,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// All findings.
@@ -149,9 +158,10 @@ impl Finding {
             text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n")).ok_or_else(
                 || fault("it must begin with front matter between lines of +++".to_owned()),
             )?;
-        let Front { title, explains, cells, shown_by, quoted, numbers } =
+        let Front { title, explains, cells, cause_known, shown_by, quoted, numbers } =
             toml::from_str(front).map_err(|error| fault(error.to_string()))?;
-        Ok(Self { id, title, explains, cells, shown_by, quoted, numbers, body: body.trim() })
+        let body = body.trim();
+        Ok(Self { id, title, explains, cells, cause_known, shown_by, quoted, numbers, body })
     }
 
     /// The text with every number filled in; a number without records reads "(not run)".

@@ -1,10 +1,10 @@
 use crate::answers::{answers, rules};
 use crate::artefact::{Artefact, Drawing, PAPERS};
 use crate::claim::{ClaimResult, claims};
-use crate::{CellReport, Desk, ExperimentError, Rendered, findings};
+use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell, findings};
 use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Pixels of a PNG for each of the SVG.
@@ -134,12 +134,14 @@ fn page(
     }
     report = report.section(finding_section(desk)?);
     report = report.section(source_section(rendered));
-    let records = desk.shelf.records().count();
+    let shown = Shown::of(desk, rendered)?;
     Ok(report
         .provenance("Software", format!("mercer {}", env!("CARGO_PKG_VERSION")))
         .provenance("Profile", desk.profile)
-        .provenance("Records", records.to_string())
-        .provenance("Hosts", hosts(desk)))
+        .provenance("Trials shown", shown.records.to_string())
+        .provenance("Hosts", listed(&shown.hosts))
+        .provenance("Code that ran them", listed(&shown.code))
+        .provenance("Seeds", shown.seeds.join("; ")))
 }
 
 fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
@@ -201,22 +203,27 @@ fn source_section(rendered: &[(&Artefact, Rendered)]) -> Section {
     let links = rendered
         .iter()
         .filter(shown)
-        .map(|(artefact, _)| {
+        .map(|(artefact, rendered)| {
             let module = artefact.id.replace('-', "_");
             let (folder, name) = module.split_once('/').unwrap_or(("", &module));
+            let records: Vec<&str> =
+                artefact.studies.iter().chain(artefact.computed).copied().collect();
+            let of = if records.is_empty() {
+                "from the text and the code alone".to_owned()
+            } else {
+                format!("records of {}", records.join(", "))
+            };
+            // A figure with parts has ids of its own.
+            let first = rendered.tables.first().map(|table| table.id.clone()).or_else(|| {
+                rendered.drawings.first().map(|drawing| match drawing {
+                    Drawing::Figure(figure) => figure.id.clone(),
+                    Drawing::Diagram(diagram) => diagram.id.clone(),
+                })
+            });
             Link {
                 text: artefact.id.to_owned(),
-                target: artefact.id.to_owned(),
-                note: format!(
-                    "experiments/src/{folder}/{name}.rs; records of {}",
-                    artefact
-                        .studies
-                        .iter()
-                        .chain(artefact.computed)
-                        .copied()
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                ),
+                target: first.unwrap_or_else(|| artefact.id.to_owned()),
+                note: format!("experiments/src/{folder}/{name}.rs; {of}"),
             }
         })
         .collect();
@@ -227,13 +234,48 @@ fn source_section(rendered: &[(&Artefact, Rendered)]) -> Section {
         .block(Block::List(links))
 }
 
-fn hosts(desk: &Desk<'_>) -> String {
-    let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
-    for record in desk.shelf.records() {
-        *hosts.entry(record.run.host.as_str()).or_default() += 1;
+/// Where the trials behind the page come from.
+#[derive(Default)]
+struct Shown {
+    records: usize,
+    hosts: BTreeMap<String, usize>,
+    code: BTreeMap<String, usize>,
+    seeds: Vec<String>,
+}
+
+impl Shown {
+    /// Of the trials that the profile plans, not of every record in the folder.
+    fn of(desk: &Desk<'_>, rendered: &[(&Artefact, Rendered)]) -> Result<Self, ExperimentError> {
+        let mut shown = Self::default();
+        let studies: BTreeSet<&str> =
+            rendered.iter().flat_map(|(artefact, _)| artefact.studies).copied().collect();
+        for name in studies {
+            let study = desk.cells(name)?;
+            let (spec, cells) = &*study;
+            let before = shown.records;
+            for record in cells.iter().flat_map(StudyCell::records) {
+                shown.records += 1;
+                *shown.hosts.entry(record.run.host.clone()).or_default() += 1;
+                let code = match record.run.code.as_str() {
+                    "" => "not recorded",
+                    code if code.ends_with("-dirty") => "a revision with changes",
+                    code => code,
+                };
+                *shown.code.entry(code.to_owned()).or_default() += 1;
+            }
+            if shown.records > before {
+                shown.seeds.push(format!("{name} {}", spec.seed));
+            }
+        }
+        Ok(shown)
     }
+}
+
+fn listed(counts: &BTreeMap<String, usize>) -> String {
+    let mut counts: Vec<(&String, &usize)> = counts.iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let listed: Vec<String> =
-        hosts.into_iter().map(|(host, records)| format!("{host} ({records} records)")).collect();
+        counts.into_iter().map(|(name, trials)| format!("{name} ({trials} trials)")).collect();
     if listed.is_empty() { "none".to_owned() } else { listed.join("; ") }
 }
 

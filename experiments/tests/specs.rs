@@ -230,6 +230,9 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         | Check::LargerThere { study, better, worse, datasets } => {
             (study, vec![better, worse], datasets.iter().collect())
         }
+        Check::Within { study, method, rival, datasets, .. } => {
+            (study, vec![method, rival], datasets.iter().collect())
+        }
         Check::AlwaysAhead { study, dataset, better, rivals, .. } => {
             (study, std::iter::once(better).chain(rivals).collect(), vec![dataset])
         }

@@ -179,8 +179,8 @@ impl Table {
         self
     }
 
-    /// A `table` environment for LaTeX with the package `booktabs`. Second lines are left out,
-    /// badges are small.
+    /// A `table` environment for LaTeX with the package `booktabs`. Second lines stand in a small row of
+    /// their own, badges are small.
     ///
     /// # Panics
     /// If a row has not one cell a column.

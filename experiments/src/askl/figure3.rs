@@ -19,8 +19,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let panels = panels(desk, &axis, &|_, point| Some(100.0 * point.values.get("accuracy")?))?;
     Ok(Rendered {
         drawings: drawing(
-            &ARTEFACT,
             ARTEFACT.id,
+            ARTEFACT.title,
             "One point every 200 batches of 32, first repeat, one panel a variant. The paper's claim: ASKL lies above the others at all times.",
             panels,
         ),
@@ -29,16 +29,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 }
 
 /// The panels side by side; nothing if there are none.
-pub(crate) fn drawing(
-    artefact: &Artefact,
-    id: &str,
-    caption: &str,
-    panels: Vec<Panel>,
-) -> Vec<Drawing> {
+pub(crate) fn drawing(id: &str, title: &str, caption: &str, panels: Vec<Panel>) -> Vec<Drawing> {
     if panels.is_empty() {
         return Vec::new();
     }
-    let figure = Figure::new(id, artefact.title).caption(caption).columns(panels.len().min(3));
+    let figure = Figure::new(id, title).caption(caption).columns(panels.len().min(3));
     vec![Drawing::Figure(panels.into_iter().fold(figure, Figure::panel))]
 }
 

@@ -23,14 +23,14 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let own = panels(desk, &axis, &|_, point| point.values.get("objective").copied())?;
     let common = panels(desk, &axis, &common)?;
     let mut drawings = drawing(
-        &ARTEFACT,
         ARTEFACT.id,
+        ARTEFACT.title,
         "Each method's own objective, as in the paper: the penalties differ from method to method, so levels cannot be compared between methods. First repeat, one panel a variant.",
         own,
     );
     drawings.extend(drawing(
-        &ARTEFACT,
         "askl/figure4-common",
+        "One objective for all on MNIST along training",
         "One objective for all: mean loss + 1e-4 ‖W‖∗ + 1e-4 (1/n)‖φ(X)‖², evaluated along each method's training. First repeat, one panel a variant.",
         common,
     ));

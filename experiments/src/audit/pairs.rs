@@ -151,6 +151,7 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         published: None,
         verdict: None,
         finding: None,
+        cause_known: None,
         difference: Some(test.difference),
         interval: Some(test.interval),
         p_naive: test.p_naive,

@@ -117,6 +117,34 @@ pub(super) fn rademacher(cell: &StudyCell) -> Option<f64> {
     Some(mean("trace-norm")? * mean("feature-norm-squared")?.sqrt())
 }
 
+/// A mean paired gain, positive if the first is better, and half its corrected 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Gain {
+    mean: f64,
+    half: f64,
+}
+
+/// The mean of some gains; its interval is that of a sum of independent ones.
+fn mean_gain(gains: &[Gain]) -> Gain {
+    let count = gains.len() as f64;
+    let mean = gains.iter().map(|gain| gain.mean).sum::<f64>() / count;
+    let half = gains.iter().map(|gain| gain.half.powi(2)).sum::<f64>().sqrt() / count;
+    Gain { mean, half }
+}
+
+/// Whether an interval lies above 0, below it, or around it.
+fn sign(gain: Gain) -> Holds {
+    if gain.mean - gain.half > 0.0 {
+        Holds::Yes
+    } else if gain.mean + gain.half < 0.0 {
+        Holds::No
+    } else {
+        Holds::Undecided
+    }
+}
+
+/// Whether the mean gain over `there` is larger than over the other datasets with the same metric:
+/// these datasets, of which the intervals are known, not datasets in general.
 pub(super) fn larger_there(
     cells: &[&StudyCell],
     better: &str,
@@ -140,22 +168,60 @@ pub(super) fn larger_there(
             others.extend(gain(a, b)?);
         }
     }
-    let (Some(named), Some(others)) = (summarise(&named), summarise(&others)) else {
+    if named.len() < there.len() || others.is_empty() {
         return Ok((Holds::NotRun, "no records to compare with".to_owned()));
-    };
-    // Two datasets against a few others: the means can be printed, but nothing tests them.
-    let holds = Holds::Undecided;
+    }
+    let (here, elsewhere) = (mean_gain(&named), mean_gain(&others));
+    let between = Gain { mean: here.mean - elsewhere.mean, half: here.half.hypot(elsewhere.half) };
     let numbers = format!(
-        "mean gain {:.2} there ({:.2} to {:.2}), {:.2} on {} others ({:.2} to {:.2}); too few datasets for a test",
-        named.mean, named.min, named.max, others.mean, others.count, others.min, others.max
+        "mean gain {:.2} there, {:.2} on {} others; difference {:.2}, from {:.2} to {:.2} (95 %, over repeats of these datasets)",
+        here.mean,
+        elsewhere.mean,
+        others.len(),
+        between.mean,
+        between.mean - between.half,
+        between.mean + between.half
     );
-    Ok((holds, numbers))
+    Ok((sign(between), numbers))
 }
 
-/// Mean paired gain of `a` over `b`: positive if it is better.
-fn gain(a: &StudyCell, b: &StudyCell) -> Result<Option<f64>, ExperimentError> {
+/// Mean paired gain of `a` over `b`; nothing where one pair says nothing of its spread.
+fn gain(a: &StudyCell, b: &StudyCell) -> Result<Option<Gain>, ExperimentError> {
     let sign = if a.metric().larger_is_better() { 1.0 } else { -1.0 };
-    Ok(compare(a, b)?.map(|test| sign * test.difference))
+    let test = compare(a, b)?.filter(|test| test.interval.0.is_finite());
+    Ok(test.map(|test| Gain {
+        mean: sign * test.difference,
+        half: 0.5 * (test.interval.1 - test.interval.0),
+    }))
+}
+
+/// Whether `method` is at most `margin` worse than `rival` on every one of `there`.
+pub(super) fn within(
+    cells: &[&StudyCell],
+    method: &str,
+    rival: &str,
+    there: &[String],
+    margin: f64,
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut all, mut parts) = (Vec::new(), Vec::new());
+    for dataset in there {
+        let (Some(a), Some(b)) = (of(cells, dataset, method), of(cells, dataset, rival)) else {
+            return Ok((Holds::NotRun, format!("no records of {dataset}")));
+        };
+        let Some(Gain { mean, half }) = gain(a, b)? else {
+            return Ok((Holds::Undecided, format!("one pair on {dataset}")));
+        };
+        all.push(sign(Gain { mean: mean + margin, half }));
+        parts.push(format!("{dataset} {mean:.2} ({:.2} to {:.2})", mean - half, mean + half));
+    }
+    let holds = if all.contains(&Holds::No) {
+        Holds::No
+    } else if all.iter().all(|holds| *holds == Holds::Yes) {
+        Holds::Yes
+    } else {
+        Holds::Undecided
+    };
+    Ok((holds, format!("gain {}, margin {margin}", parts.join(", "))))
 }
 
 /// Repeats from which "not significantly worse" says something.
@@ -196,16 +262,55 @@ pub(super) fn never_worse(
     if rows == 0 {
         return Ok((Holds::NotRun, "no records".to_owned()));
     }
-    // "Not significantly worse" is cheap with few repeats: it then shows nothing.
-    let holds = match (fewest < ENOUGH, worse.len() * 4 > rows, best * 2 > rows) {
-        (_, true, _) => Holds::No,
-        (false, false, true) if worse.is_empty() => Holds::Yes,
-        _ => Holds::Undecided,
-    };
+    let holds = almost_all(rows, best, worse.len(), fewest);
     let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
     let numbers = format!(
         "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
         worse.len()
     );
     Ok((holds, numbers))
+}
+
+/// Whether a method that is best on `best` of `rows` datasets, and significantly worse than the best on
+/// `worse`, is ahead "on almost all": best on four of five, and worse nowhere. Best on no more than
+/// half, or worse on more than a quarter, contradicts it.
+fn almost_all(rows: usize, best: usize, worse: usize, fewest: usize) -> Holds {
+    if worse * 4 > rows {
+        Holds::No
+    } else if fewest < ENOUGH {
+        // "Not significantly worse" is cheap with few repeats: it then shows nothing.
+        Holds::Undecided
+    } else if best * 2 <= rows {
+        Holds::No
+    } else if worse == 0 && best * 5 >= rows * 4 {
+        Holds::Yes
+    } else {
+        Holds::Undecided
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn almost_all_is_more_than_half() {
+        assert_eq!(almost_all(11, 9, 0, 10), Holds::Yes);
+        assert_eq!(almost_all(11, 8, 0, 10), Holds::Undecided);
+        assert_eq!(almost_all(11, 9, 1, 10), Holds::Undecided);
+        assert_eq!(almost_all(11, 6, 0, 10), Holds::Undecided);
+        assert_eq!(almost_all(11, 5, 0, 10), Holds::No);
+        assert_eq!(almost_all(11, 9, 0, 3), Holds::Undecided);
+        assert_eq!(almost_all(11, 9, 3, 3), Holds::No);
+    }
+
+    #[test]
+    fn intervals_decide_in_both_directions() {
+        let gain = |mean, half| Gain { mean, half };
+        assert_eq!(sign(gain(1.0, 0.9)), Holds::Yes);
+        assert_eq!(sign(gain(-1.0, 0.9)), Holds::No);
+        assert_eq!(sign(gain(1.0, 1.1)), Holds::Undecided);
+        // Three and four over two: 7/2, and half the root of 3² + 4².
+        assert_eq!(mean_gain(&[gain(3.0, 3.0), gain(4.0, 4.0)]), gain(3.5, 2.5));
+    }
 }

@@ -62,8 +62,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
     }
     let drawings = drawing(
-        &ARTEFACT,
         ARTEFACT.id,
+        ARTEFACT.title,
         "First term of (10) for each method, and the measured gap between training and test accuracy of ASKL where it is positive, on MNIST. The bound is vacuous above 1.",
         panels,
     );

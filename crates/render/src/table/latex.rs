@@ -24,6 +24,11 @@ pub(super) fn table(table: &Table) -> String {
         for row in rows {
             let cells: Vec<_> = row.cells.iter().map(cell).collect();
             let _ = writeln!(out, "{} \\\\", cells.join(" & "));
+            // Second lines stand in a small row of their own.
+            if row.cells.iter().any(|cell| cell.detail.is_some()) {
+                let details: Vec<_> = row.cells.iter().map(detail).collect();
+                let _ = writeln!(out, "{} \\\\", details.join(" & "));
+            }
         }
     }
     out.push_str("\\bottomrule\n\\end{tabular}\n");
@@ -62,6 +67,10 @@ fn heads(table: &Table, out: &mut String) {
     }
     let heads: Vec<_> = table.columns.iter().map(|column| latex(&column.head)).collect();
     let _ = writeln!(out, "{} \\\\\n\\midrule", heads.join(" & "));
+}
+
+fn detail(cell: &Cell) -> String {
+    cell.detail.as_ref().map_or_else(String::new, |text| format!("{{\\tiny {}}}", latex(text)))
 }
 
 fn cell(cell: &Cell) -> String {

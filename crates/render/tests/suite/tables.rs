@@ -38,7 +38,7 @@ fn latex_is_a_booktabs_table() {
         \\multicolumn{3}{l}{\\textit{small}} \\\\\n\
         a\\_b & 89.93$\\pm$1.46 {\\tiny 7/30} {\\scriptsize agrees} & \\underline{\\textbf{96.69}} \\\\\n\
         \\midrule\n\\multicolumn{3}{l}{\\textit{large}} \\\\\n\
-        poker & - & - {\\scriptsize data missing} \\\\\n\
+        poker & - & - {\\scriptsize data missing} \\\\\n &  & {\\tiny mercer data fetch poker} \\\\\n\
         \\bottomrule\n\\end{tabular}\n\
         \\par\\smallskip{\\footnotesize $\\lambda$ = 10$^{-}$$^{3}$}\n\\end{table}\n";
     assert_eq!(small().to_latex(), expected);
