@@ -341,10 +341,14 @@ pub(crate) enum ClusterCommand {
         /// Number of the task, from 1; that of the engine's environment without it.
         #[arg(long, value_name = "N")]
         task: Option<usize>,
+        /// The variable of the environment that names the task, such as `HQ_TASK_ID`.
+        #[arg(long, value_name = "VARIABLE", conflicts_with = "task")]
+        task_from: Option<String>,
     },
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct ClusterPlan {
     #[command(flatten)]
     pub narrow: Narrow,
@@ -374,6 +378,9 @@ pub(crate) struct ClusterPlan {
     /// Directory of the campaign; DIR of --results with /cluster appended without it.
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
+    /// Take the place of a campaign that is damaged, or that another launcher may still run.
+    #[arg(long)]
+    pub replace: bool,
     /// Count the records of --reports as done.
     #[arg(long)]
     pub extend: bool,

@@ -6,7 +6,7 @@ mod work;
 
 use crate::Ended;
 use crate::args::{ClusterCommand, ClusterPlan, Engine};
-use crate::forecast::{costs, off};
+use crate::forecast::{CELLS, costs, off};
 use crate::reproduce::{planned, show};
 use anyhow::Context;
 use campaign::{Campaign, Job, Request};
@@ -28,7 +28,9 @@ pub(crate) fn run(command: &ClusterCommand) -> anyhow::Result<Ended> {
         ClusterCommand::Submit(args) => submit(args),
         ClusterCommand::Status { campaign, json } => status(campaign, *json),
         ClusterCommand::Collect { campaign, json, out } => collect(campaign, *json, out.clone()),
-        ClusterCommand::Work { campaign, task } => work::run(campaign, *task),
+        ClusterCommand::Work { campaign, task, task_from } => {
+            work::run(campaign, *task, task_from.as_deref())
+        }
     }
 }
 
@@ -39,7 +41,13 @@ struct Draft {
     error: Option<String>,
 }
 
-fn draft(args: &ClusterPlan) -> anyhow::Result<Draft> {
+/// Where the campaign is.
+fn folder(args: &ClusterPlan) -> anyhow::Result<PathBuf> {
+    let into = args.into.clone().unwrap_or_else(|| args.places.results.join("cluster"));
+    Ok(std::path::absolute(into)?)
+}
+
+fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft> {
     let mut request = Request::of(args)?;
     let reproduce = request.arguments(false, None);
     let planned = planned(&reproduce, None)?;
@@ -51,8 +59,8 @@ fn draft(args: &ClusterPlan) -> anyhow::Result<Draft> {
         .iter()
         .filter(|trial| !recorded.contains(&trial.key.digest()))
         .collect();
-    let error = costs.held_out(&planned.archive, &planned.methods, HoldOut::Fifths);
-    let tasks = group(
+    let error = costs.held_out(&planned.archive, &planned.methods, HoldOut::Cells);
+    let mut tasks = group(
         &left,
         &costs.model,
         &Grouping {
@@ -63,25 +71,31 @@ fn draft(args: &ClusterPlan) -> anyhow::Result<Draft> {
             bytes_factor: error.map_or(BYTES_FACTOR, |error| error.bytes.max(1.2)),
         },
     );
+    for task in &mut tasks {
+        // What did not end within its time would not do so again.
+        let before = earlier.and_then(|earlier| earlier.exceeded(&task.trials));
+        task.minutes = task.minutes.max(2 * before.unwrap_or(0));
+    }
     let recorded = planned.work.trials.len() - left.len() + planned.committed;
     request.versions.clone_from(&planned.selection.versions);
-    let into = args.into.clone().unwrap_or_else(|| args.places.results.join("cluster"));
     let launch = Launch {
         program: std::env::current_exe().context("cannot name this program")?,
         directory: std::env::current_dir().context("cannot name this directory")?,
-        campaign: std::path::absolute(into)?,
+        campaign: folder(args)?,
         cores: args.cores.into(),
         at_once: args.at_once.map(usize::from),
         restarts: args.restarts,
         directives: args.directives.clone(),
     };
     let campaign = Campaign::new(args.engine, request, launch, tasks);
-    let error = error.map(|error| off("a fifth", &error));
+    let error = error.map(|error| off(CELLS, &error));
     Ok(Draft { campaign, recorded, error })
 }
 
 fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
-    let draft = draft(args)?;
+    // One that cannot be read stops no plan, only a submission.
+    let earlier = Campaign::find(&folder(args)?).ok().flatten();
+    let draft = draft(args, earlier.as_ref())?;
     let tasks = &draft.campaign.tasks;
     let mut stdout = std::io::stdout().lock();
     if args.json {
@@ -126,20 +140,35 @@ fn line(array: &Array<'_>) -> String {
 }
 
 fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
-    let draft = draft(args)?;
+    let place = folder(args)?;
+    let earlier = match Campaign::find(&place) {
+        Err(_) if args.replace => None,
+        found => found?,
+    };
+    let draft = draft(args, earlier.as_ref())?;
     let mut campaign = draft.campaign;
-    let folder = campaign.launch.campaign.clone();
-    if let Ok(earlier) = Campaign::read(&folder) {
+    if campaign.tasks.is_empty() {
+        // A campaign without a task would take the place of the one that did the work.
+        eprintln!(
+            "all {} trials are recorded; collect them. Nothing is to be done",
+            draft.recorded
+        );
+        return submitted(args, &campaign, &[]);
+    }
+    if let Some(earlier) = &earlier {
         let queued = queue::of(&earlier.jobs)?;
         anyhow::ensure!(
             queued.is_empty(),
             "{} tasks of the campaign in {} are still queued or running; wait for them, or cancel them with scancel",
             queued.len(),
-            folder.display()
+            place.display()
         );
-    }
-    if campaign.tasks.is_empty() {
-        eprintln!("all {} trials are recorded; collect them", draft.recorded);
+        let missing: usize = counts(earlier)?.values().map(|counts| counts.missing).sum();
+        anyhow::ensure!(
+            earlier.engine == Engine::Slurm || missing == 0 || args.replace,
+            "{missing} trials of the campaign in {} are not recorded, and its launcher may still run them: go on with its files, or add --replace once none of its tasks runs, or --into another directory",
+            place.display()
+        );
     }
     // The workers find it here: no job before its campaign.
     campaign.write()?;
@@ -153,6 +182,15 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
             campaign.write()?;
         }
     }
+    submitted(args, &campaign, &scripts)
+}
+
+/// Says what was handed out.
+fn submitted(
+    args: &ClusterPlan,
+    campaign: &Campaign,
+    scripts: &[PathBuf],
+) -> anyhow::Result<Ended> {
     let mut stdout = std::io::stdout().lock();
     if args.json {
         let jobs: Vec<&String> = campaign.jobs.iter().map(|job| &job.id).collect();
@@ -236,18 +274,27 @@ fn status(folder: &Path, as_json: bool) -> anyhow::Result<Ended> {
 
 fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<Ended> {
     let campaign = Campaign::read(folder)?;
-    let counts = counts(&campaign)?;
     let arguments = campaign.request.arguments(json, out);
     let planned = planned(&arguments, Some(&campaign.request.versions))?;
     let store = arguments.places.store()?;
     // Data that a worker could not find is missing here as it was there.
     let library = crate::reproduce::library(&arguments.places)?;
-    let recorded: std::collections::BTreeSet<String> =
-        store.list()?.records.iter().map(|record| record.key.digest()).collect();
+    let recorded: BTreeMap<String, Status> = store
+        .list()?
+        .records
+        .iter()
+        .map(|record| (record.key.digest(), record.result.status))
+        .collect();
+    // Of everything asked for: an earlier campaign may have recorded a failure.
+    let failed = planned.work.trials.iter().filter(|trial| {
+        let status = recorded.get(&trial.key.digest());
+        status.is_some_and(|status| !matches!(status, Status::Done | Status::Diverged))
+    });
+    let failed = failed.count();
     let mut missing = BTreeMap::new();
     let mut left = 0;
     for trial in &planned.work.trials {
-        if recorded.contains(&trial.key.digest()) || missing.contains_key(&trial.key.dataset) {
+        if recorded.contains_key(&trial.key.digest()) || missing.contains_key(&trial.key.dataset) {
             continue;
         }
         match library.load(&trial.key.dataset) {
@@ -261,7 +308,6 @@ fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<En
     for (dataset, reason) in &missing {
         eprintln!("no data for {dataset}: {reason}");
     }
-    let failed: usize = counts.values().map(|counts| counts.failed).sum();
     if left > 0 {
         eprintln!("{left} trials are not recorded; `mercer cluster submit` runs only those");
     }

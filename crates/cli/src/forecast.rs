@@ -75,7 +75,8 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     // An artefact may show trials of another: together they count once.
     let (all, forecast, simulations) = of(artefacts);
     let error = |by| costs.held_out(archive, methods, by);
-    let (fifths, datasets) = (error(HoldOut::Fifths), error(HoldOut::Datasets));
+    let (fifths, cells) = (error(HoldOut::Fifths), error(HoldOut::Cells));
+    let datasets = error(HoldOut::Datasets);
     let mut stdout = std::io::stdout().lock();
     if args.json {
         let line = |id: &str, all: usize, forecast: &Forecast, simulations: usize| {
@@ -83,13 +84,16 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
                 "artefact": id, "profile": profile, "trials": all, "to_run": forecast.trials,
                 "hours": forecast.seconds / 3600.0, "bytes": forecast.bytes,
                 "from_cell": forecast.bases[0], "from_method": forecast.bases[1],
-                "from_declared_cost": forecast.bases[2], "at_limit": forecast.at_limit,
+                "from_declared_cost": forecast.bases[2],
+                "hours_from_cell": forecast.seconds_by_basis[0] / 3600.0,
+                "hours_from_method": forecast.seconds_by_basis[1] / 3600.0,
+                "hours_from_declared_cost": forecast.seconds_by_basis[2] / 3600.0, "at_limit": forecast.at_limit,
                 "held_back": forecast.held_back, "simulations": simulations,
             })
         };
         let held_out = |error: &Option<HeldOut>| match error {
             Some(error) => json!({
-                "records": error.records, "total": error.total, "median_factor": error.median,
+                "records": error.records, "doubtful": error.doubtful, "total": error.total, "median_factor": error.median,
                 "factor_of_nine_in_ten": error.nine_of_ten, "bytes_factor": error.bytes,
             }),
             None => Value::Null,
@@ -99,7 +103,11 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
                 line(id, *all, forecast, *simulations)
             }).collect::<Vec<_>>(),
             "all": line("all", all, &forecast, simulations),
-            "held_out": { "fifths": held_out(&fifths), "datasets": held_out(&datasets) },
+            "machine_factor": costs.model.machine_factor(),
+            "held_out": {
+                "fifths": held_out(&fifths), "cells": held_out(&cells),
+                "datasets": held_out(&datasets),
+            },
         });
         serde_json::to_writer_pretty(&mut stdout, &summary)?;
         writeln!(stdout)?;
@@ -136,12 +144,28 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         all - forecast.trials,
         forecast.trials
     )?;
-    for (what, error) in [("a fifth", fifths), ("a dataset", datasets)] {
+    closing(&mut stdout, &forecast, costs)?;
+    for (what, error) in [("a fifth", fifths), (CELLS, cells), ("a dataset", datasets)] {
         if let Some(error) = error {
             writeln!(stdout, "{}", off(what, &error))?;
         }
     }
     Ok(Ended::Done)
+}
+
+/// What the hours rest on, and the machine that they are of.
+fn closing(stdout: &mut impl Write, forecast: &Forecast, costs: &Costs) -> std::io::Result<()> {
+    let [cell, method, declared] = forecast.seconds_by_basis.map(|seconds| seconds / 3600.0);
+    writeln!(
+        stdout,
+        "{:.2} hours of them: {cell:.2} known from their own cell, {method:.2} from their method, {declared:.2} from its declared cost alone",
+        forecast.seconds / 3600.0
+    )?;
+    writeln!(
+        stdout,
+        "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product)",
+        costs.model.machine_factor()
+    )
 }
 
 /// What makes a forecast doubtful.
@@ -152,13 +176,21 @@ fn doubts(forecast: &Forecast) -> String {
     said(forecast.at_limit, "stopped by their limit") + &said(forecast.held_back, "not believed")
 }
 
+/// How [`HoldOut::Cells`] holds out, for [`off`].
+pub(crate) const CELLS: &str = "a fifth of the cells";
+
 /// One line on the error of predictions.
 pub(crate) fn off(what: &str, error: &HeldOut) -> String {
+    let doubtful = match error.doubtful {
+        0 => String::new(),
+        count => format!(" ({count} timed beside other work are not scored)"),
+    };
     format!(
-        "held out {what} at a time, {} records: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}",
+        "held out {what} at a time, {} records{doubtful}: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted",
         error.records,
         100.0 * (error.total - 1.0),
         error.median,
-        error.nine_of_ten
+        error.nine_of_ten,
+        error.bytes
     )
 }

@@ -192,21 +192,44 @@ fn quoted(text: &str) -> String {
 }
 
 impl Launch {
-    /// The command that carries out a task; the engine's variable names the task without one.
-    fn command(&self, task: Option<usize>) -> String {
+    /// The command that carries out a task.
+    fn command(&self, task: &Named) -> String {
         let program = quoted(&self.program.display().to_string());
         let campaign = quoted(&self.campaign.display().to_string());
-        let task = task.map_or(String::new(), |task| format!(" --task {task}"));
-        format!("{program} cluster work {campaign}{task}")
+        let task = match task {
+            Named::Number(number) => format!("--task {number}"),
+            Named::By(variable) => format!("--task-from {variable}"),
+        };
+        format!("{program} cluster work {campaign} {task}")
     }
 }
 
-/// The number of the task that the engine's environment names: Slurm, `HyperQueue` and GNU parallel
-/// count as they are told to, Kubernetes from 0.
-pub fn task_of_environment(variable: &dyn Fn(&str) -> Option<String>) -> Option<usize> {
-    let number = |name: &str| variable(name)?.parse::<usize>().ok();
-    number("SLURM_ARRAY_TASK_ID")
-        .or_else(|| number("JOB_COMPLETION_INDEX").map(|index| index + 1))
-        .or_else(|| number("HQ_TASK_ID"))
-        .or_else(|| number("PARALLEL_SEQ"))
+/// How a command says which task it is.
+enum Named {
+    Number(usize),
+    /// A variable of the launcher's. Named, since one launcher may run inside a task of another.
+    By(&'static str),
+}
+
+const OF_SLURM: &str = "SLURM_ARRAY_TASK_ID";
+const OF_KUBERNETES: &str = "JOB_COMPLETION_INDEX";
+const OF_HYPERQUEUE: &str = "HQ_TASK_ID";
+const OF_PARALLEL: &str = "PARALLEL_SEQ";
+
+/// The number of the task that a variable of the environment names: Kubernetes counts from 0, all
+/// others as they are told to.
+pub fn task_of_variable(name: &str, variable: &dyn Fn(&str) -> Option<String>) -> Option<usize> {
+    let number = variable(name)?.parse::<usize>().ok()?;
+    Some(number + usize::from(name == OF_KUBERNETES))
+}
+
+/// The variables of launchers that name a task in this environment, with what they name: several where
+/// one launcher runs inside a task of another.
+pub fn tasks_of_environment(
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Vec<(&'static str, usize)> {
+    [OF_SLURM, OF_KUBERNETES, OF_HYPERQUEUE, OF_PARALLEL]
+        .into_iter()
+        .filter_map(|name| Some((name, task_of_variable(name, variable)?)))
+        .collect()
 }

@@ -16,6 +16,9 @@ pub use regression::Basis;
 
 /// The yardstick of the machine whose seconds are counted; others are scaled by theirs.
 const REFERENCE_YARDSTICK: f64 = 0.005;
+/// A yardstick so many times the usual one of its type of machine was measured beside other work: older
+/// ones are of the clock on the wall.
+const TAINTED: f64 = 1.5;
 /// Shorter trials are timed too coarsely to score a prediction by a factor.
 const SHORT: f64 = 0.05;
 
@@ -31,7 +34,12 @@ pub fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
 
 /// Predicts seconds and bytes of trials: `ln y` is linear in the logarithms of the method's declared
 /// cost, of n, d and the entries, with the deviations of (method, study, variant) and of the cell,
-/// each shrunk towards 0. Seconds are scaled by the yardsticks of the machines.
+/// each shrunk towards 0.
+///
+/// Seconds are those of the processor where a record has them, else of the clock on the wall, and are
+/// scaled by the yardsticks of the machines. A yardstick far above the usual one of its type of machine
+/// (the lower quartile of its records) tells of other work beside it: the usual one stands in, and
+/// seconds of the wall then weigh a tenth.
 ///
 /// Without any record it still answers, by the declared cost alone.
 #[derive(Debug, Clone)]
@@ -72,6 +80,8 @@ pub struct Forecast {
     pub bytes: f64,
     /// Trials predicted from their own cell, from their method, and from its declared cost alone.
     pub bases: [usize; 3],
+    /// Seconds of these trials.
+    pub seconds_by_basis: [f64; 3],
     /// Trials whose declared cost lies too far beyond those seen to be believed.
     pub held_back: usize,
     /// Trials that their limit of time is predicted to stop.
@@ -81,8 +91,10 @@ pub struct Forecast {
 /// How far predictions were off on records that the model had not seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeldOut {
-    /// Records predicted.
+    /// Records predicted and scored.
     pub records: usize,
+    /// Records whose seconds the load of their machine may have inflated: predicted, not scored.
+    pub doubtful: usize,
     /// Predicted total seconds over measured ones.
     pub total: f64,
     /// Median factor between prediction and measurement, of trials of at least 0.05 s.
@@ -96,8 +108,10 @@ pub struct HeldOut {
 /// How records are held out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldOut {
-    /// A fifth at a time, by the digest of the key.
+    /// A fifth at a time, by the digest of the key: other repeats of the same cell stay in.
     Fifths,
+    /// A fifth of the cells (study, variant, dataset, method) at a time: no repeat of them stays in.
+    Cells,
     /// A dataset at a time.
     Datasets,
 }
@@ -120,6 +134,11 @@ impl CostModel {
     /// Learns from records, for this machine.
     pub fn here<'a>(records: impl IntoIterator<Item = &'a Record>, methods: &[Method]) -> Self {
         Self::fit(records, methods, yardstick())
+    }
+
+    /// Seconds here for a second of the reference machine.
+    pub const fn machine_factor(&self) -> f64 {
+        self.speed
     }
 
     /// The trial's fit, without its tuning.
@@ -147,11 +166,13 @@ impl CostModel {
                 parts.push(self.of(key));
             }
             forecast.trials += 1;
-            forecast.seconds += parts.iter().map(|part| part.seconds).sum::<f64>();
+            let seconds = parts.iter().map(|part| part.seconds).sum::<f64>();
+            forecast.seconds += seconds;
             forecast.bytes = parts.iter().fold(forecast.bytes, |most, part| most.max(part.bytes));
             // A trial is known no better than its least known part.
             let basis = parts.iter().map(|part| part.basis).max().unwrap_or(Basis::Declared);
             forecast.bases[basis as usize] += 1;
+            forecast.seconds_by_basis[basis as usize] += seconds;
             forecast.held_back += usize::from(parts.iter().any(|part| part.held_back));
             forecast.at_limit += usize::from(parts.iter().any(|part| part.at_limit));
         }
@@ -202,22 +223,32 @@ impl CostModel {
         if observed.seconds.len() < 10 {
             return None;
         }
-        let datasets: Vec<&String> = {
-            let names: BTreeSet<&String> =
-                observed.seconds.iter().map(|(seen, _)| &seen.work.dataset).collect();
-            names.into_iter().collect()
+        let name = |work: &'_ Workload| match by {
+            HoldOut::Fifths => String::new(),
+            HoldOut::Cells => work.place.clone(),
+            HoldOut::Datasets => work.dataset.clone(),
         };
-        let folds = if by == HoldOut::Fifths { 5 } else { datasets.len() };
+        let names: BTreeSet<String> =
+            observed.seconds.iter().map(|(seen, _)| name(&seen.work)).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let folds = if by == HoldOut::Datasets { names.len() } else { 5 };
         let fold = |work: &Workload, digest: usize| match by {
             HoldOut::Fifths => digest % 5,
-            HoldOut::Datasets => datasets.binary_search(&&work.dataset).unwrap_or(0),
+            // Neighbours in the alphabet part: a study, a variant, a dataset is in every fold.
+            HoldOut::Cells | HoldOut::Datasets => {
+                names.binary_search(&name(work)).unwrap_or(0) % folds
+            }
         };
         let (mut measured, mut predicted) = (0.0, 0.0);
-        let (mut factors, mut bytes) = (Vec::new(), Vec::new());
+        let (mut factors, mut bytes, mut doubtful) = (Vec::new(), Vec::new(), 0);
         for one in 0..folds {
             let (seconds, memory) = observed.fit(&|work, digest| fold(work, digest) != one);
             for (seen, digest) in &observed.seconds {
                 if fold(&seen.work, *digest) == one {
+                    if !seen.sound {
+                        doubtful += 1;
+                        continue;
+                    }
                     let guess = seconds.predict(&seen.work).value;
                     measured += seen.value;
                     predicted += guess;
@@ -233,7 +264,8 @@ impl CostModel {
             }
         }
         Some(HeldOut {
-            records: observed.seconds.len(),
+            records: observed.seconds.len() - doubtful,
+            doubtful,
             total: predicted / measured,
             median: quantile(&mut factors, 0.5),
             nine_of_ten: quantile(&mut factors, 0.9),
@@ -249,6 +281,43 @@ fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.get(at).copied().unwrap_or(1.0)
 }
 
+/// The usual yardstick of each type of machine: the lower quartile of its records.
+fn usual<'a>(records: impl Iterator<Item = &'a Record>) -> BTreeMap<&'a str, f64> {
+    let mut hosts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for Record { run, .. } in records {
+        if run.yardstick_seconds > 0.0 {
+            hosts.entry(&run.host).or_default().push(run.yardstick_seconds);
+        }
+    }
+    hosts.into_iter().map(|(host, mut seconds)| (host, quantile(&mut seconds, 0.25))).collect()
+}
+
+/// Seconds that a record's part would have taken on the reference machine, and whether they tell of the
+/// trial alone.
+fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Option<(f64, bool)> {
+    let run = &record.run;
+    let phases: &[&str] = match part {
+        Part::Fit => &["prepare", "fit", "predict"],
+        Part::Tuning => &["tune"],
+    };
+    let sum = |of: &BTreeMap<String, f64>| -> f64 {
+        phases.iter().filter_map(|phase| of.get(*phase)).sum()
+    };
+    // Those of a trial's own thread are those of the trial where its fit has no others.
+    let alone = record.key.limits.get("threads").and_then(Value::as_u64).unwrap_or(1) <= 1;
+    let known = |phase: &&str| {
+        !run.seconds.contains_key(*phase) || run.processor_seconds.contains_key(*phase)
+    };
+    let processor = alone && !run.processor_seconds.is_empty() && phases.iter().all(known);
+    let seconds = sum(if processor { &run.processor_seconds } else { &run.seconds });
+    let usual = usual.get(run.host.as_str()).copied()?;
+    let tainted = run.yardstick_seconds > TAINTED * usual;
+    let yardstick = if tainted { usual } else { run.yardstick_seconds };
+    let slowness = yardstick / REFERENCE_YARDSTICK;
+    (seconds > 0.0 && slowness > 0.0)
+        .then(|| ((seconds / slowness).max(1e-4), processor || !tainted))
+}
+
 /// Measurements with the first digits of their keys' digests.
 struct Observed {
     seconds: Vec<(Observation, usize)>,
@@ -260,6 +329,7 @@ impl Observed {
         // In the order of the keys: sums do not depend on that of the records.
         let by_digest: BTreeMap<String, &Record> =
             records.into_iter().map(|record| (record.key.digest(), record)).collect();
+        let usual = usual(by_digest.values().copied());
         let (mut seconds, mut bytes) = (Vec::new(), Vec::new());
         for (digest, record) in by_digest {
             // What a limit stopped says what the limit was.
@@ -268,19 +338,12 @@ impl Observed {
             }
             let Some(work) = Workload::of(&record.key, methods) else { continue };
             let digest = usize::from_str_radix(&digest[..8], 16).unwrap_or(0);
-            let phases: &[&str] = match work.part {
-                Part::Fit => &["prepare", "fit", "predict"],
-                Part::Tuning => &["tune"],
-            };
-            let sum: f64 = phases.iter().filter_map(|phase| record.run.seconds.get(*phase)).sum();
-            let slowness = record.run.yardstick_seconds / REFERENCE_YARDSTICK;
-            if sum > 0.0 && slowness > 0.0 {
-                let value = (sum / slowness).max(1e-4);
-                seconds.push((Observation { work: work.clone(), value }, digest));
+            if let Some((value, sound)) = seconds_of(record, work.part, &usual) {
+                seconds.push((Observation { work: work.clone(), value, sound }, digest));
             }
             if record.run.peak_bytes > 0 {
                 let value = record.run.peak_bytes as f64;
-                bytes.push((Observation { work, value }, digest));
+                bytes.push((Observation { work, value, sound: true }, digest));
             }
         }
         Self { seconds, bytes }

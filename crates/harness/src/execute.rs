@@ -1,4 +1,5 @@
 use crate::checkpoint::TrialCheckpoints;
+use crate::clock::Clock;
 use crate::{
     HarnessError, Parts, Path, SplitRule, Stop, Trial, TrialLimits, TuningSource, host, prepare,
     tune, yardstick,
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How often a trial is kept without [`Laboratory::checkpoints_every`].
 const CHECKPOINT_EVERY: Duration = Duration::from_mins(5);
@@ -107,7 +108,7 @@ pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, Har
         yardstick_seconds: yardstick(),
         ..Run::default()
     };
-    let mut clock = Clock::new(&mut run.seconds);
+    let mut clock = Clock::start();
     let dataset = laboratory.dataset(&trial.key.dataset).map_err(HarnessError::Data)?;
     clock.lap("load");
     if dataset.fingerprint != trial.key.fingerprint {
@@ -132,6 +133,7 @@ pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, Har
         }
         Err(other) => return Err(other),
     };
+    (run.seconds, run.processor_seconds) = (clock.wall, clock.processor);
     run.peak_bytes = limits.peak_bytes();
     run.finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let record = Record::new(trial.key.clone(), result, run);
@@ -165,11 +167,12 @@ fn tuned(
     if let Some(found) = laboratory.store.get(key)?.and_then(|record| record.result.tuning) {
         return Ok(Some(found));
     }
-    let start = Instant::now();
+    let mut clock = Clock::start();
     let method = find(laboratory.methods, &trial.key.method)?;
     let streams = trial.streams.child("tuning");
     let tuning =
         tune(method, &parts.train, &trial.settings, &trial.anchor, tuner, &streams, limits)?;
+    clock.lap("tune");
     let result = TrialResult {
         tuning: Some(tuning.clone()),
         settings: tuning.chosen.clone(),
@@ -181,7 +184,8 @@ fn tuned(
         code: laboratory.code.clone(),
         yardstick_seconds: yardstick(),
         peak_bytes: limits.peak_bytes(),
-        seconds: BTreeMap::from([("tune".to_owned(), start.elapsed().as_secs_f64())]),
+        seconds: clock.wall,
+        processor_seconds: clock.processor,
         finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
     };
     laboratory.store.put(&Record::new(Key::clone(key), result, run))?;
@@ -194,7 +198,7 @@ fn attempt(
     parts: &Parts,
     fold: Option<Fold>,
     limits: &TrialLimits,
-    clock: &mut Clock<'_>,
+    clock: &mut Clock,
 ) -> Result<TrialResult, HarnessError> {
     if let Some(path) = laboratory.paths.iter().find(|path| path.method.name == trial.key.method) {
         return follow(path, trial, parts, limits, clock);
@@ -261,7 +265,7 @@ fn follow(
     trial: &Trial,
     parts: &Parts,
     limits: &TrialLimits,
-    clock: &mut Clock<'_>,
+    clock: &mut Clock,
 ) -> Result<TrialResult, HarnessError> {
     let settings = (path.method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
     let mut fitting = Fitting { streams: trial.streams.child("fit"), limits, ..Fitting::seeded(0) };
@@ -364,27 +368,5 @@ impl Probe for Curve<'_> {
         values.extend(seen.into_iter().map(|(name, value)| (format!("train-{name}"), value)));
         self.points.borrow_mut().push(CurvePoint { step: at.step as u64, epoch: at.epoch, values });
         Ok(())
-    }
-}
-
-/// Wall-clock seconds of each phase.
-struct Clock<'a> {
-    seconds: &'a mut BTreeMap<String, f64>,
-    last: Instant,
-}
-
-impl<'a> Clock<'a> {
-    fn new(seconds: &'a mut BTreeMap<String, f64>) -> Self {
-        Self { seconds, last: Instant::now() }
-    }
-
-    fn lap(&mut self, phase: &str) {
-        self.seconds.insert(phase.to_owned(), self.last.elapsed().as_secs_f64());
-        self.last = Instant::now();
-    }
-
-    /// Seconds that an earlier run spent on a phase.
-    fn add(&mut self, phase: &str, seconds: f64) {
-        *self.seconds.entry(phase.to_owned()).or_default() += seconds;
     }
 }

@@ -12,6 +12,7 @@
 //! The harness is handed the methods and names none of them; it knows no table and no figure.
 
 mod checkpoint;
+mod clock;
 mod cluster;
 mod cost;
 mod error;
@@ -28,7 +29,7 @@ mod tune;
 
 pub use cluster::{
     Array, Grouping, Launch, Task, arrays, group, hyperqueue, kubernetes, slurm, task_list,
-    task_of_environment,
+    task_of_variable, tasks_of_environment,
 };
 pub use cost::{Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction, understood};
 pub use error::HarnessError;

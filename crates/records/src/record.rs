@@ -152,9 +152,15 @@ impl TrialResult {
 pub struct Run {
     /// Seconds of wall-clock time of each phase (`load`, `tune`, `fit`, `predict`).
     pub seconds: BTreeMap<String, f64>,
+    /// Processor seconds of each phase, of the thread that carried out the trial: what other programs
+    /// take of the machine does not count, nor do threads that the fit started. Empty in older records,
+    /// and without a phase that an interrupted run began.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub processor_seconds: BTreeMap<String, f64>,
     /// Most bytes that the trial held at once.
     pub peak_bytes: u64,
-    /// Machine-speed yardstick: seconds of a fixed matrix product, measured once a process.
+    /// Machine-speed yardstick: seconds of a fixed matrix product, measured once a process; of the
+    /// processor, in older records of the clock on the wall.
     pub yardstick_seconds: f64,
     /// Processor and its vector instructions.
     pub host: String,

@@ -2,8 +2,9 @@ use crate::args::{ClusterPlan, Engine, Narrow, Places, ReproduceArgs};
 use anyhow::Context;
 use mercer_harness::{Launch, Shard, Task, arrays, hyperqueue, kubernetes, slurm, task_list};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Version of the form of `campaign.json`.
@@ -83,19 +84,45 @@ impl Campaign {
     }
 
     pub(crate) fn read(folder: &Path) -> anyhow::Result<Self> {
-        let path = folder.join(FILE);
-        let text = fs::read_to_string(&path).with_context(|| {
+        Self::find(folder)?.with_context(|| {
             format!("no campaign at {}; `mercer cluster submit` begins one", folder.display())
-        })?;
+        })
+    }
+
+    /// The campaign of a directory, if it has one.
+    pub(crate) fn find(folder: &Path) -> anyhow::Result<Option<Self>> {
+        let path = folder.join(FILE);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()));
+            }
+        };
+        // Records are elsewhere: what was carried out is not lost with the plan of it.
+        let remedy = "no record is lost; wait for its tasks or cancel them, then `mercer cluster submit --replace` \
+             hands out what is left";
         let campaign: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{} is no campaign", path.display()))?;
+            .with_context(|| format!("{} is no campaign; {remedy}", path.display()))?;
         anyhow::ensure!(
             campaign.schema == SCHEMA,
-            "{} has schema {} instead of {SCHEMA}; submit it again",
+            "{} has schema {} instead of {SCHEMA}; {remedy}",
             path.display(),
             campaign.schema
         );
-        Ok(campaign)
+        Ok(Some(campaign))
+    }
+
+    /// Minutes that these trials were granted when they were stopped last, as the logs tell.
+    pub(crate) fn exceeded(&self, trials: &[String]) -> Option<u64> {
+        let wanted: BTreeSet<&String> = trials.iter().collect();
+        let stopped = |task: &&Task| {
+            let log = self.launch.campaign.join(format!("logs/task-{}.log", task.index));
+            let said = fs::read_to_string(log).unwrap_or_default();
+            said.lines().any(|line| line.starts_with("stopped with status"))
+        };
+        let mine = |task: &&Task| task.trials.iter().any(|trial| wanted.contains(trial));
+        self.tasks.iter().filter(mine).filter(stopped).map(|task| task.minutes).max()
     }
 
     /// Written whole or not at all.

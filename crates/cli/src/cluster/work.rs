@@ -3,28 +3,31 @@
 use super::campaign::Campaign;
 use crate::Ended;
 use crate::reproduce::{ended, laboratory, planned};
+use anyhow::Context;
 use mercer_harness::{
-    HarnessError, Options, Progress, Trial, run as carry_out, task_of_environment,
+    HarnessError, Options, Progress, Trial, run as carry_out, task_of_variable,
+    tasks_of_environment,
 };
 use mercer_records::Record;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
-pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
+pub(super) fn run(
+    folder: &Path,
+    task: Option<usize>,
+    task_from: Option<&str>,
+) -> anyhow::Result<Ended> {
     let campaign = Campaign::read(folder)?;
-    let number = task.or_else(|| task_of_environment(&|name| std::env::var(name).ok()));
-    let task = number.and_then(|number| campaign.tasks.iter().find(|task| task.index == number));
-    let Some(task) = task else {
-        anyhow::bail!(
-            "{}; the campaign has tasks 1 to {}",
-            number.map_or_else(
-                || "no task: give --task N, or set SLURM_ARRAY_TASK_ID".to_owned(),
-                |number| format!("no task {number}")
-            ),
-            campaign.tasks.len()
-        );
+    let count = campaign.tasks.len();
+    let number = match task {
+        Some(number) => number,
+        None => number(task_from, &|name| std::env::var(name).ok())
+            .with_context(|| format!("the campaign has tasks 1 to {count}"))?,
     };
+    let task = campaign.tasks.iter().find(|task| task.index == number);
+    let task =
+        task.with_context(|| format!("no task {number}; the campaign has tasks 1 to {count}"))?;
     let arguments = campaign.request.arguments(false, None);
     let mut planned = planned(&arguments, Some(&campaign.request.versions))?;
     let wanted: BTreeSet<&str> = task.trials.iter().map(String::as_str).collect();
@@ -55,6 +58,29 @@ pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
         summary.carried_out
     )?;
     Ok(if summary.interrupted { Ended::Interrupted } else { ended(&summary) })
+}
+
+/// The number of the task, by the variable named or by the only one that a launcher has set.
+fn number(
+    task_from: Option<&str>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<usize> {
+    if let Some(name) = task_from {
+        return task_of_variable(name, variable).with_context(|| match variable(name) {
+            Some(value) => format!("{name} is `{value}`, which is no number of a task"),
+            None => format!("{name} is not set; give --task N"),
+        });
+    }
+    let found = tasks_of_environment(variable);
+    match found[..] {
+        [] => anyhow::bail!("no task: give --task N, or set SLURM_ARRAY_TASK_ID"),
+        [(_, first), ..] if found.iter().all(|(_, number)| *number == first) => Ok(first),
+        _ => {
+            let said: Vec<String> =
+                found.iter().map(|(name, task)| format!("{name} names task {task}")).collect();
+            anyhow::bail!("{}; say which with --task-from", said.join(", "))
+        }
+    }
 }
 
 /// A line for each trial: a log tells what ran, when, and whether it ran once.

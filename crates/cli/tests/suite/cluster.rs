@@ -1,10 +1,12 @@
 //! A campaign by a list of commands, and by a Slurm that three small scripts stand in for.
 
 use crate::place::{Ended, Place, files};
+use mercer_records::{Record, Status};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const WHAT: &str =
@@ -50,9 +52,121 @@ fn a_list_of_commands_reproduces_what_one_process_does() {
     assert_eq!(place.records("shared"), place.records("single"));
     let status = place.run("cluster status shared/cluster --json").with_code(0).json();
     assert!(status.as_array().unwrap().iter().all(|task| task["missing"] == 0), "{status}");
-    // Once more runs nothing.
-    let again = place.run(&submit).with_code(0);
-    assert!(again.stderr.contains("are recorded; collect them"), "{again:?}");
+    // Once more runs nothing, and leaves the campaign that did the work.
+    let before = campaign_files(&place);
+    let again = place.run(&format!("{submit} --at-once 2")).with_code(0);
+    assert!(
+        again.stderr.contains("are recorded; collect them. Nothing is to be done"),
+        "{again:?}"
+    );
+    assert_eq!(again.stdout, "");
+    assert_eq!(campaign_files(&place), before);
+    let json = place.run(&format!("{submit} --json")).with_code(0).json();
+    assert_eq!(json, serde_json::json!({ "tasks": 0, "jobs": [], "files": [] }));
+    place.run("cluster collect shared/cluster --json").with_code(0);
+    // Nor does it begin one where there was none.
+    place.run(&format!("{submit} --into elsewhere")).with_code(0);
+    assert!(!place.path("elsewhere").exists());
+}
+
+/// Everything in the directory of the campaign.
+fn campaign_files(place: &Place) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = files(&place.path("shared/cluster"));
+    paths.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+/// What another launcher runs cannot be asked: a campaign of it stays until it is done, or is told to go.
+#[test]
+fn a_campaign_that_a_launcher_may_still_run_is_not_replaced() {
+    let place = Place::new();
+    let submit = format!("cluster submit {WHAT} --engine script --tasks 3 --results shared");
+    place.run(&submit).with_code(0);
+    place.run("cluster work shared/cluster --task 1").with_code(0);
+    let before = campaign_files(&place);
+    for engine in ["script", "slurm"] {
+        let line = submit.replace("--engine script", &format!("--engine {engine}"));
+        let refused = place.run(&line).with_code(1);
+        assert!(refused.stderr.contains("may still run them"), "{refused:?}");
+        assert!(refused.stderr.contains("--replace"), "{refused:?}");
+        assert_eq!(campaign_files(&place), before);
+    }
+    place.run(&format!("{submit} --replace")).with_code(0);
+    assert_ne!(campaign_files(&place), before);
+    // One that cannot be read is not overwritten in silence either.
+    fs::write(place.path("shared/cluster/campaign.json"), "{").unwrap();
+    let refused = place.run(&submit).with_code(1);
+    assert!(refused.stderr.contains("is no campaign; no record is lost"), "{refused:?}");
+    assert!(refused.stderr.contains("submit --replace"), "{refused:?}");
+    place.run(&format!("{submit} --replace")).with_code(0);
+    place.run("cluster status shared/cluster").with_code(0);
+}
+
+/// A failure that an earlier campaign, or a run without one, has recorded.
+#[test]
+fn collect_counts_the_failures_of_all_trials() {
+    let place = Place::new();
+    single_process(&place);
+    let paths = files(&place.path("single"));
+    // A trial, not the tuning of some.
+    let named = |path: &&PathBuf| {
+        path.file_name().unwrap().len() == 69
+            && !fs::read_to_string(path).unwrap().contains("\"part\"")
+    };
+    let (one, other) = {
+        let mut records = paths.iter().filter(named);
+        (records.next().unwrap(), records.next().unwrap())
+    };
+    let Record { key, mut result, run, .. } =
+        Record::parse(&fs::read_to_string(one).unwrap(), one).unwrap();
+    (result.status, result.error) = (Status::Failed, Some("made up".to_owned()));
+    fs::write(one, serde_json::to_string(&Record::new(key, result, run)).unwrap()).unwrap();
+    fs::remove_file(other).unwrap();
+    place.run(&format!("cluster submit {WHAT} --engine script --results single")).with_code(0);
+    place.run("cluster work single/cluster --task 1").with_code(0);
+    let collected = place.run("cluster collect single/cluster").with_code(3);
+    assert!(collected.stderr.contains("1 trials failed"), "{collected:?}");
+}
+
+/// `HyperQueue` inside an array of Slurm: the outer variable is there as well.
+#[test]
+fn the_variable_that_names_the_task_is_said() {
+    let place = Place::new();
+    place
+        .run(&format!("cluster submit {WHAT} --engine script --tasks 3 --results shared"))
+        .with_code(0);
+    let work = |rest: &str| {
+        let mut command = place.command(&format!("cluster work shared/cluster{rest}"));
+        let command = command.env("SLURM_ARRAY_TASK_ID", "1").env("HQ_TASK_ID", "2");
+        Ended::of(&command.output().unwrap())
+    };
+    let unsaid = work("").with_code(1).stderr;
+    assert!(
+        unsaid.contains("SLURM_ARRAY_TASK_ID names task 1, HQ_TASK_ID names task 2"),
+        "{unsaid}"
+    );
+    assert!(unsaid.contains("--task-from"), "{unsaid}");
+    assert!(work(" --task-from HQ_TASK_ID").with_code(0).stdout.contains("task 2:"));
+    let unset = work(" --task-from JOB_COMPLETION_INDEX").with_code(1).stderr;
+    assert!(unset.contains("JOB_COMPLETION_INDEX is not set"), "{unset}");
+    let script = fs::read_to_string(place.path("shared/cluster/hyperqueue.sh")).unwrap();
+    assert!(script.contains("--task-from HQ_TASK_ID"), "{script}");
+}
+
+/// A task that was stopped at its limit would be stopped again.
+#[test]
+fn what_was_stopped_is_granted_more_time() {
+    let place = Place::new();
+    let what = format!("{WHAT} --engine script --tasks 2 --results shared");
+    place.run(&format!("cluster submit {what}")).with_code(0);
+    let plan = || {
+        let tasks = place.run(&format!("cluster plan {what} --json")).with_code(0).json();
+        let tasks = tasks.as_array().unwrap().clone();
+        tasks.iter().map(|task| task["minutes"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let before = plan();
+    let log = place.path("shared/cluster/logs/task-2.log");
+    fs::write(log, "process 1\nstopped with status 130\nqueued again\n").unwrap();
+    assert_eq!(plan(), [before[0], 2 * before[1]]);
 }
 
 /// `sbatch` runs the tasks of the array one after the other, and again where `scontrol` was called.
@@ -126,5 +240,5 @@ fn a_campaign_that_is_none_and_a_task_that_is_none_are_named() {
     assert!(unsaid.stderr.contains("give --task N"), "{unsaid:?}");
     fs::write(place.path("shared/cluster/campaign.json"), "{}").unwrap();
     let broken = place.run("cluster status shared/cluster").with_code(1);
-    assert!(broken.stderr.contains("is no campaign"), "{broken:?}");
+    assert!(broken.stderr.contains("is no campaign; no record is lost"), "{broken:?}");
 }

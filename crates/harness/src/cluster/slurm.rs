@@ -1,11 +1,12 @@
-use super::{Array, Launch, quoted};
+use super::{Array, Launch, Named, OF_SLURM, quoted};
 use std::fmt::Write;
 
 /// The batch script of an array job.
 ///
 /// A task that is stopped before its end, by its time limit, by preemption, or by a signal from
 /// anywhere, is queued again at most `restarts` times; it goes on from what it has recorded. Two
-/// minutes before the limit the worker is asked to stop, so that no write is cut.
+/// minutes before the limit the worker is asked to stop, so that no write is cut; the next time it is
+/// granted twice as long, where Slurm lets its user say so (`allow_user_incr_time`, or an operator).
 pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
     let (first, last) = match array.tasks {
         [] => (1, 1),
@@ -33,7 +34,8 @@ pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
         let _ = writeln!(head, "#SBATCH {line}");
     }
     let directory = quoted(&launch.directory.display().to_string());
-    let (command, restarts) = (launch.command(None), launch.restarts);
+    let minutes = array.minutes;
+    let (command, restarts) = (launch.command(&Named::By(OF_SLURM)), launch.restarts);
     format!(
         r#"#!/bin/bash
 {head}
@@ -42,7 +44,7 @@ cd {directory} || exit 1
 export OPENBLAS_NUM_THREADS=1
 {command} &
 worker=$!
-trap 'kill -TERM "$worker" 2>/dev/null' TERM
+trap 'asked=yes; kill -TERM "$worker" 2>/dev/null' TERM
 wait "$worker"
 ended=$?
 # The trap ends the wait before the worker has ended.
@@ -50,9 +52,15 @@ while kill -0 "$worker" 2>/dev/null; do
   wait "$worker"
   ended=$?
 done
-if [ "$ended" -ge 128 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {restarts} ]; then
-  echo "stopped with status $ended; queued again"
-  scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}" && exit 0
+if [ "$ended" -ge 128 ]; then
+  task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}" count="${{SLURM_RESTART_COUNT:-0}}"
+  echo "stopped with status $ended"
+  if [ "$count" -lt {restarts} ]; then
+    # Not every Slurm lets its users have more time.
+    [ -z "${{asked:-}}" ] || scontrol update "JobId=$task" "TimeLimit=$(({minutes} << (count + 1)))" 2>/dev/null || true
+    echo "queued again"
+    scontrol requeue "$task" && exit 0
+  fi
 fi
 exit "$ended"
 "#

@@ -18,6 +18,8 @@ pub(crate) struct Observation {
     pub work: Workload,
     /// Seconds on the reference machine, or bytes.
     pub value: f64,
+    /// Whether the value tells of the trial alone: not of what else the machine did.
+    pub sound: bool,
 }
 
 /// Power of the declared cost in the prior: caches and vector units make it a little less than 1.
@@ -28,6 +30,8 @@ const FIRMNESS: f64 = 5.0;
 const OF_GROUP: f64 = 1.0;
 const OF_CELL: f64 = 0.15;
 const TERMS: usize = 5;
+/// Weight of a measurement that the load of the machine may have inflated.
+const OF_DOUBTFUL: f64 = 0.1;
 /// How far beyond the declared costs that were seen one is believed, in their logarithm: a thousandfold.
 /// A wrong formula would otherwise turn a larger dataset into centuries.
 const REACH: f64 = 6.907_755_278_982_137;
@@ -114,7 +118,7 @@ impl Regression {
         fitted.groups = fitted.deviations(observations, OF_GROUP, |work| &work.group);
         fitted.cells = fitted.deviations(observations, OF_CELL, |work| &work.cell);
         let (mut measured, mut predicted) = (0.0, 0.0);
-        for seen in observations {
+        for seen in observations.iter().filter(|seen| seen.sound) {
             measured += seen.value;
             predicted += fitted.predict(&seen.work).value;
         }
@@ -152,10 +156,12 @@ impl Regression {
 
     /// Trials of milliseconds tell of clocks and caches, not of the method.
     fn weight(&self, seen: &Observation) -> f64 {
-        match self.quantity {
-            Quantity::Seconds => seen.value / (seen.value + 0.05),
-            Quantity::Bytes => seen.value / (seen.value + 1e6),
-        }
+        let trust = if seen.sound { 1.0 } else { OF_DOUBTFUL };
+        trust
+            * match self.quantity {
+                Quantity::Seconds => seen.value / (seen.value + 0.05),
+                Quantity::Bytes => seen.value / (seen.value + 1e6),
+            }
     }
 
     fn declared(&self, work: &Workload) -> f64 {

@@ -25,6 +25,8 @@ pub(crate) struct Workload {
     pub group: String,
     /// Everything in the key but the repeat.
     pub cell: String,
+    /// Study, variant, dataset and method: a cell of a table, whatever its settings and its part.
+    pub place: String,
     pub dataset: String,
     /// Logarithm of the declared operations.
     pub operations: f64,
@@ -96,6 +98,7 @@ impl Workload {
             method: key.method.clone(),
             group,
             cell: canonical(&cell),
+            place: format!("{} {} {} {}", key.artefact, key.variant, key.dataset, key.method),
             dataset: key.dataset.clone(),
             operations: operations.max(1.0).ln(),
             bytes: bytes.max(1.0).ln(),

@@ -4,7 +4,7 @@ use crate::bench::{STUDY, all, one_method};
 use crate::doubles::METHODS;
 use mercer_harness::{
     CostModel, Grouping, Launch, Task, Trial, arrays, group, hyperqueue, kubernetes, slurm,
-    task_list, task_of_environment,
+    task_list, task_of_variable, tasks_of_environment,
 };
 use std::collections::BTreeMap;
 
@@ -153,9 +153,9 @@ fn slurm_is_handed_an_array_that_asks_for_what_it_needs_and_is_queued_again() {
 # Written by `mercer cluster submit`. A task that was stopped goes on from its records.
 cd '/shared/my study' || exit 1
 export OPENBLAS_NUM_THREADS=1
-/opt/mercer cluster work '/shared/my study/results/cluster' &
+/opt/mercer cluster work '/shared/my study/results/cluster' --task-from SLURM_ARRAY_TASK_ID &
 worker=$!
-trap 'kill -TERM "$worker" 2>/dev/null' TERM
+trap 'asked=yes; kill -TERM "$worker" 2>/dev/null' TERM
 wait "$worker"
 ended=$?
 # The trap ends the wait before the worker has ended.
@@ -163,9 +163,15 @@ while kill -0 "$worker" 2>/dev/null; do
   wait "$worker"
   ended=$?
 done
-if [ "$ended" -ge 128 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 5 ]; then
-  echo "stopped with status $ended; queued again"
-  scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}" && exit 0
+if [ "$ended" -ge 128 ]; then
+  task="${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}" count="${SLURM_RESTART_COUNT:-0}"
+  echo "stopped with status $ended"
+  if [ "$count" -lt 5 ]; then
+    # Not every Slurm lets its users have more time.
+    [ -z "${asked:-}" ] || scontrol update "JobId=$task" "TimeLimit=$((15 << (count + 1)))" 2>/dev/null || true
+    echo "queued again"
+    scontrol requeue "$task" && exit 0
+  fi
 fi
 exit "$ended"
 "#;
@@ -190,20 +196,37 @@ fn hyperqueue_and_kubernetes_are_handed_an_array() {
     let golden = "\
 #!/bin/sh
 # Written by `mercer cluster submit`; needs a running HyperQueue server.
-exec hq submit --name mercer --array 1-3 --cpus 2 --time-limit 40min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster'
+# At most 3 tasks at once: the workers offer so many of a resource together, as one with
+#   hq worker start --resource \"mercer=sum(3)\"
+exec hq submit --name mercer --array 1-3 --cpus 2 --resource mem=2148 --resource mercer=1 --time-limit 40min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
 ";
     assert_eq!(hyperqueue(&three(), &launch()), golden);
+    let unlimited = hyperqueue(&three(), &Launch { at_once: None, ..launch() });
+    assert!(!unlimited.contains("mercer=") && unlimited.contains(" --resource mem=2148 --time"));
     let job: serde_json::Value = serde_json::from_str(&kubernetes(&three(), &launch())).unwrap();
     let golden = serde_json::json!({
         "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "mercer" },
         "spec": {
-            "completionMode": "Indexed", "completions": 3, "parallelism": 3, "backoffLimit": 15,
+            "completionMode": "Indexed", "completions": 3, "parallelism": 3,
+            "backoffLimitPerIndex": 5,
+            "podFailurePolicy": { "rules": [
+                {
+                    "action": "FailIndex",
+                    "onExitCodes": {
+                        "containerName": "mercer", "operator": "In", "values": [2, 3, 4, 101],
+                    },
+                },
+                { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget" }] },
+            ] },
             "activeDeadlineSeconds": 4020,
             "template": { "spec": {
                 "restartPolicy": "Never",
                 "containers": [{
                     "name": "mercer", "image": "IMAGE",
-                    "command": ["/opt/mercer", "cluster", "work", "/shared/my study/results/cluster"],
+                    "command": [
+                        "/opt/mercer", "cluster", "work", "/shared/my study/results/cluster",
+                        "--task-from", "JOB_COMPLETION_INDEX",
+                    ],
                     "workingDir": "/shared/my study",
                     "env": [{ "name": "OPENBLAS_NUM_THREADS", "value": "1" }],
                     "resources": {
@@ -224,9 +247,23 @@ exec hq submit --name mercer --array 1-3 --cpus 2 --time-limit 40min --crash-lim
 #[test]
 fn the_engines_environment_names_the_task() {
     let of = |name: &'static str| move |asked: &str| (asked == name).then(|| "4".to_owned());
-    assert_eq!(task_of_environment(&of("SLURM_ARRAY_TASK_ID")), Some(4));
-    assert_eq!(task_of_environment(&of("JOB_COMPLETION_INDEX")), Some(5));
-    assert_eq!(task_of_environment(&of("HQ_TASK_ID")), Some(4));
-    assert_eq!(task_of_environment(&of("PARALLEL_SEQ")), Some(4));
-    assert_eq!(task_of_environment(&of("HOME")), None);
+    let found = |name: &'static str| tasks_of_environment(&of(name));
+    for (name, task) in [
+        ("SLURM_ARRAY_TASK_ID", 4),
+        ("JOB_COMPLETION_INDEX", 5),
+        ("HQ_TASK_ID", 4),
+        ("PARALLEL_SEQ", 4),
+    ] {
+        assert_eq!(found(name), [(name, task)]);
+        assert_eq!(task_of_variable(name, &of(name)), Some(task));
+    }
+    assert!(found("HOME").is_empty());
+    // A worker of HyperQueue that runs inside an array of Slurm.
+    let both = |asked: &str| match asked {
+        "SLURM_ARRAY_TASK_ID" => Some("1".to_owned()),
+        "HQ_TASK_ID" => Some("7".to_owned()),
+        _ => None,
+    };
+    assert_eq!(tasks_of_environment(&both), [("SLURM_ARRAY_TASK_ID", 1), ("HQ_TASK_ID", 7)]);
+    assert_eq!(task_of_variable("HQ_TASK_ID", &both), Some(7));
 }

@@ -80,6 +80,67 @@ fn machines_are_compared_by_their_yardsticks() {
     assert!((learned_there.seconds / fast.seconds - 1.0).abs() < 1e-9);
 }
 
+/// A yardstick that another program has stretched says nothing of the trial: dividing by it would make
+/// half of these trials ten times too cheap.
+#[test]
+fn a_yardstick_taken_beside_other_work_is_not_believed() {
+    let mut records = records(0.005);
+    let trial = &of("letter")[0];
+    let honest = CostModel::fit(&records, METHODS, 0.005).fit_of(trial).seconds;
+    for record in records.iter_mut().step_by(2) {
+        record.run.yardstick_seconds = 0.05;
+    }
+    let told = CostModel::fit(&records, METHODS, 0.005).fit_of(trial).seconds;
+    assert!((told / honest - 1.0).abs() < 0.1, "{told} s, not {honest} s");
+    let cells = CostModel::held_out(&records, METHODS, HoldOut::Cells).unwrap();
+    assert_eq!((cells.records, cells.doubtful), (DATASETS.len() * 6, DATASETS.len() * 6));
+    // Another type of machine may be ten times as slow.
+    for record in &mut records {
+        if record.run.yardstick_seconds > 0.005 {
+            record.run.host = "slow".to_owned();
+            record.run.seconds.values_mut().for_each(|seconds| *seconds *= 10.0);
+        }
+    }
+    let told = CostModel::fit(&records, METHODS, 0.005).fit_of(trial).seconds;
+    assert!((told / honest - 1.0).abs() < 1e-6, "{told} s, not {honest} s");
+    assert_eq!(CostModel::held_out(&records, METHODS, HoldOut::Cells).unwrap().doubtful, 0);
+}
+
+/// What a loaded machine adds is on the wall only.
+#[test]
+fn processor_seconds_outrank_those_of_the_wall() {
+    let trial = &of("letter")[0];
+    let honest = CostModel::fit(&records(0.005), METHODS, 0.005).fit_of(trial).seconds;
+    let mut records = records(0.005);
+    for record in &mut records {
+        record.run.processor_seconds = record.run.seconds.clone();
+        record.run.seconds.values_mut().for_each(|seconds| *seconds *= 7.0);
+    }
+    let told = CostModel::fit(&records, METHODS, 0.005).fit_of(trial).seconds;
+    assert!((told / honest - 1.0).abs() < 1e-9, "{told} s, not {honest} s");
+    // A fit on several threads: those of its first one are a part of it.
+    for record in &mut records {
+        record.key.limits.insert("threads".to_owned(), 4.into());
+    }
+    let told = CostModel::fit(&records, METHODS, 0.005).fit_of(trial).seconds;
+    // Not 7 to the last digit: longer trials weigh more.
+    assert!((told / honest / 7.0 - 1.0).abs() < 1e-2, "{told} s, not {honest} s");
+}
+
+/// Held out with its cell, no repeat of a trial is seen: a deviation of the cell cannot help.
+#[test]
+fn whole_cells_are_held_out() {
+    let mut records = records(0.005);
+    for record in &mut records {
+        if record.key.dataset == "dna" {
+            record.run.seconds.values_mut().for_each(|seconds| *seconds *= 30.0);
+        }
+    }
+    let error = |by| CostModel::held_out(&records, METHODS, by).unwrap();
+    let (fifths, cells) = (error(HoldOut::Fifths), error(HoldOut::Cells));
+    assert!(fifths.nine_of_ten < 3.0 && cells.nine_of_ten > fifths.nine_of_ten, "{cells:?}");
+}
+
 #[test]
 fn the_order_of_the_records_does_not_matter() {
     let trial = &of("dna")[1];
@@ -116,6 +177,7 @@ fn a_tuning_that_trials_share_counts_once() {
     let weights: Vec<f64> = trials.iter().map(|trial| trial.weight).collect();
     assert!((weights[0] - fit - tuning).abs() < 1e-12 && (weights[3] - fit).abs() < 1e-12);
     assert_eq!(forecast.bases, [0, 0, 4]);
+    assert!((forecast.seconds_by_basis[2] - forecast.seconds).abs() < 1e-12);
 }
 
 /// A formula that explodes is not believed further than a thousand times what was seen, and says so.

@@ -75,6 +75,8 @@ struct Table<'a> {
     yardstick: &'a Float64Chunked,
     /// Tables written before there was such a column have none.
     code: Option<&'a StringChunked>,
+    /// As old ones.
+    processor: Option<&'a StringChunked>,
 }
 
 const TEXTS: [&str; 20] = [
@@ -112,6 +114,7 @@ impl<'a> Table<'a> {
             let metric = name.strip_prefix(METRIC)?.to_owned();
             Some(typed(frame, name, Column::f64).map(|column| (metric, column)))
         });
+        let newer = |name| frame.column(name).ok().and_then(|column| column.str().ok());
         Ok(Self {
             trial: typed(frame, "trial", Column::str)?,
             texts: texts.collect::<Result<_, RenderError>>()?,
@@ -121,7 +124,8 @@ impl<'a> Table<'a> {
             wrong: typed(frame, "wrong", Column::list)?,
             predicted: typed(frame, "predicted", Column::bool)?,
             yardstick: typed(frame, "yardstick_seconds", Column::f64)?,
-            code: frame.column("code").ok().and_then(|column| column.str().ok()),
+            code: newer("code"),
+            processor: newer("processor_seconds"),
         })
     }
 
@@ -165,6 +169,10 @@ impl<'a> Table<'a> {
         };
         let run = Run {
             seconds: from_str(text("seconds")?)?,
+            processor_seconds: match self.processor.and_then(|column| column.get(row)) {
+                Some(text) => from_str(text)?,
+                None => BTreeMap::new(),
+            },
             peak_bytes: count("peak_bytes")?,
             yardstick_seconds: self.yardstick.get(row).ok_or_else(|| empty("yardstick_seconds"))?,
             host: owned("host")?,

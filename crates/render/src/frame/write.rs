@@ -70,6 +70,7 @@ pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
         texts("host", &|r| r.run.host.clone()),
         texts("version", &|r| r.run.version.clone()),
         texts("code", &|r| r.run.code.clone()),
+        texts("processor_seconds", &|r| canonical(&r.run.processor_seconds)),
         counts("finished", &|r| r.run.finished),
     ]);
     frame(records.len(), columns)

@@ -54,6 +54,11 @@ fn record(repeat: u32, number: f64, predicted: Option<Predicted>, status: Status
     };
     let run = Run {
         seconds: BTreeMap::from([("fit".to_owned(), number.abs())]),
+        processor_seconds: if done {
+            BTreeMap::from([("fit".to_owned(), 0.9 * number.abs())])
+        } else {
+            BTreeMap::new()
+        },
         peak_bytes: 1 << 40,
         yardstick_seconds: 0.03,
         host: "EPYC, AVX-512".to_owned(),
