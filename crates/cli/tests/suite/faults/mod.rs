@@ -9,10 +9,21 @@ use crate::place::Place;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
-/// One kind of fault, and how often it was tried and survived.
+/// Who meets the fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Met {
+    /// The harness inside the test, on a double of the disk or on files damaged by hand.
+    Harness,
+    /// The program, as a process of its own.
+    Program,
+}
+
+/// One kind of fault, and how often it struck and was survived.
 pub struct Line {
     pub fault: &'static str,
     pub how: &'static str,
+    pub met: Met,
+    /// Cases in which the fault was seen to strike: a case in which it was not has failed.
     pub tried: usize,
     pub survived: usize,
     /// The first case that was not, with its seed.
@@ -22,8 +33,9 @@ pub struct Line {
 }
 
 impl Line {
-    /// Tries a fault with so many seeds.
+    /// Tries a fault with so many seeds. A case is an error where the fault did not strike, too.
     pub fn of(
+        met: Met,
         fault: &'static str,
         how: &'static str,
         seeds: std::ops::Range<u64>,
@@ -38,16 +50,17 @@ impl Line {
         }
         let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failure = failures.first().map(|(seed, reason)| format!("seed {seed}: {reason}"));
-        Self { fault, how, tried, survived: tried - failures.len(), failure, skipped: None }
+        let survived = tried - failures.len();
+        Self { fault, how, met, tried, survived, failure, skipped: None }
     }
 
     /// A fault that this machine cannot make.
-    pub fn skipped(fault: &'static str, how: &'static str, why: &'static str) -> Self {
-        Self { fault, how, tried: 0, survived: 0, failure: None, skipped: Some(why) }
+    pub fn skipped(met: Met, fault: &'static str, how: &'static str, why: &'static str) -> Self {
+        Self { fault, how, met, tried: 0, survived: 0, failure: None, skipped: Some(why) }
     }
 }
 
-/// `disk` seeds for each fault of the store's double, a tenth of them for each fault of a process.
+/// `disk` seeds for each fault of the store's double, `process` for each fault of a process.
 fn try_all(disk: u64, process: u64, seconds_stopped: u64) -> Vec<Line> {
     let mut lines = disk::lines(disk);
     lines.extend(process::lines(&Place::new(), process, seconds_stopped));
@@ -66,28 +79,47 @@ fn survived(lines: &[Line]) {
     }
 }
 
+fn tried(lines: &[Line], met: Met) -> (usize, usize) {
+    let of = lines.iter().filter(|line| line.met == met);
+    of.fold((0, 0), |(tried, survived), line| (tried + line.tried, survived + line.survived))
+}
+
 fn report(lines: &[Line]) -> String {
     let mut text = "# Reliability\n\nWritten by `just faults`: faults drawn by seed, into a run that is then let \
-        finish. A fault is survived if\n\n- every trial has exactly one record, and every result equals that of an \
-        undisturbed run;\n- no trial that was reported as recorded before the fault runs again, but those whose \
-        file was damaged;\n- a run that ended early said why, naming the file and the cause; a damaged record was \
-        set aside and named.\n\n| fault | how it is made | tried | survived |\n|:--|:--|--:|--:|\n"
+        finish.\n\nEvery case counted here saw its fault strike: the double has failed a call, the process was alive \
+        and died of the signal, the message named the full or frozen file system, the kernel counted the kill, \
+        records carry the wrong time. A case whose fault came too late was drawn again, and one in which it never \
+        struck is not survived.\n\nIn all cases it is then checked that every trial has exactly one record and that \
+        every result equals that of an undisturbed run. Beyond that, where the column says so:\n\n\
+        - kept: no trial that the run had reported before the fault ran again;\n\
+        - told: the program ended with status 1 and named the file and the cause, or named the damaged record.\n\n\
+        | fault | how it is made | also checked | tried | survived |\n|:--|:--|:--|--:|--:|\n"
         .to_owned();
-    for line in lines {
-        let _ = match line.skipped {
-            None => writeln!(
-                text,
-                "| {} | {} | {} | {} |",
-                line.fault, line.how, line.tried, line.survived
-            ),
-            Some(why) => {
-                writeln!(text, "| {} | {} | 0 | not tried: {why} |", line.fault, line.how)
-            }
-        };
+    for (met, heading, all) in [
+        (
+            Met::Harness,
+            "the harness inside a test, on a double of the disk or on files changed by hand",
+            "inside a test",
+        ),
+        (Met::Program, "the program, as processes of its own", "processes"),
+    ] {
+        let _ = writeln!(text, "| *{heading}* | | | | |");
+        for line in lines.iter().filter(|line| line.met == met) {
+            let (how, also) = line.how.split_once(" | ").unwrap_or((line.how, ""));
+            let _ = match line.skipped {
+                None => writeln!(
+                    text,
+                    "| {} | {how} | {also} | {} | {} |",
+                    line.fault, line.tried, line.survived
+                ),
+                Some(why) => {
+                    writeln!(text, "| {} | {how} | {also} | 0 | not tried: {why} |", line.fault)
+                }
+            };
+        }
+        let (tried, kept) = tried(lines, met);
+        let _ = writeln!(text, "| **all {all}** | | | **{tried}** | **{kept}** |");
     }
-    let sum = |of: fn(&Line) -> usize| lines.iter().map(of).sum::<usize>();
-    let (tried, kept) = (sum(|line| line.tried), sum(|line| line.survived));
-    let _ = writeln!(text, "| **all** | | **{tried}** | **{kept}** |");
     for line in lines {
         if let Some(failure) = &line.failure {
             let _ = writeln!(text, "\nNot survived: {}: {failure}", line.fault);
@@ -103,10 +135,16 @@ fn a_few_faults_of_every_kind_are_survived() {
 
 #[test]
 fn slow_a_thousand_faults_are_survived() {
-    let lines = try_all(130, 12, 60);
-    if let Some(path) = std::env::var_os("MERCER_RELIABILITY") {
+    let lines = try_all(130, 24, 60);
+    let page = std::env::var_os("MERCER_RELIABILITY");
+    if let Some(path) = &page {
         std::fs::write(path, report(&lines)).unwrap();
     }
     survived(&lines);
-    assert!(lines.iter().map(|line| line.tried).sum::<usize>() >= 1000);
+    let (harness, program) = (tried(&lines, Met::Harness).0, tried(&lines, Met::Program).0);
+    assert!(harness + program >= 1000, "{harness} inside a test, {program} processes");
+    let skipped: Vec<_> =
+        lines.iter().filter_map(|line| Some((line.fault, line.skipped?))).collect();
+    // Elsewhere a machine may lack the means; a page of what was not tried would be no page.
+    assert!(page.is_none() || skipped.is_empty(), "not tried: {skipped:?}");
 }

@@ -1,13 +1,14 @@
 //! Faults of the process and of real file systems, met by the program itself.
 
-use super::Line;
+use super::{Line, Met};
 use crate::place::{Ended, Place, files, smoke};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const WHAT: &str = "--method sk --method askl --method majority --jobs 1 --results";
 
@@ -53,79 +54,213 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// How often a fault is aimed at a run before it counts as one that cannot be made.
+const AIMS: u32 = 12;
+
+/// Tries until the fault has struck, each time earlier and in a directory of its own.
+fn aimed(
+    name: &str,
+    seed: u64,
+    mut case: impl FnMut(&str, f64) -> Result<Struck, String>,
+) -> Result<(), String> {
+    for aim in 0..AIMS {
+        let directory = format!("{name}-{seed}-{aim}");
+        if case(&directory, 0.8f64.powi(aim as i32))? == Struck::Yes {
+            return Ok(());
+        }
+    }
+    Err(format!("not once in {AIMS} runs did the fault strike"))
+}
+
+/// Whether a fault met the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Struck {
+    Yes,
+    /// The run had ended, or had what it needed.
+    No,
+}
+
+fn spawned(command: &mut Command) -> Result<Child, String> {
+    // A group of its own: a signal to it reaches what a wrapper has started.
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.process_group(0).spawn().map_err(|e| e.to_string())
+}
+
 fn signal(name: &str, process: u32) {
     let sent = Command::new("kill").args([name, &process.to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()), "kill {name} {process}");
 }
 
+/// Kills a process and all that it started; whether the process was alive and died of that.
+fn kill_group(child: &mut Child) -> Result<bool, String> {
+    // One that has ended is not reaped yet, so its number is nobody else's.
+    let alive = child.try_wait().map_err(|e| e.to_string())?.is_none();
+    let group = format!("-{}", child.id());
+    let sent = Command::new("kill")
+        .args(["-KILL", "--", &group])
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|e| e.to_string())?;
+    let status = child.wait().map_err(|e| e.to_string())?;
+    Ok(alive && sent.success() && status.signal() == Some(SIGKILL))
+}
+
+const SIGKILL: i32 = 9;
+
 fn killed(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let directory = format!("killed-{seed}");
-    for _ in 0..rng.gen_range(1..3) {
-        let mut command = bench.place.command(&Bench::line(&directory));
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|e| e.to_string())?;
-        std::thread::sleep(bench.moment(&mut rng));
-        child.kill().map_err(|e| e.to_string())?;
-        child.wait().map_err(|e| e.to_string())?;
-    }
-    bench.finish(&directory)
+    aimed("killed", seed, |directory, share| {
+        for _ in 0..rng.gen_range(1..3) {
+            let mut child = spawned(&mut bench.place.command(&Bench::line(directory)))?;
+            std::thread::sleep(bench.moment(&mut rng).mul_f64(share));
+            if !kill_group(&mut child)? {
+                return Ok(Struck::No);
+            }
+        }
+        bench.finish(directory).map(|()| Struck::Yes)
+    })
+}
+
+/// The state of a process, as the kernel says it: `T` where a signal has stopped it.
+fn state(process: u32) -> Option<char> {
+    let told = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    told.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
 /// Another process goes on with the same trials while the first one is stopped; then it wakes up.
 fn stopped(bench: &Bench<'_>, seed: u64, seconds: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let directory = format!("stopped-{seed}");
-    let mut command = bench.place.command(&Bench::line(&directory));
-    let mut child =
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|e| e.to_string())?;
-    std::thread::sleep(bench.moment(&mut rng).mul_f64(0.5));
-    signal("-STOP", child.id());
-    let start = Instant::now();
-    let meanwhile = bench.finish(&directory);
-    // The first of the seeds sleeps for the whole time, the others for a moment.
-    let asleep = if seed == 0 { Duration::from_secs(seconds) } else { Duration::from_millis(200) };
-    std::thread::sleep(asleep.saturating_sub(start.elapsed()));
-    signal("-CONT", child.id());
-    let status = child.wait().map_err(|e| e.to_string())?;
-    meanwhile?;
-    if !status.success() {
-        return Err(format!("the process that was stopped ended with {status}"));
-    }
-    bench.same(&directory)
+    aimed("stopped", seed, |directory, share| {
+        let mut child = spawned(&mut bench.place.command(&Bench::line(directory)))?;
+        std::thread::sleep(bench.moment(&mut rng).mul_f64(0.5 * share));
+        signal("-STOP", child.id());
+        // Not at once, and never where it has ended.
+        let start = Instant::now();
+        while !matches!(state(child.id()), Some('T' | 'Z') | None)
+            && start.elapsed() < Duration::from_secs(5)
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if state(child.id()) != Some('T') {
+            child.wait().map_err(|e| e.to_string())?;
+            return Ok(Struck::No);
+        }
+        let meanwhile = bench.finish(directory);
+        // The first of the seeds sleeps for the whole time, the others for a moment.
+        let asleep =
+            if seed == 0 { Duration::from_secs(seconds) } else { Duration::from_millis(200) };
+        std::thread::sleep(asleep.saturating_sub(start.elapsed()));
+        signal("-CONT", child.id());
+        let status = child.wait().map_err(|e| e.to_string())?;
+        meanwhile?;
+        if !status.success() {
+            return Err(format!("the process that was stopped ended with {status}"));
+        }
+        bench.same(directory).map(|()| Struck::Yes)
+    })
 }
 
-/// The kernel refuses memory: the process dies in an allocation, as it does when the machine has no
-/// more; the kernel's own killer sends what `killed` sends.
+/// The kernel refuses memory: the process dies in an allocation.
 fn without_memory(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let directory = format!("memory-{seed}");
-    let program = bench.place.command("");
-    let program = program.get_program().to_string_lossy().into_owned();
-    // From too little to start up to nearly enough.
-    let kilobytes = rng.gen_range(30_000..250_000);
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &format!("ulimit -v {kilobytes}; exec {program} {}", Bench::line(&directory))])
-        .current_dir(bench.place.path("."))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .env_remove("MERCER_RESULTS");
-    let mut child = command.spawn().map_err(|e| e.to_string())?;
-    // Where OpenBLAS is refused its buffers it asks again without end; the limit of a batch system
-    // ends such a process.
-    let patience = Instant::now() + 20 * bench.window + Duration::from_secs(5);
-    while child.try_wait().map_err(|e| e.to_string())?.is_none() {
-        if Instant::now() > patience {
-            child.kill().map_err(|e| e.to_string())?;
+    let program = bench.place.command("").get_program().to_string_lossy().into_owned();
+    aimed("memory", seed, |directory, share| {
+        // From too little to start up to nearly enough.
+        let kilobytes = (f64::from(rng.gen_range(30_000..250_000)) * share) as u64;
+        let mut command = Command::new("sh");
+        command
+            .args([
+                "-c",
+                &format!("ulimit -v {kilobytes}; exec {program} {}", Bench::line(directory)),
+            ])
+            .current_dir(bench.place.path("."))
+            .env_remove("MERCER_RESULTS");
+        let mut child = spawned(&mut command)?;
+        // Where OpenBLAS is refused its buffers it asks again without end; the limit of a batch
+        // system ends such a process.
+        let patience = Instant::now() + 20 * bench.window + Duration::from_secs(5);
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
+                break status;
+            }
+            if Instant::now() > patience {
+                kill_group(&mut child)?;
+                break child.wait().map_err(|e| e.to_string())?;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        if status.success() {
+            return Ok(Struck::No);
         }
-        std::thread::sleep(Duration::from_millis(20));
+        bench.finish(directory).map(|()| Struck::Yes)
+    })
+}
+
+/// A group of processes that may hold so many bytes together, under the one of this test.
+struct Group(PathBuf);
+
+impl Group {
+    /// `None` where the kernel gives none: it needs root, and either version of its interface.
+    fn new(name: &str, bytes: u64) -> Option<Self> {
+        let told = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+        let first = told.lines().find_map(|line| line.split_once(":memory:"));
+        let (mount, below, limit) = if let Some((_, below)) = first {
+            ("/sys/fs/cgroup/memory", below, "memory.limit_in_bytes")
+        } else {
+            let below = told.lines().find_map(|line| line.strip_prefix("0::"))?;
+            ("/sys/fs/cgroup", below, "memory.max")
+        };
+        let path = Path::new(mount)
+            .join(below.trim_start_matches('/'))
+            .join(format!("mercer-{}-{name}", std::process::id()));
+        std::fs::create_dir(&path).ok()?;
+        let group = Self(path);
+        std::fs::write(group.0.join(limit), bytes.to_string()).ok()?;
+        // What is swapped is not killed; a kernel that does not count swap has no such file.
+        let _ = std::fs::write(group.0.join("memory.swap.max"), "0");
+        group.kills().map(|_| group)
     }
-    bench.finish(&directory)
+
+    /// How many of its processes the kernel has killed for want of memory.
+    fn kills(&self) -> Option<u64> {
+        ["memory.oom_control", "memory.events"].into_iter().find_map(|name| {
+            let told = std::fs::read_to_string(self.0.join(name)).ok()?;
+            told.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
+        })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// The kernel's own killer: a group of processes may hold less than the program wants.
+fn out_of_memory(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let program = bench.place.command("").get_program().to_string_lossy().into_owned();
+    aimed("out-of-memory", seed, |directory, share| {
+        let bytes = (rng.gen_range(4e6..40e6) * share) as u64;
+        let group = Group::new(directory, bytes).ok_or("no group of processes")?;
+        let enter = group.0.join("cgroup.procs").display().to_string();
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("echo $$ >{enter} && exec {program} {}", Bench::line(directory))])
+            .current_dir(bench.place.path("."))
+            .env_remove("MERCER_RESULTS");
+        let status = spawned(&mut command)?.wait().map_err(|e| e.to_string())?;
+        let kills = group.kills().ok_or("the kernel counts no kills")?;
+        if kills == 0 {
+            return Ok(Struck::No);
+        }
+        if status.signal() != Some(SIGKILL) {
+            return Err(format!(
+                "{kills} killed for want of memory, and yet it ended with {status}"
+            ));
+        }
+        bench.finish(directory).map(|()| Struck::Yes)
+    })
 }
 
 /// A small or read-only file system of its own, mounted where the records go.
@@ -173,53 +308,79 @@ fn full(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
 
 fn read_only(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let directory = format!("read-only-{seed}");
-    let mount = Mount::new(&bench.place.path(&directory), "size=64m").ok_or("cannot mount")?;
-    let mut command = bench.place.command(&Bench::line(&directory));
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.map_err(|e| e.to_string())?;
-    std::thread::sleep(bench.moment(&mut rng).mul_f64(0.6));
-    // Busy for as long as a record is being written.
-    let locked = (0..1000).any(|_| {
-        std::thread::sleep(Duration::from_millis(1));
-        Command::new("mount")
-            .args(["-o", "remount,ro", &mount.0])
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
-    });
-    let ended = Ended::of(&child.wait_with_output().map_err(|e| e.to_string())?);
-    // Too late for this one: it had ended.
-    if locked && ended.code != Some(0) {
-        told(&ended, "Read-only file system", &directory)?;
-    }
-    mount.again("remount,rw")?;
-    bench.finish(&directory)
+    aimed("read-only", seed, |directory, share| {
+        let mount = Mount::new(&bench.place.path(directory), "size=64m").ok_or("cannot mount")?;
+        let mut command = bench.place.command(&Bench::line(directory));
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.map_err(|e| e.to_string())?;
+        std::thread::sleep(bench.moment(&mut rng).mul_f64(0.6 * share));
+        // Busy for as long as a record is being written.
+        let locked = (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            Command::new("mount")
+                .args(["-o", "remount,ro", &mount.0])
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|status| status.success())
+        });
+        let ended = Ended::of(&child.wait_with_output().map_err(|e| e.to_string())?);
+        if !locked || ended.code == Some(0) {
+            // Too late: it had written all that it had to write.
+            return Ok(Struck::No);
+        }
+        told(&ended, "Read-only file system", directory)?;
+        mount.again("remount,rw")?;
+        bench.finish(directory).map(|()| Struck::Yes)
+    })
 }
 
+/// Seconds since 1970 by this clock.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+/// Records in a directory whose time is more than a day off.
+fn of_another_time(directory: &Path) -> usize {
+    let wrong = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let record: Option<serde_json::Value> = serde_json::from_str(&text).ok();
+        let finished = record.and_then(|record| record["run"]["finished"].as_u64());
+        finished.is_some_and(|finished| finished.abs_diff(now()) > 86_400)
+    };
+    files(directory).iter().filter(|path| wrong(path)).count()
+}
+
+/// Two runs, each with a clock of its own, killed with all that they started.
 fn clock_jumps(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let directory = format!("clock-{seed}");
     let program = bench.place.command("").get_program().to_string_lossy().into_owned();
-    for _ in 0..2 {
-        let days = rng.gen_range(-3000..3000);
-        // Time also runs up to a hundred times too fast or too slow.
-        let pace = 10f64.powf(rng.gen_range(-2.0..2.0));
-        let mut command = Command::new("faketime");
-        command
-            .args(["-f", &format!("{days:+}d x{pace:.3}"), &program])
-            .args(Bench::line(&directory).split_whitespace())
-            .current_dir(bench.place.path("."))
-            .env_remove("MERCER_RESULTS")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|e| e.to_string())?;
-        std::thread::sleep(bench.moment(&mut rng));
-        let _ = child.kill();
-        child.wait().map_err(|e| e.to_string())?;
-    }
-    bench.finish(&directory)
+    aimed("clock", seed, |directory, _| {
+        for _ in 0..2 {
+            let days = rng.gen_range(30..3000) * if rng.gen_bool(0.5) { 1 } else { -1 };
+            // Time also runs up to a hundred times too fast or too slow.
+            let pace = 10f64.powf(rng.gen_range(-2.0..2.0));
+            let mut command = Command::new("faketime");
+            command
+                .args(["-f", &format!("{days:+}d x{pace:.3}"), &program])
+                .args(Bench::line(directory).split_whitespace())
+                .current_dir(bench.place.path("."))
+                .env_remove("MERCER_RESULTS");
+            let mut child = spawned(&mut command)?;
+            std::thread::sleep(bench.moment(&mut rng));
+            if !kill_group(&mut child)? {
+                // It ended before: as it should, or because faketime could not start it.
+                let status = child.wait().map_err(|e| e.to_string())?;
+                if !status.success() {
+                    return Err(format!("under faketime it ended with {status}"));
+                }
+            }
+        }
+        if of_another_time(&bench.place.path(directory)) == 0 {
+            // Nothing was recorded while the clock was wrong.
+            return Ok(Struck::No);
+        }
+        bench.finish(directory).map(|()| Struck::Yes)
+    })
 }
 
 /// Damaged records: the program says which, on standard error.
@@ -247,55 +408,59 @@ fn damaged(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
 
 pub fn lines(place: &Place, seeds: u64, seconds_stopped: u64) -> Vec<Line> {
     let bench = Bench::new(place);
+    let line = |fault, how, case: &(dyn Fn(u64) -> Result<(), String> + Sync)| {
+        Line::of(Met::Program, fault, how, 0..seeds, case)
+    };
     let mut lines = vec![
-        Line::of(
-            "SIGKILL, as the kernel's out-of-memory killer sends it",
-            "the program killed once or twice in a run",
-            0..seeds,
-            |seed| killed(&bench, seed),
-        ),
-        Line::of(
+        line("SIGKILL", "killed once or twice in a run, each time alive and dead of it", &|seed| {
+            killed(&bench, seed)
+        }),
+        line(
             "SIGSTOP",
-            "stopped in a run, for a minute at the first seed; another process does its trials; woken up",
-            0..seeds,
-            |seed| stopped(&bench, seed, seconds_stopped),
+            "stopped in a run (the kernel says so), for a minute at the first seed; another process does its trials; woken up",
+            &|seed| stopped(&bench, seed, seconds_stopped),
         ),
-        Line::of(
-            "no memory",
-            "address space limited to 30 to 250 MB: an allocation ends the process, or suffices, or it hangs and is killed",
-            0..seeds,
-            |seed| without_memory(&bench, seed),
+        line(
+            "no address space",
+            "30 to 250 MB of it: the run ended in an allocation, or hung in one and was killed",
+            &|seed| without_memory(&bench, seed),
         ),
-        Line::of(
-            "a truncated record, told to the user",
-            "a record cut at a random byte",
-            0..seeds,
-            |seed| damaged(&bench, seed),
-        ),
+        line("a truncated record", "cut at a random byte | told", &|seed| damaged(&bench, seed)),
     ];
-    let (small, frozen) = ("full file system", "file system that becomes read-only");
-    let (how_small, how_frozen) =
-        ("a tmpfs of 16 to 76 kB", "a tmpfs remounted read-only in a run");
-    if Mount::new(&place.path("probe"), "size=16k").is_some() {
-        lines.push(Line::of(small, how_small, 0..seeds, |seed| full(&bench, seed)));
-        lines.push(Line::of(frozen, how_frozen, 0..seeds, |seed| read_only(&bench, seed)));
-    } else {
-        let why = "mounting needs root";
-        lines.push(Line::skipped(small, how_small, why));
-        lines.push(Line::skipped(frozen, how_frozen, why));
-    }
-    let (jump, how) =
-        ("clock jump in a run", "faketime: up to eight years away, at 0.01 to 100 times the pace");
-    if Command::new("faketime")
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok()
-    {
-        lines.push(Line::of(jump, how, 0..seeds, |seed| clock_jumps(&bench, seed)));
-    } else {
-        lines.push(Line::skipped(jump, how, "faketime is not installed"));
-    }
+    let mut perhaps =
+        |possible: bool, why, fault, how, case: &(dyn Fn(u64) -> Result<(), String> + Sync)| {
+            lines.push(if possible {
+                line(fault, how, case)
+            } else {
+                Line::skipped(Met::Program, fault, how, why)
+            });
+        };
+    perhaps(
+        Group::new("probe", 1 << 24).is_some(),
+        "a group of processes with a limit of memory needs root",
+        "out-of-memory kill",
+        "a group of processes (cgroup) that may hold 4 to 40 MB: the kernel kills the program and counts it",
+        &|seed| out_of_memory(&bench, seed),
+    );
+    let mounts = Mount::new(&place.path("probe"), "size=16k").is_some();
+    let root = "mounting needs root";
+    perhaps(mounts, root, "full file system", "a tmpfs of 16 to 76 kB | told", &|seed| {
+        full(&bench, seed)
+    });
+    perhaps(
+        mounts,
+        root,
+        "file system that becomes read-only",
+        "a tmpfs remounted read-only in a run | told",
+        &|seed| read_only(&bench, seed),
+    );
+    let faketime = Command::new("faketime").arg("--version").stdout(Stdio::null()).status();
+    perhaps(
+        faketime.is_ok_and(|status| status.success()),
+        "faketime is not installed",
+        "clock jump in a run",
+        "faketime: two runs one to 100 months away, at 0.01 to 100 times the pace, killed with all that they started; records carry the wrong time",
+        &|seed| clock_jumps(&bench, seed),
+    );
     lines
 }
