@@ -6,7 +6,8 @@
 //! `counts --accept NAME --because REASON` writes the count of today and why it changed; several
 //! names are separated by commas, and `all` is every hot path. `counts --json` prints what was found.
 //! `counts --memory` runs each under valgrind's memcheck instead, which fails on a wrong access: the
-//! unsafe places of the vectorised loops are on these paths.
+//! unsafe places of the vectorised loops are on these paths; beside them it runs what hands memory from
+//! one thread to another, on two threads.
 //!
 //! Counts do not depend on the load of the machine. Valgrind shows programs a processor without
 //! AVX-512, so the AVX2 loops are counted, on every machine that has them.
@@ -16,7 +17,8 @@ use mercer_kernels::{
 };
 use mercer_learning::{Fitting, Settings, find};
 use mercer_linalg::{
-    Cholesky, RidgePath, SymmetricOperator, cos, exp, sin_cos, symmetric_eigen, symmetric_product,
+    Cholesky, Crew, RidgePath, SymmetricOperator, cos, exp, sin_cos, symmetric_eigen,
+    symmetric_product,
 };
 use mercer_models::mce::{Explicit, Implicit, Objective};
 use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};
@@ -50,6 +52,12 @@ const HOT_PATHS: &[(&str, fn())] = &[
     ("embedding", embedding),
     ("explicit-embedding", explicit_embedding),
     ("network-step", network_step),
+];
+/// For `--memory` alone: with two threads, where one returns before the unsafe places.
+const OF_TWO_THREADS: &[(&str, fn())] = &[
+    ("crew-of-two", crew_of_two),
+    ("network-of-two", network_of_two),
+    ("training-of-two", training_of_two),
 ];
 
 /// A baseline, and why it is what it is.
@@ -103,6 +111,15 @@ fn features() {
 
 /// Sixteen steps of ASKL at a batch of 32, set-up included: it is the same every time.
 fn training_steps() {
+    train(1);
+}
+
+/// The same by a team: barriers, and rows dealt out.
+fn training_of_two() {
+    train(2);
+}
+
+fn train(threads: usize) {
     let sample = mercer_benches::sample(512, 16, 10, 3);
     let settings = Settings::new()
         .with("features", 256)
@@ -113,7 +130,8 @@ fn training_steps() {
     let learner = find(mercer_models::askl::METHODS, "askl")
         .and_then(|method| method.learner(&settings, sample.task()))
         .expect("a method with these settings");
-    measured(|| learner.fit(&sample, &mut Fitting::seeded(1)).map(|_| ()).expect("a fit"));
+    let mut fitting = Fitting { threads, ..Fitting::seeded(1) };
+    measured(|| learner.fit(&sample, &mut fitting).map(|_| ()).expect("a fit"));
 }
 
 fn gram() {
@@ -207,11 +225,38 @@ fn explicit_embedding() {
     });
 }
 
+/// Items that own memory, made on one thread, grown on either and read on the first; a panic on the way.
+fn crew_of_two() {
+    let mut crew = Crew::new(2);
+    let mut items: Vec<Vec<usize>> = vec![Vec::new(); 64];
+    for round in 0..20 {
+        crew.for_each(&mut items, |index, item| item.push(index + round));
+    }
+    assert!(items.iter().all(|item| item.len() == 20), "every item once a round");
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        crew.for_each(&mut items, |index, item| {
+            item.clear();
+            assert_ne!(index, 40, "a panic is passed on");
+        });
+    }));
+    assert!(panic.is_err(), "the panic was lost");
+    crew.for_each(&mut items, |index, item| *item = vec![index; 8]);
+    assert_eq!(items.iter().flatten().sum::<usize>(), 8 * (63 * 64 / 2));
+}
+
 /// Features and their gradient of a batch.
 fn network_step() {
+    step(1);
+}
+
+fn network_of_two() {
+    step(2);
+}
+
+fn step(threads: usize) {
     let params = FullyConnectedParams { inputs: 19, widths: vec![96, 32], last: Last::Rectified };
     let mut rng = ChaCha8Rng::seed_from_u64(14);
-    let mut net = params.draw(&Initialisation::FanIn, 1, &mut rng).expect("a network");
+    let mut net = params.draw(&Initialisation::FanIn, threads, &mut rng).expect("a network");
     let mut random =
         |columns| Array2::from_shape_simple_fn((512, columns), || rng.gen_range(-1.0..1.0f32));
     let (x, g) = (random(19), random(32));
@@ -225,13 +270,15 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let ended = match told[..] {
-        ["--run", name] => match HOT_PATHS.iter().find(|(known, _)| *known == name) {
-            Some((_, run)) => {
-                run();
-                Ok(true)
+        ["--run", name] => {
+            match HOT_PATHS.iter().chain(OF_TWO_THREADS).find(|(known, _)| *known == name) {
+                Some((_, run)) => {
+                    run();
+                    Ok(true)
+                }
+                None => Err(format!("no hot path `{name}`")),
             }
-            None => Err(format!("no hot path `{name}`")),
-        },
+        }
         [] => check(false),
         ["--json"] => check(true),
         ["--memory"] => memory(),
@@ -328,8 +375,10 @@ fn check(json: bool) -> Result<bool, String> {
 fn memory() -> Result<bool, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut sound = true;
-    for (name, _) in HOT_PATHS {
+    for (name, _) in HOT_PATHS.iter().chain(OF_TWO_THREADS) {
         let output = Command::new("valgrind")
+            // The threads of a pair take turns, so that neither starves while it polls.
+            .arg("--fair-sched=yes")
             .args(["--tool=memcheck", "--quiet", "--error-exitcode=9"])
             .arg(&program)
             .args(["--run", name])
