@@ -79,7 +79,7 @@ impl Scaling {
         Ok(sum / runs as f64)
     }
 
-    /// The numbers of a measurement of this series.
+    /// The times of a measurement of this series.
     fn measure(&self, numbers: &mut BTreeMap<String, f64>) -> Result<(), ExperimentError> {
         for value in self.values {
             for repeat in 1..=REPEATS {
@@ -90,9 +90,6 @@ impl Scaling {
                 })?;
                 numbers.insert(format!("{name} #{repeat}"), seconds);
             }
-            let work = (self.work)(value);
-            numbers.insert(self.named("flops", value), work.all);
-            numbers.insert(self.named("share", value), work.named / work.all);
         }
         Ok(())
     }
@@ -121,17 +118,12 @@ pub(crate) fn growths(
     series: &'static [Scaling],
 ) -> Option<Vec<Growth>> {
     let record = desk.shelf.get(&measurement.key())?;
-    Some(
-        series
-            .iter()
-            .map(|scaling| Growth::of(scaling, &record.run.seconds, &record.result.facts))
-            .collect(),
-    )
+    Some(series.iter().map(|scaling| Growth::of(scaling, &record.run.seconds)).collect())
 }
 
 /// What every list of series promises, so that an exponent means what it seems to.
 #[cfg(test)]
-pub(crate) fn check(series: &[Scaling]) {
+pub(crate) fn check<'a>(series: impl IntoIterator<Item = &'a Scaling>) {
     for scaling in series {
         let [first, .., last] = scaling.values;
         let name = scaling.named("series", first);

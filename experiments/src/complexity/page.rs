@@ -32,6 +32,9 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
     }
     let mut table = growth_table(ARTEFACT.id, ARTEFACT.title, &all);
+    for note in table2::NOTES {
+        table = table.note(note);
+    }
     for name in missing {
         table = table.note(format!("Not run yet: mercer reproduce {name}"));
     }
