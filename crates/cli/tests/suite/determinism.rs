@@ -35,6 +35,19 @@ struct Differences {
     largest: BTreeMap<String, f64>,
 }
 
+/// What a difference of a metric is measured in: shares as they are, errors, which are in units of the
+/// target, relative to their size.
+fn scale(metric: &str, value: f64) -> f64 {
+    if metric.ends_with("accuracy") { 1.0 } else { value.abs().max(1e-300) }
+}
+
+#[test]
+fn differences_of_shares_are_shares() {
+    assert_eq!(scale("accuracy", 0.5).to_bits(), 1.0_f64.to_bits());
+    assert_eq!(scale("balanced-accuracy", 0.5).to_bits(), 1.0_f64.to_bits());
+    assert_eq!(scale("rmse", -4.0).to_bits(), 4.0_f64.to_bits());
+}
+
 fn compare(place: &Place, level: &str, reference: &str) -> BTreeMap<String, Differences> {
     let (ours, theirs) = (scores(place, level), scores(place, reference));
     let (sums, others) = (place.records(level), place.records(reference));
@@ -46,9 +59,8 @@ fn compare(place: &Place, level: &str, reference: &str) -> BTreeMap<String, Diff
         let file = format!("{name}.json");
         found.differing += usize::from(sums[&file] != others[&file]);
         for (metric, value) in metrics {
-            // Errors are in units of the target: relative to their size.
             let other = theirs[name].1[metric];
-            let scale = if metric == "accuracy" { 1.0 } else { other.abs().max(1e-300) };
+            let scale = scale(metric, other);
             let largest = found.largest.entry(metric.clone()).or_default();
             *largest = largest.max((value - other).abs() / scale);
         }
