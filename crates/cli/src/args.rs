@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Fit(FitArgs),
     /// Predict the rows of a file by a model.
     Predict(PredictArgs),
-    /// Say how well a method, or a model, does on rows that it has not seen.
+    /// Say how well a method does on rows that it has not seen, or a model on the rows of a file.
     Evaluate(EvaluateArgs),
     /// Compare several methods on identical splits of a file.
     Compare(CompareArgs),
@@ -60,7 +60,7 @@ pub(crate) enum Command {
 pub(crate) struct BoundArgs {
     /// Which bound; lists them all without one, and its inputs without inputs.
     pub name: Option<String>,
-    /// Inputs, such as rows=4000; they override those of --model and --from.
+    /// Inputs, such as rows=4000 or --rows 4000; they override those of --model and --from.
     #[arg(value_name = "NAME=NUMBER")]
     pub inputs: Vec<String>,
     /// Take what a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps.

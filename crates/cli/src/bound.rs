@@ -11,8 +11,39 @@ use mercer_theory::{Bound, CALCULATORS, Calculator, find_calculator};
 use mercer_workbench::{Header, Model, Table};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
+
+/// The words of a command line in which each input of a bound may be a flag: after `bound`,
+/// `--rows 100` and `--rows=100` are `rows=100`.
+pub(crate) fn without_flags(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    let known = |name: &str| {
+        CALCULATORS.iter().flat_map(|calculator| calculator.inputs).any(|input| input.name == name)
+    };
+    // The command is the first word that is no flag: those before it take no values.
+    let command = words.iter().skip(1).position(|word| !word.to_string_lossy().starts_with('-'));
+    let Some(command) = command.map(|at| at + 1).filter(|&at| words[at] == "bound") else {
+        return words;
+    };
+    let mut at = command + 1;
+    while at < words.len() {
+        let word = words[at].to_string_lossy().into_owned();
+        if let Some(flag) = word.strip_prefix("--") {
+            match flag.split_once('=') {
+                Some((name, _)) if known(name) => words[at] = flag.into(),
+                None if known(flag) && at + 1 < words.len() => {
+                    let value = words.remove(at + 1);
+                    words[at] = format!("{flag}={}", value.to_string_lossy()).into();
+                }
+                _ => {}
+            }
+        }
+        at += 1;
+    }
+    words
+}
 
 pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
     let Some(name) = &args.name else {
@@ -138,7 +169,11 @@ fn print(calculator: &Calculator, bound: &Bound, as_json: bool) -> anyhow::Resul
     for (name, value) in &bound.terms {
         writeln!(stdout, "  {name} = {value}")?;
     }
-    let vacuous = if bound.vacuous { "vacuous: it says nothing here" } else { "not vacuous" };
+    let vacuous = match bound.vacuous {
+        Some(true) => "vacuous: it says nothing here",
+        Some(false) => "not vacuous",
+        None => "vacuous or not: not applicable, it is compared with no loss",
+    };
     writeln!(stdout, "  {vacuous}; {}", bound.source)?;
     Ok(())
 }

@@ -51,7 +51,7 @@ impl From<Ended> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(bound::without_flags(std::env::args_os()));
     let level = if cli.quiet { "error" } else { "info" };
     tracing_subscriber::fmt()
         .with_env_filter(

@@ -150,7 +150,11 @@ impl Preparation {
         for (at, cell) in row.iter_mut().enumerate().filter(|(_, cell)| cell.is_nan()) {
             match &self.fill {
                 Some(fill) => *cell = fill[at],
-                None => return Err(missing(schema, at, file, line)),
+                None => {
+                    let remedy = "the model fills nothing: fill it, remove the row, or fit with \
+                                  --impute mean or median";
+                    return Err(missing(schema, at, file, line, remedy));
+                }
             }
         }
         Ok(())
@@ -180,7 +184,7 @@ impl Preparation {
     }
 }
 
-fn missing(schema: &Schema, feature: usize, file: &str, line: usize) -> DataError {
+fn missing(schema: &Schema, feature: usize, file: &str, line: usize, remedy: &str) -> DataError {
     let mut left = feature;
     let name = schema.columns.iter().find_map(|column| match left.checked_sub(column.width()) {
         Some(rest) => {
@@ -190,10 +194,7 @@ fn missing(schema: &Schema, feature: usize, file: &str, line: usize) -> DataErro
         None => Some(column.name.as_str()),
     });
     let name = name.unwrap_or_default();
-    let problem = format!(
-        "column `{name}` is missing; fill it (--impute mean or median), or remove the row or column"
-    );
-    DataError::line(file, line, problem)
+    DataError::line(file, line, format!("column `{name}` is missing; {remedy}"))
 }
 
 /// Learns a [`Preparation`] from training rows, one at a time.
@@ -253,7 +254,8 @@ impl<'a> Preparing<'a> {
         for (at, &value) in row.iter().enumerate() {
             if value.is_nan() {
                 if self.impute.is_none() {
-                    return Err(missing(self.schema, at, file, line));
+                    let remedy = "fill it (--impute mean or median), or remove the row or column";
+                    return Err(missing(self.schema, at, file, line, remedy));
                 }
                 self.missing[at] += 1.0;
                 continue;

@@ -41,7 +41,7 @@ pub enum Holds {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputColumn {
-    /// Its name in the header, or its number, from 1.
+    /// Its name in the header; its number, from 1, where it has none.
     pub name: String,
     /// Where it stands in a file that has the target, from 0; in svmlight, its number in the file.
     pub position: usize,
@@ -69,7 +69,8 @@ pub struct TargetColumnKept {
     pub position: usize,
     /// Classes or numbers.
     pub kind: Kind,
-    /// Class names in the order of the class indices; empty for regression.
+    /// Class names as they stand in the file (`01` and `1` are two), in the order of the class indices;
+    /// empty for regression.
     pub labels: Vec<String>,
 }
 
@@ -83,7 +84,8 @@ pub struct Schema {
     pub sparse: bool,
     /// The input columns, left to right.
     pub columns: Vec<InputColumn>,
-    /// Columns that are left out, by their place in a file that has the target.
+    /// Columns that are left out, by their place in a file that has the target; a file to be predicted
+    /// may lack them.
     pub dropped: Vec<(usize, String)>,
     /// The target.
     pub target: TargetColumnKept,
@@ -220,6 +222,47 @@ impl Schema {
     pub fn read<'a>(&'a self, file: &'a RowFile) -> Result<Reading<'a>, DataError> {
         Reading::new(self, file)
     }
+}
+
+/// What columns are called whose heads are these: one without a name by its number, from 1, or as
+/// `column 1` where another has that name.
+fn called(heads: Vec<String>) -> Vec<String> {
+    let name = |at: usize, head: &String| {
+        if !head.is_empty() {
+            return head.clone();
+        }
+        let number = (at + 1).to_string();
+        if heads.contains(&number) { format!("column {number}") } else { number }
+    };
+    heads.iter().enumerate().map(|(at, head)| name(at, head)).collect()
+}
+
+/// Whether a column of that place and name has this head.
+fn has_head(position: usize, name: &str, head: &str) -> bool {
+    // Without a name it is called by its number.
+    let number = name.strip_prefix("column ").unwrap_or(name);
+    name == head || head.is_empty() && number.parse() == Ok(position + 1)
+}
+
+/// A name as it is typed into a shell.
+fn typed(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:+@%".contains(c);
+    if !name.is_empty() && name.chars().all(plain) && !name.starts_with('-') {
+        name.to_owned()
+    } else {
+        format!("'{}'", name.replace('\'', "'\\''"))
+    }
+}
+
+/// Two of the sorted labels that are the same number in different spellings.
+fn spelled_twice(labels: &[String]) -> Option<(&str, &str)> {
+    let value = |label: &str| label.parse::<f64>().ok().filter(|value| value.is_finite());
+    labels.windows(2).find_map(|pair| {
+        let (a, b) = (value(&pair[0])?, value(&pair[1])?);
+        // Beyond, neighbouring whole numbers are one double.
+        (a.total_cmp(&b).is_eq() && a.abs() < 2f64.powi(53))
+            .then_some((pair[0].as_str(), pair[1].as_str()))
+    })
 }
 
 /// The first few of many.

@@ -5,7 +5,7 @@ mod regression;
 mod workload;
 
 use crate::{Trial, TuningSource, yardstick};
-use mercer_learning::{Method, Shape};
+use mercer_learning::{Method, Settings, Shape};
 use mercer_records::{Key, Record, Status};
 use regression::{Observation, Predicted, Quantity, Regression};
 use serde_json::Value;
@@ -30,6 +30,12 @@ const SHORT: f64 = 0.05;
 /// The text.
 pub fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
     workload::understood(method, shape)
+}
+
+/// The memory of a fit that the method declares, in bytes, for data of this shape and these settings;
+/// `None` where a name is not known. Leading terms only: half or twice as much may be meant.
+pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Option<f64> {
+    workload::declared_bytes(method, shape, settings)
 }
 
 /// Predicts seconds and bytes of trials: `ln y` is linear in the logarithms of the method's declared

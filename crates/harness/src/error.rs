@@ -1,5 +1,5 @@
 use mercer_datasets::DataError;
-use mercer_learning::LearningError;
+use mercer_learning::{LearningError, nearest};
 use mercer_records::RecordError;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,14 +81,4 @@ impl HarnessError {
         let hint = format!("{near}; {artefact} has {}", known.join(", "));
         Self::Unknown { kind, name: name.to_owned(), hint }
     }
-}
-
-/// The known name that a slip of at most three letters turns into `name`.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|known| (strsim::damerau_levenshtein(known, name), *known))
-        .min()
-        .filter(|(distance, _)| *distance <= 3)
-        .map(|(_, known)| known)
 }

@@ -31,10 +31,12 @@ pub use cluster::{
     Array, Grouping, Launch, Task, arrays, group, hyperqueue, kubernetes, slurm, task_list,
     task_of_variable, tasks_of_environment,
 };
-pub use cost::{Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction, understood};
+pub use cost::{
+    Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction, declared_bytes, understood,
+};
 pub use error::HarnessError;
 pub use execute::{Laboratory, execute};
-pub use host::{host, yardstick};
+pub use host::{free_memory, host, yardstick};
 pub use limits::{Stop, TrialLimits};
 pub use memory::{MeteredAllocator, metered};
 pub use path::Path;

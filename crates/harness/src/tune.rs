@@ -27,7 +27,15 @@ pub struct Tuner {
     /// is taken. What is chosen then depends on the machine, so no study sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// Whether an effort that counts rows (a setting `cap`) is a share of the rows that there are,
+    /// where these are fewer than the setting, and of a hundred rows at least: rungs that would fit the
+    /// same rows are one. The studies' tuner takes the share of the setting.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_rows: bool,
 }
+
+/// Rows below which a rung says nothing, where [`Tuner::of_rows`].
+const FEWEST: f64 = 100.0;
 
 impl Default for Tuner {
     fn default() -> Self {
@@ -37,6 +45,7 @@ impl Default for Tuner {
             train: 0.8,
             rows: Some(10_000),
             seconds: None,
+            of_rows: false,
         }
     }
 }
@@ -51,6 +60,25 @@ impl Tuner {
             left = (left / 3.0).ceil();
         }
         self.train * cost + 1.0
+    }
+
+    /// The efforts of the rungs as shares of the full one, and what the resource then is; of a method
+    /// without one, a single rung.
+    fn efforts(&self, full: Option<f64>, rows: Option<usize>) -> Vec<(f64, Option<u64>)> {
+        let Some(full) = full else { return vec![(1.0, None)] };
+        let full = rows.map_or(full, |rows| full.min(rows as f64));
+        let least = if rows.is_some() { FEWEST.min(full) } else { 1.0 };
+        let mut efforts: Vec<(f64, Option<u64>)> = Vec::new();
+        for &share in &self.rungs {
+            let amount = (full * share).round().max(least);
+            let effort = if rows.is_some() { amount / full } else { share };
+            let amount = Some(amount as u64);
+            if rows.is_some() && efforts.last().is_some_and(|&(_, last)| last == amount) {
+                continue;
+            }
+            efforts.push((effort, amount));
+        }
+        efforts
     }
 }
 
@@ -94,9 +122,9 @@ pub fn tune(
     let late = || tuner.seconds.is_some_and(|seconds| started.elapsed().as_secs_f64() >= seconds);
     // Best of the last rung that was begun.
     let mut best: Option<Settings> = None;
-    for (rung, &effort) in tuner.rungs.iter().enumerate() {
-        // A closed form has no effort to scale: the first rung is the only one.
-        let effort = if full.is_some() { effort } else { 1.0 };
+    let rows = (tuner.of_rows && method.resource == Some("cap")).then(|| parts.train.rows());
+    let rungs = tuner.efforts(full, rows);
+    for (rung, &(effort, amount)) in rungs.iter().enumerate() {
         let mut scored: Vec<(f64, Settings)> = Vec::new();
         let mut out_of_time = false;
         for candidate in left {
@@ -106,9 +134,8 @@ pub fn tune(
                 break;
             }
             let mut settings = defaults.clone().overridden_by(&candidate);
-            if let (Some(name), Some(full)) = (method.resource, full) {
-                let share = (full * effort).round().max(1.0) as u64;
-                settings = settings.with(name, share);
+            if let (Some(name), Some(amount)) = (method.resource, amount) {
+                settings = settings.with(name, amount);
             }
             let found = attempt(method, &parts.train, &parts.test, &settings, streams, limits);
             let score = match found {
@@ -121,11 +148,7 @@ pub fn tune(
                     None
                 }
             };
-            history.push(TuningStep {
-                settings: named(&candidate),
-                effort: if full.is_some() { effort } else { 1.0 },
-                score,
-            });
+            history.push(TuningStep { settings: named(&candidate), effort, score });
             if let Some(score) = score {
                 scored.push((score, candidate));
             }
@@ -135,7 +158,7 @@ pub fn tune(
         if !(out_of_time && scored.is_empty()) {
             best = scored.first().map(|(_, first)| first.clone());
         }
-        let last = rung + 1 == tuner.rungs.len() || full.is_none() || out_of_time;
+        let last = rung + 1 == rungs.len() || out_of_time;
         let keep = if last { 1 } else { scored.len().div_ceil(3) };
         left = scored.into_iter().take(keep).map(|(_, candidate)| candidate).collect();
         if last || left.is_empty() {
@@ -179,5 +202,30 @@ fn attempt(
     } else {
         let (operation, reason) = ("validation", json!(value).to_string());
         Err(LearningError::Numerical { operation, reason })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effort_of_rows_is_a_share_of_those_that_there_are() {
+        let studies = Tuner::default();
+        let own = Tuner { of_rows: true, ..Tuner::default() };
+        let amounts = |tuner: &Tuner, full, rows| -> Vec<u64> {
+            tuner.efforts(full, rows).into_iter().filter_map(|(_, amount)| amount).collect()
+        };
+        assert_eq!(amounts(&studies, Some(12_000.0), None), [1333, 4000, 12_000]);
+        assert_eq!(amounts(&own, Some(12_000.0), Some(900)), [100, 300, 900]);
+        assert_eq!(amounts(&own, Some(12_000.0), Some(240)), [100, 240]);
+        assert_eq!(amounts(&own, Some(12_000.0), Some(48)), [48]);
+        assert_eq!(amounts(&own, Some(4000.0), Some(50_000)), [444, 1333, 4000]);
+        assert_eq!(own.efforts(None, Some(48)), [(1.0, None)]);
+        let efforts: Vec<f64> =
+            own.efforts(Some(12_000.0), Some(240)).iter().map(|e| e.0).collect();
+        assert_eq!(efforts, [100.0 / 240.0, 1.0]);
+        // What studies have in their keys has not changed.
+        assert!(!serde_json::to_string(&studies).unwrap().contains("of_rows"));
     }
 }

@@ -136,9 +136,28 @@ impl Method {
 pub fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method, LearningError> {
     methods.iter().find(|method| method.name == name).ok_or_else(|| {
         let known: Vec<&str> = methods.iter().map(|method| method.name).collect();
+        let near = nearest(name, &known);
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         LearningError::UnknownMethod {
             name: name.to_owned(),
-            hint: format!("; there are {}", known.join(", ")),
+            hint: format!("{near}; there are {}", known.join(", ")),
         }
     })
+}
+
+/// The known name that may have been meant: the one that fewest slips (a letter too many, missing,
+/// wrong, or two exchanged) turn into `name`, if these are a quarter of its letters at most.
+///
+/// ```
+/// use mercer_learning::nearest;
+/// let known = ["kernel-ridge", "rf", "mnist", "askl-rate"];
+/// assert_eq!(nearest("kernl-ridge", &known), Some("kernel-ridge"));
+/// assert_eq!(nearest("askl-rtae", &known), Some("askl-rate"));
+/// assert_eq!(nearest("iris", &known), None);
+/// ```
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let slips = |known: &&'a str| (strsim::damerau_levenshtein(known, &name), *known);
+    let (count, near) = known.iter().map(slips).min()?;
+    (count <= (name.chars().count() / 4).max(1)).then_some(near)
 }

@@ -62,7 +62,7 @@ pub fn rademacher_from_trace(
             ("rate", rate),
             ("ratio to the rate", ratio),
         ],
-        vacuous: false,
+        vacuous: None,
         source: RADEMACHER,
     })
 }
@@ -216,7 +216,7 @@ pub fn askl_rate(trace_norm: f64, outputs: usize, rows: usize) -> Result<Bound, 
     Ok(Bound {
         value: trace_norm * spread,
         terms: vec![("B", trace_norm), ("√(K/n)", spread)],
-        vacuous: false,
+        vacuous: None,
         source: RATE,
     })
 }
@@ -242,7 +242,7 @@ pub fn askl_rate(trace_norm: f64, outputs: usize, rows: usize) -> Result<Bound, 
 /// // The read-out at its random start, ‖W‖_* = 445.5, on 54000 digits: far above any loss.
 /// let rate = mercer_theory::askl_rate(445.5, 10, 54_000)?;
 /// let bound = mercer_theory::excess_risk_first_term(2f64.sqrt(), rate.value, 1.0)?;
-/// assert!(bound.vacuous && (bound.value - 48.5).abs() < 0.05);
+/// assert!(bound.vacuous == Some(true) && (bound.value - 48.5).abs() < 0.05);
 /// # Ok::<(), mercer_theory::TheoryError>(())
 /// ```
 pub fn excess_risk_first_term(
@@ -258,7 +258,7 @@ pub fn excess_risk_first_term(
     Ok(Bound {
         value,
         terms: vec![("4√2·L", contraction), ("R̂(H)", rademacher), ("loss range", loss_range)],
-        vacuous: value >= loss_range,
+        vacuous: Some(value >= loss_range),
         source: EXCESS,
     })
 }

@@ -8,9 +8,10 @@ pub struct Bound {
     /// Parts of the formula, each under the name that the formula gives it.
     pub terms: Vec<(&'static str, f64)>,
     /// Whether the bound says nothing: its value is at least what holds without any theorem (the
-    /// range of the loss), or a condition of its theorem is not met. Always false for a complexity,
-    /// which is not compared with a loss until it stands in a risk bound.
-    pub vacuous: bool,
+    /// range of the loss), or a condition of its theorem is not met. `None` where the question has no
+    /// answer: of a complexity, a factor or a rate without its constant, which nothing is compared
+    /// with until it stands in a risk bound.
+    pub vacuous: Option<bool>,
     /// Paper, theorem or equation.
     pub source: &'static str,
 }

@@ -150,7 +150,12 @@ pub const CALCULATORS: &[Calculator] = &[
 pub fn find_calculator(name: &str) -> Result<&'static Calculator, TheoryError> {
     CALCULATORS.iter().find(|calculator| calculator.name == name).ok_or_else(|| {
         let known: Vec<_> = CALCULATORS.iter().map(|calculator| calculator.name).collect();
-        TheoryError::UnknownCalculator { name: name.to_owned(), known: known.join(", ") }
+        // A quarter of the letters may be slips.
+        let slips = |known: &&'static str| (strsim::damerau_levenshtein(known, name), *known);
+        let near = known.iter().map(slips).min();
+        let near = near.filter(|(count, _)| *count <= (name.chars().count() / 4).max(1));
+        let hint = near.map_or_else(String::new, |(_, near)| format!("; did you mean `{near}`?"));
+        TheoryError::UnknownCalculator { name: name.to_owned(), hint, known: known.join(", ") }
     })
 }
 

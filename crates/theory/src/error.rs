@@ -68,10 +68,12 @@ pub enum TheoryError {
         known: String,
     },
     /// No calculator of that name.
-    #[error("unknown bound `{name}`; there are {known}")]
+    #[error("unknown bound `{name}`{hint}; there are {known}")]
     UnknownCalculator {
         /// The name asked for.
         name: String,
+        /// A suggestion, or nothing.
+        hint: String,
         /// The names that exist.
         known: String,
     },

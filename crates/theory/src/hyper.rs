@@ -93,7 +93,7 @@ pub fn pair_svr_index(
             ("Θ/q", value / q),
             ("limit of α", limit),
         ],
-        vacuous: alpha >= limit || value <= 0.0,
+        vacuous: Some(alpha >= limit || value <= 0.0),
         source: if consistent { SVR_CONSISTENT } else { SVR },
     })
 }
@@ -124,7 +124,7 @@ pub fn pair_ridge_index(problem: PairRegularity, consistent: bool) -> Result<Bou
         let (sample, capacity) = (1.0 + alpha * r - alpha, (1.0 - alpha * s) / (1.0 + s));
         let value = bias.min(sample).min(capacity).max(0.0);
         let terms = vec![("α r", bias), ("sample", sample), ("capacity", capacity)];
-        return Ok(Bound { value, terms, vacuous: value <= 0.0, source: KRR_CONSISTENT });
+        return Ok(Bound { value, terms, vacuous: Some(value <= 0.0), source: KRR_CONSISTENT });
     }
     let limit = (1.0 + s) / (s * (2.0 + s));
     let capacity = 1.0 / (2.0 + s) - alpha * s / (1.0 + s);
@@ -132,7 +132,7 @@ pub fn pair_ridge_index(problem: PairRegularity, consistent: bool) -> Result<Bou
     Ok(Bound {
         value,
         terms: vec![("α r", bias), ("capacity", capacity), ("limit of α", limit)],
-        vacuous: alpha >= limit || value <= 0.0,
+        vacuous: Some(alpha >= limit || value <= 0.0),
         source: KRR,
     })
 }
@@ -176,7 +176,7 @@ pub fn pair_ridge_operations(
             ("m⁴/2", 0.5 * m.powi(4)),
             ("m L M⁴/24", m * 100.0 * big_m.powi(4) / 24.0),
         ],
-        vacuous: false,
+        vacuous: None,
         source: OPERATIONS,
     })
 }

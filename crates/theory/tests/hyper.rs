@@ -36,7 +36,7 @@ fn golden_power_indices() {
         for (name, value) in ["α r", "sample", "capacity"].iter().zip(&terms[row]) {
             assert_relative_eq!(svr.term(name).unwrap(), *value, max_relative = 1e-8);
         }
-        assert!(!svr.vacuous);
+        assert_eq!(svr.vacuous, Some(false));
         let krr = pair_ridge_index(problem, false).unwrap();
         assert_relative_eq!(krr.value, ridge[row], max_relative = 1e-8);
         assert_relative_eq!(

@@ -117,7 +117,7 @@ fn golden_effective_ridge_conditions_and_trace_start() {
     close(limit.term("1/(8(1+ln T))").unwrap(), number(golden, "limit-by-iterations"));
     close(limit.value, number(golden, "limit-by-iterations"));
     close(limit.term("32·ln²(2/δ)").unwrap(), number(golden, "rows-needed"));
-    assert!(!limit.vacuous);
+    assert_eq!(limit.vacuous, Some(false));
 
     let (weight, share) = (number(golden, "trace-weight"), number(golden, "recorded-share"));
     let start = penalty_at_start(weight, count(&golden["trace-rows"]), share).unwrap();
@@ -203,8 +203,8 @@ fn shapes_against_their_formulas() {
     close(ridgeless_variance_factor(100, 99).unwrap().value, 100.0);
     assert_eq!(ridgeless_variance_factor(100, 101).unwrap().term("M/(M−n−1)"), None);
     close(ridgeless_variance_factor(3, 6).unwrap().term("M/(M−n−1)").unwrap(), 3.0);
-    assert!(sgd_step_limit(435, 100, 0.05).unwrap().vacuous);
-    assert!(!sgd_step_limit(436, 100, 0.05).unwrap().vacuous);
+    assert_eq!(sgd_step_limit(435, 100, 0.05).unwrap().vacuous, Some(true));
+    assert_eq!(sgd_step_limit(436, 100, 0.05).unwrap().vacuous, Some(false));
     // (6) as printed fails for distances above 1.
     let risk = split_excess_risk(1.0, 2.0, 4.0, 5.0).unwrap();
     assert_eq!((risk.value, risk.term("(6) as printed").unwrap()), (36.0, 6.0));

@@ -62,6 +62,10 @@ pub struct Comparison {
     /// Differences of mean ranks below this are not told apart (Nemenyi, 5 %); the splits share
     /// rows, so it is smaller than it should be.
     pub critical_difference: Option<f64>,
+    /// What is to be known beside the scores, of every method once.
+    pub notes: Vec<String>,
+    /// What it takes to do it again: the data's check sum, seed, scaling, what was filled and left out.
+    pub provenance: Vec<(&'static str, String)>,
 }
 
 impl Comparison {
@@ -120,6 +124,12 @@ pub fn compare(
         scored.push(MethodScores { evaluation, method: name.clone(), title, rank: None });
     }
     let (pairs, critical_difference) = judge(&mut scored, metric, splitting)?;
+    let mut notes: Vec<String> = Vec::new();
+    for note in scored.iter().filter_map(|m| m.evaluation.as_ref().ok()).flat_map(|e| &e.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
     let splits =
         scored.iter().find_map(|m| m.evaluation.as_ref().ok()).map_or(0, |e| e.splits.len());
     Ok(Comparison {
@@ -134,7 +144,32 @@ pub fn compare(
         methods: scored,
         pairs,
         critical_difference,
+        notes,
+        provenance: provenance(table, choices),
     })
+}
+
+fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static str, String)> {
+    let holes = table.raw.iter().filter(|number| number.is_nan()).count();
+    let filled = match choices.impute {
+        Some(impute) => format!("{holes} numbers, {}", format!("{impute:?}").to_lowercase()),
+        None => "nothing".to_owned(),
+    };
+    let dropped: Vec<&str> = table.schema.dropped.iter().map(|(_, name)| name.as_str()).collect();
+    let given: Vec<String> =
+        choices.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let or = |text: String, none: &str| if text.is_empty() { none.to_owned() } else { text };
+    vec![
+        ("Data", table.name.clone()),
+        ("SHA-256", table.sha256.clone()),
+        ("Seed", choices.seed.to_string()),
+        ("Threads", choices.threads.to_string()),
+        ("Scaling", format!("{:?}", choices.scaling).to_lowercase()),
+        ("Filled in", filled),
+        ("Left out", or(dropped.join(", "), "no column")),
+        ("Settings given", or(given.join(", "), "none")),
+        ("Tuned", if choices.tune.is_some() { "yes" } else { "no" }.to_owned()),
+    ]
 }
 
 /// Ranks, and the tests of the best against the others.

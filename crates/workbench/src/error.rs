@@ -35,6 +35,14 @@ pub enum WorkbenchError {
         /// The file.
         path: PathBuf,
     },
+    /// A file that is not written.
+    #[error("{path}: {problem}")]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// What is in the way.
+        problem: String,
+    },
     /// The operating system refused to read or write.
     #[error("{path}: {source}")]
     Io {
@@ -82,12 +90,25 @@ pub enum WorkbenchError {
     /// Reading the table.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// A fit that the machine has no memory for.
+    #[error(
+        "needs {} of memory, where {} are free; take smaller settings (--set features=, cap= or batch=), \
+         fewer rows, or a method that reads the file in passes (--buffer)",
+        bytes(*needed),
+        bytes(*free)
+    )]
+    Memory {
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that it may have.
+        free: u64,
+    },
     /// Fitting or predicting.
     #[error(transparent)]
-    Learning(#[from] LearningError),
+    Learning(LearningError),
     /// Tuning.
     #[error(transparent)]
-    Harness(#[from] HarnessError),
+    Harness(HarnessError),
     /// Drawing.
     #[error(transparent)]
     Render(#[from] RenderError),
@@ -104,7 +125,9 @@ impl WorkbenchError {
             Self::CannotDo { .. }
                 | Self::Argument { .. }
                 | Self::Exists { .. }
+                | Self::Output { .. }
                 | Self::NoProbabilities { .. }
+                | Self::Memory { .. }
                 | Self::Data(DataError::Argument { .. })
                 | Self::Learning(
                     LearningError::UnknownMethod { .. }
@@ -114,4 +137,34 @@ impl WorkbenchError {
                 )
         )
     }
+}
+
+impl From<LearningError> for WorkbenchError {
+    fn from(error: LearningError) -> Self {
+        match error {
+            LearningError::OutOfMemory { needed, limit } => Self::Memory { needed, free: limit },
+            other => Self::Learning(other),
+        }
+    }
+}
+
+impl From<HarnessError> for WorkbenchError {
+    fn from(error: HarnessError) -> Self {
+        match error {
+            HarnessError::Learning(error) => error.into(),
+            other => Self::Harness(other),
+        }
+    }
+}
+
+/// A number of bytes as a person reads it.
+fn bytes(count: u64) -> String {
+    let (mut value, mut unit) = (count as f64, "bytes");
+    for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+        if value < 999.5 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, larger);
+    }
+    if unit == "bytes" { format!("{count} bytes") } else { format!("{value:.1} {unit}") }
 }

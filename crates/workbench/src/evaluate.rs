@@ -1,7 +1,7 @@
 use crate::fit::{fit_sample, scores_of};
 use crate::{Choices, Model, Scores, Table, WorkbenchError, method_for, primary};
-use mercer_datasets::{Split, Truths, k_folds, random_split};
-use mercer_learning::{Method, Metric, Settings, Streams, Task};
+use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
+use mercer_learning::{Method, Metric, Settings, Streams, folds};
 use mercer_statistics::{corrected_t, summarise, wilson_interval};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,13 +33,35 @@ impl Default for Splitting {
 }
 
 impl Splitting {
-    /// The splits of so many rows; they depend on the seed and not on any method.
+    /// The splits of the rows of these targets; they depend on the seed and not on any method.
+    ///
+    /// Classes are spread over the parts as evenly as it goes. The row of a class that has no other
+    /// trains in every split, and is tested in none.
+    ///
+    /// ```
+    /// use mercer_datasets::Truths;
+    /// use mercer_learning::Streams;
+    /// use mercer_workbench::Splitting;
+    /// let truths = Truths::Classes(vec![0, 0, 0, 1, 1, 1, 2]);
+    /// let splitting = Splitting::Folds { folds: 3, repeats: 1 };
+    /// for split in splitting.splits(&truths, &Streams::root(1))? {
+    ///     assert_eq!(split.test.len(), 2); // one row of either class
+    ///     assert!(split.train.contains(&6));
+    /// }
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     ///
     /// # Errors
     /// [`WorkbenchError::Argument`] if there are too few rows, or nothing to do.
-    pub fn splits(self, rows: usize, streams: &Streams) -> Result<Vec<Split>, WorkbenchError> {
+    pub fn splits(self, truths: &Truths, streams: &Streams) -> Result<Vec<Split>, WorkbenchError> {
         let refused =
             |name, value: String, must: String| Err(WorkbenchError::Argument { name, value, must });
+        let labels = match truths {
+            Truths::Classes(labels) => Some(labels.as_slice()),
+            Truths::Values(_) => None,
+        };
+        let alone = labels.map_or_else(Vec::new, singles);
+        let rows = truths.len() - alone.len();
         let mut splits = Vec::new();
         let repeats = match self {
             Self::Folds { repeats, .. } | Self::HoldOut { repeats, .. } => repeats,
@@ -55,7 +77,10 @@ impl Splitting {
                         let must = format!("at least 2 and at most the {rows} rows");
                         return refused("folds", folds.to_string(), must);
                     }
-                    splits.extend(k_folds(rows, folds, &mut rng));
+                    splits.extend(match labels {
+                        Some(labels) => stratified_folds(labels, &alone, folds, &mut rng),
+                        None => k_folds(rows, folds, &mut rng),
+                    });
                 }
                 Self::HoldOut { test, .. } => {
                     if !(test > 0.0 && test < 1.0) {
@@ -66,7 +91,10 @@ impl Splitting {
                         let must = "at least 2 to hold some out".to_owned();
                         return refused("rows", rows.to_string(), must);
                     }
-                    splits.push(random_split(rows, 1.0 - test, &mut rng));
+                    splits.push(match labels {
+                        Some(labels) => stratified_split(labels, 1.0 - test, &mut rng),
+                        None => random_split(rows, 1.0 - test, &mut rng),
+                    });
                 }
             }
         }
@@ -92,6 +120,37 @@ impl Splitting {
             }
         }
     }
+}
+
+/// Rows whose class has no other row.
+fn singles(labels: &[u32]) -> Vec<usize> {
+    let mut counts = BTreeMap::new();
+    for label in labels {
+        *counts.entry(label).or_insert(0usize) += 1;
+    }
+    (0..labels.len()).filter(|&row| counts[&labels[row]] == 1).collect()
+}
+
+/// Folds of all rows but those `alone`, with each class spread over them; the latter train.
+fn stratified_folds(
+    labels: &[u32],
+    alone: &[usize],
+    count: usize,
+    rng: &mut impl rand::Rng,
+) -> Vec<Split> {
+    let rows: Vec<usize> = (0..labels.len()).filter(|row| !alone.contains(row)).collect();
+    let of_rows: Vec<u32> = rows.iter().map(|&row| labels[row]).collect();
+    let held = folds(&of_rows, count, rng);
+    (0..count)
+        .map(|fold| {
+            let (test, train): (Vec<_>, Vec<_>) =
+                rows.iter().zip(&held).partition(|&(_, &held)| held == fold);
+            let row = |(row, _): (&usize, &usize)| *row;
+            let mut train: Vec<usize> = train.into_iter().map(row).chain(alone.to_vec()).collect();
+            train.sort_unstable();
+            Split { train, test: test.into_iter().map(row).collect() }
+        })
+        .collect()
 }
 
 /// A metric over several splits.
@@ -121,6 +180,8 @@ pub struct Evaluation {
     pub settings: Vec<Settings>,
     /// Test rows of the first split.
     pub test_rows: usize,
+    /// What is to be known beside the scores: rows that a method left out, classes that no split tests.
+    pub notes: Vec<String>,
 }
 
 /// Fits a method on the training part of every split and scores it on the test part. Filling,
@@ -138,8 +199,9 @@ pub fn evaluate(
 ) -> Result<Evaluation, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
     let streams = Streams::root(choices.seed);
-    let splits = splitting.splits(table.rows(), &streams)?;
+    let splits = splitting.splits(&table.truths, &streams)?;
     let (mut scores, mut settings) = (Vec::new(), Vec::new());
+    let mut notes = split_notes(table);
     for (index, split) in splits.iter().enumerate() {
         choices.limits.check()?;
         let preparation = table.prepare(&split.train, choices.scaling, choices.impute)?;
@@ -147,11 +209,14 @@ pub fn evaluate(
         let fitted =
             fit_sample(method, &train, choices, &streams.child(&format!("split {index}")))?;
         scores.push(scores_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?);
+        if index == 0 {
+            notes.extend(rows_left_out(name, &fitted.outcome.facts, train.rows()));
+        }
         settings.push(fitted.settings);
         told(index + 1, splits.len());
     }
     let test_rows = splits[0].test.len();
-    let estimates = estimates(&scores, table.task(), test_rows, splitting.test_over_train())?;
+    let estimates = estimates(&scores, test_rows, splitting.test_over_train())?;
     Ok(Evaluation {
         method: method.name.to_owned(),
         task: table.task().name(),
@@ -159,6 +224,32 @@ pub fn evaluate(
         estimates,
         settings,
         test_rows,
+        notes,
+    })
+}
+
+/// Classes that no split tests.
+fn split_notes(table: &Table) -> Vec<String> {
+    let Truths::Classes(labels) = &table.truths else { return Vec::new() };
+    let name = |row: usize| table.schema.target.labels[labels[row] as usize].clone();
+    let note =
+        |row| format!("class `{}` has a single row, which trains and tests nothing", name(row));
+    let alone = singles(labels);
+    let mut notes: Vec<String> = alone.iter().take(5).map(|&row| note(row)).collect();
+    if alone.len() > 5 {
+        notes.push(format!("{} more classes have a single row", alone.len() - 5));
+    }
+    notes
+}
+
+/// A word where a method says (`rows-used`) that it was fitted to fewer rows than it was given.
+pub fn rows_left_out(method: &str, facts: &BTreeMap<String, f64>, rows: usize) -> Option<String> {
+    let used = *facts.get("rows-used")? as usize;
+    (used < rows).then(|| {
+        format!(
+            "{method} was fitted to {used} of {rows} training rows, drawn at random: its setting `cap`; \
+             --set cap={rows} takes all, and more time and memory"
+        )
     })
 }
 
@@ -177,16 +268,27 @@ pub fn evaluate_model(
     Ok(Evaluation {
         method: model.header.method.clone(),
         task: task.name(),
-        estimates: estimates(&splits, task, test_rows, 1.0)?,
+        estimates: estimates(&splits, test_rows, 1.0)?,
         splits,
         settings: vec![model.header.settings.clone()],
         test_rows,
+        notes: Vec::new(),
     })
+}
+
+/// What a metric cannot leave.
+fn range_of(name: &str) -> (f64, f64) {
+    match name {
+        "r2" => (f64::NEG_INFINITY, 1.0),
+        "auc" => (0.0, 1.0),
+        "brier" => (0.0, 2.0),
+        accuracy if accuracy.ends_with("accuracy") => (0.0, 1.0),
+        _ => (0.0, f64::INFINITY),
+    }
 }
 
 fn estimates(
     splits: &[Scores],
-    task: Task,
     test_rows: usize,
     test_over_train: f64,
 ) -> Result<BTreeMap<String, Estimate>, WorkbenchError> {
@@ -201,8 +303,8 @@ fn estimates(
         let interval = if values.len() > 1 {
             // The mean's distance from 0, with the variance of overlapping training parts.
             let (low, high) = corrected_t(&values, test_over_train)?.interval(0.95);
-            let accuracy = matches!(task, Task::Classification { .. });
-            Some(if accuracy { (low.max(0.0), high.min(1.0)) } else { (low, high) })
+            let (least, most) = range_of(name);
+            Some((low.max(least), high.min(most)))
         } else if name == Metric::Accuracy.name() {
             let correct = (mean * test_rows as f64).round() as u64;
             Some(wilson_interval(correct, test_rows as u64, 0.95)?)

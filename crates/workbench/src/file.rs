@@ -2,7 +2,7 @@
 //! as JSON. Loading runs nothing that the file says; all it can choose is which registered method
 //! restores the arrays.
 
-use crate::{Header, MAJOR, Model, WorkbenchError};
+use crate::{Header, MAJOR, Model, Output, WorkbenchError};
 use mercer_learning::{Method, Numbers, State, Tensor, find};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 /// The one name among the metadata: the header as a line of JSON, then the check sum of header and
@@ -110,25 +110,34 @@ impl Model {
 
     /// Writes it to a file, whole or not at all; an existing one only if `overwrite`.
     ///
+    /// ```
+    /// use mercer_baselines::BASELINES;
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::{Choices, Model, Table, fit};
+    /// let text = "x,kind\n-1,a\n-2,a\n1,b\n2,b\n";
+    /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// let table = Table::read(&file, &SchemaOptions::default())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let folder = tempfile::tempdir().expect("a folder");
+    /// let path = folder.path().join("toys.safetensors");
+    /// model.save(&path, false)?;
+    /// let again = Model::load(&path, BASELINES)?;
+    /// assert_eq!(again.to_bytes()?, model.to_bytes()?);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`WorkbenchError::Exists`], [`WorkbenchError::Io`].
+    /// Those of [`Output::claim`] and [`Output::write`].
     pub fn save(&self, path: &Path, overwrite: bool) -> Result<(), WorkbenchError> {
-        if path.exists() && !overwrite {
-            return Err(WorkbenchError::Exists { path: path.to_owned() });
-        }
-        let bytes = self.to_bytes()?;
-        let io = |source| WorkbenchError::Io { path: path.to_owned(), source };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file =
-            tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(io)?;
-        file.write_all(&bytes).map_err(io)?;
-        file.as_file().sync_all().map_err(io)?;
-        let kept = if overwrite {
-            file.persist(path).map_err(|error| error.error)
-        } else {
-            file.persist_noclobber(path).map_err(|error| error.error)
-        };
-        kept.map(drop).map_err(io)
+        self.save_to(&Output::claim(path, overwrite, &[])?)
+    }
+
+    /// Writes it to a file that was claimed before.
+    ///
+    /// # Errors
+    /// Those of [`Output::write`].
+    pub fn save_to(&self, output: &Output) -> Result<(), WorkbenchError> {
+        output.write_bytes(&self.to_bytes()?)
     }
 
     /// Reads it from a file.

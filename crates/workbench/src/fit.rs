@@ -2,6 +2,7 @@ use crate::header::DataNote;
 use crate::tuning::tune_sample;
 use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
 use mercer_datasets::{Impute, Preparation, RowFile, Scaling, Schema, Truths};
+use mercer_harness::declared_bytes;
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Outcome, Predictions, Predictor, Sample, Settings,
     Shape, Streams, Targets, Task, find,
@@ -87,9 +88,26 @@ pub(crate) fn fit_sample(
     };
     let settings = completed(method, &sample.shape(), choices, tuning.as_ref());
     let learner = method.learner(&settings, sample.task())?;
+    room(method, &sample.shape(), &settings, choices.limits)?;
     let mut fitting = fitting(choices, streams);
     let outcome = learner.fit(sample, &mut fitting)?;
     Ok(FittedTo { outcome, settings, tuning })
+}
+
+/// Refuses a fit that by the method's declared cost is far beyond the memory that there is, before
+/// anything is allocated. Methods that use some of the rows only (`cap`) reserve what they need.
+pub(crate) fn room(
+    method: &Method,
+    shape: &Shape,
+    settings: &Settings,
+    limits: &dyn Limits,
+) -> Result<(), WorkbenchError> {
+    if settings.get("cap").is_none()
+        && let Some(bytes) = declared_bytes(method, shape, settings)
+    {
+        limits.reserve(bytes.min(1e18) as u64)?;
+    }
+    Ok(())
 }
 
 /// Defaults, overridden by what was tuned, overridden by the user.
@@ -228,7 +246,12 @@ pub(crate) fn scores_of(
     let sample = table.sample(rows, preparation)?;
     let predictions = unscaled(predictor.predict(sample.inputs())?, preparation);
     let truths: Truths = table.chosen(rows);
-    let scores = score::scores(&predictions, &truths, table.task().outputs());
+    let mut scores = score::scores(&predictions, &truths, table.task().outputs());
+    if let Truths::Classes(labels) = &truths
+        && let Some(shares) = predictor.probabilities(sample.inputs())
+    {
+        scores.extend(score::probability_scores(shares.view(), labels));
+    }
     finite(scores)
 }
 

@@ -132,7 +132,15 @@ impl Model {
             Predicted::Classes(labels) => Predictions::Classes(labels.clone()),
             Predicted::Values(values) => Predictions::Real(values.clone()),
         };
-        let scores = score::scores(&predictions, &table.truths, table.task().outputs());
+        let mut scores = score::scores(&predictions, &table.truths, table.task().outputs());
+        if let Truths::Classes(labels) = &table.truths {
+            let shares = self.probabilities(table.raw.clone(), &table.name, &table.lines, threads);
+            match shares {
+                Ok(shares) => scores.extend(score::probability_scores(shares.view(), labels)),
+                Err(WorkbenchError::NoProbabilities { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok((predicted, scores))
     }
 

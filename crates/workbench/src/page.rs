@@ -8,22 +8,28 @@ use mercer_render::{
 };
 use std::fmt::Write as _;
 
-/// The page of a comparison: a table of all metrics, the tests, the spread over the splits, ranks.
+/// The page of a comparison: a table of all metrics, the tests, the spread over the splits, ranks;
+/// `command` is what was typed.
 ///
 /// # Errors
 /// What a figure returns.
-pub fn comparison_page(comparison: &Comparison) -> Result<String, WorkbenchError> {
-    let report = Report::new(format!("Comparison on {}", comparison.data))
+pub fn comparison_page(comparison: &Comparison, command: &str) -> Result<String, WorkbenchError> {
+    let mut report = Report::new(format!("Comparison on {}", comparison.data))
         .subtitle(format!("{}, {} splits", comparison.task, comparison.splits))
+        .provenance("Command", command)
         .provenance("Library", env!("CARGO_PKG_VERSION"));
+    for (name, value) in &comparison.provenance {
+        report = report.provenance(*name, value.clone());
+    }
     Ok(with_comparison(report, comparison, "", "")?.to_html()?)
 }
 
-/// The page of several files: ranks and tests over the files, then what is said of each.
+/// The page of several files: ranks and tests over the files, then what is said of each; `command` is
+/// what was typed.
 ///
 /// # Errors
 /// What a figure returns.
-pub fn across_page(across: &Across) -> Result<String, WorkbenchError> {
+pub fn across_page(across: &Across, command: &str) -> Result<String, WorkbenchError> {
     let count = across.files.len();
     let mut section = Section::new("across", "Over all files")
         .intro(across_intro(across))
@@ -43,9 +49,16 @@ pub fn across_page(across: &Across) -> Result<String, WorkbenchError> {
     }
     let mut report = Report::new(format!("Comparison on {count} files"))
         .subtitle(format!("{} methods", across.methods.len()))
+        .provenance("Command", command)
         .provenance("Library", env!("CARGO_PKG_VERSION"))
         .section(section);
     for (at, file) in across.files.iter().enumerate() {
+        for (name, value) in &file.provenance {
+            // What the files have in common stands there once.
+            if at == 0 || ["Data", "SHA-256", "Filled in", "Left out"].contains(name) {
+                report = report.provenance(*name, value.clone());
+            }
+        }
         report = with_comparison(report, file, &format!("file-{}-", at + 1), &file.data)?;
     }
     Ok(report.to_html()?)
@@ -152,9 +165,10 @@ fn with_comparison(
     } else {
         format!("The target's deviation, the error of its mean, is {:.4}.", comparison.chance)
     };
+    let notes: String = comparison.notes.iter().map(|note| format!(" Note: {note}.")).collect();
     let intro = format!(
         "{} rows and {} input columns of `{}`, target `{}`. Every method saw the same splits: {}. \
-         {chance}",
+         {chance}{notes}",
         rows, columns, comparison.data, comparison.target, comparison.splitting
     );
     let mut results = Section::new(id("methods"), head("The methods"))
@@ -258,7 +272,7 @@ fn is_share(name: &str) -> bool {
 }
 
 fn larger_is_better(name: &str) -> bool {
-    is_share(name) || name == "r2"
+    is_share(name) || ["r2", "auc"].contains(&name)
 }
 
 fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: String) -> Table {

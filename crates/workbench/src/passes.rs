@@ -1,6 +1,6 @@
 //! Fitting to a file that is read in passes, some rows at a time.
 
-use crate::fit::{completed, fitting, header_of, scores_on};
+use crate::fit::{completed, fitting, header_of, room, scores_on};
 use crate::table::{sample_of, task_of};
 use crate::tuning::tune_sample;
 use crate::{Choices, Model, WorkbenchError, method_for};
@@ -184,6 +184,7 @@ pub fn fit_in_passes(
     let shape = Shape { rows, features: schema.width(), task: task_of(&schema) };
     let settings = completed(method, &shape, choices, tuning.as_ref());
     let learner = method.learner(&settings, shape.task)?;
+    room(method, &Shape { rows: size, ..shape }, &settings, choices.limits)?;
     // Reading takes a thread of its own, as long as it goes on.
     let threads = if rows <= buffer { choices.threads } else { choices.threads.max(2) - 1 };
     let choices = &Choices { threads, ..choices.clone() };

@@ -19,6 +19,8 @@ pub struct Table {
     pub truths: Truths,
     /// The line of each row.
     pub lines: Vec<usize>,
+    /// SHA-256 of the file's bytes, in hexadecimal.
+    pub sha256: String,
 }
 
 impl Table {
@@ -66,7 +68,8 @@ impl Table {
             let (file, problem) = (file.name().to_owned(), "holds no rows".to_owned());
             return Err(DataError::Format { file, problem }.into());
         }
-        Ok(Self { name: file.name().to_owned(), schema, raw, truths, lines })
+        let (name, sha256) = (file.name().to_owned(), file.sha256()?);
+        Ok(Self { name, schema, raw, truths, lines, sha256 })
     }
 
     /// Number of rows.

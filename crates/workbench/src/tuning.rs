@@ -59,7 +59,7 @@ impl Budget {
     /// Successive halving within the budget; `pilot` carries out a fit at the defaults, so that a
     /// time can be divided into candidates.
     fn tuner(self, method: &Method, pilot: impl FnOnce()) -> Tuner {
-        let tables = Tuner::default();
+        let tables = Tuner { of_rows: true, ..Tuner::default() };
         match self {
             Self::Candidates(candidates) => Tuner { candidates, ..tables },
             Self::Seconds(seconds) => {

@@ -41,7 +41,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             term("deviation"),
             Cell::number(bound.value, 2),
             error,
-            Cell::text(if bound.vacuous { "yes" } else { "no" }),
+            Cell::text(if bound.vacuous == Some(true) { "yes" } else { "no" }),
         ]));
     }
     let multiplier = (1..200).filter_map(|i| {

@@ -29,10 +29,10 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_enum, default_value = "auto")]
     pub header: HeaderName,
     /// Columns to leave out (repeatable, or separated by commas).
-    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    #[arg(long, value_name = "COL")]
     pub drop: Vec<String>,
     /// Columns of numbers that are categories (repeatable, or separated by commas).
-    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    #[arg(long, value_name = "COL")]
     pub categorical: Vec<String>,
     /// How categories become numbers.
     #[arg(long, value_enum, default_value = "one-hot")]
@@ -135,13 +135,34 @@ pub(crate) struct PredictArgs {
     pub threads: Option<u16>,
 }
 
+/// What is decided when a method is fitted, and not when a model is scored.
+const OF_A_FIT: [&str; 16] = [
+    "method",
+    "target",
+    "task",
+    "header",
+    "drop",
+    "categorical",
+    "categories",
+    "settings",
+    "scale",
+    "impute",
+    "tune",
+    "budget",
+    "seed",
+    "folds",
+    "holdout",
+    "repeats",
+];
+
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArgs {
-    /// Model file to score on all rows of the data; or name a --method to fit.
-    #[arg(value_name = "MODEL", conflicts_with = "method")]
+    /// Model file to score on all rows of the data; or name a --method to fit. A model is what it is:
+    /// with it go no columns, no splits and no settings.
+    #[arg(value_name = "MODEL", conflicts_with_all = OF_A_FIT)]
     pub model: Option<PathBuf>,
     /// The same, by name.
-    #[arg(long = "model", value_name = "MODEL", conflicts_with_all = ["model", "method"])]
+    #[arg(long = "model", value_name = "MODEL", conflicts_with = "model", conflicts_with_all = OF_A_FIT)]
     pub model_flag: Option<PathBuf>,
     /// Method to fit on a part of the rows and score on the rest; see `mercer list methods`.
     #[arg(long, value_name = "M")]

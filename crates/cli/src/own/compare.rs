@@ -1,7 +1,5 @@
 use super::args::CompareArgs;
-use super::{
-    bar, choices, full_name, limits, may_write, open, print_json, schema_options, splitting, write,
-};
+use super::{bar, choices, claim, full_name, limits, open, print_json, schema_options, splitting};
 use crate::Ended;
 use crate::list::{Listing, print_aligned};
 use mercer_experiments::registry;
@@ -11,15 +9,15 @@ use mercer_workbench::{
 };
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = registry();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
-    if let Some(report) = &args.report {
-        may_write(report, args.force)?;
-    }
+    let inputs: Vec<&Path> = args.data.iter().map(PathBuf::as_path).collect();
+    let report =
+        args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
     let names: Vec<String> = args.methods.iter().map(|name| full_name(name)).collect();
     // All files are read before any method is fitted: a fault in the last one shows at once.
     let options = schema_options(&args.columns);
@@ -41,6 +39,9 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     }
     bar.finish_and_clear();
     for file in &files {
+        for note in &file.notes {
+            tracing::warn!("{}: {note}", file.data);
+        }
         for method in &file.methods {
             if let Err(error) = &method.evaluation {
                 eprintln!("{}: {} failed: {error}", file.data, method.method);
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
             writeln!(std::io::stdout())?;
             pairs_across(&across).print(false)?;
         }
-        (args.report.as_ref().map(|_| across_page(&across)), across.failed())
+        (report.as_ref().map(|_| across_page(&across, &command())), across.failed())
     } else {
         let comparison = &files[0];
         if args.json {
@@ -67,13 +68,26 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
             pairs(comparison).print(false)?;
             tracing::info!("{} rows, {}", tables[0].rows(), comparison.splitting);
         }
-        (args.report.as_ref().map(|_| comparison_page(comparison)), comparison.failed())
+        (report.as_ref().map(|_| comparison_page(comparison, &command())), comparison.failed())
     };
-    if let (Some(report), Some(page)) = (&args.report, page) {
-        write(report, &page?)?;
-        tracing::info!("{}", report.display());
+    if let (Some(report), Some(page)) = (&report, page) {
+        report.write_bytes(page?.as_bytes())?;
+        tracing::info!("{}", report.path().display());
     }
     Ok(if failed > 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// What was typed.
+fn command() -> String {
+    let words = std::env::args().skip(1).map(|word| {
+        let plain = |c: char| c.is_alphanumeric() || "_-./:+@%=,".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    std::iter::once("mercer".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// Prints one row a file, one column a method, and the mean ranks.

@@ -13,35 +13,49 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = registry();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
-    let (evaluation, how, rows) =
-        match (&args.method, args.model.as_ref().or(args.model_flag.as_ref())) {
-            (None, Some(path)) => {
-                let model = Model::load(path, &methods)?;
-                let file = open(&args.table.data, args.table.columns.format)?;
-                let table = Table::with_schema(&file, model.header.schema.clone())?;
-                let evaluation = evaluate_model(&model, &table, threads(args.choices.threads))?;
-                (evaluation, "all rows, by the model as it is".to_owned(), table.rows())
+    let (evaluation, how, rows) = match (
+        &args.method,
+        args.model.as_ref().or(args.model_flag.as_ref()),
+    ) {
+        (None, Some(path)) => {
+            let model = Model::load(path, &methods)?;
+            let file = open(&args.table.data, args.table.columns.format)?;
+            let table = Table::with_schema(&file, model.header.schema.clone())?;
+            let evaluation = evaluate_model(&model, &table, threads(args.choices.threads))?;
+            let mut how = "all rows, by the model as it is".to_owned();
+            if file.sha256()? == model.header.data.sha256 {
+                tracing::warn!(
+                    "{} is the file that the model was fitted to: these scores are no measure of what \
+                         it does on rows that it has not seen",
+                    file.name()
+                );
+                how += "; they are its training rows";
             }
-            (None, None) => {
-                let must = "given: a model file, or --method with a method to fit".to_owned();
-                let value = "missing".to_owned();
-                return Err(WorkbenchError::Argument { name: "MODEL", value, must }.into());
-            }
-            (Some(method), _) => {
-                let name = full_name(method);
-                let file = open(&args.table.data, args.table.columns.format)?;
-                let table = Table::read(&file, &schema_options(&args.table.columns))?;
-                let splitting = splitting(&args.split);
-                let bar = bar(quiet);
-                let told = |at: usize, of: usize| {
-                    bar.set_length(of as u64);
-                    bar.set_position(at as u64);
-                };
-                let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)?;
-                bar.finish_and_clear();
-                (evaluation, splitting.describe(), table.rows())
-            }
-        };
+            (evaluation, how, table.rows())
+        }
+        (None, None) => {
+            let must = "given: a model file, or --method with a method to fit".to_owned();
+            let value = "missing".to_owned();
+            return Err(WorkbenchError::Argument { name: "MODEL", value, must }.into());
+        }
+        (Some(method), _) => {
+            let name = full_name(method);
+            let file = open(&args.table.data, args.table.columns.format)?;
+            let table = Table::read(&file, &schema_options(&args.table.columns))?;
+            let splitting = splitting(&args.split);
+            let bar = bar(quiet);
+            let told = |at: usize, of: usize| {
+                bar.set_length(of as u64);
+                bar.set_position(at as u64);
+            };
+            let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)?;
+            bar.finish_and_clear();
+            (evaluation, splitting.describe(), table.rows())
+        }
+    };
+    for note in &evaluation.notes {
+        tracing::warn!("{note}");
+    }
     if args.json {
         print_json(&as_json(&evaluation, &how, rows))?;
     } else {
@@ -69,6 +83,7 @@ fn as_json(evaluation: &Evaluation, how: &str, rows: usize) -> Value {
         "estimates": evaluation.estimates,
         "splits": evaluation.splits,
         "settings": evaluation.settings,
+        "notes": evaluation.notes,
     })
 }
 

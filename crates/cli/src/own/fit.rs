@@ -1,8 +1,8 @@
 use super::args::FitArgs;
-use super::{choices, full_name, limits, may_write, open, plain, print_json, schema_options};
+use super::{choices, claim, full_name, limits, open, plain, print_json, schema_options};
 use crate::Ended;
 use mercer_experiments::registry;
-use mercer_workbench::{Model, Table, fit, fit_in_passes};
+use mercer_workbench::{Model, Table, fit, fit_in_passes, rows_left_out};
 use std::io::Write;
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     let methods = registry();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
-    may_write(&args.out, args.force)?;
+    let out = claim(&args.out, args.force, &[&args.table.data])?;
     let started = Instant::now();
     let file = open(&args.table.data, args.table.columns.format)?;
     let (name, options) = (full_name(&args.method), schema_options(&args.table.columns));
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
         None => fit(&methods, &name, &Table::read(&file, &options)?, &file, &choices)?,
     };
     let seconds = started.elapsed().as_secs_f64();
-    model.save(&args.out, args.force)?;
+    model.save_to(&out)?;
     if args.json {
         print_json(&model.header)?;
     } else {
@@ -30,12 +30,20 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
 
 fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()> {
     let header = &model.header;
+    let left_out = rows_left_out(&header.method, &header.facts, header.data.rows);
+    if let Some(note) = &left_out {
+        tracing::warn!("{note}");
+    }
+    let rows = match header.facts.get("rows-used").filter(|_| left_out.is_some()) {
+        Some(used) => format!("{used} of {}", header.data.rows),
+        None => header.data.rows.to_string(),
+    };
     let mut stdout = std::io::stdout().lock();
     writeln!(
         stdout,
         "{} fitted to {} rows of {} in {seconds:.1} s: {}, target `{}`, {} inputs",
         header.method,
-        header.data.rows,
+        rows,
         header.data.file,
         header.task().name(),
         header.schema.target.name,

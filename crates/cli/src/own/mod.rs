@@ -21,9 +21,9 @@ use args::{
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_datasets::{Categories, Header, Impute, Kind, RowFile, RowFormat, SchemaOptions};
-use mercer_harness::{Stop, TrialLimits};
+use mercer_harness::{Stop, TrialLimits, free_memory};
 use mercer_learning::Settings;
-use mercer_workbench::{Budget, Choices, Splitting, WorkbenchError};
+use mercer_workbench::{Budget, Choices, Output, Splitting, WorkbenchError};
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -70,12 +70,12 @@ pub(super) fn schema_options(args: &ColumnArgs) -> SchemaOptions {
     }
 }
 
-/// Ctrl-C stops a fit at its next step.
+/// Ctrl-C stops a fit at its next step; what the machine has no memory for is not begun.
 pub(super) fn limits() -> anyhow::Result<TrialLimits> {
     let stop = Stop::default();
     let asked = stop.clone();
     ctrlc::set_handler(move || asked.ask()).context("cannot install the handler of Ctrl-C")?;
-    Ok(TrialLimits::start(None, None, stop))
+    Ok(TrialLimits::start(None, free_memory(), stop))
 }
 
 pub(super) fn choices<'a>(
@@ -121,21 +121,9 @@ pub(super) fn splitting(args: &SplitArgs) -> Splitting {
     }
 }
 
-/// Refuses to overwrite a file before any work is done for it.
-pub(super) fn may_write(path: &Path, force: bool) -> anyhow::Result<()> {
-    if path.exists() && !force {
-        return Err(WorkbenchError::Exists { path: path.to_owned() }.into());
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        anyhow::bail!("{}: there is no such folder", folder.display());
-    }
-    Ok(())
-}
-
-/// Writes a file in one go.
-pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| path.display().to_string())
+/// A file that will be written, claimed before any work is done for it; standard input is no file.
+pub(super) fn claim(path: &Path, force: bool, inputs: &[&Path]) -> anyhow::Result<Output> {
+    Ok(Output::claim(path, force, inputs)?)
 }
 
 /// A bar on standard error, where that is a terminal.

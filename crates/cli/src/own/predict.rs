@@ -1,5 +1,5 @@
 use super::args::PredictArgs;
-use super::{may_write, open, quoted, threads};
+use super::{claim, open, quoted, threads};
 use crate::Ended;
 use anyhow::Context;
 use mercer_experiments::registry;
@@ -12,24 +12,18 @@ use std::io::{BufWriter, Write};
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let methods = registry();
     let path = args.model.as_ref().or(args.model_flag.as_ref()).context("MODEL is missing")?;
-    if let Some(out) = &args.out {
-        may_write(out, args.force)?;
-    }
+    let out = args.out.as_ref().map(|out| claim(out, args.force, &[&args.data, path]));
+    let out = out.transpose()?;
     let model = Model::load(path, &methods)?;
     let file = open(&args.data, args.format)?;
-    let Some(out) = &args.out else {
+    let Some(out) = &out else {
         let stdout = BufWriter::new(std::io::stdout().lock());
-        write_all(&model, &file, args, stdout)?;
+        write_all(&model, &file, args, "standard output", stdout)?;
         return Ok(Ended::Done);
     };
-    // Whole or not at all.
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(std::path::Path::new("."));
-    let mut kept =
-        tempfile::NamedTempFile::new_in(folder).with_context(|| folder.display().to_string())?;
-    let rows = write_all(&model, &file, args, BufWriter::new(kept.as_file_mut()))?;
-    kept.persist(out).map_err(|error| error.error).with_context(|| out.display().to_string())?;
-    tracing::info!("{rows} predictions in {}", out.display());
+    let name = out.path().display().to_string();
+    let rows = out.write(|to| write_all(&model, &file, args, &name, BufWriter::new(to)))?;
+    tracing::info!("{rows} predictions in {name}");
     Ok(Ended::Done)
 }
 
@@ -37,8 +31,10 @@ fn write_all(
     model: &Model,
     file: &mercer_datasets::RowFile,
     args: &PredictArgs,
+    name: &str,
     mut to: impl Write,
 ) -> anyhow::Result<usize> {
+    let named = || name.to_owned();
     let schema = &model.header.schema;
     let labels = &schema.target.labels;
     if args.proba {
@@ -65,18 +61,18 @@ fn write_all(
     };
     let count = model.predict_file(file, threads(args.threads), args.proba, form, |text| {
         if let Some(heads) = heads.take() {
-            to.write_all(heads.as_bytes())?;
+            to.write_all(heads.as_bytes()).with_context(named)?;
         }
-        to.write_all(text.as_bytes())?;
+        to.write_all(text.as_bytes()).with_context(named)?;
         anyhow::Ok(())
     })?;
     if count == 0 {
         anyhow::bail!("{}: holds no rows", file.name());
     }
     if args.json {
-        writeln!(to, "]")?;
+        writeln!(to, "]").with_context(named)?;
     }
-    to.flush()?;
+    to.flush().with_context(named)?;
     Ok(count)
 }
 

@@ -1,5 +1,5 @@
 use super::args::TuneArgs;
-use super::{choices, full_name, limits, may_write, open, print_json, schema_options, write};
+use super::{choices, claim, full_name, limits, open, print_json, schema_options};
 use crate::Ended;
 use crate::list::Listing;
 use mercer_experiments::registry;
@@ -11,9 +11,8 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
     let methods = registry();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
-    if let Some(report) = &args.report {
-        may_write(report, args.force)?;
-    }
+    let report = args.report.as_ref().map(|report| claim(report, args.force, &[&args.table.data]));
+    let report = report.transpose()?;
     let file = open(&args.table.data, args.table.columns.format)?;
     let table = Table::read(&file, &schema_options(&args.table.columns))?;
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
@@ -37,9 +36,10 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
             tuning.chosen.iter().map(|(name, value)| format!("--set {name}={value}")).collect();
         writeln!(std::io::stdout(), "chosen: {}", chosen.join(" "))?;
     }
-    if let Some(report) = &args.report {
-        write(report, &tuning_page(&table.name, method, table.task(), &tuning)?)?;
-        tracing::info!("{}", report.display());
+    if let Some(report) = &report {
+        let page = tuning_page(&table.name, method, table.task(), &tuning)?;
+        report.write_bytes(page.as_bytes())?;
+        tracing::info!("{}", report.path().display());
     }
     Ok(Ended::Done)
 }

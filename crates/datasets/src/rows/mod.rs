@@ -40,14 +40,21 @@ pub enum Field<'a> {
 /// Bytes of a first line in which separators are looked for.
 const LOOKED_AT: u64 = 1 << 20;
 
-/// Text that stands for a missing value.
-const MISSING: [&str; 8] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"];
+/// Text that stands for a missing value: what pandas, R and spreadsheets write, and `?`.
+const MISSING: [&str; 17] = [
+    "", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "-NaN", "-nan", "null", "NULL", "None", "<NA>",
+    "#N/A", "#NA", "#N/A N/A", "?",
+];
 
 impl<'a> Field<'a> {
     /// The field that a text is: missing if it is one of the usual spellings of that.
     pub(crate) fn of(text: &'a str) -> Self {
         // What begins a number, and most words, begins none of the spellings.
-        let maybe = matches!(text.as_bytes().first(), None | Some(b'N' | b'n' | b'?'));
+        let maybe = match text.as_bytes() {
+            [] | [b'N' | b'n' | b'?' | b'<' | b'#', ..] => true,
+            [b'-', second, ..] => matches!(second, b'N' | b'n'),
+            _ => false,
+        };
         if maybe && MISSING.contains(&text) { Self::Missing } else { Self::Text(text) }
     }
 

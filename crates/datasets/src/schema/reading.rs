@@ -1,4 +1,7 @@
-use super::{Categories, Holds, InputColumn, Schema, TargetColumnKept, Truth, Truths, some_of};
+use super::survey::DASHES;
+use super::{
+    Categories, Holds, InputColumn, Schema, TargetColumnKept, Truth, Truths, has_head, some_of,
+};
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::table::label_name;
 use crate::{DataError, Kind};
@@ -81,31 +84,14 @@ impl<'a> Reading<'a> {
             (0..fields.len()).map(|at| fields.field(at).text()).collect()
         };
         let schema = self.schema;
-        // All columns of the file at fit time, in order; the target may be absent now.
-        let mut expected: Vec<(usize, &str)> = schema
-            .columns
-            .iter()
-            .map(|column| (column.position, column.name.as_str()))
-            .chain(schema.dropped.iter().map(|(at, name)| (*at, name.as_str())))
-            .collect();
-        expected.sort_unstable();
-        let target = (schema.target.position, schema.target.name.as_str());
-        let mut with_target = expected.clone();
-        with_target.push(target);
-        with_target.sort_unstable();
-        let here = |columns: &[(usize, &str)], position: usize| {
-            columns.iter().position(|&(at, _)| at == position).unwrap_or_default()
+        let expected = Expected::of(schema);
+        let places =
+            if schema.named { expected.by_name(&names) } else { expected.by_count(names.len()) };
+        let Some(places) = places else {
+            return Err(wrong(expected.difference(&names, schema.named)));
         };
-        let fits = |columns: &[(usize, &str)]| {
-            columns.len() == names.len()
-                && (!schema.named || columns.iter().zip(&names).all(|((_, a), b)| a == b))
-        };
-        let found = [with_target.as_slice(), expected.as_slice()].into_iter().find(|c| fits(c));
-        let Some(columns) = found else {
-            return Err(wrong(difference(&with_target, &expected, &names, schema.named)));
-        };
-        self.target = (columns.len() == with_target.len()).then(|| here(columns, target.0));
-        self.places = schema.columns.iter().map(|column| here(columns, column.position)).collect();
+        self.target = places.get(&schema.target.position).copied();
+        self.places = schema.columns.iter().map(|column| places[&column.position]).collect();
         Ok(())
     }
 
@@ -213,13 +199,17 @@ fn read_field(
     }
     match &column.content {
         Holds::Numbers => {
-            cells[0] = field.number().ok_or_else(|| {
-                format!(
-                    "`{}` in column `{name}` is not a finite number; mend it, or name the column a \
-                     category (--categorical {name})",
-                    shown(&field.text())
-                )
-            })?;
+            cells[0] = match field.number() {
+                Some(value) => value,
+                None if DASHES.contains(&field.text().as_str()) => f64::NAN,
+                None => {
+                    return Err(format!(
+                        "`{}` in column `{name}` is not a finite number; mend it, or leave it empty if \
+                         it is missing",
+                        shown(&field.text())
+                    ));
+                }
+            };
         }
         Holds::Categories { encoding, levels } => {
             let text = field.text();
@@ -257,11 +247,10 @@ fn read_truth(
             || format!("the target `{}` (column `{name}`) is not a finite number", shown(text));
         return number.map(Truth::Value).ok_or_else(problem);
     }
-    // `1`, `1.0` and `+1` are one class.
-    let class = number.map_or_else(|| text.to_owned(), label_name);
-    labels.get(class.as_str()).copied().map(Truth::Class).ok_or_else(|| {
+    // By its spelling: `1` and `01` are two classes.
+    labels.get(text).copied().map(Truth::Class).ok_or_else(|| {
         let seen = some_of(&target.labels);
-        format!("class `{}` was not seen at fit time; seen were {seen}", shown(&class))
+        format!("class `{}` was not seen at fit time; seen were {seen}", shown(text))
     })
 }
 
@@ -270,38 +259,108 @@ fn shown(text: &str) -> String {
     text.chars().take(32).collect()
 }
 
-/// Why the columns of a file are not those of a model.
-fn difference(
-    with_target: &[(usize, &str)],
-    without: &[(usize, &str)],
-    found: &[String],
-    named: bool,
-) -> String {
-    let counts = format!(
-        "has {} columns, but the model was fitted on {} ({} with the target)",
-        found.len(),
-        without.len(),
-        with_target.len()
-    );
-    if !named {
-        return counts;
+/// A column that a file may have.
+#[derive(Clone, Copy)]
+struct ExpectedColumn<'a> {
+    position: usize,
+    name: &'a str,
+    /// Whether it is an input: the target, and what was left out, may be absent.
+    needed: bool,
+}
+
+/// All columns of the file at fit time, left to right.
+struct Expected<'a> {
+    columns: Vec<ExpectedColumn<'a>>,
+    target: usize,
+}
+
+impl<'a> Expected<'a> {
+    fn of(schema: &'a Schema) -> Self {
+        let target = (schema.target.position, schema.target.name.as_str());
+        let dropped = schema.dropped.iter().map(|(position, name)| (*position, name.as_str()));
+        let may = dropped.chain([target]);
+        let may = may.map(|(position, name)| ExpectedColumn { position, name, needed: false });
+        let must = schema.columns.iter();
+        let must = must.map(|InputColumn { position, name, .. }| ExpectedColumn {
+            position: *position,
+            name,
+            needed: true,
+        });
+        let mut columns: Vec<ExpectedColumn<'a>> = must.chain(may).collect();
+        columns.sort_unstable_by_key(|column| column.position);
+        Self { columns, target: schema.target.position }
     }
-    let known: Vec<&str> = with_target.iter().map(|&(_, name)| name).collect();
-    if let Some(name) =
-        without.iter().map(|&(_, name)| name).find(|name| !found.iter().any(|f| f == name))
-    {
-        return format!("has no column `{name}`, which the model was fitted on");
+
+    /// Where each column stands among columns of these names, by its position at fit time; `None` if
+    /// an input is absent, or a column is unknown or out of order.
+    fn by_name(&self, names: &[String]) -> Option<BTreeMap<usize, usize>> {
+        let mut left = self.columns.iter();
+        let mut places = BTreeMap::new();
+        for (at, head) in names.iter().enumerate() {
+            let found = left.by_ref().find_map(|column| {
+                let here = has_head(column.position, column.name, head);
+                (here || column.needed).then_some((column, here))
+            });
+            let (column, true) = found? else { return None };
+            places.insert(column.position, at);
+        }
+        left.all(|column| !column.needed).then_some(places)
     }
-    if let Some(name) = found.iter().find(|name| !known.contains(&name.as_str())) {
-        return format!("has a column `{name}` that the model does not know; remove it");
+
+    /// The same where columns have no names, of a file with `count`: all that there were, all but the
+    /// target, the inputs alone, or the inputs and the target if that can be told apart.
+    fn by_count(&self, count: usize) -> Option<BTreeMap<usize, usize>> {
+        let all = self.columns.len();
+        let inputs = self.columns.iter().filter(|column| column.needed).count();
+        let here = |column: &&ExpectedColumn<'_>| {
+            let target = column.position == self.target;
+            if count == all {
+                true
+            } else if count + 1 == all {
+                !target
+            } else {
+                column.needed || target && count == inputs + 1
+            }
+        };
+        let places: BTreeMap<usize, usize> =
+            self.columns.iter().filter(here).map(|column| column.position).zip(0..).collect();
+        (places.len() == count).then_some(places)
     }
-    let has_target = found.len() == with_target.len();
-    let expected = if has_target { with_target } else { without };
-    match expected.iter().zip(found).enumerate().find(|(_, ((_, a), b))| a != b) {
-        Some((at, ((_, name), other))) => format!(
-            "has its columns in another order: column {} is `{other}`, but was `{name}` at fit time",
-            at + 1
-        ),
-        None => counts,
+
+    /// Why the columns of a file are not these.
+    fn difference(&self, found: &[String], named: bool) -> String {
+        let all = self.columns.len();
+        let counts = format!(
+            "has {} columns, but the model was fitted on {} ({all} with the target)",
+            found.len(),
+            all - 1,
+        );
+        if !named {
+            return counts;
+        }
+        let is =
+            |column: &ExpectedColumn<'_>, head: &str| has_head(column.position, column.name, head);
+        let there = |column: &ExpectedColumn<'_>| found.iter().any(|head| is(column, head));
+        if let Some(column) = self.columns.iter().find(|column| column.needed && !there(column)) {
+            return format!("has no column `{}`, which the model was fitted on", column.name);
+        }
+        let unknown = |head: &&String| !self.columns.iter().any(|column| is(column, head));
+        if let Some((at, head)) = found.iter().enumerate().find(|(_, head)| unknown(head)) {
+            let name = if head.is_empty() {
+                format!("a column without a name, its column {},", at + 1)
+            } else {
+                format!("a column `{head}`")
+            };
+            return format!("has {name} that the model does not know; remove it");
+        }
+        let order = self.columns.iter().filter(|column| there(column));
+        match order.zip(found).enumerate().find(|(_, (column, head))| !is(column, head)) {
+            Some((at, (column, head))) => format!(
+                "has its columns in another order: column {} is `{head}`, but was `{}` at fit time",
+                at + 1,
+                column.name
+            ),
+            None => counts,
+        }
     }
 }

@@ -1,13 +1,20 @@
-use super::{Categories, Holds, InputColumn, Schema, TargetColumnKept};
-use crate::rows::{Field, Fields, Row, RowFile, RowFormat};
-use crate::table::{label_name, sort_labels};
+mod column;
+mod target;
+
+use super::{Categories, Holds, InputColumn, Schema, called, typed};
+use crate::rows::{Field, Row, RowFile, RowFormat};
+use crate::table::label_name;
 use crate::{DataError, Kind, Limits};
+pub(super) use column::DASHES;
+use column::{Seen, Verdict, almost_number};
 use std::collections::{BTreeSet, HashSet};
+use target::Targets;
 
 /// Whether the first row of a text table names its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Header {
-    /// If it looks like it: text above a number, the target's name, or words that differ.
+    /// If it looks like it: text above a number, the target's name, or words that differ. Where some
+    /// of it are numbers, that is said.
     #[default]
     Detect,
     /// Yes.
@@ -26,9 +33,9 @@ pub struct SchemaOptions {
     pub kind: Option<Kind>,
     /// Whether the first row is a header.
     pub header: Header,
-    /// Columns to leave out, by name or number.
+    /// Columns to leave out, by name or number, each by itself or several with commas between them.
     pub drop: Vec<String>,
-    /// Columns of numbers that are categories, by name or number.
+    /// Columns of numbers that are categories, in the same way.
     pub categorical: Vec<String>,
     /// How categories become numbers.
     pub categories: Categories,
@@ -38,12 +45,6 @@ pub struct SchemaOptions {
 
 /// Levels of a column at most: more is no category but free text, or a number in disguise.
 const LEVELS: usize = 1000;
-
-/// Rows from which on a column that counts them is no accident.
-const COUNTED: usize = 20;
-
-/// Different numbers that can still be classes, see [`SchemaOptions::kind`].
-const CLASSES: usize = 50;
 
 /// Learns the schema of a file in one pass; also says how many rows there are.
 ///
@@ -60,97 +61,13 @@ const CLASSES: usize = 50;
 ///
 /// # Errors
 /// What breaks the format; [`DataError::Format`] for a file without rows or inputs, a target that
-/// is not there or constant, repeated column names, or a column with too many categories;
-/// [`DataError::Line`] for a target that is missing.
+/// is not there or constant, or repeated column names; [`DataError::Line`] for a target that is
+/// missing, text in a column that mostly holds numbers, or too many categories.
 pub fn survey(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usize), DataError> {
     if file.format() == RowFormat::Svmlight {
         survey_sparse(file, options)
     } else {
         survey_table(file, options)
-    }
-}
-
-/// What was seen of the target.
-struct Targets {
-    labels: BTreeSet<String>,
-    /// Different values, while they are whole and few.
-    numbers: Option<BTreeSet<u64>>,
-    all_numbers: bool,
-    first: Option<f64>,
-    varies: bool,
-}
-
-impl Targets {
-    const fn new() -> Self {
-        Self {
-            labels: BTreeSet::new(),
-            numbers: Some(BTreeSet::new()),
-            all_numbers: true,
-            first: None,
-            varies: false,
-        }
-    }
-
-    fn see(&mut self, text: &str, number: Option<f64>) {
-        if let Some(value) = number {
-            let first = *self.first.get_or_insert(value);
-            self.varies |= value.to_bits() != first.to_bits();
-        } else {
-            self.all_numbers = false;
-        }
-        let seen = number.filter(|value| value.fract() == 0.0).map(|value| (value + 0.0).to_bits());
-        if let Some(numbers) = &mut self.numbers {
-            match seen {
-                Some(bits) => drop(numbers.insert(bits)),
-                None => self.numbers = None,
-            }
-        }
-        if self.numbers.as_ref().is_some_and(|numbers| numbers.len() > CLASSES) {
-            self.numbers = None;
-        }
-        // Real targets have as many labels as rows: kept only as long as they may be classes.
-        if self.labels.len() <= 100_000 {
-            self.labels.insert(number.map_or_else(|| text.to_owned(), label_name));
-        }
-    }
-
-    fn conclude(
-        self,
-        file: &RowFile,
-        name: &str,
-        position: usize,
-        rows: usize,
-        kind: Option<Kind>,
-    ) -> Result<TargetColumnKept, DataError> {
-        let wrong = |problem: String| Err(DataError::format(file.name(), problem));
-        let few = self.numbers.as_ref().is_some_and(|numbers| 2 * numbers.len() <= rows);
-        let likely = if self.all_numbers && !few { Kind::Regression } else { Kind::Classification };
-        let kind = kind.unwrap_or(likely);
-        let mut labels = Vec::new();
-        if kind == Kind::Classification {
-            labels = self.labels.into_iter().collect();
-            if let [only] = labels.as_slice() {
-                return wrong(format!(
-                    "target `{name}` is `{only}` in all {rows} rows; there is nothing to tell apart"
-                ));
-            }
-            if 2 * labels.len() > rows.max(4) && self.all_numbers || labels.len() > LEVELS {
-                return wrong(format!(
-                    "target `{name}` has {} different values in {rows} rows; is it a number \
-                     (--task regression) or another column (--target)?",
-                    labels.len()
-                ));
-            }
-            sort_labels(&mut labels);
-        } else if !self.all_numbers {
-            return wrong(format!("target `{name}` holds text; it cannot be regressed on"));
-        } else if !self.varies {
-            let value = self.first.unwrap_or_default();
-            return wrong(format!(
-                "target `{name}` is {value} in all {rows} rows; there is nothing to learn"
-            ));
-        }
-        Ok(TargetColumnKept { name: name.to_owned(), position, kind, labels })
     }
 }
 
@@ -172,7 +89,7 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
     let mut targets = Targets::new();
     while let Some((_, row)) = rows.next()? {
         let Row::Sparse { target, entries } = row else { continue };
-        targets.see(&label_name(target), Some(target));
+        targets.see(&label_name(target), Some(target), 0);
         if let (Some(&(low, _)), Some(&(high, _))) = (entries.first(), entries.last()) {
             lowest = lowest.min(low);
             highest = highest.max(Some(high));
@@ -196,53 +113,26 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
     Ok((Schema { named: false, sparse: true, columns, dropped: Vec::new(), target }, count))
 }
 
-/// What was seen of an input column.
-enum Seen {
-    /// Only missing values so far.
-    Nothing,
-    /// Whole numbers from 0 or 1 on, each the next of the one before, this the last.
-    Counting(f64),
-    Numbers,
-    Levels(HashSet<String>),
-}
-
 fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usize), DataError> {
     let wrong = |problem: String| DataError::format(file.name(), problem);
-    let mut rows = file.rows()?;
-    let typed = rows.names().map(<[String]>::to_vec);
-    let (names, named) = match typed {
-        Some(names) => (names, true),
-        None => first_names(file, options)?,
-    };
-    let find = |wanted: &str, flag: &str| {
-        let by_number = || wanted.parse().ok().filter(|at| (1..=names.len()).contains(at));
-        let found = names.iter().position(|name| name == wanted);
-        found.or_else(|| by_number().filter(|_| !named).map(|at: usize| at - 1)).ok_or_else(|| {
-            let what = if named { "no column" } else { "no header, and no column" };
-            let known = super::some_of(&names);
-            let hint =
-                if named { String::new() } else { "; columns are numbered from 1".to_owned() };
-            wrong(format!("has {what} `{wanted}` ({flag}); its columns are {known}{hint}"))
-        })
-    };
+    let heads = heads(file, options)?;
+    let Heads { names, named, .. } = &heads;
     let target = match &options.target {
-        Some(name) => find(name, "--target")?,
-        None => names.len() - 1,
+        Some(name) => heads.find(file, name, "--target")?,
+        // The comma at the end of every line is no column.
+        None => heads.blank.iter().rposition(|&blank| !blank).unwrap_or(names.len() - 1),
     };
     let mut dropped = Vec::new();
-    for name in &options.drop {
-        let at = find(name, "--drop")?;
+    for at in heads.all_of(file, &options.drop, "--drop")? {
+        let name = &names[at];
         if at == target {
             return Err(wrong(format!("cannot leave out `{name}` (--drop): it is the target")));
         }
-        if !dropped.contains(&(at, names[at].clone())) {
-            dropped.push((at, names[at].clone()));
+        if !dropped.contains(&(at, name.clone())) {
+            dropped.push((at, name.clone()));
         }
     }
-    let mut forced = Vec::new();
-    for name in &options.categorical {
-        forced.push(find(name, "--categorical")?);
-    }
+    let forced = heads.all_of(file, &options.categorical, "--categorical")?;
     let inputs: Vec<usize> = (0..names.len())
         .filter(|&at| at != target && dropped.iter().all(|&(dropped, _)| dropped != at))
         .collect();
@@ -251,169 +141,224 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         return Err(wrong(problem.to_owned()));
     }
     options.limits.check(file.name(), 1, inputs.len())?;
-    let start =
-        |at: &usize| if forced.contains(at) { Seen::Levels(HashSet::new()) } else { Seen::Nothing };
-    let mut seen: Vec<Seen> = inputs.iter().map(start).collect();
+    let mut seen: Vec<Seen> = inputs.iter().map(|at| Seen::new(forced.contains(at))).collect();
     let mut targets = Targets::new();
-    if named && matches!(file.format(), RowFormat::Text(_)) {
+    let count = look(file, &heads, options, target, &inputs, &mut seen, &mut targets)?;
+    if count == 0 {
+        return Err(wrong("holds no rows".to_owned()));
+    }
+    let (mut columns, mut mixed) = (Vec::new(), Vec::new());
+    for (&at, seen) in inputs.iter().zip(seen) {
+        let name = &names[at];
+        let verdict = seen.conclude(name, count, options.categories);
+        match verdict.map_err(|(line, problem)| DataError::line(file.name(), line, problem))? {
+            Verdict::Holds(content) => {
+                columns.push(InputColumn { name: name.clone(), position: at, content });
+            }
+            Verdict::Mixed => mixed.push(at),
+            // The comma at the end of every line, again.
+            Verdict::Nothing if heads.blank[at] => dropped.push((at, name.clone())),
+            Verdict::Nothing => {
+                return Err(wrong(format!(
+                    "column `{name}` is missing in every row; leave it out (--drop {})",
+                    typed(name)
+                )));
+            }
+        }
+    }
+    if !mixed.is_empty() {
+        let mut seen: Vec<Seen> = mixed.iter().map(|_| Seen::new(true)).collect();
+        look(file, &heads, options, target, &mixed, &mut seen, &mut Targets::new())?;
+        for (at, seen) in mixed.into_iter().zip(seen) {
+            let name = &names[at];
+            let verdict = seen.conclude(name, count, options.categories);
+            let verdict =
+                verdict.map_err(|(line, problem)| DataError::line(file.name(), line, problem))?;
+            if let Verdict::Holds(content) = verdict {
+                columns.push(InputColumn { name: name.clone(), position: at, content });
+            }
+        }
+        columns.sort_by_key(|column| column.position);
+    }
+    if columns.is_empty() {
+        return Err(wrong("has no input column that holds anything".to_owned()));
+    }
+    let target = targets.conclude(file, &names[target], target, count, options.kind)?;
+    Ok((Schema { named: *named, sparse: false, columns, dropped, target }, count))
+}
+
+/// A pass over the rows: takes note of the target and of some columns, and counts the rows.
+fn look(
+    file: &RowFile,
+    heads: &Heads,
+    options: &SchemaOptions,
+    target: usize,
+    inputs: &[usize],
+    seen: &mut [Seen],
+    targets: &mut Targets,
+) -> Result<usize, DataError> {
+    let mut rows = file.rows()?;
+    if heads.named && matches!(file.format(), RowFormat::Text(_)) {
         rows.next()?;
     }
+    let name = &heads.names[target];
     let mut count = 0;
     while let Some((line, row)) = rows.next()? {
         let Row::Fields(fields) = row else { continue };
         count += 1;
         let field = fields.field(target);
         if field == Field::Missing {
-            let name = &names[target];
-            let problem = format!("the target (column `{name}`) is missing; remove the row");
+            let problem = format!(
+                "the target (column `{name}`) is missing; remove the row, or name another column \
+                 (--target)"
+            );
             return Err(DataError::line(file.name(), line, problem));
         }
         let text = field.text();
-        if options.kind != Some(Kind::Classification) && decimal_comma(&text) {
+        if options.kind != Some(Kind::Classification) && column::decimal_comma(&text) {
             let problem = format!(
-                "the target `{text}` (column `{}`) is a number with a comma; write {}, or ask for \
+                "the target `{text}` (column `{name}`) is a number with a comma; write {}, or ask for \
                  classes (--task classification)",
-                names[target],
                 text.replace(',', ".")
             );
             return Err(DataError::line(file.name(), line, problem));
         }
-        targets.see(&text, field.number());
-        for (seen, &at) in seen.iter_mut().zip(&inputs) {
-            look(seen, fields, at).map_err(|problem| {
-                DataError::line(file.name(), line, format!("column `{}` {problem}", names[at]))
-            })?;
+        targets.see(&text, field.number(), line);
+        for (seen, &at) in seen.iter_mut().zip(inputs) {
+            seen.see(fields.field(at), line);
         }
     }
-    if count == 0 {
-        return Err(wrong("holds no rows".to_owned()));
-    }
-    let column = |(&at, seen): (&usize, Seen)| {
-        let content = conclude(seen, &names[at], count, options.categories).map_err(wrong)?;
-        Ok(InputColumn { name: names[at].clone(), position: at, content })
-    };
-    let columns = inputs.iter().zip(seen).map(column).collect::<Result<Vec<_>, DataError>>()?;
-    let target = targets.conclude(file, &names[target], target, count, options.kind)?;
-    Ok((Schema { named, sparse: false, columns, dropped, target }, count))
+    Ok(count)
 }
 
-/// What a column holds, after all rows.
-fn conclude(seen: Seen, name: &str, count: usize, encoding: Categories) -> Result<Holds, String> {
-    match seen {
-        Seen::Counting(_) if count >= COUNTED => {
-            tracing::warn!(
-                "column `{name}` counts the rows; is it an input? leave it out with --drop {name}"
-            );
-            Ok(Holds::Numbers)
-        }
-        Seen::Counting(_) | Seen::Numbers => Ok(Holds::Numbers),
-        Seen::Levels(levels) if !levels.is_empty() => {
-            let mut levels: Vec<String> = levels.into_iter().collect();
-            sort_labels(&mut levels);
-            Ok(Holds::Categories { encoding, levels })
-        }
-        Seen::Nothing | Seen::Levels(_) => {
-            Err(format!("column `{name}` is missing in every row; leave it out (--drop {name})"))
-        }
-    }
+/// The names of a table's columns.
+struct Heads {
+    names: Vec<String>,
+    /// Whether the file gives them.
+    named: bool,
+    /// Columns that a file with names gives none.
+    blank: Vec<bool>,
 }
 
-/// Takes note of a field; the first that is not missing decides what the column holds.
-fn look(seen: &mut Seen, fields: &dyn Fields, at: usize) -> Result<(), String> {
-    let field = fields.field(at);
-    if field == Field::Missing {
-        return Ok(());
+impl Heads {
+    /// Where a column stands that the user names.
+    fn find(&self, file: &RowFile, wanted: &str, flag: &str) -> Result<usize, DataError> {
+        let Self { names, named, .. } = self;
+        let by_number = || wanted.parse().ok().filter(|at| (1..=names.len()).contains(at));
+        let found = names.iter().position(|name| name == wanted);
+        found.or_else(|| by_number().filter(|_| !named).map(|at: usize| at - 1)).ok_or_else(|| {
+            let what = if *named { "no column" } else { "no header, and no column" };
+            let known = super::some_of(names);
+            let hint = if *named { "" } else { "; columns are numbered from 1" };
+            let problem = format!("has {what} `{wanted}` ({flag}); its columns are {known}{hint}");
+            DataError::format(file.name(), problem)
+        })
     }
-    match seen {
-        // Text where a number is due is found, and named, when the numbers are read.
-        Seen::Numbers => {}
-        Seen::Counting(last) => {
-            *seen = match field.number() {
-                Some(value) if value.to_bits() == (*last + 1.0).to_bits() => Seen::Counting(value),
-                _ => Seen::Numbers,
-            };
-        }
-        Seen::Levels(levels) => {
-            let text = field.text();
-            if !levels.contains(&text) {
-                if levels.len() == LEVELS {
-                    return Err(format!(
-                        "has more than {LEVELS} different texts; leave it out (--drop), or mend its numbers"
-                    ));
+
+    /// Where the columns stand that the user names, one by one or with commas between them.
+    fn all_of(
+        &self,
+        file: &RowFile,
+        wanted: &[String],
+        flag: &str,
+    ) -> Result<Vec<usize>, DataError> {
+        let mut found = Vec::new();
+        for name in wanted {
+            // A name may hold commas itself.
+            if self.names.contains(name) || !name.contains(',') {
+                found.push(self.find(file, name, flag)?);
+            } else {
+                for part in name.split(',') {
+                    found.push(self.find(file, part.trim(), flag)?);
                 }
-                levels.insert(text);
             }
         }
-        Seen::Nothing if field.number().is_some() => {
-            let first = field.number().filter(|value| [0.0, 1.0].contains(value));
-            *seen = first.map_or(Seen::Numbers, Seen::Counting);
-        }
-        Seen::Nothing => {
-            let text = field.text();
-            if decimal_comma(&text) {
-                return Err(format!(
-                    "holds `{text}`, a number with a comma; write {}, or name the column a category \
-                     (--categorical)",
-                    text.replace(',', ".")
-                ));
-            }
-            *seen = Seen::Levels(HashSet::from([text]));
-        }
+        Ok(found)
     }
-    Ok(())
 }
 
-/// Whether a text is digits with one comma among them: a number in another country's way, or with its
-/// thousands apart. As a category it would be a silent mistake.
-fn decimal_comma(text: &str) -> bool {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    unsigned.split_once(',').is_some_and(|(whole, rest)| digits(whole) && digits(rest))
-}
-
-/// The names of a text table's columns, and whether the first row gives them.
-fn first_names(file: &RowFile, options: &SchemaOptions) -> Result<(Vec<String>, bool), DataError> {
+/// The names of a table's columns: of its schema, of its first row, or their numbers.
+fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
     let wrong = |problem: String| DataError::format(file.name(), problem);
     let mut rows = file.rows()?;
-    let mut texts = || -> Result<Option<Vec<(String, bool)>>, DataError> {
-        Ok(match rows.next()? {
-            Some((_, Row::Fields(fields))) => {
-                let fields = (0..fields.len()).map(|at| fields.field(at));
-                Some(fields.map(|field| (field.text(), field.number().is_some())).collect())
+    let (words, named) = if let Some(names) = rows.names() {
+        (names.to_vec(), true)
+    } else {
+        let mut fields = || -> Result<Option<Vec<Head>>, DataError> {
+            Ok(match rows.next()? {
+                Some((_, Row::Fields(fields))) => {
+                    Some((0..fields.len()).map(|at| Head::of(fields.field(at))).collect())
+                }
+                _ => None,
+            })
+        };
+        let Some(first) = fields()? else { return Err(wrong("holds no rows".to_owned())) };
+        let named = match options.header {
+            Header::Yes => true,
+            Header::No => false,
+            Header::Detect => {
+                named_by(file, &first, &fields()?.unwrap_or_default(), options.target.as_deref())
             }
-            _ => None,
-        })
-    };
-    let Some(first) = texts()? else { return Err(wrong("holds no rows".to_owned())) };
-    let second = texts()?;
-    let words: Vec<String> = first.iter().map(|(text, _)| text.clone()).collect();
-    let different = words.iter().collect::<BTreeSet<_>>().len() == words.len();
-    let named = match options.header {
-        Header::Yes => true,
-        Header::No => false,
-        Header::Detect => {
-            let no_number = first.iter().all(|&(_, number)| !number);
-            let above = second
-                .iter()
-                .flatten()
-                .zip(&first)
-                .any(|((_, below), (_, number))| *below && !number);
-            let meant = options.target.as_ref().is_some_and(|target| words.contains(target));
-            no_number && (above || meant || different)
-        }
+        };
+        (first.into_iter().map(|head| head.text).collect(), named)
     };
     if !named {
-        return Ok(((1..=words.len()).map(|at| at.to_string()).collect(), false));
+        let names: Vec<String> = (1..=words.len()).map(|at| at.to_string()).collect();
+        let blank = vec![false; names.len()];
+        return Ok(Heads { names, named, blank });
     }
-    // A column without a name is called by its number.
-    let names: Vec<String> = words
-        .into_iter()
-        .enumerate()
-        .map(|(at, word)| if word.is_empty() { (at + 1).to_string() } else { word })
-        .collect();
+    let blank = words.iter().map(String::is_empty).collect();
+    let names = called(words);
     let mut known = HashSet::new();
     if let Some(name) = names.iter().find(|name| !known.insert(name.as_str())) {
-        return Err(wrong(format!("has two columns called `{name}`; rename one")));
+        return Err(wrong(format!(
+            "has two columns called `{name}`; rename one, or say --header no if its first row is data"
+        )));
     }
-    Ok((names, true))
+    Ok(Heads { names, named, blank })
+}
+
+/// A field of the first rows.
+struct Head {
+    text: String,
+    number: Option<f64>,
+    /// A word: neither missing nor a number, nor meant as one.
+    word: bool,
+}
+
+impl Head {
+    fn of(field: Field<'_>) -> Self {
+        let (text, number) = (field.text(), field.number());
+        let word = field != Field::Missing && number.is_none() && !almost_number(&text);
+        Self { text, number, word }
+    }
+}
+
+/// Whether the first row names the columns, by the look of it.
+fn named_by(file: &RowFile, first: &[Head], second: &[Head], target: Option<&str>) -> bool {
+    let different =
+        first.iter().map(|head| &head.text).collect::<BTreeSet<_>>().len() == first.len();
+    let over = |is: fn(&Head) -> bool| {
+        second.iter().zip(first).any(|(below, head)| below.number.is_some() && is(head))
+    };
+    let meant =
+        target.is_some_and(|target| first.iter().any(|head| head.word && head.text == target));
+    if first.iter().all(|head| head.number.is_none()) {
+        return over(|head| head.number.is_none()) || meant || different;
+    }
+    // Years among the names, say, or the numbers that a program gave to columns without any.
+    let counted = |value: f64| value >= 0.0 && value.fract() == 0.0;
+    let whole = first.iter().all(|head| head.number.is_none_or(counted));
+    let numbered = first.len() > 1
+        && first[0].text.is_empty()
+        && first[1..].iter().zip(0u32..).all(|(head, at)| head.text == at.to_string());
+    let named = meant || numbered || different && whole && over(|head| head.word);
+    if named {
+        tracing::warn!(
+            "{}: the first row is taken for names, though some of it are numbers; say --header no if it \
+             is data",
+            file.name()
+        );
+    }
+    named
 }

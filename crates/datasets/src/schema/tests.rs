@@ -46,7 +46,7 @@ fn targets_are_guessed_and_can_be_told() {
         kind: Some(Kind::Classification),
         ..SchemaOptions::default()
     };
-    let (schema, _) = surveyed("0,5\n1.0,6\n+1,7\n", &told).unwrap();
+    let (schema, _) = surveyed("0,5\n1,6\n1,7\n", &told).unwrap();
     assert_eq!(schema.target.labels, ["0", "1"]);
     let (_, truths, _) = rows(&schema, "1,8\n0,9\n").unwrap();
     assert_eq!(truths, Truths::Classes(vec![1, 0]));
@@ -118,6 +118,16 @@ fn what_cannot_be_learned_from_is_refused() {
             &plain,
             "column `b` is missing in every row; leave it out (--drop b)",
         ),
+        (
+            "a,patient id,y\n1,,1\n2,,2\n",
+            &plain,
+            "column `patient id` is missing in every row; leave it out (--drop 'patient id')",
+        ),
+        (
+            "a,y\n1,0.5\n2,1.5\n3,2.5\n4,unknown\n",
+            &plain,
+            "f.csv:5: the target `unknown` (column `y`) is not a finite number, as 3 others are; mend it",
+        ),
     ] {
         let error = surveyed(text, options).unwrap_err().to_string();
         assert!(error.contains(told), "{error}\nexpected {told}");
@@ -173,4 +183,156 @@ fn a_schema_from_a_file_is_checked() {
         })
         .contains("repeated levels")
     );
+}
+
+/// What opens a column decides nothing: one entry that is no number among many is a fault with its
+/// line, wherever it stands, or a hole.
+#[test]
+fn a_column_of_numbers_is_one_whatever_it_begins_with() {
+    let text = |entry: &str, at: usize| {
+        let entries = (0..40).map(|row| match row {
+            _ if row == at => format!("{entry},{}\n", row % 2),
+            _ => format!("{row}.5,{}\n", row % 2),
+        });
+        format!("x,y\n{}", entries.collect::<String>())
+    };
+    let plain = SchemaOptions::default();
+    for at in [0, 1, 20, 39] {
+        for entry in ["inf", "-inf", "Infinity", "1e400", "unknown", "12 kg", "#DIV/0!", "- 3"] {
+            let told = surveyed(&text(entry, at), &plain).unwrap_err().to_string();
+            let expected =
+                format!("f.csv:{}: `{entry}` in column `x` is not a finite number", at + 2);
+            assert!(told.starts_with(&expected), "{told}\nexpected {expected}");
+            assert!(told.contains("leave it empty if it is missing"), "{told}");
+        }
+        for entry in ["-", ".", "--", "n/a", "None", "#N/A", "<NA>", "NULL", "nan", "?", ""] {
+            let text = text(entry, at);
+            let (schema, _) = surveyed(&text, &plain).unwrap();
+            assert_eq!(schema.columns[0].content, Holds::Numbers, "`{entry}` in row {at}");
+            let (inputs, ..) = rows(&schema, &text).unwrap();
+            let holes: Vec<usize> = (0..40).filter(|&row| inputs[[row, 0]].is_nan()).collect();
+            assert_eq!(holes, [at], "`{entry}`");
+        }
+    }
+    // Mostly words: categories, the numbers and the dash among them too, as they are spelled.
+    let sizes = "42,S,M,L,XL,-,042,M";
+    let text: String =
+        sizes.split(',').enumerate().map(|(row, size)| format!("{size},{}\n", row % 2)).collect();
+    let (schema, _) = surveyed(&format!("x,y\n{text}"), &plain).unwrap();
+    let Holds::Categories { levels, .. } = &schema.columns[0].content else { panic!("{schema:?}") };
+    assert_eq!(levels, &["-", "042", "42", "L", "M", "S", "XL"]);
+}
+
+#[test]
+fn labels_are_kept_by_their_spelling() {
+    let plain = SchemaOptions { kind: Some(Kind::Classification), ..SchemaOptions::default() };
+    let labels =
+        ["007", "01", "1", "1.0", "7", "7.0", "9007199254740992", "9007199254740993", "+7", "-0"];
+    let text: String =
+        (0..60).map(|row| format!("{row}.5,{}\n", labels[row % labels.len()])).collect();
+    let text = format!("x,y\n{text}");
+    let (schema, count) = surveyed(&text, &plain).unwrap();
+    let Truths::Classes(found) = rows(&schema, &text).unwrap().1 else { panic!("classes") };
+    assert_eq!((count, schema.target.labels.len()), (60, labels.len()));
+    for (row, &class) in found.iter().enumerate() {
+        assert_eq!(schema.target.labels[class as usize], labels[row % labels.len()]);
+    }
+    let error = rows(&schema, "x,y\n1,+1\n").unwrap_err().to_string();
+    assert!(error.contains("class `+1` was not seen at fit time"), "{error}");
+}
+
+#[test]
+fn a_column_without_a_name_is_called_by_its_number_everywhere() {
+    let options = |drop: &[&str]| SchemaOptions {
+        drop: drop.iter().map(|&name| name.to_owned()).collect(),
+        ..SchemaOptions::default()
+    };
+    // An index before the columns, as pandas writes it, before names and before numbers.
+    for (text, first) in [
+        (",a,y\n0,1.5,u\n1,2,v\n2,3,u\n", "1"),
+        (",0,1,2\n10,1.5,7,u\n11,2,8,v\n12,3,9,u\n", "column 1"),
+    ] {
+        let (schema, _) = surveyed(text, &options(&[])).unwrap();
+        assert!(schema.named, "{text}");
+        assert_eq!(schema.feature_names()[0], first);
+        assert_eq!(rows(&schema, text).unwrap().0.nrows(), 3, "{text}");
+        let (schema, _) = surveyed(text, &options(&[first])).unwrap();
+        assert_eq!(rows(&schema, text).unwrap().0.ncols(), schema.width(), "{text}");
+    }
+    // A comma at the end of every line is no column, and not the target.
+    let text = "a,y,\n1.5,u,\n2,v,\n3,u,\n";
+    let (schema, _) = surveyed(text, &options(&[])).unwrap();
+    assert_eq!((schema.target.name.as_str(), schema.feature_names()), ("y", vec!["a".to_owned()]));
+    assert_eq!(rows(&schema, text).unwrap().0.ncols(), 1);
+    assert_eq!(rows(&schema, "a,y\n1,u\n").unwrap().0.ncols(), 1);
+    // Named by its number, before a target that a file to be predicted lacks.
+    let text = "y,a,\nu,1.5,5\nv,2,6\nu,3,8\n";
+    let options = SchemaOptions { target: Some("y".to_owned()), ..SchemaOptions::default() };
+    let (schema, _) = surveyed(text, &options).unwrap();
+    assert_eq!(schema.feature_names(), ["a", "3"]);
+    let (inputs, truths, _) = rows(&schema, "a,\n1,2\n").unwrap();
+    assert_eq!((inputs, truths.len()), (ndarray::array![[1.0, 2.0]], 0));
+}
+
+#[test]
+fn what_was_left_out_may_be_absent_later() {
+    let text = "id,a,note,b,y\n1,1,p,2,u\n2,2,q,1,v\n3,3,r,5,u\n";
+    let drop = vec!["id,note".to_owned()];
+    let options = SchemaOptions { drop, ..SchemaOptions::default() };
+    let (schema, _) = surveyed(text, &options).unwrap();
+    for head in ["id,a,note,b,y", "a,b", "a,b,y", "id,a,b", "a,note,b,y"] {
+        let row: Vec<&str> = head
+            .split(',')
+            .map(|name| match name {
+                "a" => "4",
+                "b" => "7",
+                "y" => "v",
+                _ => "x",
+            })
+            .collect();
+        let (inputs, truths, _) = rows(&schema, &format!("{head}\n{}\n", row.join(","))).unwrap();
+        assert_eq!(inputs, ndarray::array![[4.0, 7.0]], "{head}");
+        assert_eq!(truths.len(), usize::from(head.ends_with('y')), "{head}");
+    }
+    for (head, told) in [
+        ("id,note,b,y", "has no column `a`"),
+        ("b,a", "another order: column 1 is `b`, but was `a`"),
+        ("a,id,b", "another order: column 1 is `a`, but was `id`"),
+        ("a,b,c", "has a column `c` that the model does not know"),
+        ("a,b,", "has a column without a name, its column 3, that the model does not know"),
+    ] {
+        let row = vec!["1"; head.split(',').count()].join(",");
+        let error = rows(&schema, &format!("{head}\n{row}\n")).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}\nexpected {told}");
+    }
+    // Without names only what can be told apart by the count: two of five were left out here.
+    let drop = vec!["1,3".to_owned()];
+    let options = SchemaOptions { drop, header: Header::No, ..SchemaOptions::default() };
+    let (schema, _) = surveyed("7,1,8,2,u\n7,2,8,1,v\n7,3,8,5,u\n", &options).unwrap();
+    for text in ["7,4,8,6,v\n", "7,4,8,6\n", "4,6\n", "4,6,v\n"] {
+        assert_eq!(rows(&schema, text).unwrap().0, ndarray::array![[4.0, 6.0]], "{text}");
+    }
+}
+
+#[test]
+fn numbers_may_stand_among_names() {
+    let named = |text: &str, target: Option<&str>| {
+        let target = target.map(str::to_owned);
+        // Names that are taken for data are texts among numbers: a fault in line 1.
+        surveyed(text, &SchemaOptions { target, ..Default::default() }).is_ok_and(|(s, _)| s.named)
+    };
+    let body = "1.5,2,3,0\n2.5,4,5,1\n3,4,5,0\n4,4,5,1\n";
+    for (head, is) in [
+        ("dist,2019,2020,sold", true),
+        ("2019,2020,2021,2022", false),
+        ("1.25,2,3,1", false),
+        (",2,3,1", false),
+        (",0,1,2", true),
+        // A year with digits behind the point is a measurement.
+        ("dist,2019.5,2020,sold", false),
+        ("dist,2019,2019,sold", false),
+    ] {
+        assert_eq!(named(&format!("{head}\n{body}"), None), is, "{head}");
+    }
+    assert!(named(&format!("dist,2019.5,2020,sold\n{body}"), Some("sold")));
 }

@@ -3,7 +3,7 @@
 use super::expression::evaluate;
 use crate::SplitRule;
 use mercer_datasets::Catalogue;
-use mercer_learning::{Method, Shape, find};
+use mercer_learning::{Method, Settings, Shape, find};
 use mercer_records::{Key, canonical};
 use serde_json::Value;
 
@@ -105,6 +105,22 @@ impl Workload {
             sizes: [n.ln(), d.ln(), ((n + test as f64) * d).ln()],
         })
     }
+}
+
+/// The declared memory of a fit, in bytes, for data of that shape.
+pub(crate) fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Option<f64> {
+    let setting = |name: &str| settings.get(name).and_then(Value::as_f64);
+    let width = ["features", "landmarks", "centres"].into_iter().find_map(setting);
+    let n = shape.rows as f64;
+    let size = |name: &str| match name {
+        "n" | "n_test" => Some(setting("cap").map_or(n, |cap| cap.min(n))),
+        "d" => Some(shape.features as f64),
+        "K" => Some(shape.task.outputs() as f64),
+        "D" | "M" | "m" => setting(name).or(width),
+        "b" => Some(setting("batch").map_or(n, |batch| batch.min(n))),
+        _ => setting(name),
+    };
+    Some(8.0 * evaluate(method.cost.memory, &size)?)
 }
 
 /// Whether the model understands the costs that a method declares, of a fit and of its memory: `Err`

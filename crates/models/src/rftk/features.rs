@@ -187,7 +187,8 @@ impl RandomFeatures {
     /// The ridge of more rows than are held: their sums are, in `M² + M K` numbers.
     ///
     /// The facts are those of a fit, but for `jitter` and `effective-rank`, which are of the first
-    /// window, and `loss`, which comes from the sums and is exact to `1e-16` of the targets' squares.
+    /// window, and `loss`, which comes from the sums and is exact to `1e-16` of the targets' squares. A
+    /// ridge is chosen on the first window.
     fn fit_sums(
         &self,
         first: &Sample,
@@ -197,7 +198,10 @@ impl RandomFeatures {
         let params = &self.0;
         let (shape, count) = (windows.shape(), windows.count());
         let (n, big_m, k) = (shape.rows, params.features, shape.task.outputs());
-        if params.precision != ClosedPrecision::F64 || params.lambda == 0.0 || big_m > n {
+        // With more features than rows the sums still hold all of a ridge: its matrix is regular.
+        if params.precision != ClosedPrecision::F64
+            || params.lambda == 0.0 && params.ridges.is_empty()
+        {
             return Err(LearningError::NotInPasses { rows: n, held: windows.size() });
         }
         let doubles = 2 * big_m * big_m + 3 * windows.size() * (big_m + k);
@@ -210,6 +214,7 @@ impl RandomFeatures {
             target_squares: 0.0,
         };
         let mut leading = None;
+        let mut chosen = (params.lambda, None);
         for index in 0..count {
             fitting.limits.check()?;
             let window = if index == 0 { None } else { Some(windows.next()?) };
@@ -220,13 +225,20 @@ impl RandomFeatures {
             product(1.0, phi.t(), y.view(), 1.0, sums.right.view_mut());
             sums.feature_squares += phi.iter().map(|entry| entry * entry).sum::<f64>();
             sums.target_squares += y.iter().map(|entry| entry * entry).sum::<f64>();
-            leading.get_or_insert_with(|| {
-                effective_rank(phi.slice(s![..phi.nrows().min(RANK_ROWS), ..]))
-            });
+            if index == 0 {
+                leading = Some(effective_rank(phi.slice(s![..phi.nrows().min(RANK_ROWS), ..])));
+                if !params.ridges.is_empty() {
+                    let rows = phi.nrows() as f64;
+                    let (lambda, error) = best_ridge(phi.view(), y.view(), &params.ridges, rows)
+                        .map_err(|e| numerical(&e))?;
+                    chosen = (lambda, Some(error));
+                }
+            }
         }
-        let ridge = params.lambda * n as f64;
+        let (lambda, left_out) = chosen;
+        let ridge = lambda * n as f64;
         if ridge < SMALL_RIDGE * sums.feature_squares {
-            let (value, must) = (params.lambda.to_string(), "larger where rows are read in passes");
+            let (value, must) = (lambda.to_string(), "larger where rows are read in passes");
             return Err(LearningError::Setting { name: "lambda", value, must });
         }
         let gram = sums.gram.clone();
@@ -238,10 +250,10 @@ impl RandomFeatures {
         // ‖Φw − y‖² = wᵀ(ΦᵀΦ)w − 2 wᵀ(Φᵀy) + ‖y‖².
         let fitted: f64 = (&w * &multiplied(gram.view(), w.view())).sum();
         let loss = (fitted - 2.0 * (&w * &sums.right).sum() + sums.target_squares).max(0.0);
-        let facts = BTreeMap::from(
+        let mut facts = BTreeMap::from(
             [
                 ("loss", loss / n as f64),
-                ("rank", big_m as f64),
+                ("rank", n.min(big_m) as f64),
                 ("cutoff", 0.0),
                 ("jitter", jitter),
                 ("frobenius-squared", w.iter().map(|entry| entry * entry).sum()),
@@ -250,6 +262,9 @@ impl RandomFeatures {
             ]
             .map(|(name, value)| (name.to_owned(), value)),
         );
+        if let Some(error) = left_out {
+            facts.extend([("lambda".to_owned(), lambda), ("leave-one-out".to_owned(), error)]);
+        }
         model.read_out = w.as_standard_layout().into_owned();
         let predictor = Spectral { model, task: shape.task, softmax: false };
         Ok(Outcome { predictor, convergence: Convergence::Exact, facts }.boxed())
@@ -359,14 +374,7 @@ fn choose<'a>(
     n: f64,
 ) -> Result<Solution<f64>, LinalgError> {
     let path = RidgePath::new(phi, y)?;
-    let mut best = (f64::INFINITY, ridges[0]);
-    for &ridge in ridges {
-        let error = path.leave_one_out_error(ridge * n)?;
-        if error < best.0 {
-            best = (error, ridge);
-        }
-    }
-    let (error, lambda) = best;
+    let (lambda, error) = smallest_error(&path, ridges, n)?;
     let facts = vec![
         ("rank", path.rank() as f64),
         ("cutoff", path.cutoff()),
@@ -375,6 +383,27 @@ fn choose<'a>(
         ("leave-one-out", error),
     ];
     Ok(Solution { read_out: path.solve(lambda * n)?, facts })
+}
+
+/// The ridge that [`choose`] takes, and its error.
+fn best_ridge<'a>(
+    phi: ArrayView2<'a, f64>,
+    y: ArrayView2<'a, f64>,
+    ridges: &[f64],
+    n: f64,
+) -> Result<(f64, f64), LinalgError> {
+    smallest_error(&RidgePath::new(phi, y)?, ridges, n)
+}
+
+fn smallest_error(path: &RidgePath<'_>, ridges: &[f64], n: f64) -> Result<(f64, f64), LinalgError> {
+    let mut best = (ridges[0], f64::INFINITY);
+    for &ridge in ridges {
+        let error = path.leave_one_out_error(ridge * n)?;
+        if error < best.1 {
+            best = (ridge, error);
+        }
+    }
+    Ok(best)
 }
 
 fn multiplied(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {

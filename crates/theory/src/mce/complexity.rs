@@ -44,7 +44,7 @@ pub fn embedding_complexity(
     Ok(Bound {
         value: 2.0 * r,
         terms: vec![("r", r), ("fixed kernel", 2.0 * r / (rows as f64).sqrt())],
-        vacuous: false,
+        vacuous: None,
         source: COMPLEXITY,
     })
 }
@@ -86,7 +86,7 @@ pub fn ball_complexity(gram: ArrayView2<'_, f64>, norm: f64) -> Result<Bound, Th
     Ok(Bound {
         value: 2.0 / n as f64 * norm * mean,
         terms: vec![("E√(σᵀKσ)", mean)],
-        vacuous: false,
+        vacuous: None,
         source: BALL,
     })
 }
@@ -111,7 +111,7 @@ pub fn loss_multiplier(epsilon: f64) -> Result<Bound, TheoryError> {
     Ok(Bound {
         value: 4.0 * lipschitz,
         terms: vec![("Lipschitz", lipschitz), ("M", -epsilon.ln())],
-        vacuous: false,
+        vacuous: None,
         source: MULTIPLIER,
     })
 }

@@ -26,7 +26,7 @@ pub fn embedding_rate(rows: usize, lambda: f64) -> Result<Bound, TheoryError> {
     Ok(Bound {
         value: variance + bias,
         terms: vec![("(nλ)^−½", variance), ("λ^½", bias)],
-        vacuous: false,
+        vacuous: None,
         source: RATE,
     })
 }
@@ -48,7 +48,7 @@ pub fn best_embedding_rate(rows: usize) -> Result<Bound, TheoryError> {
     Ok(Bound {
         value: 2.0 * lambda.sqrt(),
         terms: vec![("λ", lambda)],
-        vacuous: false,
+        vacuous: None,
         source: RATE,
     })
 }
@@ -88,7 +88,7 @@ pub fn entropy_factor(truth: &[f64], estimate: &[f64]) -> Result<Bound, TheoryEr
             ("‖u‖", information),
             ("corrected", size / of_both + information),
         ],
-        vacuous: false,
+        vacuous: None,
         source: ENTROPY,
     })
 }
@@ -115,7 +115,7 @@ pub fn log_distance_bound(first: f64, second: f64) -> Result<Bound, TheoryError>
     Ok(Bound {
         value: distance / first.min(second),
         terms: vec![("|a − b|", distance), ("as printed", distance / second)],
-        vacuous: false,
+        vacuous: None,
         source: ENTROPY,
     })
 }

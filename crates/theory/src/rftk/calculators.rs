@@ -47,7 +47,7 @@ pub(crate) const SGD_REGIME: Calculator = Calculator {
         let mut terms = vec![("b", setting.batch), ("γ", setting.step), ("T", setting.iterations)];
         terms.extend_from_slice(&setting.error.terms);
         terms.extend([("b·T·M", setting.cost), ("limit of γ", setting.step_limit.value)]);
-        let vacuous = !setting.covered();
+        let vacuous = Some(!setting.covered());
         Ok(Bound { value: setting.error.value, terms, vacuous, source: sgd::REGIMES })
     },
 };

@@ -178,7 +178,7 @@ pub fn effective_ridge_limit(
     Ok(Bound {
         value: mean * share,
         terms: vec![("tr(K)/n", mean), ("1/M", share)],
-        vacuous: false,
+        vacuous: None,
         source: LIMIT,
     })
 }

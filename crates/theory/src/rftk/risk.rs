@@ -50,7 +50,7 @@ pub fn split_excess_risk(
             ("3·Σ squares", 3.0 * squares),
             ("(6) as printed", sum),
         ],
-        vacuous: false,
+        vacuous: None,
         source: SPLIT,
     })
 }
@@ -84,7 +84,7 @@ pub fn bias_rate(norm: f64, trace: f64, rows: usize) -> Result<Bound, TheoryErro
     Ok(Bound {
         value: mean_norm * size,
         terms: vec![("‖f‖/n", mean_norm), ("√tr(K)", size)],
-        vacuous: false,
+        vacuous: None,
         source: BIAS,
     })
 }

@@ -40,7 +40,7 @@ pub fn effective_rank(trace: f64, frobenius: f64) -> Result<Bound, TheoryError> 
     Ok(Bound {
         value: ratio * ratio,
         terms: vec![("tr(K)", trace), ("‖K‖_F", frobenius)],
-        vacuous: false,
+        vacuous: None,
         source: RANK,
     })
 }
@@ -155,7 +155,7 @@ pub fn penalty_at_start(
     Ok(Bound {
         value: penalty * recorded_share,
         terms: vec![("√(n/2)", norm), ("β·√(n/2)/n", penalty), ("q", recorded_share)],
-        vacuous: false,
+        vacuous: None,
         source: START,
     })
 }

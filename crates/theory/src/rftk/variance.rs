@@ -46,7 +46,7 @@ pub fn ridgeless_variance_factor(rows: usize, features: usize) -> Result<Bound, 
         terms.push(("M/(M−n−1)", m / (m - n - 1.0)));
     }
     let value = if m > n { m / (m - n) } else { n / (n - m) };
-    Ok(Bound { value, terms, vacuous: false, source: FACTOR })
+    Ok(Bound { value, terms, vacuous: None, source: FACTOR })
 }
 
 /// How much risk ridgeless regression with `M` Gaussian features has beyond the ridgeless kernel
@@ -87,7 +87,7 @@ pub fn ridgeless_excess_risk(
     Ok(Bound {
         value: posterior_variance * factor * energy,
         terms: vec![("E[σ²]", posterior_variance), ("M/(M−n−1)", factor), ("‖f‖²/M", energy)],
-        vacuous: false,
+        vacuous: None,
         source: EXCESS,
     })
 }

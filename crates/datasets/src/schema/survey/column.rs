@@ -1,0 +1,181 @@
+use super::{Categories, LEVELS};
+use crate::rows::Field;
+use crate::schema::{Holds, spelled_twice, typed};
+use crate::table::sort_labels;
+use std::collections::HashSet;
+
+/// Rows from which on a column that counts them is no accident.
+const COUNTED: usize = 20;
+
+/// Categories from which on a column of inputs each is worth a word.
+const MANY: usize = 50;
+
+/// What was seen of an input column. What it holds is decided after all rows, not by the first.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Whether it holds categories by the user's word.
+    forced: bool,
+    numbers: usize,
+    /// What is no finite number: all, the dashes, and what was meant to be a number.
+    texts: usize,
+    dashes: usize,
+    broken: usize,
+    /// The first text that is no dash, and its line.
+    first: Option<(usize, String)>,
+    levels: HashSet<String>,
+    /// The line with the first level too many.
+    crowded: Option<usize>,
+    /// The last number, as long as each is the next of the one before.
+    counting: Option<f64>,
+}
+
+/// What a column holds.
+pub(super) enum Verdict {
+    /// Numbers or categories.
+    Holds(Holds),
+    /// Nothing: it is missing in every row.
+    Nothing,
+    /// Texts among which are numbers, whose spellings are not known yet: look again.
+    Mixed,
+}
+
+/// Texts that stand for a missing number in a column of numbers, and are categories elsewhere.
+pub(in crate::schema) const DASHES: [&str; 4] = ["-", "--", ".", "..."];
+
+impl Seen {
+    pub(super) fn new(forced: bool) -> Self {
+        Self { forced, ..Self::default() }
+    }
+
+    /// Takes note of a field.
+    pub(super) fn see(&mut self, field: Field<'_>, line: usize) {
+        if field == Field::Missing {
+            return;
+        }
+        if let Some(value) = field.number().filter(|_| !self.forced) {
+            let next = match self.counting {
+                _ if self.texts > 0 => false,
+                None => self.numbers == 0 && [0.0, 1.0].contains(&value),
+                Some(last) => value.to_bits() == (last + 1.0).to_bits(),
+            };
+            self.counting = next.then_some(value);
+            self.numbers += 1;
+            return;
+        }
+        let text = field.text();
+        self.texts += 1;
+        self.counting = None;
+        if DASHES.contains(&text.as_str()) {
+            self.dashes += 1;
+        } else {
+            self.broken += usize::from(almost_number(&text));
+            if self.first.is_none() {
+                self.first = Some((line, text.clone()));
+            }
+        }
+        if self.levels.len() < LEVELS {
+            self.levels.insert(text);
+        } else if self.crowded.is_none() && !self.levels.contains(&text) {
+            self.crowded = Some(line);
+        }
+    }
+
+    /// What a column of `rows` rows holds, or what is wrong with it, and in which line.
+    pub(super) fn conclude(
+        self,
+        name: &str,
+        rows: usize,
+        encoding: Categories,
+    ) -> Result<Verdict, (usize, String)> {
+        if self.numbers + self.texts == 0 {
+            return Ok(Verdict::Nothing);
+        }
+        let words = self.texts - self.dashes - self.broken;
+        let meant = self.numbers + self.broken;
+        if !self.forced && meant > 0 && meant >= words {
+            if let Some((line, text)) = &self.first {
+                return Err((*line, not_a_number(name, text, meant, words)));
+            }
+            if self.counting.is_some() && rows >= COUNTED {
+                tracing::warn!(
+                    "column `{name}` counts the rows; is it an input? leave it out with --drop {}",
+                    typed(name)
+                );
+            }
+            return Ok(Verdict::Holds(Holds::Numbers));
+        }
+        if self.numbers > 0 {
+            tracing::warn!(
+                "column `{name}` has {} numbers among {} texts: all are read as categories",
+                self.numbers,
+                self.texts
+            );
+            return Ok(Verdict::Mixed);
+        }
+        if let Some(line) = self.crowded {
+            let problem = format!(
+                "column `{name}` has more than {LEVELS} different texts; leave it out (--drop {}), or \
+                 mend its numbers",
+                typed(name)
+            );
+            return Err((line, problem));
+        }
+        let mut levels: Vec<String> = self.levels.into_iter().collect();
+        sort_labels(&mut levels);
+        if let Some((a, b)) = spelled_twice(&levels) {
+            tracing::warn!("column `{name}`: `{a}` and `{b}` are one number and two categories");
+        }
+        if encoding == Categories::OneHot
+            && (levels.len() > MANY || levels.len() >= COUNTED && 2 * levels.len() > rows)
+        {
+            tracing::warn!(
+                "column `{name}` has {} different texts in {rows} rows and becomes as many inputs; is it \
+                 a date or an identifier? leave it out with --drop {}",
+                levels.len(),
+                typed(name)
+            );
+        }
+        Ok(Verdict::Holds(Holds::Categories { encoding, levels }))
+    }
+}
+
+/// Why a text is wrong in a column of numbers, and what can be done.
+fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
+    let shown: String = text.chars().take(32).collect();
+    let typed = typed(name);
+    if decimal_comma(text) {
+        return format!(
+            "column `{name}` holds `{shown}`, a number with a comma; write {}, or name the column a \
+             category (--categorical {typed})",
+            shown.replace(',', ".")
+        );
+    }
+    format!(
+        "`{shown}` in column `{name}` is not a finite number, where {meant} of {} entries are meant as \
+         numbers; mend it, leave it empty if it is missing, or name the column a category \
+         (--categorical {typed})",
+        meant + words
+    )
+}
+
+/// Whether a text was meant as a number: infinite, beyond the largest, with a comma among its
+/// digits, or what a spreadsheet writes where a formula failed.
+pub(super) fn almost_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let infinite =
+        ["inf", "infinity", "nan"].iter().any(|word| unsigned.eq_ignore_ascii_case(word));
+    let huge = || crate::number::number(text.as_bytes()).is_some_and(|(_, end)| end == text.len());
+    let failed = || {
+        ["#DIV/0!", "#NUM!", "#VALUE!", "#REF!", "#NAME?", "#NULL!"].contains(&text)
+            || unsigned.starts_with("1.#")
+    };
+    infinite || huge() || failed() || decimal_comma(text)
+}
+
+/// Whether a text is digits with one comma among them: a number in another country's way, or with its
+/// thousands apart. As a category it would be a silent mistake.
+pub(super) fn decimal_comma(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    unsigned.split_once(',').is_some_and(|(whole, rest)| digits(whole) && digits(rest))
+}

@@ -1,0 +1,121 @@
+use crate::WorkbenchError;
+use std::fs::{File, Permissions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A file that will be written: whole or not at all, and nothing else than that file.
+///
+/// ```
+/// use mercer_workbench::Output;
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("scores.csv");
+/// Output::claim(&path, false, &[])?.write_bytes(b"0.5\n")?;
+/// assert!(Output::claim(&path, false, &[]).is_err()); // it exists now
+/// assert!(Output::claim(&path, true, &[path.as_path()]).is_err()); // what is read is not written
+/// Output::claim(&path, true, &[])?.write_bytes(b"0.7\n")?;
+/// assert_eq!(std::fs::read(&path).expect("it is there"), b"0.7\n");
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// As the user wrote it.
+    shown: PathBuf,
+    /// Behind links.
+    path: PathBuf,
+    overwrite: bool,
+}
+
+impl Output {
+    /// Checks, before any work is done, that the file may be written: it is a file or not there yet, it
+    /// is none of the `inputs`, its folder exists, and it may be overwritten if it exists. A link is
+    /// followed and stays.
+    ///
+    /// # Errors
+    /// [`WorkbenchError::Exists`]; [`WorkbenchError::Output`] says what else is in the way.
+    pub fn claim(path: &Path, overwrite: bool, inputs: &[&Path]) -> Result<Self, WorkbenchError> {
+        let refused = |problem: &str| {
+            let problem = problem.to_owned();
+            Err(WorkbenchError::Output { path: path.to_owned(), problem })
+        };
+        let shown = path.to_owned();
+        let Ok(metadata) = std::fs::metadata(path) else {
+            if std::fs::symlink_metadata(path).is_ok() {
+                return refused("is a link to nothing; remove it, or name another file");
+            }
+            if path.file_name().is_none() || !folder(path).is_dir() {
+                return refused("there is no such folder");
+            }
+            return Ok(Self { shown, path: path.to_owned(), overwrite });
+        };
+        if metadata.is_dir() {
+            return refused("is a folder; name a file");
+        }
+        if !metadata.is_file() {
+            return refused("is a device, a pipe or a socket; name a file");
+        }
+        let io = |source| WorkbenchError::Io { path: path.to_owned(), source };
+        let path = std::fs::canonicalize(path).map_err(io)?;
+        let same = |input: &&Path| std::fs::canonicalize(input).is_ok_and(|input| input == path);
+        if inputs.iter().any(same) {
+            return refused("is what is read here; name another file");
+        }
+        if !overwrite {
+            return Err(WorkbenchError::Exists { path: shown });
+        }
+        Ok(Self { shown, path, overwrite })
+    }
+
+    /// As the user wrote it.
+    pub fn path(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Writes what `write` puts into a temporary file beside it, which takes its place at the end. A
+    /// file that is overwritten keeps its permissions; a new one has those that the system gives.
+    ///
+    /// # Errors
+    /// What `write` returns; [`WorkbenchError::Io`] names the file.
+    pub fn write<T, E: From<WorkbenchError>>(
+        &self,
+        write: impl FnOnce(&mut File) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let io = |source| WorkbenchError::Io { path: self.shown.clone(), source };
+        let mut builder = tempfile::Builder::new();
+        if let Some(permissions) = self.permissions() {
+            builder.permissions(permissions);
+        }
+        let mut file = builder.tempfile_in(folder(&self.path)).map_err(io)?;
+        let written = write(file.as_file_mut())?;
+        file.as_file().sync_all().map_err(io)?;
+        let kept = if self.overwrite {
+            file.persist(&self.path).map_err(|error| error.error)
+        } else {
+            file.persist_noclobber(&self.path).map_err(|error| error.error)
+        };
+        kept.map_err(io)?;
+        Ok(written)
+    }
+
+    /// Writes these bytes.
+    ///
+    /// # Errors
+    /// [`WorkbenchError::Io`].
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<(), WorkbenchError> {
+        self.write(|file| {
+            let io = |source| WorkbenchError::Io { path: self.shown.clone(), source };
+            file.write_all(bytes).map_err(io)
+        })
+    }
+
+    /// Those of the file that is there, else all that the process's mask leaves.
+    fn permissions(&self) -> Option<Permissions> {
+        let there = std::fs::metadata(&self.path).ok().map(|metadata| metadata.permissions());
+        #[cfg(unix)]
+        let there = there.or_else(|| Some(std::os::unix::fs::PermissionsExt::from_mode(0o666)));
+        there
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
