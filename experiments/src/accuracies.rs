@@ -264,7 +264,7 @@ impl Accuracies {
 
     /// With the finding that explains why the cell differs, if one does.
     fn explained(&self, mut report: CellReport, findings: &[Finding]) -> CellReport {
-        if report.verdict.as_deref() == Some("differs") && !open(&report) {
+        if report.verdict.as_deref() == Some("differs") {
             let of_cell = |finding: &&Finding| {
                 finding.cells.iter().any(|cells| {
                     cells.include(
@@ -364,7 +364,7 @@ impl Accuracies {
     fn summary(&self, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", self.artefact.id), format!("{}, in numbers", self.artefact.title))
         .caption(
-            "Verdicts over the published cells. Open: our mean lies near the printed one, but the interval of the difference is too wide to call that agreement. A cell that differs leads to the finding that explains it, or that shows that neither the paper's text nor its code gives the number; without one, nothing is known of why it differs. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+            "Verdicts over the published cells. Open: the interval of the difference covers 0, so that the two means do not contradict each other, but it is too wide to call that agreement; often the printed deviation is large. A cell that differs leads to the finding that explains it, or that shows that neither the paper's text nor its code gives the number; without one, nothing is known of why it differs. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
         )
         .columns([Column::left("Variant")]);
         let words = ["exact", "agrees", "differs", "short", "missing"];
@@ -404,7 +404,8 @@ impl Accuracies {
                 row.push(Cell::number(number, 0));
                 if word == "differs" {
                     row.push(Cell::number(count(&open), 0));
-                    let known = |known| move |r: &CellReport| r.cause_known == Some(known);
+                    let known =
+                        |known| move |r: &CellReport| !open(r) && r.cause_known == Some(known);
                     row.push(Cell::number(count(&known(true)), 0));
                     row.push(Cell::number(count(&known(false)), 0));
                 }

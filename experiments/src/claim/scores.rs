@@ -13,7 +13,7 @@ pub(super) fn beats(
     only: &[String],
 ) -> Result<(Holds, String), ExperimentError> {
     let mut gains = Vec::new();
-    let (mut wins, mut losses) = (0, 0);
+    let (mut wins, mut losses, mut few) = (0, 0, 0);
     for dataset in datasets_of(cells) {
         if !only.is_empty() && !only.contains(&dataset) {
             continue;
@@ -23,6 +23,7 @@ pub(super) fn beats(
         };
         let Some(test) = compare(a, b)? else { continue };
         let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
+        few += usize::from(test.pairs < 3 && !test.fixed_test);
         wins += usize::from(gain > 0.0 && !test.degenerate && test.p_corrected < 0.05);
         losses += usize::from(gain < 0.0 && !test.degenerate && test.p_corrected < 0.05);
         gains.push(gain);
@@ -32,8 +33,13 @@ pub(super) fn beats(
     }
     let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
     let (holds, p) = over_datasets(&gains)?;
+    let few = if few > 0 {
+        format!("; on {few} of these fewer than three repeats")
+    } else {
+        String::new()
+    };
     let numbers = format!(
-        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %); Wilcoxon over datasets p = {}",
+        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few}); Wilcoxon over datasets p = {}",
         gains.len(),
         probability(p)
     );

@@ -186,7 +186,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .columns(["Total", "Noise, printed", "Noise", "Nyström", "Sample, printed", "Sample", "Bias", "Total / sum"].map(Column::right));
     let slopes = Table::new("theory/hyper-decomposition-slopes", "Slopes beside the predicted ones")
         .caption(format!(
-            "Exponents of mean squares in m with λ = m^(−α)/10, without Nyström, over m = {} to {}, least squares on logarithms with 95 % interval. Predicted for the total: minus the index of Theorem 8 as printed (of a norm, so twice that for its square), and minus the consistent index of the squared norm, with r from the bias over the same ridges and s = {CAPACITY}. A bound: the error may fall faster.",
+            "Exponents of mean squares in m with λ = m^(−α)/10, without Nyström, over m = {} to {}, least squares on logarithms with 95 % interval. Predicted for the total: minus the index of Theorem 8 as printed (of a norm, so twice that for its square), and minus the consistent index of the squared norm, with r from the bias over the same ridges and s = {CAPACITY}. Since r comes from the measured bias, the consistent index says no more than that the bias decides the total. A bound: the error may fall faster; where it falls more slowly, the printed index does not hold.",
             SIZES[0], SIZES[4]
         ))
         .columns(["Term", "Against"].map(Column::left))

@@ -287,6 +287,12 @@ impl HyperClassifierParams {
             Variance::Total => total_variance(inputs),
             Variance::Entry => entry_variance(inputs),
         } * self.width;
+        if variance == 0.0 {
+            let reason = "all rows have the same inputs, so pairs of them do not differ; look for \
+                          constant columns, or take a classifier of the majority class"
+                .to_owned();
+            return Err(LearningError::Numerical { operation: "building a hyper-kernel", reason });
+        }
         let spread = self.spread * variance;
         match self.hyper {
             HyperForm::GaussianConstructed => {
@@ -359,8 +365,14 @@ impl HyperClassifier {
         let kernels: Vec<_> = parts.iter().map(|part| part.kernel.clone()).collect();
         let mut facts = std::collections::BTreeMap::new();
         for part in &parts {
-            for (name, value) in &part.facts {
-                *facts.entry(name.clone()).or_insert(0.0) += value;
+            for (name, &value) in &part.facts {
+                // Work adds up; of how far a solver came, the worst part tells.
+                let of_all: &mut f64 = facts.entry(name.clone()).or_insert(0.0);
+                if SUMMED.contains(&name.as_str()) {
+                    *of_all += value;
+                } else {
+                    *of_all = of_all.max(value);
+                }
             }
         }
         let open = |part: &&Learned| matches!(part.convergence, Convergence::NotConverged { .. });
@@ -372,6 +384,10 @@ impl HyperClassifier {
         })
     }
 }
+
+/// Facts of subsets that are those of all of them when added.
+const SUMMED: [&str; 5] =
+    ["iterations", "landmark-pairs", "pairs", "support-pairs", "machine-steps"];
 
 /// Rows up to which all pairs may have a coefficient, and landmarks beyond.
 const NON_NEGATIVE_POINTS: usize = 40;

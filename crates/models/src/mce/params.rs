@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 
 /// Which kernel: by name, its parameters set by the other settings; or all of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "the kernel must be `gaussian`, `matern-1/2`, `matern-3/2`, `matern-5/2`, `rational-quadratic`, `linear`, `polynomial`, or one with its parameters, as in {\"kind\": \"gaussian\", \"scale\": 1, \"lengths\": [1, 2]}"
+)]
 pub enum KernelChoice {
     /// One of the simple kernels.
     Named(KernelName),
@@ -209,6 +212,13 @@ impl EmbeddingParams {
                 let least = if name == "features" { "at least 2" } else { "at least 1" };
                 return Err(refused(name, 0, least));
             }
+        }
+        if self.map == FeatureForm::Fourier && self.features % 2 == 1 {
+            return Err(refused(
+                "features",
+                self.features,
+                "even: each frequency has a cosine and a sine",
+            ));
         }
         if !(0.0..1.0).contains(&self.validation) {
             return Err(refused("validation", self.validation, "at least 0 and below 1"));

@@ -568,6 +568,8 @@ fn bad_settings_of_the_model_are_refused_by_name() {
     assert!(
         said(EmbeddingParams { kernel: wide, ..base.clone() }).contains("3 length scales for 4")
     );
+    let odd = EmbeddingParams { map: FeatureForm::Fourier, features: 3, ..base.clone() };
+    assert!(said(odd).starts_with("setting `features` is 3; it must be even"));
     // A rate so large that the parameters leave the numbers.
     let wild = fitted(EmbeddingParams { rate: 1e4, epochs: 5, ..base }, &sample);
     assert!(matches!(wild, Err(LearningError::Diverged { .. })), "{:?}", wild.map(|f| f.facts));

@@ -155,6 +155,12 @@ impl Cen {
                 let now = params.optimiser.step::<f64>(params.rate, step);
                 now.update(&mut logs.values, &found.logs, logs.memory.all());
             }
+            // Scale and ridge are learned by their logarithms: beyond the numbers there are, they are 0.
+            let lost = |log: &f64| !(log.exp() > 0.0 && log.exp().is_finite());
+            let last = step == steps && !net.update().0.iter().all(|weight| weight.is_finite());
+            if last || logs.values.iter().any(lost) {
+                return Err(LearningError::Diverged { step, loss: f64::INFINITY });
+            }
             value = Some(found.value);
             let looked = fitting
                 .probe

@@ -193,6 +193,9 @@ fn bad_settings_and_data_are_named() {
     };
     let large = fit(CenParams { batch: Some(21), ..quick() }, &sample).err().unwrap();
     assert!(large.to_string().contains("`batch` is 21"), "{large}");
+    // Steps so large that ridge or weights leave the numbers.
+    let wild = fit(CenParams { rate: 1000.0, epochs: 50.0, ..quick() }, &sample).err().unwrap();
+    assert!(matches!(wild, LearningError::Diverged { .. }), "{wild}");
     // A class without rows, a constant column and duplicate rows are no obstacle.
     let x = array![[1.0, 5.0], [1.0, 5.0], [0.0, 5.0], [0.1, 5.0]];
     let odd = Sample::classification(x, vec![0, 0, 2, 2], 3).unwrap();
