@@ -118,7 +118,9 @@ fn there_is_one_ndarray() {
 #[test]
 fn polars_stays_where_tables_are_wrangled() {
     for (name, manifest) in members() {
-        if dependencies(&manifest).iter().any(|dependency| dependency.starts_with("polars")) {
+        // Of what ships: a test may write a file of a kind that users have.
+        let ships = manifest.get("dependencies").and_then(|table| table.as_table());
+        if ships.is_some_and(|table| table.keys().any(|name| name.starts_with("polars"))) {
             assert!(WRANGLERS.contains(&name.as_str()), "{name} depends on polars");
         }
     }
