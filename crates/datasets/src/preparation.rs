@@ -148,14 +148,12 @@ impl Preparation {
         line: usize,
     ) -> Result<(), DataError> {
         for (at, cell) in row.iter_mut().enumerate().filter(|(_, cell)| cell.is_nan()) {
-            match &self.fill {
-                Some(fill) => *cell = fill[at],
-                None => {
-                    let remedy = "the model fills nothing: fill it, remove the row, or fit with \
-                                  --impute mean or median";
-                    return Err(missing(schema, at, file, line, remedy));
-                }
-            }
+            let Some(fill) = &self.fill else {
+                let remedy = "the model fills nothing: fill it, remove the row, or fit with \
+                              --impute mean or median";
+                return Err(missing(schema, at, file, line, remedy));
+            };
+            *cell = fill[at];
         }
         Ok(())
     }

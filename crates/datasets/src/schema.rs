@@ -226,7 +226,7 @@ impl Schema {
 
 /// What columns are called whose heads are these: one without a name by its number, from 1, or as
 /// `column 1` where another has that name.
-fn called(heads: Vec<String>) -> Vec<String> {
+fn called(heads: &[String]) -> Vec<String> {
     let name = |at: usize, head: &String| {
         if !head.is_empty() {
             return head.clone();

@@ -86,6 +86,21 @@ impl Comparison {
 /// (Nadeau and Bengio 2003) with Holm over the pairs; that the best was chosen by looking is not
 /// corrected for.
 ///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Splitting, Table, compare};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// let splitting = Splitting::Folds { folds: 2, repeats: 2 };
+/// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+/// assert_eq!((found.pairs[0].best.as_str(), found.splits), ("kernel-ridge", 4));
+/// assert!(found.pairs[0].p_holm >= found.pairs[0].p_corrected);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
 /// # Errors
 /// Fewer than two methods, one twice, or one that cannot do the task.
 pub fn compare(

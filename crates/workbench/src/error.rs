@@ -103,6 +103,15 @@ pub enum WorkbenchError {
         /// Bytes that it may have.
         free: u64,
     },
+    /// Training rows of one class.
+    #[error(
+        "all {rows} training rows belong to one class; a classifier needs two: add rows of another \
+         class, take fewer folds, or shuffle a file that is read in passes"
+    )]
+    OneClass {
+        /// The rows.
+        rows: usize,
+    },
     /// Fitting or predicting.
     #[error(transparent)]
     Learning(LearningError),
@@ -143,6 +152,7 @@ impl From<LearningError> for WorkbenchError {
     fn from(error: LearningError) -> Self {
         match error {
             LearningError::OutOfMemory { needed, limit } => Self::Memory { needed, free: limit },
+            LearningError::OneClass { rows } => Self::OneClass { rows },
             other => Self::Learning(other),
         }
     }

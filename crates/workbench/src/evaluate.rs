@@ -187,6 +187,21 @@ pub struct Evaluation {
 /// Fits a method on the training part of every split and scores it on the test part. Filling,
 /// scaling and tuning see the training part only.
 ///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Splitting, Table, evaluate};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+/// let found =
+///     evaluate(BASELINES, "kernel-ridge", &table, splitting, &Choices::plain(), |_, _| {})?;
+/// assert_eq!((found.splits.len(), found.test_rows), (2, 4));
+/// assert!(found.estimates["accuracy"].mean > 0.9);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
 /// # Errors
 /// If the method cannot do the task, or a fit fails.
 pub fn evaluate(
@@ -254,6 +269,21 @@ pub fn rows_left_out(method: &str, facts: &BTreeMap<String, f64>, rows: usize) -
 }
 
 /// Scores a kept model on a table that was read with its schema.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Table, evaluate_model, fit};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+/// let others = RowFile::spooled(&b"x,kind\n5,a\n6,b\n7,b\n8,b\n"[..], "others", None)?;
+/// let table = Table::with_schema(&others, model.header.schema.clone())?;
+/// let found = evaluate_model(&model, &table, 1)?;
+/// assert!((found.estimates["accuracy"].mean - 0.25).abs() < 1e-12); // of equal shares the first
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 ///
 /// # Errors
 /// As [`Model::score`].

@@ -31,6 +31,19 @@ impl Model {
     /// Predicts rows that the schema has read (`n × d`, NaN where missing), on `threads` threads;
     /// the result does not depend on their number.
     ///
+    /// ```
+    /// use mercer_baselines::BASELINES;
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::{Choices, Predicted, Table, fit};
+    /// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// let table = Table::read(&file, &SchemaOptions::default())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let rows = ndarray::array![[-2.5], [2.5]];
+    /// assert_eq!(model.predict(rows, "two rows", &[1, 2], 1)?, Predicted::Classes(vec![0, 1]));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
     /// A missing number that is not to be filled, named by its line.
     pub fn predict(

@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// As the user wrote it.
-    shown: PathBuf,
-    /// Behind links.
     path: PathBuf,
+    /// Where it is, behind links.
+    behind: PathBuf,
     overwrite: bool,
 }
 
@@ -45,7 +45,7 @@ impl Output {
             if path.file_name().is_none() || !folder(path).is_dir() {
                 return refused("there is no such folder");
             }
-            return Ok(Self { shown, path: path.to_owned(), overwrite });
+            return Ok(Self { path: shown, behind: path.to_owned(), overwrite });
         };
         if metadata.is_dir() {
             return refused("is a folder; name a file");
@@ -62,12 +62,12 @@ impl Output {
         if !overwrite {
             return Err(WorkbenchError::Exists { path: shown });
         }
-        Ok(Self { shown, path, overwrite })
+        Ok(Self { path: shown, behind: path, overwrite })
     }
 
     /// As the user wrote it.
     pub fn path(&self) -> &Path {
-        &self.shown
+        &self.path
     }
 
     /// Writes what `write` puts into a temporary file beside it, which takes its place at the end. A
@@ -79,18 +79,18 @@ impl Output {
         &self,
         write: impl FnOnce(&mut File) -> Result<T, E>,
     ) -> Result<T, E> {
-        let io = |source| WorkbenchError::Io { path: self.shown.clone(), source };
+        let io = |source| WorkbenchError::Io { path: self.path.clone(), source };
         let mut builder = tempfile::Builder::new();
         if let Some(permissions) = self.permissions() {
             builder.permissions(permissions);
         }
-        let mut file = builder.tempfile_in(folder(&self.path)).map_err(io)?;
+        let mut file = builder.tempfile_in(folder(&self.behind)).map_err(io)?;
         let written = write(file.as_file_mut())?;
         file.as_file().sync_all().map_err(io)?;
         let kept = if self.overwrite {
-            file.persist(&self.path).map_err(|error| error.error)
+            file.persist(&self.behind).map_err(|error| error.error)
         } else {
-            file.persist_noclobber(&self.path).map_err(|error| error.error)
+            file.persist_noclobber(&self.behind).map_err(|error| error.error)
         };
         kept.map_err(io)?;
         Ok(written)
@@ -102,14 +102,14 @@ impl Output {
     /// [`WorkbenchError::Io`].
     pub fn write_bytes(&self, bytes: &[u8]) -> Result<(), WorkbenchError> {
         self.write(|file| {
-            let io = |source| WorkbenchError::Io { path: self.shown.clone(), source };
+            let io = |source| WorkbenchError::Io { path: self.path.clone(), source };
             file.write_all(bytes).map_err(io)
         })
     }
 
     /// Those of the file that is there, else all that the process's mask leaves.
     fn permissions(&self) -> Option<Permissions> {
-        let there = std::fs::metadata(&self.path).ok().map(|metadata| metadata.permissions());
+        let there = std::fs::metadata(&self.behind).ok().map(|metadata| metadata.permissions());
         #[cfg(unix)]
         let there = there.or_else(|| Some(std::os::unix::fs::PermissionsExt::from_mode(0o666)));
         there

@@ -165,7 +165,11 @@ fn with_comparison(
     } else {
         format!("The target's deviation, the error of its mean, is {:.4}.", comparison.chance)
     };
-    let notes: String = comparison.notes.iter().map(|note| format!(" Note: {note}.")).collect();
+    let notes = if comparison.notes.is_empty() {
+        String::new()
+    } else {
+        format!(" Note: {}.", comparison.notes.join("; "))
+    };
     let intro = format!(
         "{} rows and {} input columns of `{}`, target `{}`. Every method saw the same splits: {}. \
          {chance}{notes}",

@@ -139,6 +139,20 @@ impl Windows for FileWindows<'_> {
 /// With a buffer that holds all rows the model is that of [`crate::fit`], to the last bit. Tuning
 /// looks at the first buffer only. A thread reads ahead: of several, one less trains.
 ///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_learning::Settings;
+/// use mercer_models::rftk::METHODS;
+/// use mercer_workbench::{Choices, fit_in_passes};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let choices = Choices { settings: Settings::new().with("features", 20), ..Choices::plain() };
+/// let model =
+///     fit_in_passes(METHODS, "rf-ridge", &file, &SchemaOptions::default(), 3, &choices)?;
+/// assert_eq!((model.header.data.rows, model.header.buffer), (8, Some(3)));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
 /// # Errors
 /// As [`crate::fit`]; [`LearningError::NotInPasses`] if the method needs all rows at once; medians
 /// cannot be found in passes.

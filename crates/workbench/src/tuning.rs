@@ -111,6 +111,21 @@ pub(crate) fn tune_sample(
 
 /// Chooses settings for a method on all rows of a table; see [`Budget`].
 ///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_learning::find;
+/// use mercer_workbench::{Budget, Choices, Table, tune};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let method = find(BASELINES, "kernel-ridge")?;
+/// let found = tune(method, &table, Budget::Candidates(3), &Choices::plain())?;
+/// assert_eq!(found.history.len(), 3); // so few rows are one rung
+/// assert!(found.chosen.contains_key("lambda"));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
 /// # Errors
 /// If no candidate could be fitted.
 pub fn tune(

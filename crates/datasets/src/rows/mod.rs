@@ -365,6 +365,11 @@ mod tests {
             (b"1,\"2\n3,4\n", comma, "f:1: opens a quote that never closes"),
             (b"1,2\n\xff,2\n", comma, "f:2: is not UTF-8 text"),
             (b"1,2\x003\n", comma, "f:1: holds a byte 0"),
+            (
+                b"\xff\xfea\0,\0b\0\n\0",
+                comma,
+                "f:1: holds a byte 0: this is UTF-16; save it as UTF-8",
+            ),
             (b"1 2:1\n1 3:1 2:1\n", RowFormat::Svmlight, "f:2:"),
             (b"PAR1", RowFormat::Parquet, "f: is not Parquet"),
         ] {

@@ -52,10 +52,21 @@ impl<'a> TextRows<'a> {
                 continue;
             }
             if self.record.raw.contains(&0) {
-                return wrong("holds a byte 0; is this a text file?".to_owned());
+                let raw = &self.record.raw;
+                let wide = raw.starts_with(b"\xff\xfe") || raw.starts_with(b"\xfe\xff");
+                return wrong(if wide {
+                    "holds a byte 0: this is UTF-16; save it as UTF-8, or convert it (iconv -f UTF-16 -t \
+                     UTF-8)"
+                        .to_owned()
+                } else {
+                    "holds a byte 0; is this a text file? UTF-16 must be converted to UTF-8 first"
+                        .to_owned()
+                });
             }
             if !self.record.split(self.separator) {
-                return wrong("is not UTF-8 text".to_owned());
+                let problem = "is not UTF-8 text; save it as UTF-8, or convert it from what it is (iconv -f \
+                               LATIN1 -t UTF-8)";
+                return wrong(problem.to_owned());
             }
             let found = self.record.ends.len();
             let width = *self.width.get_or_insert(found);

@@ -308,7 +308,7 @@ fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
         return Ok(Heads { names, named, blank });
     }
     let blank = words.iter().map(String::is_empty).collect();
-    let names = called(words);
+    let names = called(&words);
     let mut known = HashSet::new();
     if let Some(name) = names.iter().find(|name| !known.insert(name.as_str())) {
         return Err(wrong(format!(
