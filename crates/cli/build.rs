@@ -1,5 +1,10 @@
-//! Tells the binary which revision of the source it was built from, for the records of its trials.
+//! Tells the binary which revision of the source it was built from, for the records of its trials, and
+//! what the sources say of the settings of methods.
 
+#[path = "build/settings.rs"]
+mod settings;
+
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
@@ -18,4 +23,7 @@ fn main() {
         _ => "unknown".to_owned(),
     };
     println!("cargo::rustc-env=MERCER_CODE={code}");
+    let into =
+        std::env::var_os("OUT_DIR").map(PathBuf::from).expect("cargo names the build folder");
+    settings::write(Path::new(".."), &into);
 }

@@ -83,6 +83,9 @@ pub(crate) struct ListArgs {
     /// What to list.
     #[arg(value_enum, default_value = "artefacts")]
     pub what: Listed,
+    /// One method: its settings with defaults and meanings, whether it has probabilities, its cost.
+    #[arg(value_name = "METHOD")]
+    pub name: Option<String>,
     /// JSON instead of a table.
     #[arg(long)]
     pub json: bool,

@@ -8,7 +8,7 @@ use anyhow::Context;
 use mercer_experiments::registry;
 use mercer_learning::Convergence;
 use mercer_theory::{Bound, CALCULATORS, Calculator, find_calculator};
-use mercer_workbench::{Header, Model, Table};
+use mercer_workbench::{Header, Model, Table, WorkbenchError};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -70,12 +70,27 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
             // Where the loss is clipped: as asked, or where the printed bound is smallest.
             let epsilon = said.get("epsilon").copied().unwrap_or((-1f64).exp());
             let table = Table::with_schema(&open(data, None)?, model.header.schema.clone())?;
+            if table.sha256 != model.header.data.sha256 {
+                tracing::warn!(
+                    "{} is not the file that the model was fitted to: rows, trace and loss are those of its \
+                     {} rows, and a bound speaks of training rows",
+                    table.name,
+                    table.rows()
+                );
+            }
             let measured = model.measured(&table, epsilon)?;
             known.extend(measured.into_iter().map(|(name, value)| (name.to_owned(), value)));
             known.insert("epsilon".to_owned(), epsilon);
         }
         // A model knows more than any one bound asks for.
         let asked = |name: &str| calculator.inputs.iter().any(|input| input.name == name);
+        if asked("lipschitz") && !said.contains_key("lipschitz") && squared(&model.header) {
+            let value = "not given".to_owned();
+            let must = "given: the model was fitted by the squared loss, which has no Lipschitz constant; \
+                        name that of its range, twice the largest error"
+                .to_owned();
+            return Err(WorkbenchError::Argument { name: "lipschitz", value, must }.into());
+        }
         given.extend(known.into_iter().filter(|(name, _)| asked(name)));
     }
     given.extend(said);
@@ -86,6 +101,12 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
     let given = given.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     print(calculator, &calculator.bound(&given)?, args.json)?;
     Ok(Ended::Done)
+}
+
+/// Whether a model was fitted by the squared loss, for all that its header says.
+fn squared(header: &Header) -> bool {
+    let named = header.settings.get("loss").and_then(serde_json::Value::as_str);
+    header.task() == mercer_learning::Task::Regression || named == Some("squared")
 }
 
 /// The inputs of bounds that a model knows.

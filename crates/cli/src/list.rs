@@ -14,6 +14,15 @@ pub(crate) struct Listing {
 }
 
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Ended> {
+    if let Some(name) = &args.name {
+        if args.what != Listed::Methods {
+            let (name, value) = ("METHOD", format!("`{name}`"));
+            let must = "given after `methods` only".to_owned();
+            return Err(mercer_workbench::WorkbenchError::Argument { name, value, must }.into());
+        }
+        crate::settings::print(name, args.json)?;
+        return Ok(Ended::Done);
+    }
     let listing = match args.what {
         Listed::Artefacts => artefacts(),
         Listed::Methods => methods(),

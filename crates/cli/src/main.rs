@@ -11,6 +11,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod results;
+mod settings;
 mod status;
 
 use args::{Cli, Command};

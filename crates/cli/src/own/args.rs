@@ -42,7 +42,7 @@ pub(crate) struct ColumnArgs {
 /// What is done to the numbers, and how a method is fitted.
 #[derive(Debug, Args)]
 pub(crate) struct FitChoices {
-    /// A setting of the method in place of its default (repeatable); see `mercer list methods`.
+    /// A setting of the method in place of its default (repeatable); see `mercer list methods NAME`.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<String>,
     /// How inputs are scaled: standard, unit-interval, symmetric, bytes or none.
@@ -118,7 +118,7 @@ pub(crate) struct PredictArgs {
     /// Format, where the suffix does not tell.
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
-    /// Class probabilities beside the labels.
+    /// Class probabilities beside the labels, of methods that have them: see `mercer list methods NAME`.
     #[arg(long)]
     pub proba: bool,
     /// Where predictions go; standard output without it.

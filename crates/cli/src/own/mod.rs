@@ -32,8 +32,13 @@ use std::path::Path;
 const SHORT: [(&str, &str); 1] = [("rf", "rf-ridge")];
 
 /// The registered name behind a short one.
-pub(super) fn full_name(name: &str) -> String {
+pub(crate) fn full_name(name: &str) -> String {
     SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full).to_owned()
+}
+
+/// The short names of a method.
+pub(crate) fn aliases(name: &str) -> Vec<&'static str> {
+    SHORT.iter().filter(|(_, full)| *full == name).map(|(short, _)| *short).collect()
 }
 
 pub(crate) fn open(data: &Path, format: Option<FormatName>) -> anyhow::Result<RowFile> {

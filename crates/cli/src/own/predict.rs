@@ -44,7 +44,13 @@ fn write_all(
             let (method, why) = (model.header.method.clone(), " of numbers");
             return Err(WorkbenchError::NoProbabilities { method, why }.into());
         }
-        model.probabilities(none, file.name(), &[], 1)?;
+        match model.probabilities(none, file.name(), &[], 1) {
+            Err(error @ WorkbenchError::NoProbabilities { .. }) => {
+                tracing::info!("these have them: {}", crate::settings::with_probabilities());
+                return Err(error.into());
+            }
+            other => drop(other?),
+        }
     }
     let mut heads = Some(if args.json {
         "[\n".to_owned()

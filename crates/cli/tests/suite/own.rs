@@ -114,7 +114,9 @@ fn probabilities_stand_beside_labels_where_there_are_any() {
         assert!(shares.iter().all(|&share| share <= largest && share >= 0.0), "{row}");
     }
     place.run(&format!("fit --method askl --data toys.csv {QUICK} --out h")).with_code(0);
-    place.run("predict h --data toys.csv --proba").with_code(2);
+    let told = place.run("predict h --data toys.csv --proba").with_code(2);
+    assert!(told.stderr.contains("these have them: "), "{told:?}");
+    assert!(told.stderr.contains("askl (loss=cross-entropy)"), "{told:?}");
 }
 
 #[test]
@@ -137,6 +139,16 @@ fn methods_are_compared_on_the_same_splits_with_a_page() {
     let json = place.run(&line.replace("--report c.html", "--json")).with_code(0).json();
     assert_eq!(json["splits"], 10);
     assert_eq!(json["methods"].as_array().unwrap().len(), 3);
+    // What it takes to do it again.
+    for part in [
+        "Command",
+        "mercer compare --methods kernel-ridge,majority,gaussian-svm --data toys.csv",
+        "SHA-256",
+        "Seed",
+        "Left out",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
     let holm = json["pairs"][0]["p_holm"].as_f64().unwrap();
     assert!(holm >= json["pairs"][0]["p_corrected"].as_f64().unwrap());
     // A method that cannot be fitted has its error in its place, and the status says so.
@@ -287,7 +299,7 @@ fn columns_without_names_are_used_and_left_out() {
         let rows = rows.map(|row| format!("{row},{}\n", lines[row + 1]));
         format!(",{}\n{}", lines[0], rows.collect::<String>())
     };
-    let trailing: String = toys(30).lines().map(|line| format!("{line},\n")).collect();
+    let trailing = toys(30).replace('\n', ",\n");
     let place = place_with(&[("index.csv", &index(0..40)), ("trailing.csv", &trailing)]);
     let told = place.run("fit --method kernel-ridge --data index.csv --out m").with_code(0);
     assert!(told.stderr.contains("column `1` counts the rows"), "{told:?}");
@@ -340,8 +352,8 @@ fn labels_come_back_letter_by_letter() {
     let told = place.run(line).with_code(0);
     assert!(told.stderr.contains("`01` and `1` are one number and two classes"), "{told:?}");
     let said = place.run("predict m --data t.csv").with_code(0).stdout;
-    let expected: String = (0..60).map(|row| format!("{}\n", labels[row % labels.len()])).collect();
-    assert_eq!(said, format!("prediction\n{expected}"));
+    let expected: Vec<&str> = (0..60).map(|row| labels[row % labels.len()]).collect();
+    assert_eq!(said, format!("prediction\n{}\n", expected.join("\n")));
 }
 
 /// The model, the page and the predictions go where they were meant to, or nowhere.
@@ -438,9 +450,10 @@ fn rare_classes_are_spread_over_the_folds() {
         let class = if row == 7 { "once" } else { ["u", "v"][row % 2] };
         writeln!(text, "{}.5,{class}", 10 * (row % 2) + row).unwrap();
     }
-    let two: String =
-        (0..23).map(|row| format!("{row}.5,{}\n", if row > 20 { "x" } else { "z" })).collect();
-    let place = place_with(&[("rare.csv", &text), ("two.csv", &format!("a,y\n{two}"))]);
+    let two: Vec<String> =
+        (0..23).map(|row| format!("{row}.5,{}", if row > 20 { "x" } else { "z" })).collect();
+    let place =
+        place_with(&[("rare.csv", &text), ("two.csv", &format!("a,y\n{}\n", two.join("\n")))]);
     let told = place.run("evaluate --method kernel-ridge --data rare.csv --json").with_code(0);
     assert!(told.stderr.contains("class `once` has a single row"), "{told:?}");
     assert_eq!(told.json()["test_rows"], 8);
@@ -708,4 +721,20 @@ fn a_bound_takes_what_a_model_or_a_file_knows() {
     let measured = value("bound askl-rademacher --model m --data toys.csv --json");
     assert!((measured / from_fit - 1.0).abs() < 1e-6, "{measured} and {from_fit}");
     place.run("bound mce-risk --data toys.csv").with_code(2);
+    // Other rows than those of the fit are called so; the squared loss has no constant of its own.
+    std::fs::write(place.path("other.csv"), toys(60)).unwrap();
+    let told = place.run("bound mce-risk --model g --data other.csv").with_code(0);
+    assert!(
+        told.stderr.contains("other.csv is not the file that the model was fitted to"),
+        "{told:?}"
+    );
+    assert!(place.run("bound mce-risk --model g --data toys.csv").with_code(0).stderr.is_empty());
+    place
+        .run(&format!(
+            "fit --method askl --data toys.csv {QUICK} --target weight --drop kind --out r"
+        ))
+        .with_code(0);
+    let told = place.run("bound askl-excess-risk --model r").with_code(2);
+    assert!(told.stderr.contains("squared loss, which has no Lipschitz constant"), "{told:?}");
+    place.run("bound askl-excess-risk --model r --lipschitz 4").with_code(0);
 }

@@ -23,6 +23,31 @@ fn lists_say_what_there_is() {
     assert_eq!(segment["classes"], 7);
 }
 
+#[test]
+fn a_method_tells_its_settings() {
+    let place = Place::new();
+    let text = place.run("list methods rf").with_code(0).stdout;
+    for part in ["rf-ridge", "alias", "lambda", "f64, f32-inverse", "a whole number", "2000"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = place.run("list methods askl --json").with_code(0).json();
+    assert_eq!(json["proba"], "with --set loss=cross-entropy");
+    let settings = json["settings"].as_array().unwrap();
+    let of = |name: &str| settings.iter().find(|s| s["setting"] == name).unwrap();
+    assert!(of("optimiser")["allowed"].as_str().unwrap().contains("adam"), "{json}");
+    assert!(of("features")["meaning"].as_str().unwrap().contains("Features"), "{json}");
+    for (line, told) in [
+        ("list methods kernl-ridge", "did you mean `kernel-ridge`?"),
+        ("evaluate --method kernl-ridge --data x.csv", "did you mean `kernel-ridge`?"),
+        ("compare --methods majority,kernl-ridge --data x.csv", "did you mean `kernel-ridge`?"),
+        ("list datasets askl", "after `methods` only"),
+    ] {
+        std::fs::write(place.path("x.csv"), "a,y\n1,u\n2,v\n3,u\n4,v\n5,u\n6,v\n").unwrap();
+        let ended = place.run(line).with_code(2);
+        assert!(ended.stderr.contains(told), "{line}: {ended:?}");
+    }
+}
+
 /// Equation (12) of the ASKL paper, `B √(K/n)`, at numbers that a hand can check.
 #[test]
 fn a_bound_is_evaluated_term_by_term() {
