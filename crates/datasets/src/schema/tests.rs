@@ -216,8 +216,9 @@ fn a_column_of_numbers_is_one_whatever_it_begins_with() {
     }
     // Mostly words: categories, the numbers and the dash among them too, as they are spelled.
     let sizes = "42,S,M,L,XL,-,042,M";
-    let text: String =
+    let text: Vec<String> =
         sizes.split(',').enumerate().map(|(row, size)| format!("{size},{}\n", row % 2)).collect();
+    let text = text.concat();
     let (schema, _) = surveyed(&format!("x,y\n{text}"), &plain).unwrap();
     let Holds::Categories { levels, .. } = &schema.columns[0].content else { panic!("{schema:?}") };
     assert_eq!(levels, &["-", "042", "42", "L", "M", "S", "XL"]);
@@ -228,8 +229,9 @@ fn labels_are_kept_by_their_spelling() {
     let plain = SchemaOptions { kind: Some(Kind::Classification), ..SchemaOptions::default() };
     let labels =
         ["007", "01", "1", "1.0", "7", "7.0", "9007199254740992", "9007199254740993", "+7", "-0"];
-    let text: String =
+    let text: Vec<String> =
         (0..60).map(|row| format!("{row}.5,{}\n", labels[row % labels.len()])).collect();
+    let text = text.concat();
     let text = format!("x,y\n{text}");
     let (schema, count) = surveyed(&text, &plain).unwrap();
     let Truths::Classes(found) = rows(&schema, &text).unwrap().1 else { panic!("classes") };
