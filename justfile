@@ -114,6 +114,6 @@ mutants-again CRATE: _mutants
 _mutants:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin mutants
 
-# Throw damaged input at every parser for so many seconds each.
-fuzz SECONDS="60":
+# Throw damaged input at every parser for so many seconds each; ten minutes without a number.
+fuzz SECONDS="600":
     cd crates/datasets/fuzz && for parser in svmlight number csv idx packed manifest parquet; do cargo run --release --quiet --target-dir ../../../target -- $parser --seconds {{SECONDS}} || exit 1; done

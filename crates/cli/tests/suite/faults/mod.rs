@@ -135,7 +135,7 @@ fn a_few_faults_of_every_kind_are_survived() {
 
 #[test]
 fn slow_a_thousand_faults_are_survived() {
-    let lines = try_all(130, 24, 60);
+    let lines = try_all(130, 12, 60);
     let page = std::env::var_os("MERCER_RELIABILITY");
     if let Some(path) = &page {
         std::fs::write(path, report(&lines)).unwrap();

@@ -366,7 +366,15 @@ fn clock_jumps(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
                 .current_dir(bench.place.path("."))
                 .env_remove("MERCER_RESULTS");
             let mut child = spawned(&mut command)?;
-            std::thread::sleep(bench.moment(&mut rng));
+            // Not before something was recorded by the wrong clock: the rest of the run is drawn from.
+            let patience = Instant::now() + 20 * bench.window + Duration::from_secs(5);
+            while of_another_time(&bench.place.path(directory)) == 0
+                && Instant::now() < patience
+                && child.try_wait().map_err(|e| e.to_string())?.is_none()
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            std::thread::sleep(bench.moment(&mut rng).mul_f64(0.5));
             if !kill_group(&mut child)? {
                 // It ended before: as it should, or because faketime could not start it.
                 let status = child.wait().map_err(|e| e.to_string())?;
