@@ -237,7 +237,9 @@ impl KernelRidge {
             .map_err(|stopped| match stopped {
                 Stopped::Outside(error) => error,
                 Stopped::Numerical(error) => numerical(&error),
-            })?;
+            })?
+            .useful()
+            .map_err(|error| numerical(&error))?;
         let (iterations, residual) = (solved.iterations, solved.residual);
         let convergence = if solved.converged {
             Convergence::Converged { iterations }

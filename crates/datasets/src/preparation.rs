@@ -182,7 +182,8 @@ impl Preparation {
     }
 }
 
-fn missing(schema: &Schema, feature: usize, file: &str, line: usize, remedy: &str) -> DataError {
+/// The column that a feature comes from.
+fn column_of(schema: &Schema, feature: usize) -> &str {
     let mut left = feature;
     let name = schema.columns.iter().find_map(|column| match left.checked_sub(column.width()) {
         Some(rest) => {
@@ -191,9 +192,16 @@ fn missing(schema: &Schema, feature: usize, file: &str, line: usize, remedy: &st
         }
         None => Some(column.name.as_str()),
     });
-    let name = name.unwrap_or_default();
+    name.unwrap_or_default()
+}
+
+fn missing(schema: &Schema, feature: usize, file: &str, line: usize, remedy: &str) -> DataError {
+    let name = column_of(schema, feature);
     DataError::line(file, line, format!("column `{name}` is missing; {remedy}"))
 }
+
+/// What is said of numbers whose spread is no number.
+const TOO_LARGE: &str = "has numbers so large that their spread overflows (above about 1e150); divide the column by a power of ten";
 
 /// Learns a [`Preparation`] from training rows, one at a time.
 ///
@@ -277,8 +285,8 @@ impl<'a> Preparing<'a> {
     /// The preparation.
     ///
     /// # Errors
-    /// [`DataError::Format`] for a column that is missing in every training row, or regression
-    /// targets that are all equal.
+    /// [`DataError::Format`] for a column that is missing in every training row, numbers so large
+    /// that their squares overflow, or regression targets that are all equal.
     pub fn finish(mut self) -> Result<Preparation, DataError> {
         let fill = self.impute.map(|impute| self.fill(impute)).transpose()?;
         if let Some(fill) = &fill {
@@ -288,9 +296,24 @@ impl<'a> Preparing<'a> {
                 moments.repeat(value, missing);
             }
         }
+        for (at, moments) in self.moments.iter().enumerate() {
+            let spread = match self.scaling {
+                Scaling::None | Scaling::Bytes => continue,
+                Scaling::UnitInterval | Scaling::Symmetric => moments.high - moments.low,
+                Scaling::Standard => moments.deviation(),
+            };
+            if !spread.is_finite() && moments.count > 0.0 {
+                let name = column_of(self.schema, at);
+                return Err(DataError::format(&format!("column `{name}`"), TOO_LARGE));
+            }
+        }
         let scaler = Scaler::of_moments(self.scaling, &self.moments);
         let target = if self.schema.target.kind == crate::Kind::Regression {
             let deviation = self.target.deviation();
+            if !deviation.is_finite() {
+                let name = format!("the target `{}`", self.schema.target.name);
+                return Err(DataError::format(&name, TOO_LARGE));
+            }
             if !(deviation > 0.0 && deviation.is_finite()) {
                 let name = &self.schema.target.name;
                 let problem =
@@ -392,6 +415,31 @@ mod tests {
         assert!(error.starts_with("f:3: column `a` is missing; fill it (--impute"), "{error}");
         let error = prepared(&HOLES.replace("\n,", "\n2,"), None, Categories::OneHot).unwrap_err();
         assert!(error.to_string().starts_with("f:4: column `b` is missing"), "{error}");
+    }
+
+    #[test]
+    fn numbers_that_overflow_are_refused_by_column_and_not_flattened() {
+        let finished = |text: &str, scaling| {
+            let file = RowFile::spooled(text.as_bytes(), "f", None).unwrap();
+            let (schema, _) = survey(&file, &SchemaOptions::default()).unwrap();
+            let mut preparing = Preparing::new(&schema, scaling, None);
+            let mut reading = schema.read(&file).unwrap();
+            while let Some(row) = reading.next(true).unwrap() {
+                preparing.see(row.numbers, row.truth, "f", row.line).unwrap();
+            }
+            preparing.finish().map(drop).map_err(|error| error.to_string())
+        };
+        let rows = |x: f64, y: f64| {
+            let row = |i: u32| format!("{},{:e},{:e}\n", i % 2, x * f64::from(i), y * f64::from(i));
+            format!("a,b,y\n{}", (1..9).map(row).collect::<String>())
+        };
+        for scaling in [Scaling::Standard, Scaling::Symmetric, Scaling::UnitInterval] {
+            assert_eq!(finished(&rows(1e100, 1e100), scaling), Ok(()));
+            let said = finished(&rows(0.5, 1e200), scaling).unwrap_err();
+            assert!(said.contains("the target `y`") && said.contains("power of ten"), "{said}");
+        }
+        let said = finished(&rows(1e200, 0.5), Scaling::Standard).unwrap_err();
+        assert!(said.contains("column `b`") && said.contains("power of ten"), "{said}");
     }
 
     #[test]

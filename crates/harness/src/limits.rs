@@ -58,7 +58,7 @@ impl Limits for TrialLimits {
     fn reserve(&self, bytes: u64) -> Result<(), LearningError> {
         match self.bytes {
             Some(limit) => {
-                let needed = self.meter.held() + bytes;
+                let needed = self.meter.held().saturating_add(bytes);
                 if needed > limit {
                     Err(LearningError::OutOfMemory { needed, limit })
                 } else {

@@ -127,7 +127,7 @@ impl<'a> GaussianSystem<'a> {
     pub fn bytes(&self, landmarks: usize, outputs: usize) -> u64 {
         let (n, d) = self.inputs.dim();
         let threads = self.threads.max(1);
-        let numbers = 3 * n * (d + landmarks) + (8 + threads) * n * outputs;
+        let numbers = 3 * n * (d + landmarks) + (11 + threads) * n * outputs;
         8 * (numbers + threads * TILE * TILE) as u64
     }
 

@@ -27,6 +27,25 @@ pub enum Convergence {
     },
 }
 
+impl Convergence {
+    /// What a user must know of a fit that ended above its tolerance; nothing of any other.
+    ///
+    /// ```
+    /// use mercer_learning::Convergence;
+    /// assert_eq!(Convergence::Exact.warning(), None);
+    /// let ended = Convergence::NotConverged { iterations: 200, residual: 0.25 };
+    /// assert!(ended.warning().is_some_and(|said| said.contains("2.5e-1 after 200 iterations")));
+    /// ```
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            Self::NotConverged { iterations, residual } => Some(format!(
+                "not converged: residual {residual:.1e} after {iterations} iterations; allow more of them, or a larger tolerance or ridge"
+            )),
+            _ => None,
+        }
+    }
+}
+
 /// What a fit leaves.
 pub struct Outcome<P> {
     /// The fitted predictor.

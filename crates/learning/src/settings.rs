@@ -54,12 +54,27 @@ impl Settings {
     /// `deny_unknown_fields`.
     ///
     /// # Errors
-    /// [`LearningError::Settings`] with the parser's message.
+    /// [`LearningError::Settings`] with the parser's message, and the setting that it is about.
     pub fn parse<T: DeserializeOwned>(&self, method: &str) -> Result<T, LearningError> {
         let object = Value::Object(self.0.clone().into_iter().collect());
         serde_json::from_value(object).map_err(|error| LearningError::Settings {
             method: method.to_owned(),
-            message: error.to_string(),
+            message: self.culprit::<T>().unwrap_or_else(|| error.to_string()),
+        })
+    }
+
+    /// What is wrong with the first setting that cannot be read even by itself.
+    fn culprit<T: DeserializeOwned>(&self) -> Option<String> {
+        let alone = |name: &String, value: &Value| {
+            let object = Value::Object([(name.clone(), value.clone())].into_iter().collect());
+            serde_json::from_value::<T>(object).err()
+        };
+        // A type without defaults refuses every setting by itself: nothing can be said then.
+        serde_json::from_value::<T>(Value::Object(serde_json::Map::new())).ok()?;
+        self.0.iter().find_map(|(name, value)| {
+            let said = alone(name, value)?.to_string();
+            let named = said.contains(&format!("`{name}`"));
+            Some(if named { said } else { format!("`{name}` is {value}: {said}") })
         })
     }
 

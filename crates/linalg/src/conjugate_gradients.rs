@@ -33,6 +33,27 @@ pub struct Iterated {
     pub converged: bool,
 }
 
+impl Iterated {
+    /// Itself, if it is nearer to a solution than zeros are.
+    ///
+    /// # Errors
+    /// [`LinalgError::NoProgress`] where the residual is 1, which zeros have, or above, or NaN.
+    pub fn useful(self) -> Result<Self, LinalgError> {
+        if self.residual < 1.0 {
+            return Ok(self);
+        }
+        Err(LinalgError::NoProgress { residual: self.residual, iterations: self.iterations })
+    }
+}
+
+/// A residual this many times the least one seen ends a column's round: of a singular system whose
+/// right-hand side is out of range, the recurrence runs away. (The residual of a system of condition
+/// `κ` may rise by `√κ` on its way down.)
+const RUNAWAY: f64 = 1e4;
+
+/// So many iterations without a smaller residual end it as well.
+const STALLED: usize = 50;
+
 /// Preconditioned conjugate gradients for several right-hand sides at once: `A x_i = b_i` with the
 /// columns of `right` (`n × r`), from `x = 0`.
 ///
@@ -40,7 +61,11 @@ pub struct Iterated {
 /// which is what an iteration costs. A column stops when its residual is at most
 /// `tolerance · ‖b_i‖`; the residual that counts is recomputed from `A x`, not taken from the
 /// recurrence, and a column whose recurrence was too optimistic starts again from where it is.
-/// For a singular `A` it tends to the solution of least norm if `b` is in the range of `A`.
+/// For a singular `A` it tends to the solution of least norm if `b` is in the range of `A`; if not, the
+/// recurrence comes near and then runs away. What is returned is the nearest iterate of each
+/// column, so that no residual is above 1. Where the recurrence
+/// brings nothing nearer, the iterations that are left are of conjugate residuals, whose residual falls in
+/// every step, to that of least squares (Stiefel 1955).
 ///
 /// `precondition` applies an approximation of `A⁻¹`, symmetric and positive definite; `watch` is
 /// called before each product with the number of iterations and the largest relative residual, and
@@ -92,6 +117,9 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
             return Ok(Iterated { x, iterations, residual, converged: residual <= tolerance });
         }
         let (round, at_start) = (iterations, residual);
+        let (begun, r_begun) = (x.clone(), r.clone());
+        let (mut best, mut least) = (x.clone(), norms(&r));
+        let mut since = vec![0; columns];
         let mut z = precondition(r.view());
         let mut p = z.clone();
         let mut rz = dots(&r, &z);
@@ -100,7 +128,11 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
             let image = operator.apply(p.view());
             iterations += 1;
             if image.iter().any(|entry| !entry.is_finite()) {
-                return Err(not_finite().into());
+                if iterations == 1 {
+                    return Err(not_finite().into());
+                }
+                // It ran away within one step: what came before it counts.
+                break;
             }
             let curvature = dots(&p, &image);
             for column in 0..columns {
@@ -113,7 +145,16 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
                 x.column_mut(column).scaled_add(step, &p.column(column));
                 r.column_mut(column).scaled_add(-step, &image.column(column));
                 let norm = r.column(column).dot(&r.column(column)).sqrt();
-                open[column] = norm > tolerance * scales[column];
+                if norm < least[column] {
+                    least[column] = norm;
+                    best.column_mut(column).assign(&x.column(column));
+                    since[column] = 0;
+                }
+                since[column] += 1;
+                let runs_away = norm.is_nan()
+                    || norm > RUNAWAY * least[column]
+                    || since[column] > STALLED.min(most_iterations / 4);
+                open[column] = norm > tolerance * scales[column] && !runs_away;
             }
             residual = largest(&r, &scales);
             z = precondition(r.view());
@@ -126,13 +167,93 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
             }
             rz = next;
         }
+        x = best;
         r = &right - &operator.apply(x.view());
+        let (now, before) = (norms(&r), norms(&r_begun));
+        for column in (0..columns).filter(|&column| now[column] > before[column]) {
+            x.column_mut(column).assign(&begun.column(column));
+            r.column_mut(column).assign(&r_begun.column(column));
+        }
         residual = largest(&r, &scales);
         // A round that gained nothing would only be repeated.
         if iterations == round || residual > 0.5 * at_start {
+            if residual > tolerance && iterations < most_iterations {
+                let left = most_iterations - iterations;
+                let system = (&right, &scales, tolerance);
+                iterations += residuals(operator, system, (&mut x, &mut r), left, |done, now| {
+                    watch(iterations + done, now)
+                })?;
+                residual = largest(&r, &scales);
+            }
             return Ok(Iterated { x, iterations, residual, converged: residual <= tolerance });
         }
     }
+}
+
+/// Conjugate residuals from `x` with its residual `r`, at most `most` products with the operator
+/// beside one at the end; returns how many there were. Of each column the nearer of start and end
+/// is left.
+fn residuals<E>(
+    operator: &impl SymmetricOperator,
+    (right, scales, tolerance): (&ArrayView2<'_, f64>, &Array1<f64>, f64),
+    (x, r): (&mut Array2<f64>, &mut Array2<f64>),
+    most: usize,
+    mut watch: impl FnMut(usize, f64) -> Result<(), E>,
+) -> Result<usize, E> {
+    let columns = x.ncols();
+    let (begun, r_begun) = (x.clone(), r.clone());
+    let before = norms(r);
+    let (mut mark, mut since) = (before.clone(), vec![0; columns]);
+    let mut open: Vec<bool> =
+        before.iter().zip(scales).map(|(norm, scale)| *norm > tolerance * scale).collect();
+    watch(0, largest(r, scales))?;
+    let (mut p, mut image) = (r.clone(), operator.apply(r.view()));
+    let (mut done, mut curvature) = (1, dots(r, &image));
+    while open.contains(&true) && done < most {
+        for column in 0..columns {
+            if !open[column] {
+                continue;
+            }
+            let flow = image.column(column);
+            let squares = flow.dot(&flow);
+            // No curvature along r: what is left of it is out of range.
+            if !(curvature[column] > 0.0 && squares > 0.0 && squares.is_finite()) {
+                open[column] = false;
+                continue;
+            }
+            let step = curvature[column] / squares;
+            x.column_mut(column).scaled_add(step, &p.column(column));
+            r.column_mut(column).scaled_add(-step, &flow);
+            let norm = r.column(column).dot(&r.column(column)).sqrt();
+            since[column] += 1;
+            if norm < 0.99 * mark[column] {
+                (mark[column], since[column]) = (norm, 0);
+            }
+            open[column] = norm > tolerance * scales[column] && since[column] < STALLED;
+        }
+        watch(done, largest(r, scales))?;
+        let next = operator.apply(r.view());
+        done += 1;
+        let turned = dots(r, &next);
+        for column in (0..columns).filter(|&column| open[column]) {
+            let turn = turned[column] / curvature[column];
+            let mut p = p.column_mut(column);
+            p *= turn;
+            p += &r.column(column);
+            let mut image = image.column_mut(column);
+            image *= turn;
+            image += &next.column(column);
+        }
+        curvature = turned;
+    }
+    *r = right - &operator.apply(x.view());
+    let now = norms(r);
+    let worse = |column: &usize| now[*column].is_nan() || now[*column] > before[*column];
+    for column in (0..columns).filter(worse) {
+        x.column_mut(column).assign(&begun.column(column));
+        r.column_mut(column).assign(&r_begun.column(column));
+    }
+    Ok(done)
 }
 
 fn norms(x: &Array2<f64>) -> Array1<f64> {
@@ -323,6 +444,43 @@ mod tests {
         let residual = &b - &a.dot(&solved.x);
         let norm = |x: &Array2<f64>| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         assert_abs_diff_eq!(solved.residual, norm(&residual) / norm(&b), epsilon = 1e-9);
+    }
+
+    #[test]
+    fn a_right_hand_side_out_of_range_keeps_the_nearest_iterate() {
+        // Every row twice, with different targets: no solution, and no curvature along the misfit.
+        let half = kernel(40);
+        let a = Array2::from_shape_fn((80, 80), |(i, j)| half[[i % 40, j % 40]]);
+        let b = random(80, 3, 8);
+        let mut before = 1.0;
+        for iterations in [60, 120, 400] {
+            let solved =
+                conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-10, iterations, quiet)
+                    .unwrap();
+            assert!(!solved.converged && solved.residual < 1.0, "{iterations}: {solved:?}");
+            let left = norms(&(&b - &a.dot(&solved.x))) / norms(&b);
+            let most = left.iter().fold(0f64, |most, &value| most.max(value));
+            assert_abs_diff_eq!(solved.residual, most, epsilon = 1e-9);
+            assert!(solved.clone().useful().is_ok() && solved.residual <= before + 1e-9);
+            before = solved.residual;
+            if iterations == 400 {
+                // What no solution can reach: half the difference of the two targets of a row.
+                let misfit = Array2::from_shape_fn((80, 3), |(i, j)| {
+                    0.5 * (b[[i, j]] - b[[(i + 40) % 80, j]])
+                });
+                let least = norms(&misfit) / norms(&b);
+                assert!(least.iter().all(|least| solved.residual > *least - 1e-9), "{least}");
+            }
+        }
+        // No iterate is better than zeros: said, not returned as a solution.
+        let twice = ndarray::array![[1.0, 1.0], [1.0, 1.0]];
+        let opposite = ndarray::array![[1.0], [-1.0]];
+        let stuck =
+            conjugate_gradients(&twice, opposite.view(), |r| r.to_owned(), 1e-10, 50, quiet)
+                .unwrap();
+        assert_eq!(stuck.residual.to_bits(), 1f64.to_bits());
+        let error = stuck.useful().unwrap_err().to_string();
+        assert!(error.contains("residual 1e0") && error.contains("ridge"), "{error}");
     }
 
     #[test]

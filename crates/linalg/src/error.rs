@@ -32,6 +32,14 @@ pub enum LinalgError {
         /// What was computed.
         operation: &'static str,
     },
+    /// A matrix of finite numbers that has no inverse in the precision of the computation.
+    #[error(
+        "{operation} met a matrix that is singular in that precision; take a larger ridge, or double precision"
+    )]
+    Singular {
+        /// What was computed.
+        operation: &'static str,
+    },
     /// A pivot that is not positive.
     #[error(
         "the matrix is not positive definite (pivot {pivot} of {size}); add a larger ridge or jitter"
@@ -51,6 +59,16 @@ pub enum LinalgError {
         value: f64,
         /// What is allowed.
         must: &'static str,
+    },
+    /// An iterative solver came no nearer to a solution than zeros are.
+    #[error(
+        "no iterate has a residual below that of zeros: residual {residual:e} after {iterations} iterations; the system may have no solution (rows twice with different targets): add a ridge, or solve it directly"
+    )]
+    NoProgress {
+        /// Largest relative residual.
+        residual: f64,
+        /// Iterations done.
+        iterations: usize,
     },
     /// An iteration inside a decomposition did not converge.
     #[error("{operation} did not converge: {reason}")]

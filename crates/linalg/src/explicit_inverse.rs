@@ -54,7 +54,12 @@ pub fn explicit_inverse_f32(matrix: ArrayView2<'_, f32>) -> Result<Array2<f32>, 
         MemStack::new(&mut MemBuffer::new(inverse::inverse_scratch::<usize, f32>(n, Par::Seq))),
     );
     if storage.iter().any(|entry| !entry.is_finite()) {
-        return Err(LinalgError::NotFinite { operation });
+        let finite = matrix.iter().all(|entry| entry.is_finite());
+        return Err(if finite {
+            LinalgError::Singular { operation }
+        } else {
+            LinalgError::NotFinite { operation }
+        });
     }
     let mut inverse = Array2::zeros((n, n));
     inverse.iter_mut().zip(storage).for_each(|(to, entry)| *to = entry);
@@ -91,8 +96,12 @@ mod tests {
 
     #[test]
     fn what_has_no_inverse_is_named() {
-        for bad in [array![[0f32, 0.0], [0.0, 0.0]], array![[f32::NAN, 0.0], [0.0, 1.0]]] {
-            assert!(matches!(explicit_inverse_f32(bad.view()), Err(LinalgError::NotFinite { .. })));
+        let poisoned = explicit_inverse_f32(array![[f32::NAN, 0.0], [0.0, 1.0]].view());
+        assert!(matches!(poisoned, Err(LinalgError::NotFinite { .. })));
+        for singular in [array![[0f32, 0.0], [0.0, 0.0]], array![[1f32, 2.0], [2.0, 4.0]]] {
+            let error = explicit_inverse_f32(singular.view()).unwrap_err();
+            assert!(matches!(error, LinalgError::Singular { .. }), "{error}");
+            assert!(error.to_string().contains("larger ridge"), "{error}");
         }
         assert!(matches!(
             explicit_inverse_f32(Array2::zeros((1, 2)).view()),

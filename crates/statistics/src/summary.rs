@@ -1,4 +1,5 @@
 use crate::StatisticsError;
+use crate::distributions::student_quantile;
 use crate::error::check_values;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,24 @@ impl Summary {
     /// `s / √J`, the standard error of the mean of *independent* values.
     pub fn standard_error(&self) -> f64 {
         self.sample_std / (self.count as f64).sqrt()
+    }
+
+    /// Half-width of the two-sided interval of the mean of *independent* values at confidence
+    /// `level`: `t_{(1+level)/2, J−1} · s / √J`. `None` of one value, which knows no spread.
+    ///
+    /// ```
+    /// use mercer_statistics::summarise;
+    /// let half = |values: &[f64]| summarise(values).and_then(|summary| summary.half_width(0.95));
+    /// assert!((half(&[1.0, 3.0]).unwrap() - 12.706_204_736).abs() < 1e-8); // not 1.96
+    /// assert_eq!(half(&[1.0]), None);
+    /// ```
+    ///
+    /// # Panics
+    /// Unless `0 < level < 1`.
+    pub fn half_width(&self, level: f64) -> Option<f64> {
+        assert!(level > 0.0 && level < 1.0, "`level` is {level}; it must lie in (0, 1)");
+        let freedom = self.count.checked_sub(2)? as f64 + 1.0;
+        Some(student_quantile(0.5 * (1.0 - level), freedom) * self.standard_error())
     }
 }
 

@@ -228,6 +228,9 @@ pub fn evaluate(
             notes.extend(rows_left_out(name, &fitted.outcome.facts, train.rows()));
         }
         settings.push(fitted.settings);
+        if let Some(warning) = fitted.outcome.convergence.warning() {
+            notes.push(format!("{name}, split {} of {}: {warning}", index + 1, splits.len()));
+        }
         told(index + 1, splits.len());
     }
     let test_rows = splits[0].test.len();
@@ -302,7 +305,7 @@ pub fn evaluate_model(
         splits,
         settings: vec![model.header.settings.clone()],
         test_rows,
-        notes: Vec::new(),
+        notes: model.header.convergence.warning().into_iter().collect(),
     })
 }
 

@@ -19,6 +19,9 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
         None => fit(&methods, &name, &Table::read(&file, &options)?, &file, &choices)?,
     };
     let seconds = started.elapsed().as_secs_f64();
+    if let Some(warning) = model.header.convergence.warning() {
+        tracing::warn!("{}: {warning}", model.header.method);
+    }
     model.save_to(&out)?;
     if args.json {
         print_json(&model.header)?;

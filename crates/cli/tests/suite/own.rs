@@ -27,6 +27,28 @@ fn place_with(files: &[(&str, &str)]) -> Place {
     place
 }
 
+#[test]
+fn a_fit_that_does_not_converge_says_so_everywhere() {
+    let mut text = "x,y\n".to_owned();
+    for i in 0..80 {
+        // Every row twice, with different targets.
+        writeln!(text, "{},{}", i % 40, (f64::from(i) * 2.399).sin()).unwrap();
+    }
+    let place = place_with(&[("twice.csv", &text)]);
+    let method = "kernel-ridgeless --set solver=iterative --set landmarks=10";
+    let fit = place.run(&format!("fit --method {method} --data twice.csv --out twice.model"));
+    let fit = fit.with_code(0);
+    assert!(fit.stderr.contains("kernel-ridgeless: not converged: residual"), "{fit:?}");
+    let data = "--data twice.csv --target y --folds 2 --repeats 1";
+    let scored = place.run(&format!("evaluate --method {method} {data} --json")).with_code(0);
+    assert!(scored.stderr.contains("not converged"), "{scored:?}");
+    let notes = scored.json()["notes"].to_string();
+    assert_eq!(notes.matches("not converged").count(), 2, "{notes}");
+    let method = method.replacen(' ', ",mean ", 1);
+    let compared = place.run(&format!("compare --methods {method} {data}"));
+    assert!(compared.stderr.contains("kernel-ridgeless, split 1 of 2: not converged"));
+}
+
 /// Small and quick, but a fit.
 const QUICK: &str = "--set features=64 --set epochs=5";
 

@@ -150,12 +150,15 @@ impl Learner for RandomFeatures {
         let params = &self.0;
         let (n, big_m, k) = (sample.rows(), params.features, sample.task().outputs());
         let small = n.min(big_m);
+        // A request beyond all machines must not wrap around to a small one.
+        let [n, big_m, k, small] = [n, big_m, k, small].map(|count| count as f64);
         let doubles = match params.precision {
             // The features, LAPACK's copy of them and one side's vectors; and square matrices.
-            ClosedPrecision::F64 => 3 * n * big_m + 5 * small * small + 2 * n * k,
-            ClosedPrecision::F32Inverse => (n * big_m + 4 * big_m * big_m + 2 * n * k) / 2,
+            ClosedPrecision::F64 => 3.0 * n * big_m + 5.0 * small * small + 2.0 * n * k,
+            ClosedPrecision::F32Inverse => (n * big_m + 4.0 * big_m * big_m + 2.0 * n * k) / 2.0,
         };
-        fitting.limits.reserve(8 * doubles as u64)?;
+        let drawn = big_m * (sample.features() as f64 + k);
+        fitting.limits.reserve((8.0 * (doubles + drawn)) as u64)?;
         match params.precision {
             ClosedPrecision::F64 => self.fit_double(sample, fitting),
             ClosedPrecision::F32Inverse => self.fit_single(sample, fitting),

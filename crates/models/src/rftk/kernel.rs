@@ -228,7 +228,9 @@ impl KernelRidgeless {
             .map_err(|stopped| match stopped {
                 Stopped::Outside(error) => error,
                 Stopped::Numerical(error) => numerical(&error),
-            })?;
+            })?
+            .useful()
+            .map_err(|error| numerical(&error))?;
         let operator = system.operator();
         // y − (K + t I) α is known to the residual; K α differs from it by t α.
         let residual = y - &operator.apply(solved.x.view()) + &(ridge * &solved.x);
