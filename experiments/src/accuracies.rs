@@ -342,7 +342,7 @@ impl Accuracies {
             }
             _ => String::new(),
         };
-        let tuning = if cell.tuning() == "given, not tuned" { "not tuned" } else { "" };
+        let tuning = if cell.tuning() == crate::cell::NOT_TUNED { "not tuned" } else { "" };
         let capped = cell.capped().map_or_else(String::new, |(used, offered)| {
             format!("on {used:.0} of {offered:.0} rows")
         });

@@ -8,7 +8,7 @@ use mercer_render::{Cell, Column, Kind, Row, Table};
 /// What a reader of the tables must know.
 pub(crate) fn rules() -> String {
     format!(
-        "Each claim of the papers, and ours, is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %; single rows follow the corrected test. That a method is among the best holds if it is best on more than half of the datasets and never significantly worse, with at least {ENOUGH} repeats; it does not hold if it is significantly worse on more than a quarter."
+        "Each claim of the papers, and ours, is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %; single rows follow the corrected test. That a method is among the best holds if it is best on more than half of the datasets and never significantly worse, with at least {ENOUGH} repeats; it does not hold if it is significantly worse on more than a quarter. `Not tuned`: the variant tunes its methods, but some of the cells behind the answer ran with given settings (a profile that does not tune); it then says nothing about tuned methods."
     )
 }
 
@@ -59,6 +59,9 @@ pub(crate) fn answers(results: &[ClaimResult]) -> Result<Vec<Table>, ExperimentE
 
 fn outcome(result: &ClaimResult) -> Cell {
     let (word, kind) = match result.holds {
+        Holds::Yes if result.not_tuned > 0 => ("holds, not tuned", Kind::Neutral),
+        Holds::No if result.not_tuned > 0 => ("does not hold, not tuned", Kind::Neutral),
+        Holds::Undecided if result.not_tuned > 0 => ("undecided, not tuned", Kind::Neutral),
         Holds::Yes => ("holds", Kind::Good),
         Holds::No => ("does not hold", Kind::Bad),
         Holds::Undecided => ("undecided", Kind::Neutral),

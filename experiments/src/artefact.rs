@@ -42,6 +42,15 @@ impl std::fmt::Debug for Artefact {
     }
 }
 
+impl Artefact {
+    /// Whether it belongs to a paper: one of its tables and figures, or an audit of it.
+    fn is_of(&self, paper: &str) -> bool {
+        let (folder, name) = self.id.split_once('/').unwrap_or((self.id, ""));
+        let audits = || name.strip_prefix(paper).is_some_and(|rest| rest.starts_with('-'));
+        folder == paper || (folder == "audit" && audits())
+    }
+}
+
 /// All of them, in the order of the report.
 pub const ARTEFACTS: &[Artefact] = &[
     askl::table1::ARTEFACT,
@@ -188,7 +197,8 @@ pub struct PublishedNumber {
     pub std: f64,
 }
 
-/// The artefacts that some names mean: an id, a paper, or, without names, all.
+/// The artefacts that some names mean: an id, a paper (its audits, `audit/PAPER-…`, with it), or,
+/// without names, all.
 ///
 /// # Errors
 /// [`ExperimentError::UnknownArtefact`], with the nearest name.
@@ -200,8 +210,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Artefact>, ExperimentErro
     for name in names {
         let before = chosen.len();
         for artefact in ARTEFACTS {
-            let paper = artefact.id.split('/').next();
-            let means = artefact.id == name || paper == Some(name);
+            let means = artefact.id == name || artefact.is_of(name);
             if means && !chosen.iter().any(|other| other.id == artefact.id) {
                 chosen.push(artefact);
             }

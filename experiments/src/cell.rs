@@ -7,6 +7,9 @@ use mercer_statistics::{TTest, corrected_t, mcnemar, paired_bootstrap, paired_t,
 /// Resamples of the bootstrap over rows and seeds.
 const RESAMPLES: usize = 2000;
 
+/// [`StudyCell::tuning`] where a tuned variant fell back on given settings.
+pub(crate) const NOT_TUNED: &str = "given, not tuned";
+
 /// All repeats of one method on one dataset in one variant.
 #[derive(Debug, Clone)]
 pub struct StudyCell {
@@ -101,7 +104,7 @@ impl StudyCell {
         use serde_json::Value;
         match &self.key().tuning {
             Value::Null => "given",
-            Value::String(_) => "given, not tuned",
+            Value::String(_) => NOT_TUNED,
             _ => "tuned",
         }
     }

@@ -4,10 +4,11 @@ mod scores;
 
 pub(crate) use scores::ENOUGH;
 
-use crate::cell::StudyCell;
+use crate::cell::{NOT_TUNED, StudyCell};
 use crate::{Desk, ExperimentError};
 use mercer_harness::Variant;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A sentence of a paper, turned into a check.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -38,6 +39,16 @@ pub enum Check {
         /// Only these datasets, if given.
         #[serde(default)]
         datasets: Vec<String>,
+    },
+    /// A method beats its control, the same method in another variant, over the datasets: Wilcoxon
+    /// signed rank over the mean gains.
+    BeatsControl {
+        /// The study.
+        study: String,
+        /// The method.
+        method: String,
+        /// Variant to the variant of its control.
+        controls: BTreeMap<String, String>,
     },
     /// `better` beats `worse` on one dataset: the corrected test at 5 %.
     BeatsThere {
@@ -201,7 +212,7 @@ pub enum Check {
         /// The step.
         at: u64,
     },
-    /// The peaks of these values near a step stand less and less above the end of their curves.
+    /// The peaks of these values stand out of their curves by less and less, until there is none.
     Sharper {
         /// The study.
         study: String,
@@ -211,8 +222,6 @@ pub enum Check {
         method: String,
         /// The values, from the one with the sharpest peak.
         values: Vec<String>,
-        /// The step.
-        at: u64,
     },
 }
 
@@ -241,6 +250,8 @@ pub struct ClaimResult {
     pub holds: Holds,
     /// The numbers.
     pub numbers: String,
+    /// Cells behind it whose variant tunes its methods, and which ran with given settings instead.
+    pub not_tuned: usize,
 }
 
 /// The claims of a paper.
@@ -273,6 +284,7 @@ impl Claim {
     /// Of the study or the tests.
     pub fn check(&self, desk: &Desk<'_>) -> Result<Vec<ClaimResult>, ExperimentError> {
         let (Check::Beats { study, .. }
+        | Check::BeatsControl { study, .. }
         | Check::BeatsThere { study, .. }
         | Check::AlwaysAhead { study, .. }
         | Check::GoesWith { study, .. }
@@ -297,15 +309,33 @@ impl Claim {
             self.check.methods().iter().all(|name| known(&name.as_str()))
         };
         for variant in spec.variants.iter().filter(speaks_of) {
-            let of_variant: Vec<&StudyCell> =
-                cells.iter().filter(|cell| cell.key().variant == variant.name).collect();
-            let (holds, numbers) = self.check.on(&of_variant)?;
-            results.push(ClaimResult {
-                claim: self.id.clone(),
-                variant: variant.name.clone(),
-                holds,
-                numbers,
-            });
+            let of = |name: &str| -> Vec<&StudyCell> {
+                cells.iter().filter(|cell| cell.key().variant == name).collect()
+            };
+            let own = of(&variant.name);
+            let control = match &self.check {
+                Check::BeatsControl { controls, .. } => match controls.get(&variant.name) {
+                    Some(control) => of(control),
+                    None => continue,
+                },
+                _ => Vec::new(),
+            };
+            let (holds, mut numbers) = self.check.on(&own, &control)?;
+            let methods = self.check.methods();
+            let behind = own.iter().chain(&control).filter(|cell| cell.score().is_some());
+            let behind = behind.filter(|cell| methods.contains(&&cell.key().method));
+            let (mut not_tuned, mut all) = (0, 0);
+            for cell in behind {
+                all += 1;
+                not_tuned += usize::from(cell.tuning() == NOT_TUNED);
+            }
+            if not_tuned > 0 {
+                numbers = format!(
+                    "{numbers}; {not_tuned} of {all} cells with given settings, not tuned as the variant says"
+                );
+            }
+            let (claim, variant) = (self.id.clone(), variant.name.clone());
+            results.push(ClaimResult { claim, variant, holds, numbers, not_tuned });
         }
         Ok(results)
     }
@@ -328,7 +358,8 @@ impl Check {
             }
             Self::Steadier { steadier, shakier, .. } => vec![steadier, shakier],
             Self::Tighter { tighter, looser, .. } => vec![tighter, looser],
-            Self::CurveAhead { method, .. }
+            Self::BeatsControl { method, .. }
+            | Self::CurveAhead { method, .. }
             | Self::CurveFalls { method, .. }
             | Self::Ordered { method, .. }
             | Self::FallsLate { method, .. }
@@ -338,8 +369,14 @@ impl Check {
         }
     }
 
-    fn on(&self, cells: &[&StudyCell]) -> Result<(Holds, String), ExperimentError> {
+    /// What the cells of a variant say, beside those of its control if the check has one.
+    fn on(
+        &self,
+        cells: &[&StudyCell],
+        control: &[&StudyCell],
+    ) -> Result<(Holds, String), ExperimentError> {
         match self {
+            Self::BeatsControl { method, .. } => scores::beats_control(cells, control, method),
             Self::Beats { better, worse, datasets, .. } => {
                 scores::beats(cells, better, worse, datasets)
             }
@@ -384,8 +421,8 @@ impl Check {
             Self::PeaksAt { dataset, method, value, at, .. } => {
                 Ok(curves::peaks_at(cells, dataset, method, value, *at))
             }
-            Self::Sharper { dataset, method, values, at, .. } => {
-                Ok(curves::sharper(cells, dataset, method, values, *at))
+            Self::Sharper { dataset, method, values, .. } => {
+                Ok(curves::sharper(cells, dataset, method, values))
             }
         }
     }

@@ -15,7 +15,7 @@ pub(crate) enum Query {
     Deviation { study: String, variant: String, dataset: String, method: String },
     /// Mean of a fact or metric of a cell.
     Fact { study: String, variant: String, dataset: String, method: String, name: String },
-    /// The value at the last look of the first repeat that has a curve.
+    /// Mean over repeats of the value at the last look of their curves.
     CurveEnd { study: String, variant: String, dataset: String, method: String, name: String },
     /// Mean over repeats of a value at a step of the curves of a cell, times `scale`.
     Point {
@@ -134,6 +134,7 @@ impl Query {
             | Self::PublishedCount { .. }
             | Self::Printed { .. }
             | Self::Pairs { .. } => 0,
+            Self::Fact { name, .. } if name == "iterations" || name.ends_with("-steps") => 0,
             Self::Point { digits: Some(digits), .. } => *digits,
             _ => 2,
         }
@@ -166,10 +167,7 @@ impl Query {
                 })
             }
             Self::CurveEnd { study, variant, dataset, method, name } => {
-                cell(desk, study, variant, dataset, method)?.and_then(|cell| {
-                    let curve = cell.records().find_map(|record| record.result.curve.last())?;
-                    curve.values.get(name).copied()
-                })
+                cell(desk, study, variant, dataset, method)?.and_then(|cell| at_end(&cell, name))
             }
             Self::Point { study, variant, dataset, method, step, name, scale, .. } => {
                 cell(desk, study, variant, dataset, method)?
@@ -301,6 +299,15 @@ fn at_step(cell: &StudyCell, step: u64, name: &str) -> Option<f64> {
     let at = |record: &mercer_records::Record| {
         let point = record.result.curve.iter().find(|point| point.step == step)?;
         point.values.get(name).copied()
+    };
+    let values: Vec<f64> = cell.records().filter_map(at).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The mean over repeats of a value at the end of their curves.
+fn at_end(cell: &StudyCell, name: &str) -> Option<f64> {
+    let at = |record: &mercer_records::Record| {
+        record.result.curve.last().and_then(|point| point.values.get(name)).copied()
     };
     let values: Vec<f64> = cell.records().filter_map(at).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

@@ -1,6 +1,7 @@
 use crate::answers::{answers, rules};
 use crate::artefact::{Artefact, Drawing, PAPERS};
 use crate::claim::{ClaimResult, claims};
+use crate::numbers::ArtefactNumbers;
 use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell, findings};
 use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
 use serde::Serialize;
@@ -20,6 +21,8 @@ pub struct Written {
     pub tables: Vec<Table>,
     /// The cells, claims and profile, as `--json` prints them.
     pub summary: Summary,
+    /// The numbers of every artefact, which `--json` prints beside them.
+    pub numbers: Vec<ArtefactNumbers>,
 }
 
 /// What `reproduce --json` prints.
@@ -92,8 +95,11 @@ pub fn write(
         reason: error.to_string(),
     })?;
     folder.put("cells.json", &json)?;
+    let numbers =
+        rendered.iter().map(|(artefact, rendered)| ArtefactNumbers::of(artefact, rendered));
+    let numbers = numbers.collect();
     let tables = rendered.into_iter().flat_map(|(_, rendered)| rendered.tables).collect();
-    Ok(Written { files: folder.files, page: out.join("index.html"), tables, summary })
+    Ok(Written { files: folder.files, page: out.join("index.html"), tables, summary, numbers })
 }
 
 fn paper_of(artefact: &Artefact) -> &str {

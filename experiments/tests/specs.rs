@@ -77,6 +77,33 @@ fn every_name_in_a_spec_is_known_and_every_setting_builds() {
     }
 }
 
+/// The code penalises in the first batch of a pass and every hundredth after it, and over as many
+/// rows as it validates on: a fifth of all, of MNIST 6000.
+#[test]
+fn the_released_penalty_of_rftk_is_that_of_the_code() {
+    let mut checked = 0;
+    for name in ["rftk/table1", "audit/rftk"] {
+        let spec = study(name).unwrap();
+        for trial in planned(&spec, &plannable(), "paper") {
+            let key = &trial.key;
+            let of_code = ["released", "no-trace", "unit", "comment-bandwidth"];
+            if key.method != "rftk" || !of_code.contains(&key.variant.as_str()) {
+                continue;
+            }
+            let setting = |name: &str| trial.settings.get(name).cloned().unwrap_or_default();
+            assert_eq!(setting("trace_clock"), "pass");
+            assert_eq!(setting("trace_every"), 100);
+            let rows = Catalogue::builtin().find(&key.dataset).unwrap().rows as f64;
+            let (training, validating) =
+                if key.dataset == "mnist" { (54e3, 6e3) } else { (0.8 * rows, 0.2 * rows) };
+            let penalised = setting("trace_share").as_f64().unwrap() * training;
+            assert!((penalised - validating).abs() < 1e-6, "{}: {penalised}", key.dataset);
+            checked += 1;
+        }
+    }
+    assert!(checked > 200, "{checked}");
+}
+
 /// All artefacts on a desk.
 fn rendered(desk: &Desk<'_>) -> Vec<(&'static str, Rendered)> {
     ARTEFACTS
@@ -160,6 +187,16 @@ fn a_name_that_is_no_artefact_gets_a_suggestion() {
     let error = select(&["askl/tabel2".to_owned()]).unwrap_err().to_string();
     assert!(error.contains("did you mean `askl/table2`"), "{error}");
     assert_eq!(select(&[]).unwrap().len(), ARTEFACTS.len());
+    // A paper comes with its audits, and with those of no other.
+    for paper in ["askl", "rftk", "hyper"] {
+        let chosen = select(&[paper.to_owned()]).unwrap();
+        let audits: Vec<&str> =
+            chosen.iter().map(|a| a.id).filter(|id| id.starts_with("audit/")).collect();
+        assert!(audits.len() >= 3, "{paper}: {audits:?}");
+        assert!(audits.iter().all(|id| id.starts_with(&format!("audit/{paper}-"))), "{audits:?}");
+    }
+    let rftk = select(&["rftk".to_owned()]).unwrap();
+    assert!(rftk.iter().any(|artefact| artefact.id == "audit/rftk-beta-zero"));
 }
 
 #[test]
@@ -254,6 +291,7 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         | Check::RisesThenFalls { study, dataset, method, .. }
         | Check::PeaksAt { study, dataset, method, .. }
         | Check::Sharper { study, dataset, method, .. } => (study, vec![method], vec![dataset]),
+        Check::BeatsControl { study, method, .. } => (study, vec![method], Vec::new()),
         Check::BeatsThere { study, dataset, better, worse } => {
             (study, vec![better, worse], vec![dataset])
         }
@@ -279,6 +317,12 @@ fn every_claim_names_what_exists_and_can_be_decided() {
                 };
                 assert!(listed(method), "{}: {method}", claim.id);
             }
+            if let Check::BeatsControl { controls, .. } = &claim.check {
+                for variant in controls.iter().flat_map(|(variant, control)| [variant, control]) {
+                    let listed = spec.variants.iter().any(|known| known.name == *variant);
+                    assert!(listed, "{}: {variant}", claim.id);
+                }
+            }
             let results = claim.check(&desk).unwrap();
             let run = results.iter().filter(|result| result.holds != Holds::NotRun).count();
             assert!(run > 0, "{} is not run in any variant: {results:?}", claim.id);
@@ -286,6 +330,57 @@ fn every_claim_names_what_exists_and_can_be_decided() {
         }
     }
     assert!(checked >= 12, "{checked} claims");
+}
+
+/// A profile that does not tune answers for given settings, and says so.
+#[test]
+fn answers_of_cells_that_were_not_tuned_are_marked() {
+    let (methods, missing) = (plannable(), BTreeMap::new());
+    let selection = shelves::selection();
+    let claim = claims("rftk").unwrap().into_iter().find(|c| c.id == "rftk-beats-rf").unwrap();
+    for (profile, marked) in [("smoke", true), ("paper", false)] {
+        let trials =
+            plan(&study("rftk/table1").unwrap(), &methods, profile, &selection, &|_| None).unwrap();
+        let mut shelf = Shelf::new();
+        shelf.add(trials.iter().map(shelves::record));
+        let desk = Desk::new(&shelf, &methods, profile, &selection, &missing);
+        let mut tuned_variants = 0;
+        for result in claim.check(&desk).unwrap() {
+            let tunes = ["printed", "corrected"].contains(&result.variant.as_str());
+            if result.holds == Holds::NotRun {
+                continue;
+            }
+            assert_eq!(result.not_tuned > 0, marked && tunes, "{profile}: {result:?}");
+            assert_eq!(result.numbers.contains("not tuned"), marked && tunes, "{result:?}");
+            tuned_variants += usize::from(tunes);
+        }
+        assert_eq!(tuned_variants, 2, "{profile}");
+    }
+}
+
+/// The numbers of a finding are means over repeats, as in the table that shows it.
+#[test]
+fn a_finding_says_what_its_table_says() {
+    let (methods, missing) = (plannable(), BTreeMap::new());
+    let (shelf, selection) = (shelves::full(&methods), shelves::selection());
+    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let artefact = ARTEFACTS.iter().find(|artefact| artefact.id == "rftk/figure1b").unwrap();
+    let tables = (artefact.render)(&desk).unwrap().tables;
+    let head = |name: &str| tables[0].columns.iter().position(|c| c.head == name).unwrap();
+    let (batch, end) = (head("Batch b"), head("100"));
+    let found = findings().unwrap();
+    let text =
+        |id: &str| found.iter().find(|finding| finding.id == id).unwrap().text(&desk).unwrap();
+    let said = text("rftk-distance-in-parameters");
+    let mut compared = 0;
+    for row in tables[0].rows.iter().filter(|row| row.cells[1].text == "printed") {
+        if row.cells[batch].text == "10000" {
+            let mean = row.cells[end].sort.unwrap();
+            assert!(said.contains(&format!("{mean:.2}")), "{mean} is not in: {said}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 2);
 }
 
 /// Each published cell has its dataset and its method in the study that reproduces it.

@@ -6,7 +6,9 @@ use crate::forecast::{self, costs};
 use crate::progress::Bar;
 use anyhow::Context;
 use mercer_datasets::Library;
-use mercer_experiments::{Artefact, Desk, PATHS, Shelf, Work, plannable, select, work, write};
+use mercer_experiments::{
+    Artefact, ArtefactNumbers, Desk, PATHS, Shelf, Work, plannable, select, work, write,
+};
 use mercer_harness::{Laboratory, Options, Selection, Stop, Summary, Trial, run as carry_out};
 use mercer_learning::Method;
 use mercer_records::Store;
@@ -151,6 +153,14 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     Ok(ended(&summary))
 }
 
+/// What `--json` prints: what `cells.json` has, and the numbers of every artefact.
+#[derive(serde::Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    summary: &'a mercer_experiments::Summary,
+    numbers: &'a [ArtefactNumbers],
+}
+
 /// Computes the simulations and renders what is recorded.
 pub(crate) fn show(
     args: &ReproduceArgs,
@@ -176,7 +186,8 @@ pub(crate) fn show(
     let written = write(&desk, &artefacts, &out)?;
     let mut stdout = std::io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut stdout, &written.summary)?;
+        let printed = Printed { summary: &written.summary, numbers: &written.numbers };
+        serde_json::to_writer_pretty(&mut stdout, &printed)?;
         writeln!(stdout)?;
     } else {
         for table in &written.tables {

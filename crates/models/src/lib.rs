@@ -24,4 +24,4 @@ pub mod rftk;
 mod sections;
 mod spectral;
 
-pub use spectral::{Phases, Sampling, Schedule};
+pub use spectral::{Phases, Sampling, Schedule, TraceClock};

@@ -128,7 +128,7 @@ fn shown(cell: &StudyCell, other: &StudyCell) -> Cell {
         || Cell::text("-"),
         |summary| {
             let shown = Cell::mean_std(summary.mean, summary.sample_std, 2).sort(summary.mean);
-            let untuned = cell.tuning() == "given, not tuned";
+            let untuned = cell.tuning() == crate::cell::NOT_TUNED;
             if untuned { shown.detail("not tuned") } else { shown }
         },
     )

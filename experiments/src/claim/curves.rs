@@ -2,6 +2,7 @@
 
 use super::Holds;
 use crate::cell::StudyCell;
+use crate::peak::Repeats;
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -107,7 +108,7 @@ pub(super) fn rises_then_falls(
     (holds, numbers)
 }
 
-/// The value is largest next to a step, among the steps from half of it on.
+/// The value peaks next to a step: an interior maximum that it rises to from a dip.
 pub(super) fn peaks_at(
     cells: &[&StudyCell],
     dataset: &str,
@@ -115,45 +116,57 @@ pub(super) fn peaks_at(
     value: &str,
     at: u64,
 ) -> (Holds, String) {
-    let curve = mean_curve(cells, dataset, method, value);
-    let Some((step, top)) = peak(&curve, at) else { return not_run() };
-    let nearest = |sought: u64| curve.keys().copied().min_by_key(|step| step.abs_diff(sought));
+    let Some(curves) = repeats(cells, dataset, method, value) else { return not_run() };
+    let Some(peak) = curves.peak() else {
+        return (Holds::No, format!("no peak, where {at} is claimed"));
+    };
+    let nearest = curves.sizes().iter().copied().min_by_key(|size| size.abs_diff(at));
     // The step itself need not be among those looked at: its neighbours on either side count.
-    let below = curve.range(..=at).next_back().map(|(step, _)| *step);
-    let above = curve.range(at..).next().map(|(step, _)| *step);
+    let below = curves.sizes().iter().copied().rfind(|&size| size <= at);
+    let above = curves.sizes().iter().copied().find(|&size| size >= at);
     let holds =
-        if [below, above, nearest(at)].contains(&Some(step)) { Holds::Yes } else { Holds::No };
-    (holds, format!("largest, {top:.3}, at {step}, where {at} is claimed"))
+        if [below, above, nearest].contains(&Some(peak.at)) { Holds::Yes } else { Holds::No };
+    let (height, found) = (peak.height, peak.at);
+    let interval = curves.intervals().map_or_else(String::new, |found| {
+        let (place, height) = (found.at, found.height);
+        format!(
+            "; 95 % over repeats from {} to {}, height {:.3} to {:.3}",
+            place.0, place.1, height.0, height.1
+        )
+    });
+    (holds, format!("peak {height:.3} at {found}, where {at} is claimed{interval}"))
 }
 
-/// Where a curve is largest from half of a step on.
-fn peak(curve: &BTreeMap<u64, f64>, at: u64) -> Option<(u64, f64)> {
-    let upper = curve.range(at / 2..).map(|(step, value)| (*step, *value));
-    upper.reduce(|top, other| if other.1 > top.1 { other } else { top })
+fn repeats(cells: &[&StudyCell], dataset: &str, method: &str, value: &str) -> Option<Repeats> {
+    let own = |cell: &&StudyCell| cell.key().dataset == dataset && cell.key().method == method;
+    Repeats::of(cells.iter().copied().filter(own), value)
 }
 
-/// The values stand out above their end by less and less.
+/// The peaks of the values stand out of their curves by less and less, until there is none.
 pub(super) fn sharper(
     cells: &[&StudyCell],
     dataset: &str,
     method: &str,
     values: &[String],
-    at: u64,
 ) -> (Holds, String) {
-    let height = |value: &String| {
-        let curve = mean_curve(cells, dataset, method, value);
-        Some(peak(&curve, at)?.1 - curve.last_key_value()?.1)
-    };
-    let heights: Vec<f64> = values.iter().filter_map(height).collect();
-    if heights.len() < values.len() {
+    let peaks: Vec<Option<f64>> = values
+        .iter()
+        .filter_map(|value| repeats(cells, dataset, method, value))
+        .map(|curves| curves.peak().map(|peak| peak.prominence))
+        .collect();
+    if peaks.len() < values.len() {
         return not_run();
     }
-    let falling = heights.windows(2).all(|pair| pair[0] > pair[1]);
+    let falling = peaks.windows(2).all(|pair| match (pair[0], pair[1]) {
+        (Some(first), Some(second)) => first > second,
+        (_, second) => second.is_none(),
+    });
+    let shown = |peak: &Option<f64>| peak.map_or("no peak".to_owned(), |rise| format!("{rise:.3}"));
     let named: Vec<String> = values
         .iter()
-        .zip(&heights)
-        .map(|(value, height)| format!("{value}: {height:.3}"))
+        .zip(&peaks)
+        .map(|(value, peak)| format!("{value}: {}", shown(peak)))
         .collect();
-    let holds = if falling { Holds::Yes } else { Holds::No };
-    (holds, format!("peak above the end, {}", named.join(", ")))
+    let holds = if falling && peaks[0].is_some() { Holds::Yes } else { Holds::No };
+    (holds, format!("peak above the higher of the dips beside it, {}", named.join(", ")))
 }

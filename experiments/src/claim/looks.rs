@@ -48,7 +48,7 @@ pub(super) fn curve_ahead(
     if spread.count < 2 {
         return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean));
     }
-    let half = 1.96 * spread.standard_error();
+    let half = spread.half_width(0.95).unwrap_or(f64::INFINITY);
     let holds = if spread.mean - half > 0.0 {
         Holds::Yes
     } else if spread.mean + half < 0.0 {

@@ -12,15 +12,32 @@ pub(super) fn beats(
     worse: &str,
     only: &[String],
 ) -> Result<(Holds, String), ExperimentError> {
+    let datasets = datasets_of(cells).into_iter();
+    let pairs = datasets
+        .filter(|dataset| only.is_empty() || only.contains(dataset))
+        .filter_map(|dataset| Some((of(cells, &dataset, better)?, of(cells, &dataset, worse)?)));
+    ahead_over(pairs)
+}
+
+/// A method against itself in another variant.
+pub(super) fn beats_control(
+    cells: &[&StudyCell],
+    control: &[&StudyCell],
+    method: &str,
+) -> Result<(Holds, String), ExperimentError> {
+    let pairs = datasets_of(cells)
+        .into_iter()
+        .filter_map(|dataset| Some((of(cells, &dataset, method)?, of(control, &dataset, method)?)));
+    ahead_over(pairs)
+}
+
+/// Whether the first of each pair beats the second over all pairs, one a dataset.
+fn ahead_over<'a>(
+    pairs: impl Iterator<Item = (&'a StudyCell, &'a StudyCell)>,
+) -> Result<(Holds, String), ExperimentError> {
     let mut gains = Vec::new();
     let (mut wins, mut losses, mut few) = (0, 0, 0);
-    for dataset in datasets_of(cells) {
-        if !only.is_empty() && !only.contains(&dataset) {
-            continue;
-        }
-        let (Some(a), Some(b)) = (of(cells, &dataset, better), of(cells, &dataset, worse)) else {
-            continue;
-        };
+    for (a, b) in pairs {
         let Some(test) = compare(a, b)? else { continue };
         let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
         few += usize::from(test.pairs < 3 && !test.fixed_test);

@@ -84,7 +84,7 @@ fn means(cell: &StudyCell, name: &str) -> BTreeMap<u64, Point> {
     }
     let summarised = values.into_iter().filter_map(|(m, values)| {
         let summary = summarise(&values)?;
-        Some((m, (summary.mean, 1.96 * summary.standard_error())))
+        Some((m, (summary.mean, summary.half_width(0.95).unwrap_or(0.0))))
     });
     summarised.collect()
 }
@@ -108,7 +108,7 @@ fn line(
             Some(point.values.get(&format!("error v={v}"))? - point.values.get("error v=1")?)
         })
         .collect();
-    let difference = summarise(&differences).map(|s| (s.mean, 1.96 * s.standard_error()));
+    let difference = summarise(&differences).map(|s| (s.mean, s.half_width(0.95).unwrap_or(0.0)));
     let last = if v == 1 { Cell::text("") } else { shown(difference.as_ref()) };
     Row::new([
         Cell::text(kernel),

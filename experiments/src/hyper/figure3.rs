@@ -85,7 +85,7 @@ fn means(
     }
     let summarised = values.into_iter().filter_map(|(n, values)| {
         let summary = summarise(&values)?;
-        Some((n, (summary.mean, 1.96 * summary.standard_error())))
+        Some((n, (summary.mean, summary.half_width(0.95).unwrap_or(0.0))))
     });
     summarised.collect()
 }

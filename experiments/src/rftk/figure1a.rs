@@ -27,7 +27,7 @@ fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .series(Series::line("M > n: M / (M − n)", side(ROWS + 10..100 * ROWS)))
         .mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
     let figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("The factor by which the variance of ridgeless random features exceeds its scale: it explodes as M approaches n from either side. From the formulas, nothing measured; beside a measured curve in Figure 2(a).")
+        .caption("The factor by which the variance of ridgeless random features exceeds its scale: it explodes as M approaches n from either side. From the formulas, nothing measured: Figure 2(a) has measured errors, which have a bias as well.")
         .panel(panel);
     Ok(Rendered { drawings: vec![Drawing::Figure(figure)], ..Rendered::default() })
 }

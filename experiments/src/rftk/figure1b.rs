@@ -51,11 +51,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let mut table = Table::new("rftk/figure1b-factors", "Batch size, step, and how near SGD comes")
-        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, means over repeats with half-widths of 95 % intervals. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start.")
+        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, means over repeats with half-widths of 95 % intervals by t. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start.")
         .columns(["Target", "Variant"].map(Column::left))
         .columns(["Batch b", "Step γ"].map(Column::right))
         .columns(["1", "10", "100"].map(|passes| Column::right(passes).under("distance after passes")))
-        .columns([Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Parameters, end over start")]);
+        .columns([Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Parameters, end over start"), Column::right("Repeats")]);
     for cell in &study.1 {
         let key = cell.key();
         for batch in BATCHES {
@@ -70,7 +70,14 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
             let shown = |at: Option<&At>| {
                 at.map_or_else(
                     || Cell::text("-"),
-                    |(_, mean, half)| Cell::text(format!("{mean:.4} ± {half:.4}")).sort(*mean),
+                    |(_, mean, half)| {
+                        Cell::text(if cell.records().count() > 1 {
+                            format!("{mean:.4} ± {half:.4}")
+                        } else {
+                            format!("{mean:.4}")
+                        })
+                        .sort(*mean)
+                    },
                 )
             };
             let settled = settles(&errors);
@@ -90,6 +97,7 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
                 ratio(last(&distance), there),
                 Cell::number(slope(&distance), 2),
                 Cell::number(last(&parameters), 3),
+                Cell::text(format!("{}/{}", cell.records().count(), cell.repeats_of_paper())),
             ]));
         }
     }

@@ -1,5 +1,6 @@
 //! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
 
+use crate::peak::Repeats;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_statistics::summarise;
@@ -14,8 +15,25 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     render,
 };
 
-/// Peak and tail of the ridgeless curve on MNIST, read off the plot saved with the authors' code.
-const READ_OFF: (f64, f64) = (0.80, 0.26);
+/// Training rows `n`.
+const ROWS: u64 = 100;
+
+/// What is read off the plot saved with the authors' code, MNIST.
+struct ReadOff {
+    /// Place of the ridgeless curve's peak, `M/n`.
+    at: f64,
+    /// Its height.
+    peak: f64,
+    /// The ridgeless curve near `M/n = 1/2`.
+    half: f64,
+    /// The same at `M/n = 100`.
+    end: f64,
+    /// Lowest and highest of the kernel ridge curves.
+    kernel: (f64, f64),
+}
+
+const READ_OFF: ReadOff =
+    ReadOff { at: 1.0, peak: 0.80, half: 0.64, end: 0.26, kernel: (0.24, 0.27) };
 
 /// Mean and half-width of the 95 % interval over repeats.
 type Point = (f64, f64);
@@ -27,9 +45,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .caption("Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse. Horizontal line: the kernel that the features approach, without a ridge. Below M = n, dashed: that kernel with the ridge to which so few features amount in the mean over draws, Tr[K(K + λnI)⁻¹] = M; what lies above it is the variance of the draw.")
         .columns(2);
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
-        .caption("For each ridge: the largest mean test error from M = n/2 up, and where; the error at the last M; the error of the kernel itself. Intervals of 95 % over repeats. The paper prints no numbers; read off the plot saved with its code, the ridgeless curve on MNIST peaks at about 0.80 where M = n and ends at about 0.26.")
+        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge. The paper prints no numbers: on the right what is read off the plot saved with its code, where the third ridge is labelled 1 and is 1e-2.")
         .columns([Column::left("Dataset"), Column::right("Ridge")])
-        .columns(["Peak at M/n", "Peak error", "Error at the end", "Kernel", "Repeats"].map(Column::right));
+        .columns(["Peak at M/n", "Peak error", "Error at M = n/2", "Error at the end", "Kernel"].map(Column::right))
+        .columns(["Peak at", "Peak error", "at n/2", "at the end", "Kernel ridge"].map(|head| Column::right(head).under("read off the authors' plot")))
+        .columns([Column::right("Repeats")]);
     for cell in cells {
         let curves = curves(cell);
         if curves.is_empty() {
@@ -48,7 +68,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             let label =
                 if *lambda == 0.0 { "ridgeless".to_owned() } else { format!("ridge {lambda:e}") };
             panel = panel.series(Series::line(label, points).band(band));
-            if let Some(row) = peak(cell, *lambda, curve, repeats) {
+            if let Some(row) = line(cell, *lambda, curve, repeats) {
                 table = table.row(row);
             }
             if let (true, Some(kernel)) = (*lambda == 0.0, curve.get(&0)) {
@@ -67,11 +87,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             let label = "read off the authors' plot".to_owned();
             panel = panel.mark(Mark::Point {
                 x: 1.0,
-                y: READ_OFF.0,
+                y: READ_OFF.peak,
                 label: label.clone(),
                 color: None,
             });
-            panel = panel.mark(Mark::Point { x: 100.0, y: READ_OFF.1, label, color: None });
+            panel = panel.mark(Mark::Point { x: 100.0, y: READ_OFF.end, label, color: None });
         }
         figure = figure.panel(panel);
     }
@@ -90,7 +110,7 @@ fn means(cell: &StudyCell, name: &str) -> impl Iterator<Item = (u64, Point)> {
     }
     values.into_iter().filter_map(|(size, values)| {
         let summary = summarise(&values)?;
-        Some((size, (summary.mean, 1.96 * summary.standard_error())))
+        Some((size, (summary.mean, summary.half_width(0.95).unwrap_or(0.0))))
     })
 }
 
@@ -114,25 +134,79 @@ fn curves(cell: &StudyCell) -> Vec<(f64, BTreeMap<u64, Point>)> {
     curves
 }
 
-fn peak(
+/// A line of the table: ours, and what the saved plot shows.
+fn line(
     cell: &StudyCell,
     lambda: f64,
     curve: &BTreeMap<u64, Point>,
     repeats: usize,
 ) -> Option<Row> {
-    let upper = curve.iter().filter(|(m, _)| **m >= 50);
-    let (at, top) = upper.max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
     let (_, end) = curve.last_key_value()?;
     let kernel = curve.get(&0)?;
-    let shown =
-        |point: &Point| Cell::text(format!("{:.3} ± {:.3}", point.0, point.1)).sort(point.0);
+    let half = curve.range(1..).min_by_key(|(size, _)| size.abs_diff(ROWS / 2))?.1;
+    let shown = |point: &Point| {
+        let number = Cell::text(format!("{:.3}", point.0)).sort(point.0);
+        if repeats > 1 { number.detail(format!("± {:.3}", point.1)) } else { number }
+    };
+    let over_n = |size: u64| size as f64 / ROWS as f64;
+    let curves = Repeats::of([cell], &format!("error {lambda:e}"))?;
+    let (place, height) = match (curves.peak(), curves.intervals()) {
+        (None, _) => (Cell::text("no peak"), Cell::text("-")),
+        (Some(peak), None) => (Cell::number(over_n(peak.at), 2), Cell::number(peak.height, 3)),
+        (Some(peak), Some(found)) => (
+            Cell::number(over_n(peak.at), 2).detail(format!(
+                "{:.2} to {:.2}",
+                over_n(found.at.0),
+                over_n(found.at.1)
+            )),
+            Cell::number(peak.height, 3)
+                .detail(format!("{:.3} to {:.3}", found.height.0, found.height.1)),
+        ),
+    };
+    let theirs = cell.key().dataset == "mnist";
+    let read = |value: f64| {
+        let shown = theirs && lambda == 0.0;
+        if shown { Cell::number(value, 2) } else { Cell::text("-") }
+    };
     Some(Row::new([
         Cell::text(&cell.key().dataset),
         Cell::text(if lambda == 0.0 { "0".to_owned() } else { format!("{lambda:e}") }).sort(lambda),
-        Cell::number(*at as f64 / 100.0, 2),
-        shown(top),
+        place,
+        height,
+        shown(half),
         shown(end),
         shown(kernel),
+        read(READ_OFF.at),
+        read(READ_OFF.peak),
+        read(READ_OFF.half),
+        read(READ_OFF.end),
+        if theirs { beside_the_kernel(kernel.0) } else { Cell::text("-") },
         Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
     ]))
+}
+
+/// The range of the kernel ridge curves in the saved plot, and where ours lies.
+fn beside_the_kernel(ours: f64) -> Cell {
+    let (low, high) = READ_OFF.kernel;
+    let place = if ours < low {
+        format!("ours {:.3} below", low - ours)
+    } else if ours > high {
+        format!("ours {:.3} above", ours - high)
+    } else {
+        "ours inside".to_owned()
+    };
+    Cell::text(format!("{low:.2} to {high:.2}")).sort(low).detail(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_limit_is_held_against_the_plots() {
+        let said = |ours| beside_the_kernel(ours).detail.unwrap_or_default();
+        assert_eq!(said(0.247), "ours inside");
+        assert_eq!(said(0.309), "ours 0.039 above");
+        assert_eq!(said(0.2), "ours 0.040 below");
+    }
 }

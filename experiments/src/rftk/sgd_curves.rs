@@ -53,7 +53,7 @@ fn means(cell: &StudyCell, value: &str, batch: usize, relative: bool) -> Vec<At>
             // A mean over some of the repeats would jump where one of them ends.
             let summary = summarise(&values).filter(|_| values.len() == curves.len())?;
             let epoch = curves.first()?.get(look)?.epoch;
-            Some((epoch, summary.mean, 1.96 * summary.standard_error()))
+            Some((epoch, summary.mean, summary.half_width(0.95).unwrap_or(0.0)))
         })
         .collect()
 }

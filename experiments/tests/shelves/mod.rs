@@ -127,7 +127,8 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 9] = [
+const NUMBERS: [&str; 10] = [
+    "penalised-steps",
     "objective",
     "loss",
     "trace-norm",

@@ -23,7 +23,8 @@ const RANK_ROWS: usize = 1000;
 /// Facts of a fit: `loss` (mean over the last pass), `objective`, `trace-penalty`,
 /// `frobenius-squared` (`‖w‖²`), `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel
 /// matrix over `n`), `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows),
-/// `frequency-steps` and `batch-used`. A probe sees all of them but the last three.
+/// `frequency-steps`, `penalised-steps` (those in which the trace took part) and `batch-used`. A
+/// probe sees all of them but the last four.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureSgd {
     params: FeatureSgdParams,
@@ -84,6 +85,7 @@ impl FeatureSgd {
                     TraceForm::NormByRows => TracePenalty::NormByRows(params.beta),
                 },
                 every: params.trace_every.unwrap_or(every),
+                clock: params.trace_clock,
                 inputs: self.trace_inputs(sample, streams)?,
             });
         }
@@ -110,7 +112,9 @@ impl FeatureSgd {
             return Ok(Some(Arc::clone(inputs)));
         }
         let n = sample.rows();
-        Ok(self.params.trace_rows.filter(|&rows| rows < n).map(|rows| {
+        let share = |share: f64| ((share * n as f64).round() as usize).max(1);
+        let rows = self.params.trace_rows.or_else(|| self.params.trace_share.map(share));
+        Ok(rows.filter(|&rows| rows < n).map(|rows| {
             let mut rng = streams.rng("trace-rows");
             let chosen = index::sample(&mut rng, n, rows).into_vec();
             Arc::new(sample.inputs().select(Axis(0), &chosen))
@@ -132,6 +136,9 @@ impl FeatureSgd {
             read_out_deviation: params.read_out_std,
         };
         let outputs = sample.task().outputs();
+        // Before a number is drawn: frequencies, phases and read-out.
+        let numbers = params.features.saturating_mul(sample.features() + outputs + 1);
+        fitting.limits.reserve((numbers as u64).saturating_mul(size_of::<F>() as u64))?;
         let mut model = Model::<F>::draw(&start, sample.features(), outputs, &fitting.streams);
         model.scale = params.normalisation.scale(params.features);
         let trained = train(&plan, model, feed, fitting)?;
@@ -151,6 +158,9 @@ impl FeatureSgd {
             ("batch-used", plan.batch as f64),
         ] {
             facts.insert(name.to_owned(), value);
+        }
+        if plan.learn_frequencies {
+            facts.entry("penalised-steps".to_owned()).or_insert(0.0);
         }
         let convergence = Convergence::FixedSteps { steps: trained.steps };
         Ok(Outcome { predictor: trained.predictor, convergence, facts }.boxed())

@@ -1,6 +1,6 @@
 use super::{FeatureSgd, Normalisation, counted, not_negative, positive, refused};
 use crate::askl::Precision;
-use crate::{Sampling, Schedule};
+use crate::{Sampling, Schedule, TraceClock};
 use linfa::ParamGuard;
 use mercer_learning::{Estimator, LearningError, Loss, Task};
 use mercer_solvers::Optimiser;
@@ -51,8 +51,9 @@ pub enum TraceForm {
 ///
 /// The authors' code is `optimiser = "adam"`, `sampling = "shuffled"`, `read_out_std = 1`,
 /// `loss = "auto-cross-entropy"`, `every = 1`, `trace = "norm-by-rows"`, `trace_every = 100`,
-/// `epochs = 10`; its penalty is of the validation inputs, which no fit here is shown:
-/// `trace_rows` takes as many of the training inputs (or [`FeatureSgd::with_trace_inputs`] any).
+/// `trace_clock = "pass"`, `epochs = 10`; its penalty is of the validation inputs, which no fit here
+/// is shown: `trace_share = 0.25` takes as many of the training inputs where a fifth of all rows
+/// validates (or [`FeatureSgd::with_trace_inputs`] any).
 ///
 /// ```
 /// use linfa::prelude::*;
@@ -112,8 +113,12 @@ pub struct FeatureSgdParams {
     /// The trace takes part in steps that are multiples of this and of `every`; those of `every`
     /// if absent (`rftk` only).
     pub trace_every: Option<usize>,
+    /// From where those steps are counted (`rftk` only).
+    pub trace_clock: TraceClock,
     /// Training inputs, drawn by seed, whose features are penalised; all if absent (`rftk` only).
     pub trace_rows: Option<usize>,
+    /// The same as a share of the training inputs, above 0 and at most 1 (`rftk` only).
+    pub trace_share: Option<f64>,
     /// `η > 0`, rate of the frequencies; `γ` if absent (`rftk` only).
     pub frequency_rate: Option<f64>,
 }
@@ -142,7 +147,9 @@ impl Default for FeatureSgdParams {
             trace: TraceForm::Squared,
             every: 100,
             trace_every: None,
+            trace_clock: TraceClock::Run,
             trace_rows: None,
+            trace_share: None,
             frequency_rate: None,
         }
     }
@@ -169,6 +176,14 @@ impl FeatureSgdParams {
         counted("every", self.every)?;
         counted("trace_every", self.trace_every.unwrap_or(1))?;
         counted("trace_rows", self.trace_rows.unwrap_or(1))?;
+        if let Some(share) = self.trace_share {
+            if !(share > 0.0 && share <= 1.0) {
+                return Err(refused("trace_share", share, "above 0 and at most 1"));
+            }
+            if self.trace_rows.is_some() {
+                return Err(refused("trace_share", share, "absent where `trace_rows` is given"));
+            }
+        }
         positive("frequency_rate", self.frequency_rate.unwrap_or(1.0))
     }
 

@@ -5,8 +5,8 @@ use super::{
     RandomFeaturesParams, SgdKind, SgdLoss, TraceForm, columns_of,
 };
 use crate::askl::Precision;
-use crate::spectral::{DIVERGED, Feed, Model, Pace, Plan, Start, TracePenalty, train};
-use crate::{Phases, Sampling, Schedule};
+use crate::spectral::{DIVERGED, Feed, Model, Pace, Plan, Start, TracePenalty, Turn, train};
+use crate::{Phases, Sampling, Schedule, TraceClock};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_learning::conformance::{Conformance, distinct_names};
 use mercer_learning::{
@@ -349,6 +349,28 @@ fn contradictory_duplicates_get_their_mean() {
 }
 
 #[test]
+fn contradictory_duplicates_do_not_run_away_with_the_iterative_solver() {
+    let inputs = concatenate![Axis(0), wave(60, 2), wave(60, 2)];
+    let noise = |i: usize| (i as f64 * 2.399).sin();
+    let values = inputs.rows().into_iter().enumerate().map(|(i, x)| x.sum() + noise(i)).collect();
+    let sample = Sample::regression(inputs, values).unwrap();
+    let params = KernelRidgelessParams {
+        std: 2.0,
+        solver: KernelSolver::Iterative,
+        landmarks: 20,
+        ..KernelRidgelessParams::default()
+    };
+    let fitted = fit(&params.checked().unwrap(), &sample);
+    let Convergence::NotConverged { residual, .. } = fitted.convergence else {
+        panic!("{:?}", fitted.convergence);
+    };
+    assert!(residual < 1.0, "{residual}");
+    let largest = columns_of(sample.targets()).iter().fold(0f64, |most, y| most.max(y.abs()));
+    let scores = fitted.predictor.decision(sample.inputs());
+    assert!(scores.iter().all(|score| score.abs() < 10.0 * largest), "{scores}");
+}
+
+#[test]
 fn the_normalisation_changes_the_ridge_and_the_rate_and_nothing_else() {
     let sample = regression(25, 2);
     let with = |normalisation, params: RandomFeaturesParams| {
@@ -598,7 +620,8 @@ fn variants_mean_what_the_paper_and_the_code_say() {
     let trace = rftk.trace.clone().unwrap();
     assert_eq!((trace.penalty, trace.every), (TracePenalty::NormByRows(0.01), 100));
     assert_eq!(trace.inputs.unwrap().dim(), (16, 3));
-    assert!(rftk.trace_in(100).is_some() && rftk.trace_in(99).is_none());
+    let at = |step, of_pass| Turn { step, of_pass };
+    assert!(rftk.trace_in(at(100, 4)).is_some() && rftk.trace_in(at(99, 0)).is_none());
     assert!((0..100).all(|step| rftk.moves_frequencies(step)));
     let sgd = plan(FeatureSgdParams { kind: SgdKind::RfSgd, ..released }, &sample);
     assert!(!sgd.learn_frequencies && sgd.trace.is_none());
@@ -607,8 +630,62 @@ fn variants_mean_what_the_paper_and_the_code_say() {
 }
 
 #[test]
+fn the_code_penalises_once_a_pass_where_a_pass_is_short() {
+    // Batches a pass and passes as in Table 1: dna 50 and 10, wine 5 and 10; and a long pass.
+    for (rows, batch, every, of_run, of_pass) in
+        [(64, 32, 100, 0.0, 10.0), (200, 4, 100, 5.0, 10.0), (60, 2, 20, 15.0, 20.0)]
+    {
+        let sample = classes(rows);
+        let facts = |clock, beta| {
+            let params = FeatureSgdParams {
+                batch,
+                beta,
+                epochs: 10.0,
+                every: 1,
+                sampling: Sampling::Shuffled,
+                optimiser: Optimiser::Adam,
+                rate: 1e-3,
+                features: 10,
+                trace: TraceForm::NormByRows,
+                trace_every: Some(every),
+                trace_clock: clock,
+                trace_share: Some(0.25),
+                ..trained(SgdKind::Rftk)
+            };
+            fit(&params.checked().unwrap(), &sample).facts
+        };
+        for (clock, steps) in [(TraceClock::Run, of_run), (TraceClock::Pass, of_pass)] {
+            assert_relative_eq!(facts(clock, 1.0)["penalised-steps"], steps);
+            assert_relative_eq!(facts(clock, 0.0)["penalised-steps"], 0.0);
+        }
+        // What takes part is felt.
+        let (free, weak) = (facts(TraceClock::Pass, 0.0), facts(TraceClock::Pass, 1e3));
+        assert!(weak["feature-norm-squared"] < free["feature-norm-squared"]);
+    }
+}
+
+#[test]
+fn a_share_of_the_training_rows_is_as_many_as_validate() {
+    let sample = classes(64);
+    let rows = |share: f64| {
+        let params = FeatureSgdParams {
+            kind: SgdKind::Rftk,
+            trace_share: Some(share),
+            ..FeatureSgdParams::default()
+        };
+        plan(params, &sample).trace.unwrap().inputs.map(|inputs| inputs.nrows())
+    };
+    // 64 of 80 rows train, 16 validate.
+    assert_eq!((rows(0.25), rows(1e-9), rows(1.0)), (Some(16), Some(1), None));
+    let both =
+        FeatureSgdParams { trace_rows: Some(3), trace_share: Some(0.5), ..trained(SgdKind::Rftk) };
+    let error = both.checked().err().unwrap();
+    assert!(error.to_string().contains("trace_rows"), "{error}");
+}
+
+#[test]
 fn bad_settings_are_refused_by_name() {
-    let bad: [(&str, &str, serde_json::Value); 26] = [
+    let bad: [(&str, &str, serde_json::Value); 28] = [
         ("rf-ridge", "ridges", serde_json::json!([1e-3, 0.0])),
         ("kernel-ridgeless", "std", 0.0.into()),
         ("kernel-ridgeless", "std", 1e200.into()),
@@ -634,6 +711,8 @@ fn bad_settings_are_refused_by_name() {
         ("rftk", "every", 0.into()),
         ("rftk", "trace_every", 0.into()),
         ("rftk", "trace_rows", 0.into()),
+        ("rftk", "trace_share", 0.0.into()),
+        ("rftk", "trace_share", 1.5.into()),
         ("rftk", "epochs", (-1.0).into()),
     ];
     for (method, name, value) in bad {
@@ -645,6 +724,13 @@ fn bad_settings_are_refused_by_name() {
             matches!(error, LearningError::Setting { name: found, .. } if found == name),
             "{method}: {name} = {value}: {error}"
         );
+    }
+    // What cannot even be read is named as well.
+    for (name, value) in [("features", serde_json::json!(-3)), ("lambda", "nan".into())] {
+        let settings = Settings::new().with("std", 0.5).with(name, value);
+        let learner = find(METHODS, "rf-ridge").unwrap().learner(&settings, Task::Regression);
+        let error = learner.err().unwrap().to_string();
+        assert!(error.contains(&format!("`{name}` is ")), "{error}");
     }
     let settings = Settings::new().with("loss", "cross-entropy");
     let learner = find(METHODS, "rf-sgd").unwrap().learner(&settings, Task::Regression).unwrap();

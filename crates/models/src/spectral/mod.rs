@@ -22,8 +22,10 @@ mod train;
 pub(crate) use feed::Feed;
 pub use model::Phases;
 pub(crate) use model::{Model, Spectral, Start, restore};
-pub(crate) use plan::{DIVERGED, FeaturePenalty, Pace, Plan, ReadOutPenalty, Trace, TracePenalty};
-pub use plan::{Sampling, Schedule};
+pub(crate) use plan::{
+    DIVERGED, FeaturePenalty, Pace, Plan, ReadOutPenalty, Trace, TracePenalty, Turn,
+};
+pub use plan::{Sampling, Schedule, TraceClock};
 pub(crate) use train::train;
 
 /// The numbers that a spectral model can be trained in.

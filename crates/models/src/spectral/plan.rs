@@ -89,6 +89,26 @@ impl Pace {
     pub const TOGETHER: Self = Self { every: 1, rate: None };
 }
 
+/// From where the steps are counted in which a penalty of fixed inputs takes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceClock {
+    /// From 1 on through the whole run: steps `s, 2s, …`, as in Algorithm 1.
+    Run,
+    /// From 0 on in each pass over the rows: the first batch of a pass, and each `s`-th after it,
+    /// as in the authors' code. A pass shorter than `s` has one.
+    Pass,
+}
+
+/// Where a training run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// The step, from 1.
+    pub step: usize,
+    /// The batch of its pass, from 0.
+    pub of_pass: usize,
+}
+
 /// A penalty of the features of fixed inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Trace {
@@ -96,6 +116,8 @@ pub(crate) struct Trace {
     pub penalty: TracePenalty,
     /// It takes part in the frequencies' steps that are multiples of this, at least 1.
     pub every: usize,
+    /// From where those steps are counted.
+    pub clock: TraceClock,
     /// The inputs, one row a point; the training inputs if absent.
     pub inputs: Option<Arc<Array2<f64>>>,
 }
@@ -246,9 +268,12 @@ impl Plan {
     }
 
     /// The trace that takes part in a step.
-    pub fn trace_in(&self, step: usize) -> Option<&Trace> {
-        let due = |trace: &&Trace| step.is_multiple_of(trace.every);
-        self.trace.as_ref().filter(due).filter(|_| self.moves_frequencies(step))
+    pub fn trace_in(&self, turn: Turn) -> Option<&Trace> {
+        let due = |trace: &&Trace| match trace.clock {
+            TraceClock::Run => turn.step.is_multiple_of(trace.every),
+            TraceClock::Pass => turn.of_pass.is_multiple_of(trace.every),
+        };
+        self.trace.as_ref().filter(due).filter(|_| self.moves_frequencies(turn.step))
     }
 
     /// The read-out's step `t`.

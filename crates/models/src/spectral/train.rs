@@ -1,6 +1,6 @@
 use super::block::Block;
 use super::plan::{DIVERGED, Sampling};
-use super::{Feed, Model, Plan, Scalar, Spectral};
+use super::{Feed, Model, Plan, Scalar, Spectral, Turn};
 use mercer_learning::{Fitting, LearningError, Moment, Sample, Targets, Windows};
 use mercer_linalg::{Member, team};
 use mercer_solvers::{Shrinkage, Threshold};
@@ -173,6 +173,8 @@ struct Worker<'a, F> {
     removed: Array2<F>,
     /// A loss above this means divergence.
     ceiling: f64,
+    /// Steps in which the plan's trace took part.
+    penalised: usize,
 }
 
 impl<'a, F: Scalar> Worker<'a, F> {
@@ -192,6 +194,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             gram: vec![0.0; k * k],
             removed: Array2::zeros((k, k)),
             ceiling: plan.ceiling,
+            penalised: 0,
         }
     }
 
@@ -211,7 +214,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
         let drawn = |n: usize| if replacement { n.div_ceil(batch) * batch } else { n };
         let mut order: Vec<usize> = (0..drawn(n)).collect();
         let (mut cursor, mut window) = (order.len(), shared.windows);
-        let mut seen = 0;
+        let (mut seen, mut of_pass) = (0, 0);
         let (mut since_look, mut this_pass, mut last_pass) =
             (Mean::default(), Mean::default(), Mean::default());
         for step in 1..=shared.steps {
@@ -224,7 +227,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
                 }
                 if window == shared.windows {
                     last_pass = std::mem::take(&mut this_pass);
-                    window = 0;
+                    (window, of_pass) = (0, 0);
                 }
                 window += 1;
                 if replacement {
@@ -237,7 +240,8 @@ impl<'a, F: Scalar> Worker<'a, F> {
             let rows = &order[cursor..(cursor + batch).min(order.len())];
             cursor += rows.len();
             seen += rows.len();
-            let loss = self.step(step, rows, watch.as_mut())?;
+            let loss = self.step(Turn { step, of_pass }, rows, watch.as_mut())?;
+            of_pass += 1;
             since_look.add(loss, rows.len());
             this_pass.add(loss, rows.len());
             if shared.interval.is_some_and(|interval| step % interval == 0) {
@@ -255,6 +259,9 @@ impl<'a, F: Scalar> Worker<'a, F> {
                 numbers(shared.plan, &whole.model, loss.value(), watch.rows.view(), shared.rows);
             let decompositions = shared.decompositions.load(Ordering::Relaxed);
             numbers.insert("full-decompositions".to_owned(), decompositions as f64);
+            if shared.plan.trace.is_some() {
+                numbers.insert("penalised-steps".to_owned(), self.penalised as f64);
+            }
             numbers
         }))
     }
@@ -280,11 +287,11 @@ impl<'a, F: Scalar> Worker<'a, F> {
     /// One step on the given rows: two barriers with a threshold, one without. Returns the loss.
     fn step(
         &mut self,
-        step: usize,
+        turn: Turn,
         rows: &[usize],
         watch: Option<&mut Watch<'_, '_, '_>>,
     ) -> Result<f64, LearningError> {
-        let (shared, b) = (self.shared, rows.len());
+        let (shared, b, step) = (self.shared, rows.len(), turn.step);
         let plan = shared.plan;
         let window = shared.window.read().expect(UNPOISONED);
         for (mut to, &row) in self.batch.rows_mut().into_iter().zip(rows) {
@@ -352,7 +359,8 @@ impl<'a, F: Scalar> Worker<'a, F> {
             self.block.gram(gram.view_mut());
         }
         if plan.moves_frequencies(step) {
-            let trace = plan.trace_in(step).map(|trace| {
+            let trace = plan.trace_in(turn).map(|trace| {
+                self.penalised += 1;
                 let inputs = shared.trace_inputs.as_ref().unwrap_or(&window.inputs);
                 let mut norm = self.block.trace(inputs.view());
                 if trace.penalty.needs_norm() {
