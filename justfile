@@ -116,4 +116,4 @@ _mutants:
 
 # Throw damaged input at every parser for so many seconds each; ten minutes without a number.
 fuzz SECONDS="600":
-    cd crates/datasets/fuzz && for parser in svmlight number csv idx packed manifest parquet; do cargo run --release --quiet --target-dir ../../../target -- $parser --seconds {{SECONDS}} || exit 1; done
+    cd crates/datasets/fuzz && for parser in svmlight number csv idx packed manifest parquet rows model record study; do cargo run --release --quiet --target-dir ../../../target -- $parser --seconds {{SECONDS}} --table ../../../benches/fuzz.toml || exit 1; done

@@ -1,13 +1,15 @@
-//! `cargo run --release -- TARGET [--seconds 60] [--seed 1]`, on the stable toolchain.
+//! `cargo run --release -- TARGET [--seconds 600] [--seed 1] [--table FILE]`, on the stable toolchain.
 //!
 //! Each round takes a file from the pool, mutates it and hands it to a parser. A file whose outcome
 //! (the error without its numbers, or the success) is new joins the pool: a cheap stand-in for
 //! coverage. A panic, an answer that contradicts itself, or more than two seconds for one small
 //! file ends the run with exit code 1 and leaves the file in `findings/`; what is found becomes a
-//! unit test of the crate.
+//! unit test of the crate. With `--table` the run that found nothing replaces the target's section of
+//! that file.
 
 mod mutate;
 mod targets;
+mod upper;
 
 use mercer_learning::Streams;
 use rand::Rng;
@@ -25,15 +27,22 @@ fn main() -> ExitCode {
         at.and_then(|at| words.get(at + 1)?.parse().ok()).unwrap_or(default)
     };
     let Some(target) = words.first().and_then(|name| targets::find(name)) else {
-        eprintln!("usage: TARGET [--seconds N] [--seed N]; targets: {}", targets::names());
+        eprintln!(
+            "usage: TARGET [--seconds N] [--seed N] [--table FILE]; targets: {}",
+            targets::names()
+        );
         return ExitCode::from(2);
     };
+    if (target.seeds)().is_empty() {
+        eprintln!("{}: no file to begin with", target.name);
+        return ExitCode::from(2);
+    }
     // The parsers' own panics are counted, not printed.
     std::panic::set_hook(Box::new(|_| {}));
     let mut rng = Streams::root(option("--seed", 1)).rng(target.name);
     let mut pool = (target.seeds)();
     let mut outcomes = HashSet::new();
-    let end = Instant::now() + Duration::from_secs(option("--seconds", 60));
+    let end = Instant::now() + Duration::from_secs(option("--seconds", 600));
     let (mut rounds, mut slowest) = (0u64, Duration::ZERO);
     while Instant::now() < end {
         let mut bytes = pool[rng.gen_range(0..pool.len())].clone();
@@ -79,10 +88,42 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
+    let seconds = option("--seconds", 600);
+    let section = format!(
+        "[{}]\nseconds = {seconds}\nseed = {}\nfiles = {rounds}\noutcomes = {}\nslowest-ms = {}\n",
+        target.name,
+        option("--seed", 1),
+        outcomes.len(),
+        slowest.as_millis()
+    );
+    let table = words.iter().position(|word| word == "--table").and_then(|at| words.get(at + 1));
+    if let Some(path) = table
+        && let Err(error) = note(path, target.name, &section)
+    {
+        eprintln!("{path}: {error}");
+        return ExitCode::from(2);
+    }
     println!(
         "{}: {rounds} files, {} kinds of outcome, slowest {slowest:.1?}, nothing found",
         target.name,
         outcomes.len()
     );
     ExitCode::SUCCESS
+}
+
+/// Replaces the section of a target in the table, or adds it.
+fn note(path: &str, name: &str, section: &str) -> std::io::Result<()> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            "# What `just fuzz` tried last, by parser, without a finding. Written by it.\n"
+                .to_owned()
+        }
+        Err(error) => return Err(error),
+    };
+    let head = format!("[{name}]\n");
+    let others = text.split("\n\n").filter(|part| !part.starts_with(&head)).map(str::trim_end);
+    let mut parts: Vec<&str> = others.filter(|part| !part.is_empty()).collect();
+    parts.push(section.trim_end());
+    std::fs::write(path, parts.join("\n\n") + "\n")
 }

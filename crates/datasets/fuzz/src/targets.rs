@@ -1,3 +1,4 @@
+use crate::upper;
 use mercer_datasets::{
     Base, Catalogue, Column, CsvOptions, DataError, Limits, Manifest, Separator, Table, csv,
     decompress, idx, parquet, svmlight,
@@ -63,6 +64,34 @@ const TARGETS: &[Target] = &[
         seeds: manifest_seeds,
         words: NUMBERS,
         run: run_manifest,
+        may_abort: false,
+    },
+    Target {
+        name: "rows",
+        seeds: upper::row_seeds,
+        words: NUMBERS,
+        run: upper::run_rows,
+        may_abort: false,
+    },
+    Target {
+        name: "model",
+        seeds: upper::model_seeds,
+        words: NUMBERS,
+        run: upper::run_model,
+        may_abort: false,
+    },
+    Target {
+        name: "record",
+        seeds: upper::record_seeds,
+        words: NUMBERS,
+        run: upper::run_record,
+        may_abort: false,
+    },
+    Target {
+        name: "study",
+        seeds: upper::study_seeds,
+        words: NUMBERS,
+        run: upper::run_study,
         may_abort: false,
     },
 ];

@@ -1,0 +1,206 @@
+//! The formats above the datasets: a user's own rows, model files, records, studies.
+
+use mercer_baselines::BASELINES;
+use mercer_datasets::{Limits, Row, RowFile, RowFormat, SchemaOptions};
+use mercer_harness::Spec;
+use mercer_records::{Record, sha256_hex};
+use mercer_workbench::{Choices, Model, Table, fit};
+use ndarray::Array2;
+use safetensors::SafeTensors;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+const TOYS: &str = "x,colour,kind\n-1,red,a\n-2,blue,a\n1,red,b\n2,blue,b\n";
+
+pub fn row_seeds() -> Vec<Vec<u8>> {
+    vec![
+        TOYS.into(),
+        b"\xef\xbb\xbfa,b,\"c d\"\r\n1,,\"x\"\"y\"\r\n2,NA,\"two\nlines\"\r\n".to_vec(),
+        b"1;2,5;a\n3;4,5;b\n".to_vec(),
+        b"1\t2\ta\n\n3\t4\tb".to_vec(),
+    ]
+}
+
+type Rows = Vec<Vec<String>>;
+
+fn rows_of(bytes: &[u8]) -> Result<Rows, String> {
+    let text = |error: mercer_datasets::DataError| error.to_string();
+    let file = RowFile::spooled(bytes, "f", Some(RowFormat::Text(b','))).map_err(text)?;
+    let mut rows = file.rows().map_err(text)?;
+    let mut found = Vec::new();
+    while let Some((_, row)) = rows.next().map_err(text)? {
+        let Row::Fields(fields) = row else { return Err("a sparse row of text".to_owned()) };
+        found.push((0..fields.len()).map(|at| fields.field(at).text()).collect());
+    }
+    Ok(found)
+}
+
+/// Rows are of one width, and the same after they were written with every field in quotes (RFC 4180);
+/// a table of them holds as many numbers as it says.
+pub fn run_rows(bytes: &[u8]) -> Result<String, String> {
+    let said = match rows_of(bytes) {
+        Err(error) => error,
+        Ok(rows) => {
+            let width = rows.first().map_or(0, Vec::len);
+            if rows.iter().any(|row| row.len() != width) {
+                return Err("rows of several widths".to_owned());
+            }
+            let quoted = |field: &String| format!("\"{}\"", field.replace('"', "\"\""));
+            let lines: Vec<String> = rows
+                .iter()
+                .map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n")
+                .collect();
+            match rows_of(lines.concat().as_bytes()) {
+                Ok(again) if again == rows => {}
+                other => return Err(format!("{rows:?} came back as {other:?}")),
+            }
+            format!("rows {} {}", "r".repeat(rows.len().min(8)), "c".repeat(width.min(8)))
+        }
+    };
+    let limits = Limits { bytes: 1 << 20, features: 1 << 12, cells: 1 << 18 };
+    let options = SchemaOptions { limits, ..SchemaOptions::default() };
+    let table = RowFile::spooled(bytes, "f", None)
+        .map_err(|error| error.to_string())
+        .and_then(|file| Table::read(&file, &options).map_err(|error| error.to_string()));
+    Ok(match table {
+        Ok(table) if table.rows() == 0 => return Err("a table without rows".to_owned()),
+        Ok(table) => {
+            format!("{said}, a table of {} columns", "c".repeat(table.schema.width().min(8)))
+        }
+        Err(error) => format!("{said}, {error}"),
+    })
+}
+
+fn model(method: &str) -> Option<Vec<u8>> {
+    let file = RowFile::spooled(TOYS.as_bytes(), "toys", None).ok()?;
+    let table = Table::read(&file, &SchemaOptions::default()).ok()?;
+    fit(BASELINES, method, &table, &file, &Choices::plain()).ok()?.to_bytes().ok()
+}
+
+pub fn model_seeds() -> Vec<Vec<u8>> {
+    ["kernel-ridge", "majority", "gaussian-svm"].into_iter().filter_map(model).collect()
+}
+
+/// The file with the check sum that its header and arrays ask for: damage beyond the check sum, as a
+/// program that writes such files wrongly would make it.
+fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).ok()?;
+    let tensors = SafeTensors::deserialize(bytes).ok()?;
+    let text = metadata.metadata().as_ref()?.get("mercer")?;
+    let header = text.split_once('\n').map_or(text.as_str(), |(header, _)| header);
+    let views: BTreeMap<String, _> = tensors.tensors().into_iter().collect();
+    let mut summed = Vec::new();
+    let mut part = |bytes: &[u8]| {
+        summed.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        summed.extend_from_slice(bytes);
+    };
+    part(header.as_bytes());
+    for (name, view) in &views {
+        part(name.as_bytes());
+        part(format!("{:?}", view.shape()).as_bytes());
+        part(view.data());
+    }
+    let text = format!("{header}\n{}", sha256_hex(&summed));
+    let metadata = HashMap::from([("mercer".to_owned(), text)]);
+    safetensors::serialize(views, Some(metadata)).ok()
+}
+
+/// A model that is read is written and read back as the same bytes, and predicts or refuses.
+pub fn run_model(bytes: &[u8]) -> Result<String, String> {
+    let read = |bytes: &[u8]| {
+        Model::from_bytes(bytes, Path::new("m"), BASELINES).map_err(|error| error.to_string())
+    };
+    let as_is = read(bytes).map_or_else(|error| error, |_| "sound".to_owned());
+    let Some(mended) = mended(bytes) else { return Ok(as_is) };
+    let model = match read(&mended) {
+        Ok(model) => model,
+        Err(error) => return Ok(format!("{as_is}; mended: {error}")),
+    };
+    let written = model.to_bytes().map_err(|error| format!("cannot be written: {error}"))?;
+    let again = read(&written).map_err(|error| format!("cannot be read back: {error}"))?;
+    if again.to_bytes().ok().as_ref() != Some(&written) {
+        return Err("written twice it differs".to_owned());
+    }
+    let width = model.header.schema.width();
+    if width > 1 << 12 {
+        return Ok(format!("{as_is}; mended: a wide model"));
+    }
+    let rows = Array2::from_elem((2, width), 0.5);
+    let predicted = model.predict(rows, "f", &[1, 2], 1);
+    Ok(format!(
+        "{as_is}; mended: predicts {}",
+        predicted.map_or_else(|e| e.to_string(), |_| "rows".to_owned())
+    ))
+}
+
+pub fn record_seeds() -> Vec<Vec<u8>> {
+    let result = serde_json::json!({
+        "status": "done", "metrics": { "accuracy": 0.75 }, "facts": { "steps": 12.0 },
+        "convergence": { "reason": "tolerance" }, "settings": { "std": 0.5, "loss": "squared" },
+        "tuning": { "chosen": { "std": 0.5 }, "history": [{ "settings": { "std": 0.5 }, "effort": 1.0, "score": 0.5 }] },
+        "curve": [{ "step": 3, "epoch": 0.5, "values": { "loss": 1e-3 } }],
+        "predicted": { "classes": [0, 1, 2] }, "wrong": [1], "rows": [120, 30],
+    });
+    let record = serde_json::json!({
+        "key": {
+            "schema": 1, "artefact": "a/b", "variant": "given", "dataset": "iris", "fingerprint": "00",
+            "method": "kernel-ridge", "revision": 1, "settings": { "std": 1.0 }, "tuning": null,
+            "protocol": { "split": { "kind": "random", "train": 0.8 } }, "repeat": 0, "seed": 3,
+            "limits": { "seconds": 60.0 },
+        },
+        "result_sha256": sha256_hex(result.to_string().as_bytes()), "result": result,
+        "run": {
+            "seconds": { "fit": 0.25 }, "processor_seconds": { "fit": 0.2 }, "peak_bytes": 4096,
+            "yardstick_seconds": 0.005, "host": "h", "version": "0.1.0", "code": "c", "finished": 1,
+        },
+    });
+    vec![record.to_string().into_bytes()]
+}
+
+/// A record with the check sum that its result asks for, where it has the form of one.
+fn summed(text: &str) -> Option<String> {
+    let mut record: Value = serde_json::from_str(text).ok()?;
+    let sum = sha256_hex(record.get("result")?.to_string().as_bytes());
+    *record.get_mut("result_sha256")? = sum.into();
+    Some(record.to_string())
+}
+
+/// A record that is read is the same after it was written and read again.
+pub fn run_record(bytes: &[u8]) -> Result<String, String> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok("no text".to_owned()) };
+    let read = |text: &str| Record::parse(text, Path::new("r")).map_err(|error| error.to_string());
+    let mut said = String::new();
+    for text in std::iter::once(text.to_owned()).chain(summed(text)) {
+        match read(&text) {
+            Err(error) => said += &error,
+            Ok(record) => {
+                let written = serde_json::to_string(&record).map_err(|error| error.to_string())?;
+                let again = read(&written)?;
+                if again != record || again.key.digest() != record.key.digest() {
+                    return Err("it changed on its way through a file".to_owned());
+                }
+                said += "record";
+            }
+        }
+    }
+    Ok(said)
+}
+
+pub fn study_seeds() -> Vec<Vec<u8>> {
+    let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../experiments/specs");
+    ["askl-table2.toml", "rftk-table1.toml", "hyper-figure3.toml", "mce-table1.toml"]
+        .into_iter()
+        .filter_map(|name| std::fs::read(studies.join(name)).ok())
+        .collect()
+}
+
+/// A study is read the same every time, or refused with its file named.
+pub fn run_study(bytes: &[u8]) -> Result<String, String> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok("no text".to_owned()) };
+    match Spec::parse(text, Path::new("study.toml")) {
+        Ok(spec) => Ok(format!("study of {}", "d".repeat(spec.datasets.len().min(8)))),
+        Err(error) if error.to_string().contains("study.toml") => Ok(error.to_string()),
+        Err(error) => Err(format!("names no file: {error}")),
+    }
+}
