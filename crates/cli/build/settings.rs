@@ -14,7 +14,8 @@ pub fn write(crates: &Path, into: &Path) {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         for item in items(&text) {
-            if item.fields.is_empty() || !item.attributes.contains("Deserialize") {
+            let asked = item.is_enum || item.name.ends_with("Params");
+            if !asked || item.fields.is_empty() || !item.attributes.contains("Deserialize") {
                 continue;
             }
             let (table, kind) =
@@ -122,8 +123,8 @@ fn defaults(text: &str, name: &str) -> Vec<(String, String)> {
         return Vec::new();
     };
     let body = body.split("\n}\n").next().unwrap_or_default();
-    let Some((_, body)) = body.split_once("Self {") else { return Vec::new() };
-    // What `fn default` computes first, by name.
+    // The last: the first is what the function returns.
+    let Some((before, body)) = body.rsplit_once("Self {") else { return Vec::new() };
     let mut values = Vec::new();
     let (mut depth, mut start) = (0i32, 0);
     for (at, letter) in body.char_indices() {
@@ -148,8 +149,15 @@ fn defaults(text: &str, name: &str) -> Vec<(String, String)> {
     values
         .into_iter()
         .filter_map(|value| {
-            let (name, value) = value.trim().split_once(": ")?;
-            let value = value.trim();
+            let (name, value) = match value.trim().split_once(": ") {
+                Some((name, value)) => (name, value.trim()),
+                // A value that was computed before, under the name of the field.
+                None => {
+                    let name = value.trim();
+                    let (_, rest) = before.split_once(&format!("let {name} = "))?;
+                    (name, rest.split(';').next()?)
+                }
+            };
             let value = constant(value).unwrap_or_else(|| value.to_owned());
             Some((name.to_owned(), plain(&value)))
         })
@@ -163,7 +171,15 @@ fn plain(value: &str) -> String {
     match value {
         "None" => "none".to_owned(),
         "Vec::new()" => "[]".to_owned(),
+        // A constant or a value of elsewhere: not said in a word.
+        word if word.len() > 1
+            && word.chars().all(|letter| letter.is_uppercase() || letter == '_') =>
+        {
+            String::new()
+        }
+        word if word.starts_with(char::is_lowercase) && word.contains(['.', '!']) => String::new(),
         word if word.chars().next().is_some_and(char::is_uppercase) => {
+            let word = word.split([' ', '(', '{']).next().unwrap_or(word);
             kebab(word.rsplit("::").next().unwrap_or(word))
         }
         number => number.replace('_', ""),

@@ -34,6 +34,9 @@ include!(concat!(env!("OUT_DIR"), "/settings.rs"));
 /// Data of this shape has the defaults that are shown.
 const SHAPE: Shape = Shape { rows: 1000, features: 10, task: Task::Classification { classes: 2 } };
 
+/// Where the sources do not say it in a word.
+const UNKNOWN: &str = "see its documentation";
+
 /// One setting of a method.
 pub(crate) struct Setting {
     pub name: String,
@@ -59,7 +62,7 @@ pub(crate) fn settings(method: &Method) -> Vec<Setting> {
             (Some(Value::Number(number)), _) if number.is_f64() => short(number.as_f64()),
             (Some(value), _) => value.to_string(),
             (None, Some(entry)) if !entry.default.is_empty() => entry.default.to_owned(),
-            (None, _) => "none".to_owned(),
+            (None, _) => UNKNOWN.to_owned(),
         };
         let allowed = entry.map_or_else(String::new, |entry| allowed(entry.kind));
         let meaning = entry.map_or("", |entry| entry.meaning).replace('`', "");
@@ -229,6 +232,13 @@ mod tests {
             }
         }
         assert!(count > 150, "{count} settings");
+        // Those that a method does not list are in its type's: written, named, or computed before.
+        let methods = registry();
+        let machine = settings(find(&methods, "gaussian-svm").unwrap());
+        let of = |name: &str| machine.iter().find(|s| s.name == name).unwrap().default.clone();
+        assert_eq!(of("epsilon"), "0.1");
+        assert_eq!(of("tolerance"), "1e-3");
+        assert_eq!(of("multiclass"), "one-versus-one");
     }
 
     #[test]
