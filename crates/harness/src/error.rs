@@ -76,8 +76,10 @@ impl From<DataError> for HarnessError {
 impl HarnessError {
     /// A name of a study that does not exist, with the one that may have been meant.
     pub(crate) fn unknown(kind: &'static str, name: &str, known: &[&str], artefact: &str) -> Self {
-        let near =
-            nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        // A slip, or a word that goes on where a name ends.
+        let begins = || known.iter().copied().find(|known| name.starts_with(*known));
+        let near = nearest(name, known).or_else(begins);
+        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         let hint = format!("{near}; {artefact} has {}", known.join(", "));
         Self::Unknown { kind, name: name.to_owned(), hint }
     }
