@@ -149,14 +149,13 @@ fn defaults(text: &str, name: &str) -> Vec<(String, String)> {
     values
         .into_iter()
         .filter_map(|value| {
-            let (name, value) = match value.trim().split_once(": ") {
-                Some((name, value)) => (name, value.trim()),
+            let (name, value) = if let Some((name, value)) = value.trim().split_once(": ") {
+                (name, value.trim())
+            } else {
                 // A value that was computed before, under the name of the field.
-                None => {
-                    let name = value.trim();
-                    let (_, rest) = before.split_once(&format!("let {name} = "))?;
-                    (name, rest.split(';').next()?)
-                }
+                let name = value.trim();
+                let (_, rest) = before.split_once(&format!("let {name} = "))?;
+                (name, rest.split(';').next()?)
             };
             let value = constant(value).unwrap_or_else(|| value.to_owned());
             Some((name.to_owned(), plain(&value)))

@@ -46,6 +46,32 @@ fn measured() -> f64 {
     (0..SAMPLES).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
 
+/// Bytes that this process may still allocate: what the system calls available, with free swap, or what
+/// its limits of address space and of its control group leave, whichever is least. `None` where the
+/// system does not say.
+pub fn free_memory() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let machine = read("/proc/meminfo").and_then(|text| {
+        let kilobytes = |name: &str| -> Option<u64> {
+            let line = text.lines().find(|line| line.starts_with(name))?;
+            line.split_whitespace().nth(1)?.parse().ok()
+        };
+        Some(1024 * (kilobytes("MemAvailable:")? + kilobytes("SwapFree:").unwrap_or(0)))
+    });
+    let address_space = read("/proc/self/limits").and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("Max address space"))?;
+        let limit: u64 = line.split_whitespace().nth(3)?.parse().ok()?;
+        let used: u64 = read("/proc/self/statm")?.split_whitespace().next()?.parse().ok()?;
+        Some(limit.saturating_sub(4096 * used))
+    });
+    let group = read("/sys/fs/cgroup/memory.max").and_then(|text| {
+        let limit: u64 = text.trim().parse().ok()?;
+        let used: u64 = read("/sys/fs/cgroup/memory.current")?.trim().parse().ok()?;
+        Some(limit.saturating_sub(used))
+    });
+    [machine, address_space, group].into_iter().flatten().min()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,30 +101,4 @@ mod tests {
         });
         assert!(loaded > 0.0 && loaded < 3.0 * alone, "{alone} s alone, {loaded} s under load");
     }
-}
-
-/// Bytes that this process may still allocate: what the system calls available, with free swap, or what
-/// its limits of address space and of its control group leave, whichever is least. `None` where the
-/// system does not say.
-pub fn free_memory() -> Option<u64> {
-    let read = |path: &str| std::fs::read_to_string(path).ok();
-    let machine = read("/proc/meminfo").and_then(|text| {
-        let kilobytes = |name: &str| -> Option<u64> {
-            let line = text.lines().find(|line| line.starts_with(name))?;
-            line.split_whitespace().nth(1)?.parse().ok()
-        };
-        Some(1024 * (kilobytes("MemAvailable:")? + kilobytes("SwapFree:").unwrap_or(0)))
-    });
-    let address_space = read("/proc/self/limits").and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("Max address space"))?;
-        let limit: u64 = line.split_whitespace().nth(3)?.parse().ok()?;
-        let used: u64 = read("/proc/self/statm")?.split_whitespace().next()?.parse().ok()?;
-        Some(limit.saturating_sub(4096 * used))
-    });
-    let group = read("/sys/fs/cgroup/memory.max").and_then(|text| {
-        let limit: u64 = text.trim().parse().ok()?;
-        let used: u64 = read("/sys/fs/cgroup/memory.current")?.trim().parse().ok()?;
-        Some(limit.saturating_sub(used))
-    });
-    [machine, address_space, group].into_iter().flatten().min()
 }
