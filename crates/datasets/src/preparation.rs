@@ -421,7 +421,9 @@ mod tests {
     fn numbers_that_overflow_are_refused_by_column_and_not_flattened() {
         let finished = |text: &str, scaling| {
             let file = RowFile::spooled(text.as_bytes(), "f", None).unwrap();
-            let (schema, _) = survey(&file, &SchemaOptions::default()).unwrap();
+            let kind = Some(crate::Kind::Regression);
+            let options = SchemaOptions { kind, ..SchemaOptions::default() };
+            let (schema, _) = survey(&file, &options).unwrap();
             let mut preparing = Preparing::new(&schema, scaling, None);
             let mut reading = schema.read(&file).unwrap();
             while let Some(row) = reading.next(true).unwrap() {
