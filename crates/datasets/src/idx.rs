@@ -32,6 +32,11 @@ impl Kind {
     }
 }
 
+/// The product, or the largest number: a later dimension of 0 makes 0 of either.
+fn product(dimensions: &[usize]) -> usize {
+    dimensions.iter().fold(1, |product: usize, &size| product.saturating_mul(size))
+}
+
 impl<'a> Idx<'a> {
     /// Reads the header and checks that exactly the promised data follows.
     ///
@@ -63,7 +68,7 @@ impl<'a> Idx<'a> {
             .iter()
             .map(|&size| u32::from_be_bytes(size) as usize)
             .collect();
-        let features = dimensions[1..].iter().fold(1usize, |product, &d| product.saturating_mul(d));
+        let features = product(&dimensions[1..]);
         limits.check(file, dimensions[0], features)?;
         let expected = dimensions[0] * features * kind.size();
         if data.len() != expected {
@@ -82,7 +87,7 @@ impl<'a> Idx<'a> {
 
     /// Columns: the product of the other dimensions; 1 for a plain list.
     pub fn features(&self) -> usize {
-        self.dimensions[1..].iter().product()
+        product(&self.dimensions[1..])
     }
 
     /// Appends the numbers, row by row.
@@ -139,6 +144,16 @@ mod tests {
     use super::*;
     use ndarray::array;
     use proptest::prelude::*;
+
+    /// Found by fuzzing: the product of the other dimensions overflowed before it met the 0.
+    #[test]
+    fn huge_dimensions_before_an_empty_one_do_not_overflow() {
+        let sizes = [1u32, 0x0200_0000, 0x0200_0000, 0x0101_0203, 0x0200_0000, 0];
+        let mut bytes = vec![0, 0, 0x0e, 6];
+        bytes.extend(sizes.iter().flat_map(|size| size.to_be_bytes()));
+        let idx = Idx::parse(&bytes, "f", &Limits::default()).unwrap();
+        assert_eq!((idx.rows(), idx.features()), (1, 0));
+    }
 
     #[test]
     fn every_kind_of_number_is_read() {
