@@ -8,7 +8,7 @@ use mercer_render::{Cell, Column, Kind, Row, Table};
 /// What a reader of the tables must know.
 pub(crate) fn rules() -> String {
     format!(
-        "Each claim of the papers, and ours, is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %; single rows follow the corrected test. That a method is among the best holds if it is best on more than half of the datasets and never significantly worse, with at least {ENOUGH} repeats; it does not hold if it is significantly worse on more than a quarter. `Not tuned`: the variant tunes its methods, but some of the cells behind the answer ran with given settings (a profile that does not tune); it then says nothing about tuned methods."
+        "Each claim of the papers, and ours, is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains says so at 5 %; single rows follow the corrected test. That a method is best or not significantly worse than the best holds if it is best on more than half of the datasets and significantly worse on none; that it is ahead on almost all of them, if it is best on four of five and never significantly worse than the best, with at least {ENOUGH} repeats; it does not hold if it is best on no more than half, or significantly worse on more than a quarter. `Not tuned`: the variant tunes its methods, but some of the cells behind the answer ran with given settings (a profile that does not tune); it then says nothing about tuned methods."
     )
 }
 

@@ -87,8 +87,8 @@ pub enum Check {
         /// The number that should fall as accuracy rises.
         value: String,
     },
-    /// `method` is ahead on almost all datasets: best on four of five of them, significantly worse than
-    /// the best on none.
+    /// `method` is best or not significantly worse than the best: best on more than half of the
+    /// datasets, significantly worse on none. With `almost_all`, best on four of five of them.
     NeverWorse {
         /// The study.
         study: String,
@@ -96,6 +96,9 @@ pub enum Check {
         method: String,
         /// The methods of the row.
         methods: Vec<String>,
+        /// Whether it must be ahead on almost all datasets, not merely level.
+        #[serde(default)]
+        almost_all: bool,
     },
     /// `steadier` has the smaller deviation over repeats: Wilcoxon signed rank over the logarithms
     /// of the ratios.
@@ -389,7 +392,9 @@ impl Check {
             Self::GoesWith { dataset, methods, value, .. } => {
                 Ok(looks::goes_with(cells, dataset, methods, value))
             }
-            Self::NeverWorse { method, methods, .. } => scores::never_worse(cells, method, methods),
+            Self::NeverWorse { method, methods, almost_all, .. } => {
+                scores::never_worse(cells, method, methods, *almost_all)
+            }
             Self::Steadier { steadier, shakier, .. } => {
                 let deviation = |cell: &StudyCell| {
                     cell.score().filter(|score| score.repeats > 1).map(|score| score.std)

@@ -276,7 +276,7 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         Check::GoesWith { study, dataset, methods, .. } => {
             (study, methods.iter().collect(), vec![dataset])
         }
-        Check::NeverWorse { study, method, methods } => {
+        Check::NeverWorse { study, method, methods, .. } => {
             (study, std::iter::once(method).chain(methods).collect(), Vec::new())
         }
         Check::Steadier { study, steadier, shakier } => {

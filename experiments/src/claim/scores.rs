@@ -254,6 +254,7 @@ pub(super) fn never_worse(
     cells: &[&StudyCell],
     method: &str,
     methods: &[String],
+    almost_all: bool,
 ) -> Result<(Holds, String), ExperimentError> {
     let (mut rows, mut best, mut level, mut worse) = (0, 0, 0, Vec::new());
     let mut fewest = usize::MAX;
@@ -285,7 +286,7 @@ pub(super) fn never_worse(
     if rows == 0 {
         return Ok((Holds::NotRun, "no records".to_owned()));
     }
-    let holds = almost_all(rows, best, worse.len(), fewest);
+    let holds = standing(rows, best, worse.len(), fewest, almost_all);
     let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
     let numbers = format!(
         "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
@@ -295,17 +296,21 @@ pub(super) fn never_worse(
 }
 
 /// Whether a method that is best on `best` of `rows` datasets, and significantly worse than the best on
-/// `worse`, is ahead "on almost all": best on four of five, and worse nowhere. Best on no more than
-/// half, or worse on more than a quarter, contradicts it.
-fn almost_all(rows: usize, best: usize, worse: usize, fewest: usize) -> Holds {
+/// `worse`, is never worse: best on more than half, and worse nowhere; or ahead on almost all: best
+/// on four of five. Worse on more than a quarter contradicts both, best on no more than half the
+/// second.
+fn standing(rows: usize, best: usize, worse: usize, fewest: usize, almost_all: bool) -> Holds {
     if worse * 4 > rows {
-        Holds::No
-    } else if fewest < ENOUGH {
+        return Holds::No;
+    }
+    if fewest < ENOUGH {
         // "Not significantly worse" is cheap with few repeats: it then shows nothing.
-        Holds::Undecided
-    } else if best * 2 <= rows {
+        return Holds::Undecided;
+    }
+    let enough = if almost_all { best * 5 >= rows * 4 } else { best * 2 > rows };
+    if almost_all && best * 2 <= rows {
         Holds::No
-    } else if worse == 0 && best * 5 >= rows * 4 {
+    } else if enough && worse == 0 {
         Holds::Yes
     } else {
         Holds::Undecided
@@ -318,13 +323,19 @@ mod tests {
 
     #[test]
     fn almost_all_is_more_than_half() {
-        assert_eq!(almost_all(11, 9, 0, 10), Holds::Yes);
-        assert_eq!(almost_all(11, 8, 0, 10), Holds::Undecided);
-        assert_eq!(almost_all(11, 9, 1, 10), Holds::Undecided);
-        assert_eq!(almost_all(11, 6, 0, 10), Holds::Undecided);
-        assert_eq!(almost_all(11, 5, 0, 10), Holds::No);
-        assert_eq!(almost_all(11, 9, 0, 3), Holds::Undecided);
-        assert_eq!(almost_all(11, 9, 3, 3), Holds::No);
+        let ahead = |best, worse, fewest| standing(11, best, worse, fewest, true);
+        assert_eq!(ahead(9, 0, 10), Holds::Yes);
+        assert_eq!(ahead(8, 0, 10), Holds::Undecided);
+        assert_eq!(ahead(9, 1, 10), Holds::Undecided);
+        assert_eq!(ahead(6, 0, 10), Holds::Undecided);
+        assert_eq!(ahead(5, 0, 10), Holds::No);
+        assert_eq!(ahead(9, 0, 3), Holds::Undecided);
+        assert_eq!(ahead(9, 3, 3), Holds::No);
+        let level = |best, worse| standing(11, best, worse, 10, false);
+        assert_eq!(level(6, 0), Holds::Yes);
+        assert_eq!(level(5, 0), Holds::Undecided);
+        assert_eq!(level(6, 1), Holds::Undecided);
+        assert_eq!(level(6, 3), Holds::No);
     }
 
     #[test]
