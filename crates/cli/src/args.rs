@@ -60,17 +60,20 @@ pub(crate) enum Command {
 pub(crate) struct BoundArgs {
     /// Which bound; lists them all without one, and its inputs without inputs.
     pub name: Option<String>,
-    /// Inputs, such as rows=4000 or --rows 4000; they override those of --model and --from.
-    #[arg(value_name = "NAME=NUMBER")]
+    /// Inputs, such as rows=4000 or --rows 4000; they override those of --model and --from. Lists and
+    /// tables as JSON (gram=[[1,0],[0,1]]) or from a CSV or JSON file of numbers (gram=@FILE).
+    #[arg(value_name = "NAME=VALUE")]
     pub inputs: Vec<String>,
-    /// Take what a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps.
+    /// Take what a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps,
+    /// frequencies.
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
-    /// Measure rows, trace and loss on these rows with the model, in place of what it knows: its
+    /// Measure rows, trace, loss, kernel matrix, eigenvalues and points on these rows with the model, in
+    /// place of what it knows: its
     /// training rows, or others. CSV, TSV, svmlight or Parquet with the columns of the model.
     #[arg(long, value_name = "FILE", requires = "model")]
     pub data: Option<PathBuf>,
-    /// Take inputs from a JSON object of numbers; - is standard input.
+    /// Take inputs from a JSON object of numbers, lists and tables; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// JSON instead of text.

@@ -241,6 +241,35 @@ impl Sections {
         self.points.points.view()
     }
 
+    /// `k(x, z)` between all rows of `inputs` (`m × d`), of the same kernel around the same centre:
+    /// `m × m`.
+    ///
+    /// ```
+    /// use mercer_kernels::Kernel;
+    /// use ndarray::array;
+    /// let kernel = Kernel::Polynomial { degree: 2, offset: 1.0 };
+    /// let sections = kernel.sections(array![[1.0], [2.0]].view());
+    /// assert_eq!(sections.gram(array![[1.0], [3.0]].view()), array![[4.0, 16.0], [16.0, 100.0]]);
+    /// assert_eq!(sections.mean_diagonal(array![[1.0], [3.0]].view()), Some(52.0));
+    /// ```
+    pub fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        match &self.centre {
+            Some(centre) => self.kernel.gram((&inputs - centre).view()),
+            None => self.kernel.gram(inputs),
+        }
+    }
+
+    /// Mean `k(x, x)` over the rows of `inputs`; none of no rows.
+    pub fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        let kernel = self.kernel;
+        let own = |x: ArrayView1<'_, f64>| kernel.of(x, x);
+        let sum: f64 = match &self.centre {
+            Some(centre) => inputs.rows().into_iter().map(|x| own((&x - centre).view())).sum(),
+            None => inputs.rows().into_iter().map(own).sum(),
+        };
+        (inputs.nrows() > 0).then(|| sum / inputs.nrows() as f64)
+    }
+
     /// Number of functions `n`.
     pub fn len(&self) -> usize {
         self.points.points.nrows()

@@ -54,6 +54,18 @@ pub trait Predictor: Send + Sync {
         None
     }
 
+    /// `k(x, z)` between all rows of `inputs` (`n × n`), of the kernel whose diagonal
+    /// [`Predictor::mean_diagonal`] averages, where the method has one and forms its matrix.
+    fn gram(&self, _inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        None
+    }
+
+    /// `Ω` and `Ω'` (`d × D` each, in 1/input unit) of the spectral kernel that was fitted, one and
+    /// the same where it is stationary.
+    fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
+        None
+    }
+
     /// Predicted classes (the largest score, ties to the smaller index) or values.
     ///
     /// # Errors
@@ -94,6 +106,12 @@ impl Predictor for Box<dyn Predictor> {
     }
     fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
         (**self).mean_diagonal(inputs)
+    }
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        (**self).gram(inputs)
+    }
+    fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
+        (**self).frequencies()
     }
 }
 

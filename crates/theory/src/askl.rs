@@ -11,6 +11,8 @@ use mercer_linalg::cos;
 use ndarray::{Array1, ArrayView2, Axis};
 
 pub(crate) const RADEMACHER: &str = "Li, Liu and Wang (AAAI 2020), equation (11)";
+pub(crate) const EXACT: &str =
+    "the definition of the empirical Rademacher complexity, for a ball of the nuclear norm";
 pub(crate) const RATE: &str = "Li, Liu and Wang (AAAI 2020), equation (12)";
 pub(crate) const EXCESS: &str =
     "Li, Liu and Wang (AAAI 2020), Theorem 3, equation (10), first term";
@@ -125,9 +127,9 @@ pub fn rademacher_from_frequencies(
     outputs: usize,
     frequencies: ArrayView2<'_, f64>,
     frequencies_prime: ArrayView2<'_, f64>,
-    inputs: ArrayView2<'_, f64>,
+    points: ArrayView2<'_, f64>,
 ) -> Result<Bound, TheoryError> {
-    let diagonals = spectral_diagonals(frequencies, frequencies_prime, inputs)?;
+    let diagonals = spectral_diagonals(frequencies, frequencies_prime, points)?;
     rademacher_from_trace(trace_norm, outputs, diagonals.len(), diagonals.sum())
 }
 
@@ -138,7 +140,7 @@ pub fn rademacher_from_frequencies(
 /// The paper's discussion prints `cos((ω − ω')ᵀ x)`, which can be negative and cannot be a diagonal.
 ///
 /// - `frequencies`, `frequencies_prime` are `Ω`, `Ω'` (`d × D`, in 1/input unit)
-/// - `inputs` is `X`, one point a row (`n × d`)
+/// - `points` is `X`, one point a row (`n × d`)
 ///
 /// The time is `2 n d D` flops and `n D` cosines; rows are taken in blocks.
 ///
@@ -160,9 +162,9 @@ pub fn rademacher_from_frequencies(
 pub fn spectral_diagonals(
     frequencies: ArrayView2<'_, f64>,
     frequencies_prime: ArrayView2<'_, f64>,
-    inputs: ArrayView2<'_, f64>,
+    points: ArrayView2<'_, f64>,
 ) -> Result<Array1<f64>, TheoryError> {
-    for (argument, length) in [("frequencies", frequencies.len()), ("inputs", inputs.len())] {
+    for (argument, length) in [("frequencies", frequencies.len()), ("points", points.len())] {
         if length == 0 {
             return Err(TheoryError::Empty { argument });
         }
@@ -175,13 +177,13 @@ pub fn spectral_diagonals(
         Err(TheoryError::Shape { argument, found_rows, found_columns, rows, columns })
     };
     fits("frequencies_prime", frequencies_prime.dim(), (d, features))?;
-    fits("inputs", inputs.dim(), (inputs.nrows(), d))?;
+    fits("points", points.dim(), (points.nrows(), d))?;
 
     let gap = &frequencies - &frequencies_prime;
-    let mut diagonals = Vec::with_capacity(inputs.nrows());
+    let mut diagonals = Vec::with_capacity(points.nrows());
     let mut cosines = vec![0.0; features];
     // Blocks of rows, so that no n × D matrix is held.
-    for block in inputs.axis_chunks_iter(Axis(0), 256) {
+    for block in points.axis_chunks_iter(Axis(0), 256) {
         let angles = block.dot(&gap);
         for angles in angles.rows() {
             cos(&angles.to_vec(), &mut cosines);

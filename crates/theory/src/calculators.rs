@@ -134,6 +134,7 @@ pub const CALCULATORS: &[Calculator] = &[
     mce::RISK,
     mce::CLIPPED_RISK,
     mce::DEVIATION,
+    mce::LOG_DISTANCE,
     mce::EMBEDDING_RATE,
     mce::BEST_RATE,
     hyper::SVR_INDEX,
@@ -149,7 +150,9 @@ pub const CALCULATORS: &[Calculator] = &[
 /// [`TheoryError::UnknownCalculator`], with the names that exist.
 pub fn find_calculator(name: &str) -> Result<&'static Calculator, TheoryError> {
     CALCULATORS.iter().find(|calculator| calculator.name == name).ok_or_else(|| {
-        let known: Vec<_> = CALCULATORS.iter().map(|calculator| calculator.name).collect();
+        let known = CALCULATORS.iter().map(|calculator| calculator.name);
+        let known = known.chain(crate::ARRAY_CALCULATORS.iter().map(|calculator| calculator.name));
+        let known: Vec<_> = known.collect();
         // A quarter of the letters may be slips.
         let slips = |known: &&'static str| (strsim::damerau_levenshtein(known, name), *known);
         let near = known.iter().map(slips).min();

@@ -23,6 +23,7 @@
 //!
 //! It does not know data, randomness or files: a sample reaches it as a trace or as arrays.
 
+mod arrays;
 mod askl;
 mod bound;
 mod calculators;
@@ -32,6 +33,7 @@ mod hyper;
 mod mce;
 mod rftk;
 
+pub use arrays::{ARRAY_CALCULATORS, ArrayCalculator, ArrayInput, Arrays};
 pub use askl::{
     askl_rate, excess_risk_first_term, rademacher_from_features, rademacher_from_frequencies,
     rademacher_from_trace, spectral_diagonals,

@@ -129,7 +129,7 @@ fn arguments_out_of_range_are_named() {
     let shape = spectral_diagonals(o.view(), wide.view(), x.view()).unwrap_err();
     assert_eq!(shape.to_string(), "`frequencies_prime` is 3 x 3; it must be 2 x 3");
     let shape = spectral_diagonals(o.view(), o.view(), wide.view()).unwrap_err();
-    assert_eq!(shape.to_string(), "`inputs` is 3 x 3; it must be 3 x 2");
+    assert_eq!(shape.to_string(), "`points` is 3 x 3; it must be 3 x 2");
     assert!(enumerate_rademacher(1.0, 1, o.view()).is_err());
     let many = enumerate_rademacher(1.0, 3, Array2::eye(7).view()).unwrap_err();
     assert!(many.to_string().contains("2^21"), "{many}");

@@ -1,8 +1,9 @@
 use crate::table::{Table, task_of};
 use crate::{Header, Scores, WorkbenchError, score};
 use mercer_datasets::{DataError, Kind, Truths};
-use mercer_learning::{Predictions, Predictor};
-use ndarray::{Array2, ArrayView2, Axis};
+use mercer_learning::{LearningError, Predictions, Predictor};
+use mercer_linalg::symmetric_eigen;
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use std::collections::BTreeMap;
 
 /// A fitted model with all that it takes to predict rows of a file.
@@ -17,6 +18,9 @@ impl std::fmt::Debug for Model {
         f.debug_struct("Model").field("header", &self.header).finish_non_exhaustive()
     }
 }
+
+/// Rows whose kernel matrix is formed for a bound: 800 MB.
+const MOST_GRAM_ROWS: usize = 10_000;
 
 /// Predictions for some rows, in the words and units of the target.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,11 +98,9 @@ impl Model {
                     Kind::Classification => "",
                 },
             })?;
-            all.append(Axis(0), part.view()).map_err(|error| {
-                mercer_learning::LearningError::Numerical {
-                    operation: "collecting probabilities",
-                    reason: error.to_string(),
-                }
+            all.append(Axis(0), part.view()).map_err(|error| LearningError::Numerical {
+                operation: "collecting probabilities",
+                reason: error.to_string(),
             })?;
         }
         Ok(all)
@@ -129,6 +131,61 @@ impl Model {
             found.insert("loss", loss / rows);
         }
         Ok(found)
+    }
+
+    /// What bounds of lists and tables ask of a model and some rows, under the name of an input:
+    ///
+    /// | name | shape | of |
+    /// |---|---|---|
+    /// | `points` | `n × d` | the rows, prepared as for the fit |
+    /// | `gram` | `n × n` | the fitted kernel between them |
+    /// | `eigenvalues` | `n × 1` | the same |
+    /// | `feature-norms-squared` | `n × 1` | its diagonal |
+    /// | `frequencies`, `frequencies-prime` | `d × D` | the spectral kernel |
+    ///
+    /// None where the method has no such thing.
+    ///
+    /// # Errors
+    /// As [`Model::predict`]; [`WorkbenchError::Argument`] for more than 10,000 rows, where a matrix of
+    /// their size is asked for; a failed factorisation.
+    pub fn measured_array(
+        &self,
+        table: &Table,
+        name: &str,
+    ) -> Result<Option<Array2<f64>>, WorkbenchError> {
+        let inputs = || self.prepared(table.raw.clone(), &table.name, &table.lines);
+        let gram = || {
+            let rows = table.rows();
+            if rows > MOST_GRAM_ROWS {
+                let value = format!("a file of {rows} rows");
+                let must =
+                    format!("at most {MOST_GRAM_ROWS} rows: the matrix of their kernel is formed");
+                return Err(WorkbenchError::Argument { name: "data", value, must });
+            }
+            Ok(self.predictor.gram(inputs()?.view()))
+        };
+        let column = |entries: Array1<f64>| entries.insert_axis(Axis(1));
+        Ok(match name {
+            "points" => Some(inputs()?),
+            "gram" => gram()?,
+            "feature-norms-squared" => gram()?.map(|gram| column(gram.diag().to_owned())),
+            "eigenvalues" => match gram()? {
+                // Rounding leaves the smallest of them below 0 by a hair.
+                Some(gram) => {
+                    let found = symmetric_eigen(gram.view()).map_err(|error| {
+                        let operation = "the eigenvalues of the kernel matrix";
+                        LearningError::Numerical { operation, reason: error.to_string() }
+                    })?;
+                    Some(column(found.values.mapv(|value| value.max(0.0))))
+                }
+                None => None,
+            },
+            "frequencies" | "frequencies-prime" => self.predictor.frequencies().map(|both| {
+                let [first, second] = both;
+                if name == "frequencies" { first } else { second }
+            }),
+            _ => None,
+        })
     }
 
     /// Scores the model on a table that was read with its schema.

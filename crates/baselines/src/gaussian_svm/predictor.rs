@@ -148,4 +148,12 @@ impl Predictor for SupportVectors {
         }
         scores
     }
+
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        self.sections.mean_diagonal(inputs)
+    }
+
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        Some(self.sections.gram(inputs))
+    }
 }

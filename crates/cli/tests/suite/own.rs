@@ -760,3 +760,35 @@ fn a_bound_takes_what_a_model_or_a_file_knows() {
     assert!(told.stderr.contains("squared loss, which has no Lipschitz constant"), "{told:?}");
     place.run("bound askl-excess-risk --model r --lipschitz 4").with_code(0);
 }
+
+/// Of a model and rows: the kernel that was fitted, its eigenvalues, and the frequencies of a spectral one.
+#[test]
+fn a_bound_of_tables_is_measured_on_a_model_and_rows() {
+    let place = place_with(&[("toys.csv", &toys(90)), ("few.csv", &toys(9))]);
+    place.run(&format!("fit --method askl --data toys.csv {QUICK} --out m")).with_code(0);
+    place.run("fit --method kernel-ridge --data toys.csv --out k").with_code(0);
+    let on = |line: &str| place.run(line).with_code(0).json();
+    let value = |line: &str| on(line)["value"].as_f64().unwrap();
+    // The diagonal of the fitted features is what the scalar bound takes its trace from.
+    let by_trace = value("bound askl-rademacher --model m --data toys.csv --json");
+    let by_norms = value("bound askl-rademacher-features --model m --data toys.csv --json");
+    assert!((by_norms / by_trace - 1.0).abs() < 1e-6, "{by_norms} and {by_trace}");
+    let kernel = on("bound askl-rademacher-frequencies --model m --data toys.csv --json");
+    let ratio = kernel["terms"]["ratio to the rate"].as_f64().unwrap();
+    assert!(ratio > 0.5 && ratio <= 1.0, "{kernel}");
+    // A Gaussian kernel's trace is the number of rows.
+    let ridge = on("bound rftk-effective-ridge --model k --data toys.csv features=20 --json");
+    assert!((ridge["terms"]["Tr[K(K + λnI)⁻¹]"].as_f64().unwrap() - 20.0).abs() < 1e-9);
+    let limit = value("bound rftk-ridge-limit --model k --data toys.csv features=20 --json");
+    let found = ridge["value"].as_f64().unwrap();
+    assert!(found > 0.0 && found <= limit, "{found} of at most {limit}");
+    let told = place.run("bound mce-ball-complexity --model k --data few.csv norm=2");
+    assert!(told.with_code(0).stdout.contains("E√(σᵀKσ)"));
+    let many = place.run("bound mce-ball-complexity --model k --data toys.csv norm=2").with_code(2);
+    assert!(many.stderr.contains("at most 2^20"), "{many:?}");
+    // A mean has no kernel.
+    place.run("fit --method majority --data toys.csv --out none").with_code(0);
+    let none =
+        place.run("bound rftk-effective-rank-gram --model none --data toys.csv").with_code(2);
+    assert!(none.stderr.contains("needs `gram` (K, the kernel matrix"), "{none:?}");
+}

@@ -23,6 +23,42 @@ fn lists_say_what_there_is() {
     assert_eq!(segment["classes"], 7);
 }
 
+/// Bounds of lists and tables, from a file, from words, and from words over a file.
+#[test]
+fn a_bound_takes_arrays() {
+    let place = Place::new();
+    std::fs::write(
+        place.path("k.json"),
+        r#"{"eigenvalues": [1, 0.5, 0.25, 0.125], "features": 2}"#,
+    )
+    .unwrap();
+    let value = |line: &str| place.run(line).with_code(0).json()["value"].as_f64().unwrap();
+    let expected = 0.125f64.sqrt() / 4.0;
+    assert!((value("bound rftk-effective-ridge --from k.json --json") - expected).abs() < 1e-15);
+    let line = "bound rftk-effective-ridge --from k.json --features 4 --json";
+    assert!(value(line).abs() < 1e-15);
+    let line = "bound mce-ball-complexity gram=[[1,0],[0,1]] --norm 3 --json";
+    assert!((value(line) - 3.0 * 2f64.sqrt()).abs() < 1e-12);
+    for text in ["1,0\n0,1\n", "a;b\r\n1;0\r\n0;1\r\n", "[[1, 0], [0, 1]]", "\u{feff}1 0\n0 1"] {
+        std::fs::write(place.path("gram.csv"), text).unwrap();
+        let line = "bound mce-ball-complexity --gram @gram.csv norm=3 --json";
+        assert!((value(line) - 3.0 * 2f64.sqrt()).abs() < 1e-12, "{text}");
+    }
+    let missing = place.run("bound mce-ball-complexity gram=@nothing.csv norm=3").with_code(1);
+    assert!(missing.stderr.contains("nothing.csv"), "{missing:?}");
+    std::fs::write(place.path("words.csv"), "a,b\n1,x\n").unwrap();
+    for (line, told) in [
+        ("bound mce-ball-complexity gram=[[1,0],[0]] norm=3", "as JSON"),
+        ("bound mce-ball-complexity gram=@words.csv norm=3", "a CSV or JSON file of numbers"),
+        ("bound mce-ball-complexity gram=[[1,0]] norm=3", "`gram` is 1 x 2"),
+        ("bound mce-ball-complexity gram=[[1,0],[0,1]]", "needs `norm`"),
+        ("bound mce-entropy-factor truth=[0.5,0.5] estimate=x", "as JSON"),
+    ] {
+        let ended = place.run(line).with_code(2);
+        assert!(ended.stderr.contains(told), "{line}: {ended:?}");
+    }
+}
+
 #[test]
 fn a_method_tells_its_settings() {
     let place = Place::new();

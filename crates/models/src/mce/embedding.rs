@@ -126,6 +126,10 @@ impl Predictor for Embedding {
         self.kernel().diagonal(inputs).mean()
     }
 
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        Some(self.kernel().gram(inputs))
+    }
+
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         Some(clip_normalised(self.decision(inputs)))
     }

@@ -315,4 +315,12 @@ impl Predictor for Expansion {
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         expand(&self.sections, &self.coefficients, inputs)
     }
+
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        self.sections.mean_diagonal(inputs)
+    }
+
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        Some(self.sections.gram(inputs))
+    }
 }

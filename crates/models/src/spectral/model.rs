@@ -280,6 +280,16 @@ impl<F: Scalar> Predictor for Spectral<F> {
     fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
         Some(self.model.mean_feature_norm(inputs))
     }
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        let phi = self.model.feature_matrix(inputs).mapv(F::wide);
+        Some(phi.dot(&phi.t()))
+    }
+    fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
+        let all = self.model.frequencies.mapv(F::wide);
+        let (first, second) = all.view().split_at(Axis(1), self.model.features());
+        let second = if self.model.maps == 2 { second } else { first };
+        Some([first.to_owned(), second.to_owned()])
+    }
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         self.softmax.then(|| {
             let mut shares = self.model.scores(inputs);

@@ -4,7 +4,7 @@ use super::{complexity, rates, risk};
 use crate::calculators::{Calculator, Input, ROWS, count, number};
 use crate::{
     best_embedding_rate, clipped_risk, deviation_term, embedding_complexity, embedding_rate,
-    embedding_risk, loss_multiplier,
+    embedding_risk, log_distance_bound, loss_multiplier,
 };
 
 pub(crate) const COMPLEXITY: Calculator = Calculator {
@@ -47,6 +47,29 @@ pub(crate) const CLIPPED_RISK: Calculator = Calculator {
         let (epsilon, beta) = (number(inputs, &EPSILON)?, number(inputs, &BETA)?);
         clipped_risk(loss, r, epsilon, count(inputs, &ROWS)?, beta)
     },
+};
+
+pub(crate) const LOG_DISTANCE: Calculator = Calculator {
+    name: "mce-log-distance",
+    title: "By how much logarithms of two probabilities differ at most, and what is printed for it",
+    source: rates::ENTROPY,
+    inputs: &[FIRST, SECOND],
+    evaluate: |inputs| log_distance_bound(number(inputs, &FIRST)?, number(inputs, &SECOND)?),
+};
+
+const FIRST: Input = Input {
+    name: "first",
+    meaning: "a, one of the probabilities",
+    range: "positive",
+    default: None,
+    example: 0.1,
+};
+const SECOND: Input = Input {
+    name: "second",
+    meaning: "b, the other",
+    range: "positive",
+    default: None,
+    example: 0.5,
 };
 
 pub(crate) const DEVIATION: Calculator = Calculator {

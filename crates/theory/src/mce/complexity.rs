@@ -6,7 +6,7 @@ use std::f64::consts::E;
 pub(crate) const COMPLEXITY: &str =
     "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorems 2 and 11, Corollary 12";
 pub(crate) const MULTIPLIER: &str = "Hsu, Nock and Ramos (ECML-PKDD 2018), Lemma 14";
-const BALL: &str = "the definition of the Rademacher complexity, for a ball";
+pub(crate) const BALL: &str = "the definition of the Rademacher complexity, for a ball";
 
 /// `1/(4e)`: from this `r` on, `4e r` alone is as large as `loss_{1/e}` can be.
 pub const VACUOUS_COMPLEXITY: f64 = 1.0 / (4.0 * E);

@@ -25,6 +25,7 @@
 //!   Theorem 10 uses `|log a − log b| ≤ |a − b|/b`, which fails for `a < b`: see
 //!   [`log_distance_bound`].
 
+pub(crate) mod arrays;
 pub(crate) mod calculators;
 mod complexity;
 mod rates;

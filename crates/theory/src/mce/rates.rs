@@ -3,7 +3,7 @@ use crate::{Bound, TheoryError};
 
 pub(crate) const RATE: &str =
     "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorems 1 and 5 to 7, Lemma 9, Theorem 10";
-const ENTROPY: &str = "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorem 10";
+pub(crate) const ENTROPY: &str = "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorem 10";
 
 /// The rate at which an embedding and its decision probabilities approach the truth, without its
 /// constant: `(n λ)^{−1/2} + λ^{1/2}`.

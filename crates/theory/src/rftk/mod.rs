@@ -7,6 +7,7 @@
 //! shape of Theorem 1; the identity behind Theorem 2, which is exact for Gaussian features; the
 //! ridge of Theorem 3, which is printed in two ways of which one is right.
 
+pub(crate) mod arrays;
 pub(crate) mod calculators;
 mod ridge;
 mod risk;

@@ -4,6 +4,7 @@ use crate::error::{check, check_count, check_filled, check_finite};
 use crate::{Bound, TheoryError};
 use serde::Serialize;
 
+pub(crate) const EFFECTIVE: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 3";
 pub(crate) const LIMIT: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 3, λ ∝ 1/M made precise";
 
 /// What the trace `Tr[K(K + λnI)⁻¹]` has to be.

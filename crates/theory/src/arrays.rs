@@ -1,0 +1,213 @@
+use crate::mce::arrays as mce;
+use crate::rftk::arrays as rftk;
+use crate::{
+    Bound, TheoryError, enumerate_rademacher, rademacher_from_features, rademacher_from_frequencies,
+};
+use ndarray::{Array2, ArrayView2};
+use std::collections::BTreeMap;
+
+/// A number, a list or a table that an [`ArrayCalculator`] takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ArrayInput {
+    /// Name on the command line, kebab-case.
+    pub name: &'static str,
+    /// The formula's letter and what it means.
+    pub meaning: &'static str,
+    /// Its shape and what is allowed: a list is a table of one column, a number a list of one.
+    pub range: &'static str,
+    /// One to try, row by row; those of one calculator are in range together.
+    pub example: &'static [&'static [f64]],
+}
+
+/// A bound of arrays: what `mercer bound` evaluates of JSON.
+#[derive(Debug, Clone, Copy)]
+pub struct ArrayCalculator {
+    /// Name on the command line, kebab-case, its paper's short name first.
+    pub name: &'static str,
+    /// One line that says what is bounded.
+    pub title: &'static str,
+    /// Paper, theorem or equation.
+    pub source: &'static str,
+    /// What it takes.
+    pub inputs: &'static [ArrayInput],
+    /// The bound of inputs that are all there; call [`ArrayCalculator::bound`], which checks that.
+    pub evaluate: fn(&Arrays<'_>) -> Result<Bound, TheoryError>,
+}
+
+/// Arrays by the names of inputs.
+pub type Arrays<'a> = BTreeMap<&'a str, Array2<f64>>;
+
+impl ArrayCalculator {
+    /// Checks that every input is there and known, and evaluates.
+    ///
+    /// ```
+    /// use mercer_theory::ARRAY_CALCULATORS;
+    /// use ndarray::array;
+    /// let ridge = ARRAY_CALCULATORS.iter().find(|known| known.name == "rftk-effective-ridge");
+    /// let eigenvalues = array![[1.0], [0.5], [0.25], [0.125]];
+    /// let given = [("eigenvalues", eigenvalues), ("features", array![[2.0]])].into();
+    /// let bound = ridge.expect("it is registered").bound(&given)?;
+    /// assert!((bound.value - 0.125f64.sqrt() / 4.0).abs() < 1e-15);
+    /// # Ok::<(), mercer_theory::TheoryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TheoryError::UnknownInput`], [`TheoryError::Missing`], what the bound says of an array, or
+    /// [`TheoryError::Overflow`].
+    pub fn bound(&self, given: &Arrays<'_>) -> Result<Bound, TheoryError> {
+        let calculator = self.name;
+        for &name in given.keys() {
+            if self.inputs.iter().all(|input| input.name != name) {
+                let known: Vec<_> = self.inputs.iter().map(|input| input.name).collect();
+                let (input, known) = (name.to_owned(), known.join(", "));
+                return Err(TheoryError::UnknownInput { calculator, input, known });
+            }
+        }
+        for &ArrayInput { name, meaning, .. } in self.inputs {
+            if !given.contains_key(name) {
+                return Err(TheoryError::Missing { calculator, input: name, meaning });
+            }
+        }
+        let bound = (self.evaluate)(given)?;
+        let quantities = bound.terms.iter().copied().chain([("the value", bound.value)]);
+        match quantities.into_iter().find(|(_, quantity)| !quantity.is_finite()) {
+            Some((quantity, _)) => Err(TheoryError::Overflow { calculator, quantity }),
+            None => Ok(bound),
+        }
+    }
+}
+
+/// Every bound that takes a list or a table.
+pub const ARRAY_CALCULATORS: &[ArrayCalculator] = &[
+    ArrayCalculator {
+        name: "askl-rademacher-features",
+        title: "Rademacher complexity of spectral kernel machines from the norms of features",
+        source: crate::askl::RADEMACHER,
+        inputs: &[TRACE_NORM, OUTPUTS, NORMS],
+        evaluate: |inputs| {
+            rademacher_from_features(
+                number(inputs, &TRACE_NORM)?,
+                count(inputs, &OUTPUTS)?,
+                &list(inputs, &NORMS)?,
+            )
+        },
+    },
+    ArrayCalculator {
+        name: "askl-rademacher-frequencies",
+        title: "Rademacher complexity of spectral kernel machines from frequencies and points",
+        source: crate::askl::RADEMACHER,
+        inputs: &[TRACE_NORM, OUTPUTS, FREQUENCIES, FREQUENCIES_PRIME, POINTS],
+        evaluate: |inputs| {
+            rademacher_from_frequencies(
+                number(inputs, &TRACE_NORM)?,
+                count(inputs, &OUTPUTS)?,
+                table(inputs, &FREQUENCIES)?,
+                table(inputs, &FREQUENCIES_PRIME)?,
+                table(inputs, &POINTS)?,
+            )
+        },
+    },
+    ArrayCalculator {
+        name: "askl-rademacher-exact",
+        title: "Rademacher complexity of spectral kernel machines by every pattern of signs",
+        source: crate::askl::EXACT,
+        inputs: &[TRACE_NORM, FEW_OUTPUTS, GRAM],
+        evaluate: |inputs| {
+            let (b, k) = (number(inputs, &TRACE_NORM)?, count(inputs, &FEW_OUTPUTS)?);
+            let averages = enumerate_rademacher(b, k, table(inputs, &GRAM)?)?;
+            Ok(Bound {
+                value: averages.spectral,
+                terms: vec![("by the Frobenius norm", averages.frobenius)],
+                vacuous: None,
+                source: crate::askl::EXACT,
+            })
+        },
+    },
+    rftk::EFFECTIVE_RIDGE,
+    rftk::RANK_OF_GRAM,
+    rftk::RANK_OF_FEATURES,
+    rftk::RIDGELESS_VARIANCE,
+    mce::BALL_COMPLEXITY,
+    mce::ENTROPY_FACTOR,
+];
+
+const TRACE_NORM: ArrayInput = ArrayInput {
+    name: "trace-norm",
+    meaning: "B, the bound on the nuclear norm of the read-out W",
+    range: "a number, not negative",
+    example: &[&[20.0]],
+};
+const OUTPUTS: ArrayInput = ArrayInput {
+    name: "outputs",
+    meaning: "K, the number of outputs",
+    range: "a whole number from 1",
+    example: &[&[10.0]],
+};
+const FEW_OUTPUTS: ArrayInput = ArrayInput {
+    range: "a whole number from 1; times the points at most 20",
+    example: &[&[2.0]],
+    ..OUTPUTS
+};
+const NORMS: ArrayInput = ArrayInput {
+    name: "feature-norms-squared",
+    meaning: "the squared norms of the features, one a point",
+    range: "a list, none negative",
+    example: &[&[0.5], &[0.4], &[0.6]],
+};
+const FREQUENCIES: ArrayInput = ArrayInput {
+    name: "frequencies",
+    meaning: "the frequencies of the first map, one a column, in 1/input unit",
+    range: "a table of d rows and D columns",
+    example: &[&[0.5, -0.2], &[0.1, 0.3]],
+};
+const FREQUENCIES_PRIME: ArrayInput = ArrayInput {
+    name: "frequencies-prime",
+    meaning: "those of the second map",
+    range: "a table of d rows and D columns",
+    example: &[&[0.4, -0.1], &[0.2, 0.2]],
+};
+pub(crate) const GRAM: ArrayInput = ArrayInput {
+    name: "gram",
+    meaning: "K, the kernel matrix of the points",
+    range: "a symmetric table, positive semi-definite",
+    example: &[&[1.0, 0.5], &[0.5, 1.0]],
+};
+const POINTS: ArrayInput = ArrayInput {
+    name: "points",
+    meaning: "the points, one a row",
+    range: "a table of n rows and d columns",
+    example: &[&[1.0, 2.0], &[0.0, -1.0], &[2.0, 0.5]],
+};
+
+/// The table of an input; [`ArrayCalculator::evaluate`] may have been called without it.
+pub(crate) fn table<'a>(
+    inputs: &'a Arrays<'_>,
+    input: &ArrayInput,
+) -> Result<ArrayView2<'a, f64>, TheoryError> {
+    let &ArrayInput { name, meaning, .. } = input;
+    let missing = TheoryError::Missing { calculator: "the calculator", input: name, meaning };
+    inputs.get(name).map(Array2::view).ok_or(missing)
+}
+
+/// The entries of a table of one column.
+pub(crate) fn list(inputs: &Arrays<'_>, input: &ArrayInput) -> Result<Vec<f64>, TheoryError> {
+    let table = table(inputs, input)?;
+    crate::error::check_shape(input.name, table.dim(), (table.nrows(), 1))?;
+    Ok(table.iter().copied().collect())
+}
+
+/// The entry of a table of one.
+pub(crate) fn number(inputs: &Arrays<'_>, input: &ArrayInput) -> Result<f64, TheoryError> {
+    let table = table(inputs, input)?;
+    crate::error::check_shape(input.name, table.dim(), (1, 1))?;
+    Ok(table[[0, 0]])
+}
+
+/// A whole number from 1 that f64 represents exactly.
+pub(crate) fn count(inputs: &Arrays<'_>, input: &ArrayInput) -> Result<usize, TheoryError> {
+    let value = number(inputs, input)?;
+    if value >= 1.0 && value <= 2f64.powi(53) && value.fract() == 0.0 {
+        return Ok(value as usize);
+    }
+    Err(TheoryError::Range { argument: input.name, value, must: input.range })
+}
