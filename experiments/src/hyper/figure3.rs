@@ -44,7 +44,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 let points = means(cell, |values| values.get(&format!("{rule} {digits}")).copied());
                 let line = points.iter().map(|(n, p)| (*n as f64, p.0));
                 let series = Series::line(*label, line).color(index);
-                let band = points.values().map(|p| (p.0 - p.1, p.0 + p.1));
+                // No accuracy lies beyond these ends, however wide t's interval of two repeats is.
+                let band = points.values().map(|p| ((p.0 - p.1).max(0.0), (p.0 + p.1).min(100.0)));
                 panel = panel.series(match index {
                     0 | 1 => series.band(band),
                     _ => series.style(Style::Dashed),
