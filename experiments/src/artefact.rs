@@ -81,6 +81,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     hyper::table1::ARTEFACT,
     hyper::figure1::ARTEFACT,
     hyper::all_pairs::ARTEFACT,
+    hyper::exact_or_nystrom::ARTEFACT,
     audit::paired_t::ARTEFACT,
     audit::askl_read_out::ARTEFACT,
     audit::askl_phases::ARTEFACT,

@@ -174,6 +174,45 @@ impl StudyCell {
         }
     }
 
+    /// A value at the last point of the curve of each repeat.
+    pub(crate) fn at_end(&self, name: &str) -> Vec<(u32, f64)> {
+        self.records()
+            .filter_map(|record| {
+                let value = record.result.curve.last()?.values.get(name)?;
+                Some((record.key.repeat, *value))
+            })
+            .collect()
+    }
+
+    /// The corrected test of one value at the end of the curves minus another, repeat by repeat; none
+    /// for fewer than two repeats. A curve that used fewer rows than the split has says so in its
+    /// values `points` and `test points`.
+    pub(crate) fn compare_at_end(
+        &self,
+        first: &str,
+        second: &str,
+    ) -> Result<Option<TTest>, ExperimentError> {
+        let theirs: std::collections::BTreeMap<u32, f64> =
+            self.at_end(second).into_iter().collect();
+        let differences: Vec<f64> = self
+            .at_end(first)
+            .into_iter()
+            .filter_map(|(repeat, value)| Some(value - theirs.get(&repeat)?))
+            .collect();
+        if differences.len() < 2 {
+            return Ok(None);
+        }
+        let mean = |name| {
+            let values: Vec<f64> = self.at_end(name).into_iter().map(|(_, value)| value).collect();
+            summarise(&values).map(|summary| summary.mean)
+        };
+        let ratio = match (mean("test points"), mean("points")) {
+            (Some(test), Some(train)) if train > 0.0 => test / train,
+            _ => self.test_over_train(),
+        };
+        Ok(Some(corrected_t(&snapped(differences), ratio)?))
+    }
+
     fn fixed_test(&self) -> bool {
         matches!(self.trials[0].protocol.split, Some(SplitRule::Official { .. }))
     }

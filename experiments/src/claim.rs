@@ -134,6 +134,20 @@ pub enum Check {
         /// Whether a larger one leads.
         larger: bool,
     },
+    /// The value `better` is ahead of `worse` at the last point of the curves of one method: the
+    /// corrected test on each dataset.
+    EndBeats {
+        /// The study.
+        study: String,
+        /// The method that is a whole curve.
+        method: String,
+        /// The value that should lead.
+        better: String,
+        /// The value that should follow.
+        worse: String,
+        /// Whether a larger one leads.
+        larger: bool,
+    },
     /// A value is smaller at the end of each curve than at its beginning.
     CurveFalls {
         /// The study.
@@ -295,6 +309,7 @@ impl Claim {
         | Check::Steadier { study, .. }
         | Check::Tighter { study, .. }
         | Check::CurveAhead { study, .. }
+        | Check::EndBeats { study, .. }
         | Check::CurveFalls { study, .. }
         | Check::LargerThere { study, .. }
         | Check::Within { study, .. }
@@ -363,6 +378,7 @@ impl Check {
             Self::Tighter { tighter, looser, .. } => vec![tighter, looser],
             Self::BeatsControl { method, .. }
             | Self::CurveAhead { method, .. }
+            | Self::EndBeats { method, .. }
             | Self::CurveFalls { method, .. }
             | Self::Ordered { method, .. }
             | Self::FallsLate { method, .. }
@@ -412,6 +428,9 @@ impl Check {
             }
             Self::CurveAhead { method, better, worse, larger, .. } => {
                 Ok(looks::curve_ahead(cells, method, better, worse, *larger))
+            }
+            Self::EndBeats { method, better, worse, larger, .. } => {
+                looks::end_beats(cells, method, better, worse, *larger)
             }
             Self::CurveFalls { method, value, .. } => Ok(looks::curve_falls(cells, method, value)),
             Self::Ordered { dataset, method, values, .. } => {

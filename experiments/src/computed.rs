@@ -1,6 +1,7 @@
 use crate::ExperimentError;
 use crate::audit::paired_t;
 use crate::complexity::{hyper, hyper_memory, mce, threshold};
+use crate::hyper::exact_cost;
 use crate::rftk::table2;
 use crate::theory::hyper_decomposition;
 use mercer_records::{Key, Record, Run, SCHEMA, Status, Store, TrialResult};
@@ -26,6 +27,7 @@ pub const COMPUTED: &[Computed] = &[
     table2::MEASUREMENT,
     hyper::MEASUREMENT,
     hyper_memory::MEASUREMENT,
+    exact_cost::MEASUREMENT,
     mce::MEASUREMENT,
     threshold::MEASUREMENT,
     hyper_decomposition::SIMULATION,
@@ -40,6 +42,7 @@ const MEASUREMENTS: &[&str] = &[
     "rftk/table2",
     "complexity/hyper-krr",
     "complexity/hyper-memory",
+    "hyper/exact-or-nystrom",
     "complexity/mce",
     "complexity/threshold",
 ];

@@ -63,6 +63,7 @@ pub const PATHS: &[Path] = &[
     mce::pixel_lengths::PATH,
     hyper::known_kernel::PATH,
     hyper::pair_audit::PATH,
+    hyper::exact_path::PATH,
 ];
 
 /// What a plan may name: every registered method, and the curves.

@@ -24,6 +24,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("hyper/table1", include_str!("../specs/hyper-table1.toml")),
     ("hyper/all-pairs", include_str!("../specs/hyper-all-pairs.toml")),
     ("hyper/covtype", include_str!("../specs/hyper-covtype.toml")),
+    ("hyper/exact-or-nystrom", include_str!("../specs/hyper-exact-or-nystrom.toml")),
     ("audit/hyper", include_str!("../specs/audit-hyper.toml")),
 ];
 

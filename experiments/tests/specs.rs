@@ -291,7 +291,9 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         | Check::RisesThenFalls { study, dataset, method, .. }
         | Check::PeaksAt { study, dataset, method, .. }
         | Check::Sharper { study, dataset, method, .. } => (study, vec![method], vec![dataset]),
-        Check::BeatsControl { study, method, .. } => (study, vec![method], Vec::new()),
+        Check::BeatsControl { study, method, .. } | Check::EndBeats { study, method, .. } => {
+            (study, vec![method], Vec::new())
+        }
         Check::BeatsThere { study, dataset, better, worse } => {
             (study, vec![better, worse], vec![dataset])
         }
@@ -330,6 +332,43 @@ fn every_claim_names_what_exists_and_can_be_decided() {
         }
     }
     assert!(checked >= 12, "{checked} claims");
+}
+
+/// A lead at the end of curves is one only if the corrected test says so on every dataset, and a
+/// curve that used few of the rows of its split is tested by those that it used.
+#[test]
+fn a_lead_at_the_end_of_curves_is_tested_dataset_by_dataset() {
+    let (methods, missing) = (plannable(), BTreeMap::new());
+    let selection = Selection { repeats: Some(5), ..Selection::default() };
+    let spec = study("hyper/exact-or-nystrom").unwrap();
+    let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
+    let claim = claims("hyper").unwrap();
+    let claim = claim.iter().find(|c| c.id == "hyper-exact-nearer-than-nystrom").unwrap();
+    let (exact, nystrom) = ("rmse exact ideal", "rmse nystrom-20 ideal");
+    // Gains with a deviation of 0.0158 about their mean.
+    let verdict = |mean: f64, odd_one: f64, test_points: f64| {
+        let mut shelf = Shelf::new();
+        shelf.add(trials.iter().map(|trial| {
+            let mut record = shelves::record(trial);
+            let values = &mut record.result.curve[0].values;
+            let mean = if trial.key.dataset == "vehicle" { odd_one } else { mean };
+            let gain = mean + 0.01 * (f64::from(trial.key.repeat) - 2.0);
+            values.insert(exact.to_owned(), 0.5 - gain);
+            values.insert(nystrom.to_owned(), 0.5);
+            values.insert("test points".to_owned(), test_points);
+            record
+        }));
+        let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+        let results = claim.check(&desk).unwrap();
+        assert_eq!(results.len(), 1);
+        assert!(results[0].numbers.contains("vehicle"), "{results:?}");
+        results[0].holds
+    };
+    assert_eq!(verdict(0.04, 0.04, 138.0), Holds::Yes);
+    assert_eq!(verdict(0.04, 0.0, 138.0), Holds::Undecided);
+    assert_eq!(verdict(0.04, -0.04, 138.0), Holds::No);
+    // t = 0.04 / (0.0158 √(1/5 + 1)) = 2.3 with as many test points as labelled ones.
+    assert_eq!(verdict(0.04, 0.04, 552.0), Holds::Undecided);
 }
 
 /// A profile that does not tune answers for given settings, and says so.

@@ -1,8 +1,10 @@
 //! Claims about what was looked at along training, repeat by repeat.
 
 use super::{Holds, of};
+use crate::ExperimentError;
 use crate::cell::StudyCell;
 use mercer_records::CurvePoint;
+use mercer_render::probability;
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -61,6 +63,33 @@ pub(super) fn curve_ahead(
         spread.mean, spread.count
     );
     (holds, numbers)
+}
+
+/// The corrected test on each dataset: all for it, or one against it, decides.
+pub(super) fn end_beats(
+    cells: &[&StudyCell],
+    method: &str,
+    better: &str,
+    worse: &str,
+    larger: bool,
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut said, mut ahead, mut behind) = (Vec::new(), 0, 0);
+    for cell in cells.iter().filter(|cell| cell.key().method == method) {
+        let Some(test) = cell.compare_at_end(better, worse)? else { continue };
+        let gain = if larger { test.mean_difference } else { -test.mean_difference };
+        let shown = test.p_two_sided < 0.05;
+        ahead += usize::from(shown && gain > 0.0);
+        behind += usize::from(shown && gain < 0.0);
+        let p = probability(test.p_two_sided);
+        said.push(format!("{} {gain:+.4} (corrected p = {p})", cell.key().dataset));
+    }
+    let holds = match said.len() {
+        0 => return Ok((Holds::NotRun, "no curves of two repeats".to_owned())),
+        _ if behind > 0 => Holds::No,
+        all if ahead == all => Holds::Yes,
+        _ => Holds::Undecided,
+    };
+    Ok((holds, format!("mean gain on {}", said.join(", "))))
 }
 
 pub(super) fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (Holds, String) {

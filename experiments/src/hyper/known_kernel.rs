@@ -88,7 +88,12 @@ fn defaults(_: &Shape) -> Settings {
 }
 
 /// `K` of the target's name; `variance` is the total variance of the labelled points.
-fn known(name: &str, variance: f64, x: ArrayView2<'_, f64>, z: ArrayView2<'_, f64>) -> Array2<f64> {
+pub(super) fn known(
+    name: &str,
+    variance: f64,
+    x: ArrayView2<'_, f64>,
+    z: ArrayView2<'_, f64>,
+) -> Array2<f64> {
     if name == "gaussian" {
         return Kernel::Gaussian { std: variance.sqrt().recip() }.cross_gram(x, z);
     }
@@ -288,6 +293,6 @@ fn learn(
     ridge.learn_path(&hyper, points, &y, strengths, fitting)
 }
 
-fn of_solver(error: &SolverError) -> LearningError {
+pub(super) fn of_solver(error: &SolverError) -> LearningError {
     LearningError::Numerical { operation: "a support vector machine", reason: error.to_string() }
 }

@@ -2,6 +2,9 @@
 
 pub(crate) mod all_pairs;
 pub(crate) mod approximation;
+pub(crate) mod exact_cost;
+pub(crate) mod exact_or_nystrom;
+pub(crate) mod exact_path;
 pub(crate) mod figure1;
 pub(crate) mod figure2;
 pub(crate) mod figure3;

@@ -61,6 +61,9 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
     if method == "known-kernel" {
         return (0..8).map(|step| known_kernel(step, number)).collect();
     }
+    if method == "exact-or-nystrom" {
+        return vec![exact_or_nystrom(number)];
+    }
     if method == "pixel-lengths" {
         return (0..784).map(|place| pixel(place, number)).collect();
     }
@@ -111,6 +114,23 @@ fn known_kernel(step: u64, number: f64) -> CurvePoint {
     let names = ["rmse", "relative rmse", "unlabelled", "test", "negative mass"];
     let values = names.map(|name| (name.to_owned(), number / (1.0 + step as f64)));
     CurvePoint { step, epoch: 0.0, values: values.into() }
+}
+
+/// Two targets, each solved in seven ways.
+fn exact_or_nystrom(number: f64) -> CurvePoint {
+    let mut values =
+        BTreeMap::from([("points".to_owned(), 552.0), ("test points".to_owned(), 138.0)]);
+    let ways = ["exact", "exact-half", "exact-quarter"].map(str::to_owned).into_iter();
+    let ways = ways.chain([5, 10, 20, 40].map(|landmarks| format!("nystrom-{landmarks}")));
+    for (place, way) in ways.enumerate() {
+        for target in ["ideal", "gaussian"] {
+            for what in ["rmse", "relative rmse", "accuracy", "negative mass", "iterations"] {
+                let value = number / (1.0 + place as f64);
+                values.insert(format!("{what} {way} {target}"), value);
+            }
+        }
+    }
+    CurvePoint { step: 552, epoch: 0.0, values }
 }
 
 /// After so many passes over the rows, the values of each batch size.

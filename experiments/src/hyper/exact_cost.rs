@@ -1,0 +1,139 @@
+//! Time and memory of the exact solution and of Nyström's at the study's size.
+
+use super::exact_path::{WAYS, Way};
+use crate::complexity::processor_seconds;
+use crate::{Computed, Desk, ExperimentError};
+use mercer_harness::metered;
+use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, total_variance};
+use mercer_learning::{Fitting, LearningError, Streams};
+use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
+use mercer_render::{Cell, Column, Row, Table};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+pub(crate) const MEASUREMENT: Computed =
+    Computed { name: "hyper/exact-or-nystrom", revision: 1, settings, compute };
+
+/// Labelled points and input columns, as of australian.
+const POINTS: usize = 552;
+const INPUTS: usize = 14;
+const LAMBDA: f64 = 1e-3;
+const REPEATS: usize = 3;
+/// Landmarks of the solver in linear time.
+const LINEAR: usize = 20;
+
+/// The name in the record, and how it is solved.
+fn solves() -> Vec<(String, usize, PairRidge)> {
+    let with =
+        |solver, landmarks| PairRidge { lambda: LAMBDA, solver, landmarks, ..PairRidge::default() };
+    let mut all: Vec<(String, usize, PairRidge)> = WAYS
+        .iter()
+        .map(|&(name, way)| match way {
+            Way::Exact { one_in } => {
+                (name.to_owned(), POINTS / one_in, with(PairSolver::ConjugateGradients, None))
+            }
+            Way::Nystrom { landmarks } => {
+                (name.to_owned(), POINTS, with(PairSolver::Nystrom, Some(landmarks)))
+            }
+        })
+        .collect();
+    let linear = with(PairSolver::LinearTime, Some(LINEAR));
+    all.push((format!("linear-time-{LINEAR}"), POINTS, linear));
+    all
+}
+
+fn settings() -> Value {
+    let named: Vec<Value> =
+        solves().into_iter().map(|(name, points, _)| json!([name, points])).collect();
+    json!({ "solves": named, "inputs": INPUTS, "lambda": LAMBDA, "repeats": REPEATS })
+}
+
+fn compute() -> Result<BTreeMap<String, f64>, ExperimentError> {
+    let fault = |error: LearningError| ExperimentError::Form {
+        file: MEASUREMENT.name.to_owned(),
+        reason: error.to_string(),
+    };
+    let mut numbers = BTreeMap::new();
+    for (name, points, ridge) in solves() {
+        for repeat in 1..=REPEATS {
+            let (seconds, bytes, iterations) = cost(&ridge, points).map_err(fault)?;
+            numbers.insert(format!("seconds {name} #{repeat}"), seconds);
+            // Zero where the program does not count what it allocates.
+            numbers.insert(format!("bytes {name}"), bytes as f64);
+            numbers.insert(format!("iterations {name}"), iterations);
+        }
+    }
+    Ok(numbers)
+}
+
+/// Processor seconds of one solve on one thread, the most bytes that it held, and its iterations.
+fn cost(ridge: &PairRidge, points: usize) -> Result<(f64, u64, f64), LearningError> {
+    let streams = Streams::root(5).child("exact or nystrom");
+    let sample = mercer_datasets::stand_in(points, INPUTS, 2, &mut streams.rng("data"));
+    let variance = total_variance(sample.inputs());
+    let hyper = GaussianHyper::constructed(variance, variance).map(HyperKernel::Gaussian).map_err(
+        |error| LearningError::Numerical { operation: "a solve", reason: error.to_string() },
+    )?;
+    let target = PairTarget::classes(sample.labels().unwrap_or_default(), 1.0, -1.0)?;
+    let fitting = Fitting::seeded(0);
+    let (seconds, (learned, bytes)) =
+        processor_seconds(|| metered(|| ridge.learn(&hyper, sample.inputs(), &target, &fitting)));
+    let iterations = learned?.facts.get("iterations").copied().unwrap_or(0.0);
+    Ok((seconds, bytes, iterations))
+}
+
+pub(super) fn table(desk: &Desk<'_>) -> Table {
+    let mut table = Table::new("hyper/exact-or-nystrom-cost", "What the two cost")
+        .caption(format!(
+            "One solve at λ = {LAMBDA} and the width of the total variance, {INPUTS} inputs, generated rows, one thread: median processor seconds of {REPEATS}, and the most memory held, coefficients of the learned kernel included. Conjugate gradients end at a relative residual of 1e-6."
+        ))
+        .columns([Column::left("Solution")])
+        .columns(["Points", "Unordered pairs", "Iterations", "Seconds", "MB"].map(Column::right));
+    let Some(record) = desk.shelf.get(&MEASUREMENT.key()) else {
+        return table.note("Not run yet: mercer reproduce hyper/exact-or-nystrom");
+    };
+    for (name, points, ridge) in solves() {
+        let mut seconds: Vec<f64> = (1..=REPEATS)
+            .filter_map(|repeat| record.run.seconds.get(&format!("seconds {name} #{repeat}")))
+            .copied()
+            .collect();
+        seconds.sort_by(f64::total_cmp);
+        let fact = |what: &str| record.result.facts.get(&format!("{what} {name}")).copied();
+        let shown = |value: Option<f64>, digits| match value {
+            Some(value) if value > 0.0 => Cell::number(value, digits),
+            _ => Cell::text("-"),
+        };
+        let title = match ridge.solver {
+            PairSolver::ConjugateGradients => "exact".to_owned(),
+            PairSolver::Nystrom => format!("Nyström, M = {}", ridge.landmarks.unwrap_or(0)),
+            _ => format!("linear time, M = {LINEAR}"),
+        };
+        table = table.row(Row::new([
+            Cell::text(title),
+            Cell::count(points),
+            Cell::count(Pairs::count(points)),
+            shown(fact("iterations"), 0),
+            shown(seconds.get(seconds.len() / 2).copied(), 2),
+            shown(fact("bytes").map(|bytes| 1e-6 * bytes), 1),
+        ]));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_solve_of_the_table_runs() {
+        let names: std::collections::BTreeSet<String> =
+            solves().into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names.len(), WAYS.len() + 1);
+        for (name, _, ridge) in solves() {
+            let (seconds, _, iterations) = cost(&ridge, 42).unwrap();
+            assert!((0.0..10.0).contains(&seconds), "{name}: {seconds}");
+            let iterated = ridge.solver == PairSolver::ConjugateGradients;
+            assert_eq!(iterations > 0.0, iterated, "{name}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Ours: what the exact solution over all pairs of 552 points is worth over Nyström's.
+
+use super::exact_cost;
+use super::exact_path::{PATH, TARGETS, WAYS, Way};
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table, probability};
+use mercer_statistics::{TTest, summarise};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "hyper/exact-or-nystrom",
+    title: "What the exact solution is worth",
+    studies: &[ARTEFACT_STUDY],
+    datasets: &[],
+    computed: &[exact_cost::MEASUREMENT.name],
+    render,
+};
+
+const ARTEFACT_STUDY: &str = "hyper/exact-or-nystrom";
+
+/// One number of each repeat.
+fn values(cell: &StudyCell, name: &str) -> Vec<f64> {
+    cell.at_end(name).into_iter().map(|(_, value)| value).collect()
+}
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let study = desk.cells(ARTEFACT_STUDY)?;
+    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("Hyper-KRR over all pairs of the labelled points by conjugate gradients, over all pairs of a half and of a quarter of them, and in the span of the pairs of M landmarks over all pairs (Nyström); the same splits for all, width, spread and ridge of each tuned by folds over at most 100 labelled points (those of the half and the quarter are the whole's). RMSE over ordered pairs of test points, and relative to the target's root mean square; accuracy in percent of a machine with the kernel on all labelled points; differences to the exact solution over all points with the two-sided p of the corrected test. Mean ± deviation over repeats.")
+        .columns(["Dataset", "Target", "Solution"].map(Column::left))
+        .columns(
+            ["RMSE", "relative", "to exact", "p", "accuracy", "to exact ", "p ", "negative mass", "iterations", "Repeats"]
+                .map(Column::right),
+        );
+    let mut figure = Figure::new(format!("{}-landmarks", ARTEFACT.id), "Error over landmarks")
+        .caption("Root mean squared error of the learned kernel on pairs of test points against Nyström's landmarks; dashed: the exact solution over all, half and a quarter of the labelled points. Bands: deviation over repeats.")
+        .columns(2);
+    for cell in study.1.iter().filter(|cell| cell.key().method == PATH.method.name) {
+        for target in TARGETS {
+            let name = |what: &str, way: &str| format!("{what} {way} {target}");
+            let repeats = values(cell, &name("rmse", WAYS[0].0)).len();
+            if repeats == 0 {
+                continue;
+            }
+            for (way, kind) in WAYS {
+                let shown =
+                    |what: &str, digits: usize| spread(&values(cell, &name(what, way)), digits);
+                let to_exact = |what: &str| match kind {
+                    Way::Exact { one_in: 1 } => Ok(None),
+                    _ => cell.compare_at_end(&name(what, way), &name(what, WAYS[0].0)),
+                };
+                let [rmse, rmse_p] = compared(to_exact("rmse")?, 3);
+                let [accuracy, accuracy_p] = compared(to_exact("accuracy")?, 2);
+                table = table.row(Row::new([
+                    Cell::text(&cell.key().dataset),
+                    Cell::text(target),
+                    Cell::text(title(kind)),
+                    shown("rmse", 3),
+                    shown("relative rmse", 3),
+                    rmse,
+                    rmse_p,
+                    shown("accuracy", 2),
+                    accuracy,
+                    accuracy_p,
+                    shown("negative mass", 3),
+                    match kind {
+                        Way::Exact { .. } => shown("iterations", 0),
+                        Way::Nystrom { .. } => Cell::text("-"),
+                    },
+                    Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
+                ]));
+            }
+            figure = figure.panel(panel(cell, target));
+        }
+    }
+    let drawings =
+        if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
+    Ok(Rendered { tables: vec![table, exact_cost::table(desk)], drawings, ..Rendered::default() })
+}
+
+fn title(way: Way) -> String {
+    match way {
+        Way::Exact { one_in: 1 } => "exact, all points".to_owned(),
+        Way::Exact { one_in } => format!("exact, 1 in {one_in}"),
+        Way::Nystrom { landmarks } => format!("Nyström, M = {landmarks}"),
+    }
+}
+
+fn spread(values: &[f64], digits: usize) -> Cell {
+    match summarise(values) {
+        None => Cell::text("-"),
+        Some(s) if s.count > 1 => {
+            Cell::text(format!("{:.digits$} ± {:.digits$}", s.mean, s.sample_std)).sort(s.mean)
+        }
+        Some(s) => Cell::number(s.mean, digits),
+    }
+}
+
+/// A signed difference and its p.
+fn compared(test: Option<TTest>, digits: usize) -> [Cell; 2] {
+    test.map_or_else(
+        || [Cell::text("-"), Cell::text("-")],
+        |test| {
+            let mean = test.mean_difference;
+            [
+                Cell::text(format!("{mean:+.digits$}")).sort(mean),
+                Cell::text(probability(test.p_two_sided)).sort(test.p_two_sided),
+            ]
+        },
+    )
+}
+
+fn panel(cell: &StudyCell, target: &str) -> Panel {
+    let rmse = |way: &str| {
+        summarise(&values(cell, &format!("rmse {way} {target}")))
+            .map_or((f64::NAN, 0.0), |s| (s.mean, s.sample_std))
+    };
+    let landmarks: Vec<(f64, (f64, f64))> = WAYS
+        .iter()
+        .filter_map(|&(name, way)| match way {
+            Way::Nystrom { landmarks } => Some((landmarks as f64, rmse(name))),
+            Way::Exact { .. } => None,
+        })
+        .collect();
+    let line = landmarks.iter().map(|&(m, (mean, _))| (m, mean));
+    let band = landmarks.iter().map(|&(_, (mean, std))| (mean - std, mean + std));
+    let mut panel = Panel::new(Axis::log10("landmarks M"), Axis::linear("RMSE, test pairs"))
+        .title(format!("{}, {target} target", cell.key().dataset))
+        .series(Series::line("Nyström", line).band(band));
+    let ends = [landmarks.first(), landmarks.last()].map(|end| end.map_or(1.0, |end| end.0));
+    for (name, way) in WAYS {
+        if matches!(way, Way::Exact { .. }) {
+            let (mean, _) = rmse(name);
+            let level = Series::line(title(way), ends.map(|m| (m, mean)));
+            panel = panel.series(level.style(Style::Dashed));
+        }
+    }
+    panel
+}
