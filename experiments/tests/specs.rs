@@ -283,17 +283,15 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
             (study, vec![steadier, shakier], Vec::new())
         }
         Check::Tighter { study, tighter, looser } => (study, vec![tighter, looser], Vec::new()),
-        Check::CurveAhead { study, method, .. } | Check::CurveFalls { study, method, .. } => {
-            (study, vec![method], Vec::new())
-        }
+        Check::CurveAhead { study, method, .. }
+        | Check::CurveFalls { study, method, .. }
+        | Check::BeatsControl { study, method, .. }
+        | Check::EndBeats { study, method, .. } => (study, vec![method], Vec::new()),
         Check::Ordered { study, dataset, method, .. }
         | Check::FallsLate { study, dataset, method, .. }
         | Check::RisesThenFalls { study, dataset, method, .. }
         | Check::PeaksAt { study, dataset, method, .. }
         | Check::Sharper { study, dataset, method, .. } => (study, vec![method], vec![dataset]),
-        Check::BeatsControl { study, method, .. } | Check::EndBeats { study, method, .. } => {
-            (study, vec![method], Vec::new())
-        }
         Check::BeatsThere { study, dataset, better, worse } => {
             (study, vec![better, worse], vec![dataset])
         }

@@ -105,6 +105,8 @@ pub struct HyperClassifierParams {
     /// Goal of the estimated relative error of the normal matrix over all pairs, which the columns
     /// grow to meet.
     pub normal_tolerance: Option<f64>,
+    /// Goal of the estimated relative error of the solution of the linear-time solver.
+    pub solution_tolerance: Option<f64>,
     /// Most bytes of a factor while it is made.
     pub factor_bytes: u64,
     /// Residual of conjugate gradients.
@@ -149,6 +151,7 @@ impl Default for HyperClassifierParams {
             rank: ridge.rank,
             rank_tolerance: ridge.rank_tolerance,
             normal_tolerance: ridge.normal_tolerance,
+            solution_tolerance: ridge.solution_tolerance,
             factor_bytes: ridge.factor_bytes,
             tolerance: 1e-4,
             iterations: ridge.iterations,
@@ -239,6 +242,7 @@ impl HyperClassifierParams {
             iterations: self.iterations,
             rank_tolerance: self.rank_tolerance,
             normal_tolerance: self.normal_tolerance,
+            solution_tolerance: self.solution_tolerance,
             factor_bytes: self.factor_bytes,
             rank: self.rank,
             ..PairRidge::default()

@@ -1,3 +1,4 @@
+use super::distance::{self, Approximated, Distance, LandmarkPairs, SolutionError};
 use super::nystrom::draw_landmarks;
 use super::quads::{ErrorProbe, Quads};
 use super::ridge::facts;
@@ -50,6 +51,22 @@ const FIRST_COLUMNS: usize = 64;
 /// `Σ_ij Y_ij h((i, j), q) = β_q Σ_t c_t (z_t o w_q)ᵀ β (z_t o w_q)`, with a partial Cholesky factor of `β`;
 /// any other `Y` costs `2 m² P` flops.
 ///
+/// **Error of the solution.** What both approximations together do to the learned kernel `k̂` is among the
+/// facts of every fit. With `A = T + t I`, `t = λ m²`, the exact normal equations in coordinates of unit
+/// functions, `Â` the approximated ones, and `ρ` the residual that the solution leaves in the exact ones,
+/// ```text
+/// ‖k − k̂‖²_A = Σ_ij (k − k̂)(x_i, x_j)² + λ m² ‖k − k̂‖² = ρᵀ A⁻¹ ρ ≤ min( ρᵀ Â⁻¹ ρ/(1 − η), ‖ρ‖²/t ),
+/// η = λ_max(Â^(−½) (T̂ − T) Â^(−½))
+/// ```
+/// for `A (z − ẑ) = ρ` and `A ⪰ (1 − η) Â`, and `A ⪰ t I` as `T` is a Gram matrix. `solution-error` is
+/// `‖k − k̂‖_A` over the norm of `k̂` in `Â`; `solution-rms-error` is `‖k − k̂‖_A/m`, a bound on the root mean square
+/// over all training pairs of how much the two kernels differ, and divided by `√λ` a bound on the
+/// difference at any pair of points. `ρ` and `T̂ − T` are sums over pairs of the residuals of the two
+/// factors. Up to 400 points they are summed in full, and the numbers are bounds; beyond, over the
+/// pairs of some rows: unbiased sums, of which both numbers are convex functions, so that they err
+/// upwards on average, with twice their deviation over draws of rows on top. With a `solution_tolerance` the columns grow by half until `solution-error` is below it
+/// for every ridge.
+///
 /// The learned kernel is a [`LearnedKernel`] of `P` pairs of landmarks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearTime {
@@ -61,6 +78,8 @@ pub struct LinearTime {
     pub rank_tolerance: f64,
     /// Goal for the estimated relative error of the normal matrix.
     pub normal_tolerance: Option<f64>,
+    /// Goal for the estimated relative error of the solution.
+    pub solution_tolerance: Option<f64>,
     /// Most columns `L`.
     pub rank: usize,
     /// Most bytes of a factor while it is made, twice its size.
@@ -84,6 +103,14 @@ pub struct LinearTimeReport {
     pub error: Option<f64>,
 }
 
+/// The normal equations, what was left out of them, and how far each of their solutions is from the exact
+/// one, one a ridge.
+struct Solved {
+    system: System,
+    report: LinearTimeReport,
+    errors: Vec<SolutionError>,
+}
+
 impl LinearTime {
     pub(super) const fn of(ridge: &PairRidge) -> Self {
         Self {
@@ -91,6 +118,7 @@ impl LinearTime {
             cutoff: ridge.cutoff,
             rank_tolerance: ridge.rank_tolerance,
             normal_tolerance: ridge.normal_tolerance,
+            solution_tolerance: ridge.solution_tolerance,
             rank: ridge.rank,
             factor_bytes: ridge.factor_bytes,
         }
@@ -119,7 +147,9 @@ impl LinearTime {
         let count = ridge.landmarks_of(m)?;
         let rank = self.most_columns(m) as u64;
         let (rows, width) = (m as u64, Pairs::count(count) as u64);
-        fitting.limits.reserve(8 * (rows * (2 * rank + count as u64 + 8) + 4 * width * width))?;
+        let looked = distance::held(m, Pairs::count(count), fitting.threads) as u64;
+        let numbers = rows * (2 * rank + count as u64 + 8) + 4 * width * width + looked;
+        fitting.limits.reserve(8 * numbers)?;
         // The landmarks that plain Nyström draws.
         let chosen = draw_landmarks(&fitting.streams.child("subset 0"), m, count);
         let landmarks = inputs.select(Axis(0), &chosen);
@@ -130,14 +160,82 @@ impl LinearTime {
             all.as_slice().iter().map(|&(i, j)| kernel[[i, j]]).collect()
         };
         let span = Span::new(kernel.gram(landmarks.view(), &all, 1).view(), self.cutoff)?;
-        let (normal, mut report) = self.normal(gaussian, inputs, &factors, &all, &beta, fitting)?;
+        let pairs = LandmarkPairs { factors: &factors, all: &all, beta: &beta };
+        let mut columns = FIRST_COLUMNS.min(self.most_columns(m));
+        let found = loop {
+            let found =
+                self.solve(gaussian, inputs, target, pairs, &span, lambdas, columns, fitting)?;
+            let worst = found.errors.iter().map(|error| error.relative).fold(0.0, f64::max);
+            let enough = self.solution_tolerance.is_none_or(|tolerance| worst <= tolerance);
+            let rank = found.report.rank;
+            // Fewer columns than were asked for: nothing is left but rounding.
+            if enough || rank == self.most_columns(m) || rank < columns {
+                break found;
+            }
+            columns = (rank + rank / 2).min(self.most_columns(m));
+        };
+        let report = found.report;
+        let short = |goal: Option<f64>, reached: Option<f64>| match (goal, reached) {
+            (Some(goal), Some(reached)) if reached > goal => Some(reached),
+            _ => None,
+        };
+        lambdas
+            .iter()
+            .zip(&found.errors)
+            .map(|(lambda, error)| {
+                let coefficients = found.system.solve(lambda * (m * m) as f64);
+                let open = short(self.normal_tolerance, report.error)
+                    .or_else(|| short(self.solution_tolerance, Some(error.relative)));
+                let convergence = open.map_or(Convergence::Exact, |residual| {
+                    Convergence::NotConverged { iterations: report.rank, residual }
+                });
+                let mut facts = facts([
+                    ("pairs", (m * m) as f64),
+                    ("landmark-pairs", all.len() as f64),
+                    ("rank", span.rank() as f64),
+                    ("pair-kernel-rank", report.rank as f64),
+                    ("pair-kernel-residual", report.residual),
+                    ("target-rank", report.target_rank as f64),
+                    ("target-residual", report.target_residual),
+                    ("normal-error-bound", report.error_bound),
+                    ("solution-error", error.relative),
+                    ("solution-rms-error", error.rms),
+                ]);
+                facts.extend(report.error.map(|error| ("normal-error".to_owned(), error)));
+                let learned =
+                    LearnedKernel::new(kernel.clone(), landmarks.view(), &all, &coefficients);
+                Ok(Learned { kernel: learned.map_err(of_kernel)?, convergence, facts })
+            })
+            .collect()
+    }
+
+    /// The normal equations with factors of at least so many columns, where there is a tolerance.
+    #[expect(clippy::too_many_arguments, reason = "one system of equations is all of these")]
+    fn solve(
+        &self,
+        gaussian: &GaussianHyper,
+        inputs: ArrayView2<'_, f64>,
+        target: &PairTarget<'_>,
+        pairs: LandmarkPairs<'_>,
+        span: &Span,
+        lambdas: &[f64],
+        columns: usize,
+        fitting: &Fitting<'_>,
+    ) -> Result<Solved, LearningError> {
+        let m = inputs.nrows();
+        let LandmarkPairs { factors, all, beta } = pairs;
+        let rows = distance::rows(m, fitting);
+        let (normal, squared, mut report) =
+            self.normal(gaussian, inputs, pairs, &rows, columns, fitting)?;
         fitting.limits.check()?;
+        let grows = self.normal_tolerance.is_some() || self.solution_tolerance.is_some();
+        let mut target_factor = None;
         let right = if let Some(terms) = target.separable() {
             // β is smoother than its square: what is enough columns for that is for this.
-            let most =
-                if self.normal_tolerance.is_some() { report.rank } else { self.most_columns(m) };
-            let factor =
-                factor(&gaussian.pair_kernel(), inputs, self.rank_tolerance, most, fitting)?;
+            let most = if grows { report.rank } else { self.most_columns(m) };
+            let tolerance =
+                if self.solution_tolerance.is_some() { 0.0 } else { self.rank_tolerance };
+            let factor = factor(&gaussian.pair_kernel(), inputs, tolerance, most, fitting)?;
             report.target_rank = factor.pivots.len();
             report.target_residual = factor.residual / m as f64;
             let forms = |(weight, values): &(f64, Array1<f64>)| {
@@ -153,41 +251,27 @@ impl LinearTime {
                 *weight * squares(&factor.factor, all.len(), vectors, fitting.threads)
             };
             let total = terms.iter().map(forms).reduce(|a, b| a + b);
-            total.unwrap_or_else(|| Array1::zeros(all.len()))
+            let total = total.unwrap_or_else(|| Array1::zeros(all.len()));
+            target_factor = Some(factor.factor.select(Axis(0), &rows));
+            total
         } else {
-            dense_right(gaussian, inputs, target, &factors, &all, fitting)?
+            dense_right(gaussian, inputs, target, factors, all, fitting)?
         };
-        let right = right * &beta;
+        let right = right * beta;
         let coordinates = times(span.basis.t(), times(normal.view(), span.basis.view()).view());
-        let right = span.basis.t().dot(&right);
-        let rank = span.rank();
-        let system = System::new(span, coordinates.view(), &right)?;
-        let convergence = match (self.normal_tolerance, report.error) {
-            (Some(tolerance), Some(residual)) if residual > tolerance => {
-                Convergence::NotConverged { iterations: report.rank, residual }
-            }
-            _ => Convergence::Exact,
+        let system = System::new(span, coordinates.view(), &span.basis.t().dot(&right))?;
+        let approximated = Approximated {
+            rows: &rows,
+            normal: &squared,
+            right: target_factor.as_ref(),
+            system: &system,
         };
-        lambdas
+        let distance = Distance::new(gaussian, inputs, target, pairs, &approximated, fitting);
+        let errors = lambdas
             .iter()
-            .map(|lambda| {
-                let coefficients = system.solve(lambda * (m * m) as f64);
-                let mut facts = facts([
-                    ("pairs", (m * m) as f64),
-                    ("landmark-pairs", all.len() as f64),
-                    ("rank", rank as f64),
-                    ("pair-kernel-rank", report.rank as f64),
-                    ("pair-kernel-residual", report.residual),
-                    ("target-rank", report.target_rank as f64),
-                    ("target-residual", report.target_residual),
-                    ("normal-error-bound", report.error_bound),
-                ]);
-                facts.extend(report.error.map(|error| ("normal-error".to_owned(), error)));
-                let learned =
-                    LearnedKernel::new(kernel.clone(), landmarks.view(), &all, &coefficients);
-                Ok(Learned { kernel: learned.map_err(of_kernel)?, convergence, facts })
-            })
-            .collect()
+            .map(|lambda| distance.of(&system, lambda * (m * m) as f64))
+            .collect::<Result<_, _>>()?;
+        Ok(Solved { system, report, errors })
     }
 
     /// A factor of `B`, with as many columns as the tolerance asks for; and the estimated error of
@@ -197,15 +281,20 @@ impl LinearTime {
         squared: &Kernel,
         inputs: ArrayView2<'_, f64>,
         probe: impl FnOnce() -> ErrorProbe,
+        columns: usize,
         fitting: &Fitting<'_>,
     ) -> Result<(PartialCholesky, Option<f64>), LearningError> {
         let most = self.most_columns(inputs.nrows());
         let Some(tolerance) = self.normal_tolerance else {
-            let found = factor(squared, inputs, self.rank_tolerance, most, fitting)?;
+            let found = if self.solution_tolerance.is_some() {
+                factor(squared, inputs, 0.0, columns, fitting)?
+            } else {
+                factor(squared, inputs, self.rank_tolerance, most, fitting)?
+            };
             return Ok((found, None));
         };
         let probe = probe();
-        let mut columns = FIRST_COLUMNS.min(most);
+        let mut columns = columns.min(most);
         loop {
             let found = factor(squared, inputs, 0.0, columns, fitting)?;
             fitting.limits.check()?;
@@ -219,21 +308,22 @@ impl LinearTime {
         }
     }
 
-    /// `Ĝ`, `P × P`.
+    /// `Ĝ`, `P × P`, and some rows of `C`, of at least so many columns where there is a tolerance.
     fn normal(
         &self,
         gaussian: &GaussianHyper,
         inputs: ArrayView2<'_, f64>,
-        factors: &Array2<f64>,
-        all: &Pairs,
-        beta: &Array1<f64>,
+        LandmarkPairs { factors, all, beta }: LandmarkPairs<'_>,
+        rows: &[usize],
+        columns: usize,
         fitting: &Fitting<'_>,
-    ) -> Result<(Array2<f64>, LinearTimeReport), LearningError> {
+    ) -> Result<(Array2<f64>, Array2<f64>, LinearTimeReport), LearningError> {
         // β² is β at twice the rate.
         let squared = Kernel::Gaussian { std: (4.0 * gaussian.pair_rate()).sqrt() };
         let quads = Quads::new(factors.nrows());
         let probe = || ErrorProbe::new(&squared, inputs, factors, &quads, (all, beta), fitting);
-        let (found, estimate) = self.factor_of_squares(&squared, inputs, probe, fitting)?;
+        let (found, estimate) =
+            self.factor_of_squares(&squared, inputs, probe, columns, fitting)?;
         fitting.limits.check()?;
         let vectors = |index: usize, rows: std::ops::Range<usize>, to: &mut [f64]| {
             let [a, b, c, d] = quads.sets[index].map(|z| factors.slice(s![z, rows.clone()]));
@@ -278,7 +368,7 @@ impl LinearTime {
             error_bound: if norm > 0.0 { (error / norm).sqrt() } else { 0.0 },
             error: estimate,
         };
-        Ok((normal, report))
+        Ok((normal, found.factor.select(Axis(0), rows), report))
     }
 }
 

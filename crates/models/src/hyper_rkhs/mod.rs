@@ -21,7 +21,9 @@
 //! Everything runs over unordered pairs with weights 1 and 2, which is exact for a symmetric target.
 
 mod classifier;
+mod distance;
 mod exact;
+mod krein;
 mod linear;
 mod machine;
 mod methods;
@@ -38,6 +40,7 @@ mod target;
 mod tests;
 
 pub use classifier::{HyperClassifier, HyperClassifierParams, HyperForm, Search, Stage1, Variance};
+pub use krein::KreinFeatures;
 pub use linear::{LinearTime, LinearTimeReport};
 pub use methods::METHODS;
 pub use ridge::{Learned, PairRidge, PairSolver};

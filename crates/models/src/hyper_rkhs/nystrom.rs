@@ -168,7 +168,7 @@ impl Subset<'_, '_, '_> {
             normal += &part;
             right += &own;
         }
-        let system = System::new(span, normal.view(), &right)?;
+        let system = System::new(&span, normal.view(), &right)?;
         let coefficients =
             lambdas.iter().map(|lambda| system.solve(lambda * whole as f64)).collect();
         let landmarks = chosen.into_iter().map(|row| self.rows[row]).collect();

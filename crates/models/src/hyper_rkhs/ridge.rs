@@ -69,11 +69,14 @@ pub struct PairRidge {
     /// count as 0.
     pub cutoff: f64,
     /// Linear time: the trace of the pair kernel's residual, relative, where there is no
-    /// `normal_tolerance`.
+    /// `normal_tolerance` and no `solution_tolerance`.
     pub rank_tolerance: f64,
     /// Linear time: goal for the estimated relative error of the normal matrix; the factors grow until
     /// it is met.
     pub normal_tolerance: Option<f64>,
+    /// Linear time: goal for the estimated relative error of the solution, in the norm of the
+    /// regression; the factors grow until it is met.
+    pub solution_tolerance: Option<f64>,
     /// Linear time: most columns `L` of its partial Cholesky factors.
     pub rank: usize,
     /// Linear time: most bytes that a factor takes while it is made.
@@ -93,6 +96,7 @@ impl Default for PairRidge {
             cutoff: 1e-10,
             rank_tolerance: 1e-3,
             normal_tolerance: None,
+            solution_tolerance: None,
             rank: 300,
             factor_bytes: 1 << 30,
         }
@@ -140,6 +144,7 @@ impl PairRidge {
             ("cutoff", self.cutoff),
             ("rank_tolerance", self.rank_tolerance),
             ("normal_tolerance", self.normal_tolerance.unwrap_or(0.5)),
+            ("solution_tolerance", self.solution_tolerance.unwrap_or(0.5)),
         ] {
             if !(value > 0.0 && value < 1.0) {
                 return Err(refused(name, value, "above 0 and below 1"));

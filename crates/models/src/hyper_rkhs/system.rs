@@ -32,16 +32,18 @@ impl Span {
 /// `(T + t I) z = c` in the coordinates of a [`Span`], from one eigendecomposition for every `t`; the
 /// coefficients of the landmark pairs are `b = R z`.
 pub(super) struct System {
-    basis: Array2<f64>,
+    /// `R V`: landmark pairs to the coordinates in which `T` is diagonal (`P × r`).
+    axes: Array2<f64>,
     values: Array1<f64>,
-    vectors: Array2<f64>,
+    /// What was added to eigenvalues below 0.
+    lifted: Array1<f64>,
     right: Array1<f64>,
 }
 
 impl System {
     /// `T = Rᵀ G R` (`r × r`) and `c = Rᵀ g` (`r`) of a span.
     pub(super) fn new(
-        span: Span,
+        span: &Span,
         normal: ArrayView2<'_, f64>,
         right: &Array1<f64>,
     ) -> Result<Self, LearningError> {
@@ -49,13 +51,33 @@ impl System {
         let right = eigen.vectors.t().dot(right);
         // Rounding, or an approximated T, may leave eigenvalues a little below 0.
         let values = eigen.values.mapv(|value| value.max(0.0));
-        Ok(Self { basis: span.basis, values, vectors: eigen.vectors, right })
+        let lifted = &values - &eigen.values;
+        Ok(Self { axes: times(span.basis.view(), eigen.vectors.view()), values, lifted, right })
+    }
+
+    /// The solution for the ridge `t` in the coordinates in which `T` is diagonal (`r`).
+    pub(super) fn coordinates(&self, ridge: f64) -> Array1<f64> {
+        &self.right / &self.diagonal(ridge)
+    }
+
+    /// The diagonal of `T + t I` there.
+    pub(super) fn diagonal(&self, ridge: f64) -> Array1<f64> {
+        &self.values + ridge
+    }
+
+    /// From landmark pairs to these coordinates (`P × r`).
+    pub(super) const fn axes(&self) -> &Array2<f64> {
+        &self.axes
+    }
+
+    /// What was added to eigenvalues below 0 (`r`).
+    pub(super) const fn lifted(&self) -> &Array1<f64> {
+        &self.lifted
     }
 
     /// The coefficients of the landmark pairs for the ridge `t`, `λ m²` (`P`).
     pub(super) fn solve(&self, ridge: f64) -> Array1<f64> {
-        let coordinates = &self.right / &(&self.values + ridge);
-        self.basis.dot(&self.vectors.dot(&coordinates))
+        self.axes.dot(&self.coordinates(ridge))
     }
 }
 

@@ -357,6 +357,139 @@ fn the_estimated_error_of_the_normal_matrix_is_its_error() {
     assert_relative_eq!(learned.facts["normal-error"], truth, max_relative = 1e-6);
 }
 
+/// `‖k − k̂‖_A` by its definition over all pairs, and the norm of `k̂`.
+fn in_the_norm_of_the_regression(
+    learned: &Learned,
+    exact: &Learned,
+    inputs: ArrayView2<'_, f64>,
+    lambda: f64,
+) -> (f64, f64) {
+    let kernel = &learned.kernel;
+    assert_eq!((kernel.pairs(), kernel.points()), (exact.kernel.pairs(), exact.kernel.points()));
+    let apart = &exact.kernel.coefficients() - &kernel.coefficients();
+    let (hyper, points) = (kernel.hyper().clone(), kernel.points());
+    let apart = mercer_kernels::LearnedKernel::new(hyper, points, kernel.pairs(), &apart).unwrap();
+    let ridge = lambda * (inputs.nrows() * inputs.nrows()) as f64;
+    let norm = |kernel: &mercer_kernels::LearnedKernel| {
+        let values = kernel.gram(inputs, 2).mapv(|value| value * value).sum();
+        (values + ridge * kernel.norm_squared(2)).sqrt()
+    };
+    (norm(&apart), norm(kernel))
+}
+
+/// Up to 400 points the bound is one: it covers the distance to Nyström's own solution, found over all
+/// pairs one by one, and it is no more than a few times too large.
+#[test]
+fn the_error_of_the_solution_in_linear_time_is_bounded() {
+    let x = random(200, 4, 31) * 1.5;
+    let labels: Vec<u32> = (0..200).map(|i| u32::from(x[[i, 0]] * x[[i, 1]] > 0.5)).collect();
+    let classes = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let known = Kernel::Gaussian { std: 1.0 }.gram(x.view());
+    let matrix = PairTarget::matrix(known.view()).unwrap();
+    let hyper = gaussian((&x * 0.4).view());
+    let (m, mut loosest) = (200.0, 1.0f64);
+    for seed in 0..3 {
+        for (target, lambda) in [(&classes, 1e-4), (&classes, 1e-2), (&matrix, 1e-4)] {
+            let run = |solver, rank| {
+                let ridge = PairRidge {
+                    landmarks: Some(5),
+                    rank,
+                    rank_tolerance: 1e-15,
+                    ..with(solver, lambda)
+                };
+                ridge.learn(&hyper, x.view(), target, &Fitting::seeded(seed)).unwrap()
+            };
+            let exact = run(PairSolver::Nystrom, 1);
+            for rank in [4, 10, 25, 60, 120] {
+                let learned = run(PairSolver::LinearTime, rank);
+                let (distance, size) =
+                    in_the_norm_of_the_regression(&learned, &exact, x.view(), lambda);
+                let bound = learned.facts["solution-rms-error"] * m;
+                let what = format!("seed {seed}, lambda {lambda}, rank {rank}: {distance} {bound}");
+                // The two are solved in different ways, to some digits.
+                assert!(distance <= bound * (1.0 + 1e-6) + 1e-7 * size, "{what}");
+                if learned.facts["solution-error"] > 1e-6 {
+                    loosest = loosest.max(bound / distance);
+                }
+                // On any pair of points whatever.
+                let block = |learned: &Learned| learned.kernel.gram((&x * 1.1).view(), 1);
+                let gap = (&block(&learned) - &block(&exact)).mapv(f64::abs);
+                let most = bound / (lambda.sqrt() * m);
+                assert!(gap.iter().all(|gap| *gap <= most + 1e-7 * size), "{what}");
+            }
+        }
+    }
+    assert!(loosest < 5.0, "{loosest}");
+}
+
+/// From some of the rows it is an estimate, and errs upwards.
+#[test]
+fn the_estimated_error_of_the_solution_covers_the_error() {
+    let x = random(1600, 3, 32) * 1.5;
+    let labels: Vec<u32> = (0..1600).map(|i| u32::from(x[[i, 0]] * x[[i, 1]] > 0.5)).collect();
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let hyper = gaussian((&x * 0.4).view());
+    let lambda = 1e-3;
+    let (mut covered, mut all) = (0, 0);
+    for seed in 0..5 {
+        let run = |solver, rank| {
+            let ridge = PairRidge {
+                landmarks: Some(4),
+                rank,
+                rank_tolerance: 1e-15,
+                ..with(solver, lambda)
+            };
+            let fitting = Fitting { threads: 2, ..Fitting::seeded(seed) };
+            ridge.learn(&hyper, x.view(), &target, &fitting).unwrap()
+        };
+        let exact = run(PairSolver::Nystrom, 1);
+        for rank in [10, 30, 90] {
+            let learned = run(PairSolver::LinearTime, rank);
+            let (distance, _) = in_the_norm_of_the_regression(&learned, &exact, x.view(), lambda);
+            let estimate = learned.facts["solution-rms-error"] * 1600.0;
+            covered += usize::from(distance <= estimate);
+            all += 1;
+            assert!(distance <= 1.5 * estimate, "seed {seed}, rank {rank}: {distance} {estimate}");
+        }
+    }
+    assert!(covered >= all - 1, "{covered} of {all}");
+}
+
+#[test]
+fn the_rank_grows_until_the_solution_is_near() {
+    let x = random(300, 4, 33) * 1.5;
+    let labels = halves(300);
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let hyper = gaussian((&x * 0.4).view());
+    let fitting = Fitting::seeded(6);
+    let run = |solver, solution_tolerance, rank| {
+        let ridge =
+            PairRidge { landmarks: Some(4), solution_tolerance, rank, ..with(solver, 1e-3) };
+        ridge.learn_path(&hyper, x.view(), &target, &[1e-3, 1e-1], &fitting).unwrap()
+    };
+    let exact = run(PairSolver::Nystrom, None, 1);
+    let mut last = 0.0;
+    for tolerance in [0.3, 0.03, 1e-3] {
+        let found = run(PairSolver::LinearTime, Some(tolerance), 300);
+        for ((found, exact), lambda) in found.iter().zip(&exact).zip([1e-3, 1e-1]) {
+            assert_eq!(found.convergence, Convergence::Exact);
+            assert!(found.facts["solution-error"] <= tolerance);
+            let (distance, size) = in_the_norm_of_the_regression(found, exact, x.view(), lambda);
+            assert!(distance <= 1.1 * tolerance * size, "{tolerance}: {distance} of {size}");
+        }
+        assert!(found[0].facts["pair-kernel-rank"] >= last);
+        last = found[0].facts["pair-kernel-rank"];
+    }
+    assert!(last > 64.0, "{last}");
+    // With too few columns the fit says how far it is.
+    let short = run(PairSolver::LinearTime, Some(1e-6), 20).remove(0);
+    let Convergence::NotConverged { iterations: 20, residual } = short.convergence else {
+        panic!("{:?}", short.convergence);
+    };
+    assert_abs_diff_eq!(residual, short.facts["solution-error"]);
+    assert!(residual > 1e-6);
+}
+
 #[test]
 fn regressions_other_than_least_squares_are_averaged_over_subsets_too() {
     let x = random(90, 2, 23);
@@ -722,4 +855,75 @@ fn bad_input_is_named() {
     let short = PairSvr { steps: 1, ..PairSvr::default() };
     let stopped = short.learn(&hyper, x.view(), &target, &fitting).unwrap();
     assert!(matches!(stopped.convergence, Convergence::NotConverged { .. }));
+}
+
+/// What is left of the pair kernel bounds the error at every two points, and with enough pivots nothing is
+/// left: the features have the spectrum of the kernel, negative part and all.
+#[test]
+fn features_with_signs_are_the_indefinite_kernel() {
+    let (x, fresh) = (random(120, 3, 41), random(30, 3, 42));
+    let distance = |a: ArrayView2<'_, f64>, i: usize, j: usize| {
+        (&a.row(i) - &a.row(j)).mapv(|d| d * d).sum().sqrt()
+    };
+    let log = Array2::from_shape_fn((120, 120), |(i, j)| -distance(x.view(), i, j).ln_1p());
+    let target = PairTarget::matrix(log.view()).unwrap();
+    let hyper = gaussian(x.view());
+    let HyperKernel::Gaussian(gaussian) = &hyper else { unreachable!() };
+    let ridge = PairRidge { landmarks: Some(6), ..with(PairSolver::LinearTime, 1e-5) };
+    let learned = ridge.learn(&hyper, x.view(), &target, &Fitting::seeded(1)).unwrap();
+    for kernel in [learned.kernel.clone(), learned.kernel.with_bias(-0.7)] {
+        let gram = kernel.gram(x.view(), 1);
+        let exact = mercer_solvers::Spectrum::of(gram.view()).unwrap();
+        assert!(exact.negative_share() > 0.2, "{}", exact.negative_share());
+        let mut last = f64::INFINITY;
+        for rank in [5, 20, 80, 120] {
+            let features = KreinFeatures::of(&kernel, x.view(), rank, 0.0).unwrap();
+            assert_eq!(features.at(fresh.view()).dim(), (30, features.len()));
+            assert!(features.signs().iter().all(|sign| [-1.0, 1.0].contains(sign)));
+            for (left, right) in [(x.view(), x.view()), (fresh.view(), x.view())] {
+                let gap = features.block(left, right) - kernel.block(left, right, 1);
+                let (e, f) = (features.residual(left), features.residual(right));
+                let beta = gaussian.pair_kernel().cross_gram(left, right);
+                let plain = kernel.block(left, right, 1) - kernel.bias();
+                for ((i, j), gap) in gap.indexed_iter() {
+                    let bound =
+                        (e[i] * f[j]).max(0.0).sqrt() * (plain[[i, j]] / beta[[i, j]]).abs();
+                    assert!(gap.abs() <= bound + 1e-6, "rank {rank}: {gap} {bound}");
+                }
+            }
+            let gap = close(&features.block(x.view(), x.view()), &gram);
+            assert!(gap <= last + 1e-9, "{gap} after {last}");
+            last = gap;
+        }
+        assert!(last < 1e-6, "{last}");
+        let features = KreinFeatures::of(&kernel, x.view(), 120, 0.0).unwrap();
+        let found = features.block(x.view(), x.view());
+        let found = mercer_solvers::Spectrum::of(((&found + &found.t()) * 0.5).view()).unwrap();
+        assert_abs_diff_eq!(found.smallest(), exact.smallest(), epsilon = 1e-5);
+        assert_abs_diff_eq!(found.negative_share(), exact.negative_share(), epsilon = 1e-4);
+        // Few functions do where the kernel has few.
+        let fewer = KreinFeatures::of(&kernel, x.view(), 120, 1e-3).unwrap();
+        assert!(fewer.len() < features.len());
+        assert!(close(&fewer.block(x.view(), x.view()), &gram) < 0.05);
+    }
+    let named = |result: Result<KreinFeatures, LearningError>| match result {
+        Err(LearningError::Setting { name, .. }) => name,
+        other => panic!("{other:?}"),
+    };
+    let kernel = with(PairSolver::Cholesky, 0.1);
+    let few = x.slice(ndarray::s![..9, ..]);
+    let known = log.slice(ndarray::s![..9, ..9]);
+    let target = PairTarget::matrix(known).unwrap();
+    let learned = |hyper: &HyperKernel| {
+        kernel.learn(hyper, few, &target, &Fitting::seeded(1)).unwrap().kernel
+    };
+    let wishart = HyperKernel::Wishart(WishartHyper::isotropic(1.0, 3).unwrap());
+    assert_eq!(named(KreinFeatures::of(&learned(&wishart), few, 3, 0.0)), "kernel");
+    let kernel = learned(&hyper);
+    assert_eq!(named(KreinFeatures::of(&kernel, few, 0, 0.0)), "rank");
+    assert_eq!(named(KreinFeatures::of(&kernel, few, 3, 1.0)), "tolerance");
+    let none = few.slice(ndarray::s![..0, ..]);
+    assert_eq!(named(KreinFeatures::of(&kernel, none, 3, 0.0)), "reference points");
+    let flat = few.slice(ndarray::s![.., ..2]);
+    assert!(KreinFeatures::of(&kernel, flat, 3, 0.0).is_err());
 }
