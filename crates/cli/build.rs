@@ -1,10 +1,5 @@
-//! Tells the binary which revision of the source it was built from, for the records of its trials, and
-//! what the sources say of the settings of methods.
+//! Tells the binary which revision of the source it was built from, for the records of its trials.
 
-#[path = "build/settings.rs"]
-mod settings;
-
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
@@ -23,7 +18,4 @@ fn main() {
         _ => "unknown".to_owned(),
     };
     println!("cargo::rustc-env=MERCER_CODE={code}");
-    let into =
-        std::env::var_os("OUT_DIR").map(PathBuf::from).expect("cargo names the build folder");
-    settings::write(Path::new(".."), &into);
 }

@@ -3,10 +3,9 @@ mod update;
 
 use crate::kernel_machine::{BLOCK, Base, BaseSections, facts, labels, powers};
 use crate::subsample::at_most;
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks,
-};
+    Settings, Space, State, Task, Tasks, declared};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 use rand::Rng;
 use rand_distr::StandardNormal;
@@ -27,9 +26,10 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2, P = 13",
     },
     resource: None,
+    settings: declared::<BmklParams>,
     defaults: |_| Settings::of(&BmklParams::default()),
     space: |_| Space::default(),
-    build: |settings| Ok(Box::new(Bmkl::new(settings.parse("bmkl")?)?)),
+    build: |settings| Ok(Box::new(Bmkl::new(settings.read("bmkl")?)?)),
     restore: BmklPredictor::restore,
 };
 
@@ -43,59 +43,27 @@ pub enum Start {
     Plain,
 }
 
-/// Settings of [`Bmkl`]; the defaults are those of the public code.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BmklParams {
-    /// Variational iterations; there is no stopping test.
-    pub iterations: usize,
-    /// Half-width of the band without labels.
-    pub margin: f64,
-    /// Deviation `σ_g` of the intermediate outputs.
-    pub noise: f64,
-    /// Shape of the Gamma priors of all precisions.
-    pub shape: f64,
-    /// Scale of the Gamma priors of all precisions.
-    pub scale: f64,
-    /// Where the iteration begins.
-    pub start: Start,
-    /// Training rows beyond this are left out, by seed: 14 kernel matrices are held.
-    pub cap: usize,
-}
-
-impl Default for BmklParams {
-    fn default() -> Self {
-        Self {
-            iterations: 200,
-            margin: 1.0,
-            noise: 0.1,
-            shape: 1.0,
-            scale: 1.0,
-            start: Start::Random,
-            cap: 2500,
-        }
+mercer_learning::parameters! {
+    /// Settings of [`Bmkl`]; the defaults are those of the public code.
+    pub struct BmklParams {
+        /// Variational iterations; there is no stopping test.
+        pub iterations: usize = 200, Allowed::COUNT;
+        /// Half-width of the band without labels.
+        pub margin: f64 = 1.0, Allowed::NOT_NEGATIVE;
+        /// Deviation `σ_g` of the intermediate outputs.
+        pub noise: f64 = 0.1, Allowed::POSITIVE;
+        /// Shape of the Gamma priors of all precisions.
+        pub shape: f64 = 1.0, Allowed::POSITIVE;
+        /// Scale of the Gamma priors of all precisions.
+        pub scale: f64 = 1.0, Allowed::POSITIVE;
+        /// Where the iteration begins.
+        pub start: Start = Start::Random;
+        /// Training rows beyond this are left out, by seed: 14 kernel matrices are held.
+        pub cap: usize = 2500, Allowed::PAIR;
     }
 }
 
 impl BmklParams {
-    pub(crate) fn check(&self) -> Result<(), LearningError> {
-        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
-        for (name, value) in [("iterations", self.iterations), ("cap", self.cap / 2)] {
-            if value == 0 {
-                return refuse(name, value.to_string(), "at least 1 (2 rows)");
-            }
-        }
-        if !(self.margin >= 0.0 && self.margin.is_finite()) {
-            return refuse("margin", self.margin.to_string(), "at least 0 and finite");
-        }
-        for (name, value) in [("noise", self.noise), ("shape", self.shape), ("scale", self.scale)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return refuse(name, value.to_string(), "positive and finite");
-            }
-        }
-        Ok(())
-    }
-
     fn prior(&self) -> Prior {
         Prior { shape: self.shape, scale: self.scale, margin: self.margin, noise: self.noise }
     }
@@ -121,7 +89,7 @@ impl Bmkl {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: BmklParams) -> Result<Self, LearningError> {
-        params.check()?;
+        params.in_range()?;
         Ok(Self { params })
     }
 }

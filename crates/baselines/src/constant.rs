@@ -2,13 +2,12 @@ use mercer_learning::{
     Convergence, Fitted, LearningError, Outcome, Predictor, Settings, Shape, Space, State, Task,
 };
 use ndarray::{Array1, Array2, ArrayView2, Ix1};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The settings of a method that has none.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NoSettings {}
+mercer_learning::parameters! {
+    /// The settings of a method that has none.
+    pub(crate) struct NoSettings {}
+}
 
 /// The same scores for every row.
 pub(crate) struct Constant {

@@ -1,12 +1,11 @@
 mod ascent;
 
-use crate::kernel_machine::{Base, BaseSections, check_common, facts, failed, labels};
+use crate::kernel_machine::{Base, BaseSections, TOLERANCE, facts, failed, labels};
 use crate::subsample::at_most;
 use crate::svm_cv::{SvmCv, SvmCvParams};
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks,
-};
+    Settings, Space, State, Task, Tasks, declared};
 use mercer_solvers::{Dual, Precomputed, Smo};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
 use serde::{Deserialize, Serialize};
@@ -22,9 +21,10 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n^3 · steps", predict: "n d", memory: "n^2" },
     resource: None,
+    settings: declared::<DankParams>,
     defaults: |_| Settings::of(&DankParams::default()),
     space: |_| Space::default(),
-    build: |settings| Ok(Box::new(Dank::new(settings.parse("dank")?)?)),
+    build: |settings| Ok(Box::new(Dank::new(settings.read("dank")?)?)),
     restore: DankPredictor::restore,
 };
 
@@ -41,35 +41,22 @@ pub enum Extension {
     Plain,
 }
 
-/// Settings of [`Dank`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DankParams {
-    /// `1/(2τ)` as a share of `n`: what each eigenvalue of the learned matrix loses.
-    pub threshold: f64,
-    /// `tr(Γ)/(4 τ η)` as a share of `n`: how far the labels pull the matrix from all ones.
-    pub pull: f64,
-    /// How the matrix is continued; reciprocal neighbours need all test points at once, which a
-    /// predictor that answers row by row does not have.
-    pub extension: Extension,
-    /// The ascent ends when no weight moves by more than this share of the cost.
-    pub tolerance: f64,
-    /// Steps of the ascent at most.
-    pub steps: usize,
-    /// Training rows beyond this are left out, by seed: each step decomposes an `n × n` matrix.
-    pub cap: usize,
-}
-
-impl Default for DankParams {
-    fn default() -> Self {
-        Self {
-            threshold: 0.01,
-            pull: 0.1,
-            extension: Extension::Nearest,
-            tolerance: 1e-6,
-            steps: 500,
-            cap: 500,
-        }
+mercer_learning::parameters! {
+    /// Settings of [`Dank`].
+    pub struct DankParams {
+        /// `1/(2τ)` as a share of `n`: what each eigenvalue of the learned matrix loses.
+        pub threshold: f64 = 0.01, Allowed::POSITIVE;
+        /// `tr(Γ)/(4 τ η)` as a share of `n`: how far the labels pull the matrix from all ones.
+        pub pull: f64 = 0.1, Allowed::POSITIVE;
+        /// How the matrix is continued; reciprocal neighbours need all test points at once, which a
+        /// predictor that answers row by row does not have.
+        pub extension: Extension = Extension::Nearest;
+        /// The ascent ends when no weight moves by more than this share of the cost.
+        pub tolerance: f64 = 1e-6, TOLERANCE;
+        /// Steps of the ascent at most.
+        pub steps: usize = 500, Allowed::COUNT;
+        /// Training rows beyond this are left out, by seed: each step decomposes an `n × n` matrix.
+        pub cap: usize = 500, Allowed::PAIR;
     }
 }
 
@@ -95,19 +82,11 @@ impl Dank {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: DankParams) -> Result<Self, LearningError> {
-        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
-        check_common(params.tolerance, params.cap)?;
-        for (name, value) in [("threshold", params.threshold), ("pull", params.pull)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return refuse(name, value.to_string(), "positive and finite");
-            }
-        }
+        params.in_range()?;
         if params.extension == Extension::Reciprocal {
+            let (name, value) = ("extension", "reciprocal".to_owned());
             let must = "nearest or plain: a predictor answers row by row";
-            return refuse("extension", "reciprocal".to_owned(), must);
-        }
-        if params.steps == 0 {
-            return refuse("steps", "0".to_owned(), "at least 1");
+            return Err(LearningError::Setting { name, value, must });
         }
         Ok(Self { params })
     }

@@ -1,9 +1,8 @@
 use crate::bmkl::{BmklParams, Fit, fit_rows, scores};
 use crate::kernel_machine::{facts, labels};
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks,
-};
+    Settings, Space, State, Task, Tasks, declared};
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -21,27 +20,28 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2/parts^2, P = 13",
     },
     resource: None,
+    settings: declared::<DistributedBmklParams>,
     defaults: |shape| {
         let parts = shape.rows.div_ceil(2500).max(2);
         Settings::of(&DistributedBmklParams { parts, ..Default::default() })
     },
     space: |_| Space::default(),
-    build: |settings| Ok(Box::new(DistributedBmkl::new(settings.parse("distributed-bmkl")?)?)),
+    build: |settings| Ok(Box::new(DistributedBmkl::new(settings.read("distributed-bmkl")?)?)),
     restore: Averaged::restore,
 };
 
-/// Settings of [`DistributedBmkl`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DistributedBmklParams {
-    /// Number of parts `v`.
-    pub parts: usize,
-    /// How the parts' outputs are merged.
-    pub merge: Merge,
-    /// Variational iterations in each part.
-    pub iterations: usize,
-    /// Rows of a part at most; the others are left out.
-    pub cap: usize,
+mercer_learning::parameters! {
+    /// Settings of [`DistributedBmkl`].
+    pub struct DistributedBmklParams {
+        /// Number of parts `v`.
+        pub parts: usize = 2, Allowed::COUNT;
+        /// How the parts' outputs are merged.
+        pub merge: Merge = Merge::Mean;
+        /// Variational iterations in each part.
+        pub iterations: usize = 200, Allowed::COUNT;
+        /// Rows of a part at most; the others are left out.
+        pub cap: usize = 2500, Allowed::PAIR;
+    }
 }
 
 /// How the outputs of parts become one.
@@ -52,12 +52,6 @@ pub enum Merge {
     Mean,
     /// A vote a part, ties to the smaller class.
     Vote,
-}
-
-impl Default for DistributedBmklParams {
-    fn default() -> Self {
-        Self { parts: 2, merge: Merge::Mean, iterations: 200, cap: 2500 }
-    }
 }
 
 /// [`crate::Bmkl`] by divide and conquer: `v` disjoint random parts of the training rows, each with
@@ -76,18 +70,7 @@ impl DistributedBmkl {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: DistributedBmklParams) -> Result<Self, LearningError> {
-        let refuse = |name, value: usize, must| {
-            Err(LearningError::Setting { name, value: value.to_string(), must })
-        };
-        if params.parts == 0 {
-            return refuse("parts", 0, "at least 1");
-        }
-        if params.iterations == 0 {
-            return refuse("iterations", 0, "at least 1");
-        }
-        if params.cap < 2 {
-            return refuse("cap", params.cap, "at least 2");
-        }
+        params.in_range()?;
         Ok(Self { params })
     }
 }

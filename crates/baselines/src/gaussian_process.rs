@@ -6,14 +6,12 @@ use crate::subsample::at_most;
 use kernel::ScaledGaussian;
 use laplace::{Mode, expected_share};
 use mercer_kernels::Kernel;
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks,
-};
+    Settings, Space, State, Task, Tasks, declared};
 use mercer_linalg::product;
 use mercer_solvers::{Lbfgs, Minimum, SolverError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub(crate) const METHOD: Method = Method {
@@ -29,13 +27,14 @@ pub(crate) const METHOD: Method = Method {
         memory: "(K + 4) n^2",
     },
     resource: None,
+    settings: declared::<GaussianProcessParams>,
     defaults: |shape| {
         let length = 1.0 / default_std(shape.features);
         Settings::new().with("length", length).with("cap", CAP)
     },
     // The evidence sets the kernel: there is nothing left to tune.
     space: |_| Space::default(),
-    build: |settings| Ok(Box::new(GaussianProcess::new(settings.parse("gaussian-process")?)?)),
+    build: |settings| Ok(Box::new(GaussianProcess::new(settings.read("gaussian-process")?)?)),
     restore,
 };
 
@@ -43,26 +42,22 @@ pub(crate) const METHOD: Method = Method {
 const CAP: usize = 2000;
 /// Kernel parameters stay within these, as in scikit-learn.
 const RANGE: (f64, f64) = (1e-5, 1e5);
+/// The same as a range of settings.
+const ENDS: Allowed = Allowed::between(RANGE.0, true, RANGE.1, true, "between 1e-5 and 1e5");
 
-/// Settings of [`GaussianProcess`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GaussianProcessParams {
-    /// `s` at the start.
-    pub deviation: f64,
-    /// `l` at the start; `√d` if not set.
-    pub length: Option<f64>,
-    /// Whether each column has a length of its own.
-    pub anisotropic: bool,
-    /// Iterations of L-BFGS a machine; 0 keeps the start.
-    pub iterations: usize,
-    /// Training rows beyond this are left out, by seed.
-    pub cap: usize,
-}
-
-impl Default for GaussianProcessParams {
-    fn default() -> Self {
-        Self { deviation: 1.0, length: None, anisotropic: false, iterations: 50, cap: CAP }
+mercer_learning::parameters! {
+    /// Settings of [`GaussianProcess`].
+    pub struct GaussianProcessParams {
+        /// `s` at the start.
+        pub deviation: f64 = 1.0, ENDS;
+        /// `l` at the start; `√d` if not set.
+        pub length: Option<f64> = None, ENDS;
+        /// Whether each column has a length of its own.
+        pub anisotropic: bool = false;
+        /// Iterations of L-BFGS a machine; 0 keeps the start.
+        pub iterations: usize = 50;
+        /// Training rows beyond this are left out, by seed.
+        pub cap: usize = CAP, Allowed::PAIR;
     }
 }
 
@@ -96,16 +91,7 @@ impl GaussianProcess {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: GaussianProcessParams) -> Result<Self, LearningError> {
-        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
-        let must = "between 1e-5 and 1e5";
-        for (name, value) in [("deviation", Some(params.deviation)), ("length", params.length)] {
-            if let Some(value) = value.filter(|value| !(RANGE.0..=RANGE.1).contains(value)) {
-                return refuse(name, value.to_string(), must);
-            }
-        }
-        if params.cap < 2 {
-            return refuse("cap", params.cap.to_string(), "at least 2");
-        }
+        params.in_range()?;
         Ok(Self { params })
     }
 

@@ -4,11 +4,11 @@ mod predictor;
 use crate::kernel_ridge::default_std;
 use crate::subsample::{at_most, drawn};
 use machine::{Dual, Machine};
+use crate::kernel_machine::TOLERANCE;
 use mercer_kernels::Kernel;
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks,
-};
+    Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks, declared};
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,12 +27,13 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
+    settings: declared::<GaussianSvmParams>,
     defaults: |shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("cost", 10.0).with("cap", CAP)
     },
     space,
-    build: |settings| Ok(Box::new(GaussianSvm::new(settings.parse("gaussian-svm")?)?)),
+    build: |settings| Ok(Box::new(GaussianSvm::new(settings.read("gaussian-svm")?)?)),
     restore: |state| Ok(Box::new(SupportVectors::restore(state)?)),
 };
 
@@ -64,29 +65,22 @@ pub enum MultiClass {
     OneVersusRest,
 }
 
-/// Settings of [`GaussianSvm`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GaussianSvmParams {
-    /// `C > 0`, the weight of the losses, summed over rows.
-    pub cost: f64,
-    /// `s > 0` in `exp(−s² ‖x − z‖² / 2)`; `1/√d` if not set.
-    pub std: Option<f64>,
-    /// Half-width `ε ≥ 0` of the tube without loss, in deviations of the target (regression).
-    pub epsilon: f64,
-    /// The fit ends when no pair of dual variables violates optimality by more than this.
-    pub tolerance: f64,
-    /// What is done about more than two classes.
-    pub multiclass: MultiClass,
-    /// Training rows of a machine beyond this are left out, by seed: it holds an `n × n` matrix. One
-    /// against one, a machine holds the rows of its two classes only.
-    pub cap: usize,
-}
-
-impl Default for GaussianSvmParams {
-    fn default() -> Self {
-        let multiclass = MultiClass::OneVersusOne;
-        Self { cost: 10.0, std: None, epsilon: 0.1, tolerance: 1e-3, multiclass, cap: CAP }
+mercer_learning::parameters! {
+    /// Settings of [`GaussianSvm`].
+    pub struct GaussianSvmParams {
+        /// `C > 0`, the weight of the losses, summed over rows.
+        pub cost: f64 = 10.0, Allowed::POSITIVE;
+        /// `s > 0` in `exp(−s² ‖x − z‖² / 2)`; `1/√d` if not set.
+        pub std: Option<f64> = None, Allowed::between(1e-100, true, 1e100, true, "between 1e-100 and 1e100");
+        /// Half-width `ε ≥ 0` of the tube without loss, in deviations of the target (regression).
+        pub epsilon: f64 = 0.1, Allowed::NOT_NEGATIVE;
+        /// The fit ends when no pair of dual variables violates optimality by more than this.
+        pub tolerance: f64 = 1e-3, TOLERANCE;
+        /// What is done about more than two classes.
+        pub multiclass: MultiClass = MultiClass::OneVersusOne;
+        /// Training rows of a machine beyond this are left out, by seed: it holds an `n × n` matrix. One
+        /// against one, a machine holds the rows of its two classes only.
+        pub cap: usize = CAP, Allowed::PAIR;
     }
 }
 
@@ -122,24 +116,7 @@ impl GaussianSvm {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: GaussianSvmParams) -> Result<Self, LearningError> {
-        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
-        let GaussianSvmParams { cost, std, epsilon, tolerance, cap, .. } = params;
-        if !(cost > 0.0 && cost.is_finite()) {
-            return refuse("cost", cost.to_string(), "positive and finite");
-        }
-        // The bounds keep 2/s² away from 0 and infinity.
-        if let Some(std) = std.filter(|std| !(1e-100..=1e100).contains(std)) {
-            return refuse("std", std.to_string(), "between 1e-100 and 1e100");
-        }
-        if !(epsilon >= 0.0 && epsilon.is_finite()) {
-            return refuse("epsilon", epsilon.to_string(), "at least 0 and finite");
-        }
-        if !(1e-12..=1.0).contains(&tolerance) {
-            return refuse("tolerance", tolerance.to_string(), "between 1e-12 and 1");
-        }
-        if cap < 2 {
-            return refuse("cap", cap.to_string(), "at least 2");
-        }
+        params.in_range()?;
         Ok(Self { params })
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::sections::{kept, restored};
 use mercer_kernels::{Kernel, Sections};
-use mercer_learning::{Convergence, Fitting, LearningError, Predictor, Sample, State, Task, folds};
+use mercer_learning::{
+    Allowed, Convergence, Fitting, LearningError, Predictor, Sample, State, Task, folds,
+};
 use mercer_solvers::{CostChoice, OneVersusOne, Smo, SolverError, choose_cost};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use serde::{Deserialize, Serialize};
@@ -302,17 +304,9 @@ impl Predictor for MachinePredictor {
     }
 }
 
-/// Refuses what every one of these methods refuses.
-pub(crate) fn check_common(tolerance: f64, cap: usize) -> Result<(), LearningError> {
-    let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
-    if !(1e-12..=1.0).contains(&tolerance) {
-        return refuse("tolerance", tolerance.to_string(), "between 1e-12 and 1");
-    }
-    if cap < 2 {
-        return refuse("cap", cap.to_string(), "at least 2");
-    }
-    Ok(())
-}
+/// Violations of optimality at which a machine may end.
+pub(crate) const TOLERANCE: Allowed =
+    Allowed::between(1e-12, true, 1.0, true, "between 1e-12 and 1");
 
 /// Named facts.
 pub(crate) fn facts<const N: usize>(

@@ -1,14 +1,12 @@
 use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task, Tasks,
-};
+    Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task, Tasks, declared};
 use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use rand::seq::index;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub(crate) const METHOD: Method = Method {
@@ -21,12 +19,13 @@ pub(crate) const METHOD: Method = Method {
     cost: Cost { fit: "n^3/3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
+    settings: declared::<KernelRidgeParams>,
     defaults: |shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("lambda", 1e-5).with("cap", CAP)
     },
     space,
-    build: |settings| Ok(Box::new(KernelRidge::new(settings.parse("kernel-ridge")?)?)),
+    build: |settings| Ok(Box::new(KernelRidge::new(settings.read("kernel-ridge")?)?)),
     restore: |state| {
         let (task, sections): (Task, _) =
             (state.value("task")?, restored(state.part("sections")?)?);
@@ -56,39 +55,25 @@ pub(crate) fn default_std(features: usize) -> f64 {
     1.0 / (features as f64).sqrt()
 }
 
-/// Settings of [`KernelRidge`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct KernelRidgeParams {
-    /// `λ ≥ 0` in `K + λ n I`.
-    pub lambda: f64,
-    /// `s > 0` in `exp(−s² ‖x − z‖² / 2)`; `1/√d` if not set.
-    pub std: Option<f64>,
-    /// Whether the targets' mean is subtracted before the fit and added after it, so that far from
-    /// the training rows the prediction is the mean (the class shares), not 0.
-    pub centre: bool,
-    /// Training rows beyond this are left out, by seed. The matrix of up to 12,000 rows is stored,
-    /// in 1.2 GB; that of more is not, and the system is solved by conjugate gradients.
-    pub cap: usize,
-    /// Relative residual at which conjugate gradients stop.
-    pub tolerance: f64,
-    /// Their most iterations; each costs `n² d` flops.
-    pub iterations: usize,
-    /// Columns of the matrix behind their preconditioner.
-    pub landmarks: usize,
-}
-
-impl Default for KernelRidgeParams {
-    fn default() -> Self {
-        Self {
-            lambda: 1e-5,
-            std: None,
-            centre: true,
-            cap: CAP,
-            tolerance: 1e-6,
-            iterations: 200,
-            landmarks: 1000,
-        }
+mercer_learning::parameters! {
+    /// Settings of [`KernelRidge`].
+    pub struct KernelRidgeParams {
+        /// `λ ≥ 0` in `K + λ n I`.
+        pub lambda: f64 = 1e-5, Allowed::NOT_NEGATIVE;
+        /// `s > 0` in `exp(−s² ‖x − z‖² / 2)`; `1/√d` if not set.
+        pub std: Option<f64> = None, Allowed::POSITIVE;
+        /// Whether the targets' mean is subtracted before the fit and added after it, so that far from
+        /// the training rows the prediction is the mean (the class shares), not 0.
+        pub centre: bool = true;
+        /// Training rows beyond this are left out, by seed. The matrix of up to 12,000 rows is stored,
+        /// in 1.2 GB; that of more is not, and the system is solved by conjugate gradients.
+        pub cap: usize = CAP, Allowed::PAIR;
+        /// Relative residual at which conjugate gradients stop.
+        pub tolerance: f64 = 1e-6, Allowed::INSIDE_ONE;
+        /// Their most iterations; each costs `n² d` flops.
+        pub iterations: usize = 200, Allowed::COUNT;
+        /// Columns of the matrix behind their preconditioner.
+        pub landmarks: usize = 1000, Allowed::COUNT;
     }
 }
 
@@ -126,26 +111,7 @@ impl KernelRidge {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: KernelRidgeParams) -> Result<Self, LearningError> {
-        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
-        let KernelRidgeParams { lambda, std, cap, .. } = params;
-        if !(lambda >= 0.0 && lambda.is_finite()) {
-            return refuse("lambda", lambda.to_string(), "at least 0 and finite");
-        }
-        if let Some(std) = std.filter(|std| !(*std > 0.0 && std.is_finite())) {
-            return refuse("std", std.to_string(), "positive and finite");
-        }
-        if cap < 2 {
-            return refuse("cap", cap.to_string(), "at least 2");
-        }
-        let KernelRidgeParams { tolerance, iterations, landmarks, .. } = params;
-        if !(tolerance > 0.0 && tolerance < 1.0) {
-            return refuse("tolerance", tolerance.to_string(), "above 0 and below 1");
-        }
-        for (name, count) in [("iterations", iterations), ("landmarks", landmarks)] {
-            if count == 0 {
-                return refuse(name, count.to_string(), "at least 1");
-            }
-        }
+        params.in_range()?;
         Ok(Self { params })
     }
 }

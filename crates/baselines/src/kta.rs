@@ -1,14 +1,12 @@
 use crate::kernel_machine::{
-    Base, CAP, Combination, MachinePredictor, check_common, convergence, labels, powers,
+    Base, CAP, Combination, MachinePredictor, TOLERANCE, convergence, labels, powers,
     second_stage, stage_facts,
 };
 use crate::subsample::at_most;
-use mercer_learning::{
-    Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Sample, Settings, Space, Tasks,
-};
+use mercer_learning::{Allowed, Parameters, 
+    Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Sample, Settings, Space, Tasks, declared};
 use mercer_solvers::nonnegative_least_squares;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-use serde::{Deserialize, Serialize};
 
 pub(crate) const METHOD: Method = Method {
     name: "kta",
@@ -23,25 +21,20 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2/2, P = 13",
     },
     resource: None,
+    settings: declared::<KtaParams>,
     defaults: |_| Settings::of(&KtaParams::default()),
     space: |_| Space::default(),
-    build: |settings| Ok(Box::new(Kta::new(settings.parse("kta")?)?)),
+    build: |settings| Ok(Box::new(Kta::new(settings.read("kta")?)?)),
     restore: MachinePredictor::restore,
 };
 
-/// Settings of [`Kta`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct KtaParams {
-    /// No pair of the machine's dual variables violates optimality by more than this.
-    pub tolerance: f64,
-    /// Training rows beyond this are left out, by seed: 11 centred kernels are held at once.
-    pub cap: usize,
-}
-
-impl Default for KtaParams {
-    fn default() -> Self {
-        Self { tolerance: 1e-3, cap: CAP }
+mercer_learning::parameters! {
+    /// Settings of [`Kta`].
+    pub struct KtaParams {
+        /// No pair of the machine's dual variables violates optimality by more than this.
+        pub tolerance: f64 = 1e-3, TOLERANCE;
+        /// Training rows beyond this are left out, by seed: 11 centred kernels are held at once.
+        pub cap: usize = CAP, Allowed::PAIR;
     }
 }
 
@@ -169,7 +162,7 @@ impl Kta {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: KtaParams) -> Result<Self, LearningError> {
-        check_common(params.tolerance, params.cap)?;
+        params.in_range()?;
         Ok(Self { params })
     }
 }

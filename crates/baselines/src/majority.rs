@@ -1,5 +1,5 @@
 use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
-use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Task, Tasks};
+use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Task, Tasks, declared};
 use ndarray::Array1;
 
 /// The class of most training rows; of several, the one with the smallest index.
@@ -12,11 +12,12 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n", predict: "1", memory: "K" },
     resource: None,
+    settings: declared::<NoSettings>,
     defaults: no_settings,
     space: nothing_to_tune,
     restore,
     build: |settings| {
-        settings.parse::<NoSettings>("majority")?;
+        settings.read::<NoSettings>("majority")?;
         Ok(Box::new(Majority))
     },
 };

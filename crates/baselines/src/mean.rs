@@ -1,5 +1,5 @@
 use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
-use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Tasks};
+use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Tasks, declared};
 use ndarray::array;
 
 /// The mean of the training targets: the constant of least squared error.
@@ -12,11 +12,12 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Regression,
     cost: Cost { fit: "n", predict: "1", memory: "1" },
     resource: None,
+    settings: declared::<NoSettings>,
     defaults: no_settings,
     space: nothing_to_tune,
     restore,
     build: |settings| {
-        settings.parse::<NoSettings>("mean")?;
+        settings.read::<NoSettings>("mean")?;
         Ok(Box::new(Mean))
     },
 };

@@ -2,16 +2,14 @@ mod descent;
 mod fista;
 
 use crate::kernel_machine::{
-    BLOCK, Base, BaseSections, CAP, check_common, facts, folds_of, labels,
+    BLOCK, Base, BaseSections, CAP, TOLERANCE, facts, folds_of, labels,
 };
 use crate::subsample::at_most;
 use descent::Descent;
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks,
-};
+    Settings, Space, State, Task, Tasks, declared};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2, s};
-use serde::{Deserialize, Serialize};
 
 pub use fista::{FistaRun, MixedNorm, fista};
 
@@ -28,33 +26,28 @@ pub(crate) const METHOD: Method = Method {
         memory: "n^2 P, P = 13",
     },
     resource: None,
+    settings: declared::<MiklParams>,
     defaults: |_| Settings::of(&MiklParams::default()),
     space: |_| Space::default(),
-    build: |settings| Ok(Box::new(Mikl::new(settings.parse("mikl")?)?)),
+    build: |settings| Ok(Box::new(Mikl::new(settings.read("mikl")?)?)),
     restore: Expansion::restore,
 };
 
 /// The kernels that the hyper-RKHS paper names: linear, and Gaussians of widths 0.1 and 100.
 const KERNELS: [Base; 3] = [Base::Linear, Base::Gaussian(0.1), Base::Gaussian(100.0)];
 
-/// Settings of [`Mikl`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct MiklParams {
-    /// Penalties tried by 5-fold cross-validation, as shares of the largest that leaves any
-    /// weight: so many logarithmic steps from 1 down to 10⁻³.
-    pub steps: usize,
-    /// Duality gap, relative to the objective, at which a fit ends.
-    pub tolerance: f64,
-    /// Passes over the weights under way at most, in each fit.
-    pub passes: usize,
-    /// Training rows beyond this are left out, by seed.
-    pub cap: usize,
-}
-
-impl Default for MiklParams {
-    fn default() -> Self {
-        Self { steps: 10, tolerance: 1e-4, passes: 5000, cap: CAP }
+mercer_learning::parameters! {
+    /// Settings of [`Mikl`].
+    pub struct MiklParams {
+        /// Penalties tried by 5-fold cross-validation, as shares of the largest that leaves any
+        /// weight: so many logarithmic steps from 1 down to 10⁻³.
+        pub steps: usize = 10, Allowed::COUNT;
+        /// Duality gap, relative to the objective, at which a fit ends.
+        pub tolerance: f64 = 1e-4, TOLERANCE;
+        /// Passes over the weights under way at most, in each fit.
+        pub passes: usize = 5000, Allowed::COUNT;
+        /// Training rows beyond this are left out, by seed.
+        pub cap: usize = CAP, Allowed::PAIR;
     }
 }
 
@@ -84,14 +77,7 @@ impl Mikl {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: MiklParams) -> Result<Self, LearningError> {
-        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
-        check_common(params.tolerance, params.cap)?;
-        if params.steps == 0 {
-            return refuse("steps", "0".to_owned(), "at least 1");
-        }
-        if params.passes == 0 {
-            return refuse("passes", "0".to_owned(), "at least 1");
-        }
+        params.in_range()?;
         Ok(Self { params })
     }
 

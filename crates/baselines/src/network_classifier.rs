@@ -4,8 +4,8 @@
 mod training;
 
 use mercer_learning::{
-    Convergence, Fitted, Fitting, LearningError, Loss, Moment, Outcome, Predictor, Sample, State,
-    Task,
+    Allowed, Convergence, Fitted, Fitting, LearningError, Loss, Moment, Outcome, Parameters,
+    Predictor, Sample, State, Task,
 };
 use mercer_linalg::Real;
 use mercer_networks::{
@@ -15,45 +15,30 @@ use mercer_networks::{
 use mercer_solvers::{Memory, Optimiser};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
 use rand::seq::SliceRandom;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use training::Training;
 
-/// Settings of [`crate::SoftmaxNetwork`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SoftmaxNetworkParams {
-    /// Widths of the dense layers below the features; none for two convolutions with pooling (32
-    /// and 64 channels) on the smallest square image that holds a row and can be halved twice.
-    pub hidden: Option<Vec<usize>>,
-    /// Units of the last hidden layer.
-    pub features: usize,
-    /// Where the layers start, the softmax layer included.
-    pub start: Initialisation,
-    /// How parameters are moved.
-    pub optimiser: Optimiser,
-    /// Learning rate.
-    pub rate: f64,
-    /// Passes over the training rows.
-    pub epochs: f64,
-    /// Rows of a step, consecutive in a fresh permutation each epoch; all rows if not set.
-    pub batch: Option<usize>,
-    /// Share of the features that a step drops.
-    pub dropout: f64,
-}
-
-impl Default for SoftmaxNetworkParams {
-    fn default() -> Self {
-        Self {
-            hidden: Some(vec![96]),
-            features: 32,
-            start: Initialisation::default(),
-            optimiser: Optimiser::Adam,
-            rate: 0.01,
-            epochs: 200.0,
-            batch: None,
-            dropout: 0.0,
-        }
+mercer_learning::parameters! {
+    /// Settings of [`crate::SoftmaxNetwork`].
+    pub struct SoftmaxNetworkParams {
+        /// Widths of the dense layers below the features; none for two convolutions with pooling (32
+        /// and 64 channels) on the smallest square image that holds a row and can be halved twice.
+        pub hidden: Option<Vec<usize>> = Some(vec![96]);
+        /// Units of the last hidden layer.
+        pub features: usize = 32, Allowed::COUNT;
+        /// Where the layers start, the softmax layer included.
+        pub start: Initialisation = Initialisation::default() =>
+            "{\"kind\": \"truncated\", \"std\": 0.1, \"bias\": 0.1}, {\"kind\": \"fan-in\"} or {\"kind\": \"glorot\"}";
+        /// How parameters are moved.
+        pub optimiser: Optimiser = Optimiser::Adam;
+        /// Learning rate.
+        pub rate: f64 = 0.01, Allowed::POSITIVE;
+        /// Passes over the training rows.
+        pub epochs: f64 = 200.0, Allowed::POSITIVE;
+        /// Rows of a step, consecutive in a fresh permutation each epoch; all rows if not set.
+        pub batch: Option<usize> = None, Allowed::COUNT;
+        /// Share of the features that a step drops.
+        pub dropout: f64 = 0.0, Allowed::BELOW_ONE;
     }
 }
 
@@ -90,15 +75,7 @@ impl SoftmaxNetwork {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: SoftmaxNetworkParams) -> Result<Self, LearningError> {
-        for (name, value) in [("rate", params.rate), ("epochs", params.epochs)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(refused(name, value.to_string(), "positive and finite"));
-            }
-        }
-        if params.batch == Some(0) {
-            let must = "at least 1, or absent for all rows";
-            return Err(refused("batch", "0".to_owned(), must));
-        }
+        params.in_range()?;
         let dropout = Dropout::new(params.dropout).map_err(|error| unusable(&error))?;
         let rng = &mut rand::rngs::mock::StepRng::new(1, 1);
         // The start is checked without drawing from it.

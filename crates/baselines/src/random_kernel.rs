@@ -1,12 +1,11 @@
 use crate::kernel_machine::{
-    check_common, convergence, facts, labels, machine_restored, machine_state, second_stage,
+    TOLERANCE, convergence, facts, labels, machine_restored, machine_state, second_stage,
     stage_facts,
 };
 use crate::subsample::at_most;
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks,
-};
+    Settings, Space, State, Task, Tasks, declared};
 use mercer_linalg::{Cholesky, cos, product, symmetric_product};
 use mercer_solvers::OneVersusOne;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
@@ -25,9 +24,10 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n N d + n^2 D, N = 10 D", predict: "D d", memory: "n D + n^2" },
     resource: None,
+    settings: declared::<RandomKernelParams>,
     defaults: |_| Settings::of(&RandomKernelParams::default()),
     space: |_| Space::default(),
-    build: |settings| Ok(Box::new(RandomKernel::new(settings.parse("random-kernel")?)?)),
+    build: |settings| Ok(Box::new(RandomKernel::new(settings.read("random-kernel")?)?)),
     restore: CosinePredictor::restore,
 };
 
@@ -42,38 +42,24 @@ pub enum SecondStage {
     Ridge,
 }
 
-/// Settings of [`RandomKernel`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RandomKernelParams {
-    /// Number of features drawn, `N`.
-    pub features: usize,
-    /// The weights stay within `|a − 1/N|² ≤ radius`.
-    pub radius: f64,
-    /// Width of the Gaussian whose features are drawn; the median distance of training rows if not
-    /// set.
-    pub width: Option<f64>,
-    /// What is fitted on the learned features.
-    pub stage: SecondStage,
-    /// `λ` of the ridge.
-    pub lambda: f64,
-    /// No pair of the machine's dual variables violates optimality by more than this.
-    pub tolerance: f64,
-    /// Training rows beyond this are left out, by seed.
-    pub cap: usize,
-}
-
-impl Default for RandomKernelParams {
-    fn default() -> Self {
-        Self {
-            features: 10_000,
-            radius: 0.005,
-            width: None,
-            stage: SecondStage::Machine,
-            lambda: 0.05,
-            tolerance: 1e-3,
-            cap: 4000,
-        }
+mercer_learning::parameters! {
+    /// Settings of [`RandomKernel`].
+    pub struct RandomKernelParams {
+        /// Number of features drawn, `N`.
+        pub features: usize = 10_000, Allowed::COUNT;
+        /// The weights stay within `|a − 1/N|² ≤ radius`.
+        pub radius: f64 = 0.005, Allowed::POSITIVE;
+        /// Width of the Gaussian whose features are drawn; the median distance of training rows if not
+        /// set.
+        pub width: Option<f64> = None, Allowed::POSITIVE;
+        /// What is fitted on the learned features.
+        pub stage: SecondStage = SecondStage::Machine;
+        /// `λ` of the ridge.
+        pub lambda: f64 = 0.05, Allowed::POSITIVE;
+        /// No pair of the machine's dual variables violates optimality by more than this.
+        pub tolerance: f64 = 1e-3, TOLERANCE;
+        /// Training rows beyond this are left out, by seed.
+        pub cap: usize = 4000, Allowed::PAIR;
     }
 }
 
@@ -228,20 +214,7 @@ impl RandomKernel {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: RandomKernelParams) -> Result<Self, LearningError> {
-        let refuse = |name, value: String, must| Err(LearningError::Setting { name, value, must });
-        check_common(params.tolerance, params.cap)?;
-        if params.features == 0 {
-            return refuse("features", "0".to_owned(), "at least 1");
-        }
-        for (name, value) in [
-            ("radius", params.radius),
-            ("width", params.width.unwrap_or(1.0)),
-            ("lambda", params.lambda),
-        ] {
-            if !(value > 0.0 && value.is_finite()) {
-                return refuse(name, value.to_string(), "positive and finite");
-            }
-        }
+        params.in_range()?;
         Ok(Self { params })
     }
 }

@@ -1,5 +1,5 @@
 use crate::network_classifier::{SoftmaxNetwork, SoftmaxNetworkParams, restore};
-use mercer_learning::{Axis, Cost, Method, Range, Settings, Space, Tasks};
+use mercer_learning::{Axis, Cost, Method, Range, Settings, Space, Tasks, declared};
 
 pub(crate) const METHOD: Method = Method {
     name: "softmax-cnn",
@@ -14,6 +14,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "50 b d + 4 P, P = 3300000",
     },
     resource: Some("epochs"),
+    settings: declared::<SoftmaxNetworkParams>,
     defaults: |_| {
         Settings::of(&SoftmaxNetworkParams {
             hidden: None,
@@ -28,6 +29,6 @@ pub(crate) const METHOD: Method = Method {
         axes: vec![Axis { name: "rate", range: Range::Log10(-4.5, -2.0) }],
         anchors: vec![Settings::new().with("rate", 0.001)],
     },
-    build: |settings| Ok(Box::new(SoftmaxNetwork::new(settings.parse("softmax-cnn")?)?)),
+    build: |settings| Ok(Box::new(SoftmaxNetwork::new(settings.read("softmax-cnn")?)?)),
     restore,
 };

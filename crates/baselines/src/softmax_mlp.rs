@@ -1,5 +1,5 @@
 use crate::network_classifier::{SoftmaxNetwork, SoftmaxNetworkParams, restore};
-use mercer_learning::{Axis, Cost, Method, Range, Settings, Space, Tasks};
+use mercer_learning::{Axis, Cost, Method, Range, Settings, Space, Tasks, declared};
 
 pub(crate) const METHOD: Method = Method {
     name: "softmax-mlp",
@@ -14,11 +14,12 @@ pub(crate) const METHOD: Method = Method {
         memory: "n (d + 4 p) + 4 P, P = 96 d + 3072, p = 32",
     },
     resource: Some("epochs"),
+    settings: declared::<SoftmaxNetworkParams>,
     defaults: |_| Settings::of(&SoftmaxNetworkParams::default()),
     space: |_| Space {
         axes: vec![Axis { name: "rate", range: Range::Log10(-4.0, -1.0) }],
         anchors: vec![Settings::new().with("rate", 0.01)],
     },
-    build: |settings| Ok(Box::new(SoftmaxNetwork::new(settings.parse("softmax-mlp")?)?)),
+    build: |settings| Ok(Box::new(SoftmaxNetwork::new(settings.read("softmax-mlp")?)?)),
     restore,
 };

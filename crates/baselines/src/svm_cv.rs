@@ -1,13 +1,12 @@
 use crate::gaussian_svm::{GaussianSvm, GaussianSvmParams};
 use crate::kernel_machine::{
-    Base, CAP, Combination, FOLDS, MachinePredictor, Stop, check_common, convergence, facts,
+    Base, CAP, Combination, FOLDS, MachinePredictor, Stop, TOLERANCE, convergence, facts,
     folds_of, labels, powers,
 };
 use crate::subsample::at_most;
-use mercer_learning::{
+use mercer_learning::{Allowed, Parameters, 
     Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictions,
-    Sample, Settings, Space, Tasks,
-};
+    Sample, Settings, Space, Tasks, declared};
 use mercer_solvers::{CostChoice, OneVersusOne, Smo, choose_cost};
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
@@ -26,9 +25,10 @@ pub(crate) const METHOD: Method = Method {
     },
     // The search over the grid is the method: a tuner has nothing to add.
     resource: None,
+    settings: declared::<SvmCvParams>,
     defaults: |_| Settings::of(&SvmCvParams::default()),
     space: |_| Space::default(),
-    build: |settings| Ok(Box::new(SvmCv::new(settings.parse("svm-cv")?)?)),
+    build: |settings| Ok(Box::new(SvmCv::new(settings.read("svm-cv")?)?)),
     restore: MachinePredictor::restore,
 };
 
@@ -42,21 +42,15 @@ pub enum Engine {
     Linfa,
 }
 
-/// Settings of [`SvmCv`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SvmCvParams {
-    /// Who solves the dual problems of the grid; the final machines are always ours.
-    pub engine: Engine,
-    /// No pair of dual variables violates optimality by more than this.
-    pub tolerance: f64,
-    /// Training rows beyond this are left out, by seed.
-    pub cap: usize,
-}
-
-impl Default for SvmCvParams {
-    fn default() -> Self {
-        Self { engine: Engine::Smo, tolerance: 1e-3, cap: CAP }
+mercer_learning::parameters! {
+    /// Settings of [`SvmCv`].
+    pub struct SvmCvParams {
+        /// Who solves the dual problems of the grid; the final machines are always ours.
+        pub engine: Engine = Engine::Smo;
+        /// No pair of dual variables violates optimality by more than this.
+        pub tolerance: f64 = 1e-3, TOLERANCE;
+        /// Training rows beyond this are left out, by seed.
+        pub cap: usize = CAP, Allowed::PAIR;
     }
 }
 
@@ -90,7 +84,7 @@ impl SvmCv {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: SvmCvParams) -> Result<Self, LearningError> {
-        check_common(params.tolerance, params.cap)?;
+        params.in_range()?;
         Ok(Self { params })
     }
 

@@ -1,5 +1,5 @@
 use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
-use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Task, Tasks};
+use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Task, Tasks, declared};
 use ndarray::array;
 
 /// Zero, whatever the training targets: what a model without a bias says of noise.
@@ -12,11 +12,12 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Regression,
     cost: Cost { fit: "1", predict: "1", memory: "1" },
     resource: None,
+    settings: declared::<NoSettings>,
     defaults: no_settings,
     space: nothing_to_tune,
     restore,
     build: |settings| {
-        settings.parse::<NoSettings>("zero")?;
+        settings.read::<NoSettings>("zero")?;
         Ok(Box::new(Zero))
     },
 };

@@ -3,111 +3,55 @@
 use crate::list::print_aligned;
 use crate::own::full_name;
 use mercer_experiments::registry;
-use mercer_learning::{Fitting, Method, Sample, Settings, Shape, Task, Tasks, find};
+use mercer_learning::{Fitting, Method, Sample, Setting, Settings, Shape, Task, Tasks, find};
 use ndarray::{Array1, Array2};
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// A setting, or a word of an enumeration.
-struct Entry {
-    name: &'static str,
-    kind: &'static str,
-    meaning: &'static str,
-    default: &'static str,
-}
-
-/// A type of parameters.
-struct Params {
-    #[expect(dead_code, reason = "says in the generated file which type it is")]
-    name: &'static str,
-    entries: &'static [Entry],
-}
-
-/// An enumeration.
-struct Words {
-    name: &'static str,
-    entries: &'static [Entry],
-}
-
-include!(concat!(env!("OUT_DIR"), "/settings.rs"));
-
 /// Data of this shape has the defaults that are shown.
 const SHAPE: Shape = Shape { rows: 1000, features: 10, task: Task::Classification { classes: 2 } };
 
-/// Where the sources do not say it in a word.
-const UNKNOWN: &str = "see its documentation";
-
-/// One setting of a method.
-pub(crate) struct Setting {
-    pub name: String,
+/// One setting of a method as it is printed.
+pub(crate) struct Shown {
+    pub name: &'static str,
     pub default: String,
     pub allowed: String,
+    pub tuned: String,
     pub meaning: String,
 }
 
-/// The settings of a method: those that its parser knows, with what the sources say of them.
-pub(crate) fn settings(method: &Method) -> Vec<Setting> {
-    let names = names(method);
-    let known = PARAMS.iter().find(|params| {
-        params.entries.len() == names.len()
-            && params.entries.iter().all(|entry| names.iter().any(|name| name == entry.name))
-    });
+/// The settings of a method: what its type declares, its own defaults on data of a shape, and what its
+/// tuner tries.
+pub(crate) fn settings(method: &Method) -> Vec<Shown> {
     let task = if method.tasks == Tasks::Regression { Task::Regression } else { SHAPE.task };
-    let defaults = (method.defaults)(&Shape { task, ..SHAPE });
-    let one = |name: &String| {
-        let entry = known.and_then(|params| params.entries.iter().find(|e| e.name == name));
-        let own = defaults.get(name).filter(|value| !value.is_null());
-        let default = match (own, entry) {
-            (Some(Value::String(word)), _) => word.clone(),
-            (Some(Value::Number(number)), _) if number.is_f64() => short(number.as_f64()),
-            (Some(value), _) => value.to_string(),
-            (None, Some(entry)) if !entry.default.is_empty() => entry.default.to_owned(),
-            (None, _) => UNKNOWN.to_owned(),
-        };
-        let allowed = entry.map_or_else(String::new, |entry| allowed(entry.kind));
-        let meaning = entry.map_or("", |entry| entry.meaning).replace('`', "");
-        Setting { name: name.clone(), default, allowed, meaning }
+    let shape = Shape { task, ..SHAPE };
+    let defaults = (method.defaults)(&shape);
+    let space = (method.space)(&shape).given(&defaults);
+    let one = |setting: &Setting| {
+        let axis = space.axes.iter().find(|axis| axis.name == setting.name);
+        Shown {
+            name: setting.name,
+            default: match defaults.get(setting.name).unwrap_or(&setting.default) {
+                Value::Null => "none".to_owned(),
+                Value::String(word) => word.clone(),
+                Value::Number(number) if number.is_f64() => short(number.as_f64()),
+                value => value.to_string(),
+            },
+            allowed: setting.allowed(),
+            tuned: axis.map_or_else(|| "-".to_owned(), |axis| axis.range.to_string()),
+            meaning: setting.meaning.clone(),
+        }
     };
-    names.iter().map(one).collect()
+    (method.settings)().iter().map(one).collect()
 }
 
 fn short(value: Option<f64>) -> String {
     let value = value.unwrap_or_default();
-    let text = format!("{value}");
-    if text.len() > 8 { format!("{value:.3}") } else { text }
-}
-
-/// The names that the method's parser accepts: it lists them when it meets another.
-fn names(method: &Method) -> Vec<String> {
-    let Err(error) = (method.build)(&Settings::new().with("no such setting", 0)) else {
-        return Vec::new();
-    };
-    let text = error.to_string();
-    let Some((_, expected)) = text.split_once("expected") else { return Vec::new() };
-    expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-}
-
-/// What a value of that type may be.
-fn allowed(kind: &str) -> String {
-    if let Some(inner) = kind.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
-        return format!("{}, or null", allowed(inner));
-    }
-    if let Some(inner) = kind.strip_prefix("Vec<").and_then(|rest| rest.strip_suffix('>')) {
-        return format!("[{}, ...]", allowed(inner));
-    }
-    match kind {
-        "f64" => "a number".to_owned(),
-        "usize" | "u32" | "u64" => "a whole number".to_owned(),
-        "bool" => "true, false".to_owned(),
-        name => {
-            let name = name.rsplit("::").next().unwrap_or(name);
-            let words = WORDS.iter().find(|words| words.name == name);
-            let words = words.map_or(&[][..], |words| words.entries);
-            if words.is_empty() {
-                return format!("JSON of `{name}`, see its documentation");
-            }
-            words.iter().map(|word| word.name).collect::<Vec<_>>().join(", ")
-        }
+    let text = value.to_string();
+    match text.len() {
+        0..=8 => text,
+        _ if value.abs() < 1e-3 => format!("{value:e}"),
+        _ => format!("{value:.3}"),
     }
 }
 
@@ -126,7 +70,7 @@ pub(crate) fn probabilities(method: &Method) -> Option<Settings> {
             .filter(|(name, _)| defaults.get(name).is_some())
             .fold(settings, |all, (name, value)| all.with(name, value as u64))
     };
-    let entropy = names(method).iter().any(|name| name == "loss");
+    let entropy = (method.settings)().iter().any(|setting| setting.name == "loss");
     let entropy = entropy.then(|| Settings::new().with("loss", "cross-entropy"));
     [Some(Settings::new()), entropy].into_iter().flatten().find(|extra| {
         let settings = small(defaults.clone()).overridden_by(extra);
@@ -153,10 +97,18 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
         }
         None => "no".to_owned(),
     };
-    let heads = &["setting", "default", "allowed", "meaning"];
+    let heads = &["setting", "default", "allowed", "tuned over", "meaning"];
     let rows: Vec<Vec<Value>> = settings
         .iter()
-        .map(|s| vec![json!(s.name), json!(s.default), json!(s.allowed), json!(s.meaning)])
+        .map(|s| {
+            vec![
+                json!(s.name),
+                json!(s.default),
+                json!(s.allowed),
+                json!(s.tuned),
+                json!(s.meaning),
+            ]
+        })
         .collect();
     let mut stdout = std::io::stdout().lock();
     if as_json {
@@ -218,27 +170,35 @@ pub(crate) fn with_probabilities() -> String {
 mod tests {
     use super::*;
 
-    /// Whatever a parser accepts, somebody has said what it means and what it is.
+    /// That what is declared is what a method reads and uses is for the conformance tests.
     #[test]
-    fn every_setting_of_every_method_is_explained() {
-        let mut count = 0;
-        for method in registry() {
-            for Setting { name, default, allowed, meaning } in settings(&method) {
-                let place = format!("{}: {name}", method.name);
-                assert!(meaning.len() > 8, "{place} has no meaning");
-                assert!(!default.is_empty(), "{place} has no default");
-                assert!(!allowed.is_empty() && !allowed.starts_with(','), "{place}: {allowed}");
-                count += 1;
+    fn every_setting_of_every_method_is_printed_with_all_that_is_declared() {
+        let methods = registry();
+        let counts = methods.iter().map(|method| settings(method).len());
+        assert!(counts.sum::<usize>() > 150);
+        let of = |method: &str, name: &str| {
+            let all = settings(find(&methods, method).unwrap());
+            all.into_iter().find(|setting| setting.name == name).unwrap()
+        };
+        // A default of the type, of the method, and of the method for the shape.
+        assert_eq!(of("gaussian-svm", "epsilon").default, "0.1");
+        assert_eq!(of("gaussian-svm", "multiclass").default, "one-versus-one");
+        assert_eq!(of("askl", "lambda1").default, "0.0001");
+        assert_eq!(of("kernel-ridge", "std").default, "0.316");
+        assert_eq!(of("rftk", "trace_share").default, "none");
+        assert_eq!(of("gmce", "epsilon").default, "1e-15");
+        let lambda = of("kernel-ridge", "lambda");
+        assert_eq!(lambda.allowed, "a number, at least 0 and finite");
+        assert_eq!(lambda.tuned, "1e-10 to 0.1, logarithmic");
+        assert_eq!(lambda.meaning, "λ ≥ 0 in K + λ n I.");
+        // Where a rate depends on the optimiser, that of the one in use.
+        assert_eq!(of("rf-sgd", "rate").tuned, "0.01 to 3.16, logarithmic");
+        for method in &methods {
+            for setting in settings(method) {
+                let allowed = &setting.allowed;
+                assert!(!allowed.starts_with("JSON,") && allowed != "JSON", "{}", setting.name);
             }
         }
-        assert!(count > 150, "{count} settings");
-        // Those that a method does not list are in its type's: written, named, or computed before.
-        let methods = registry();
-        let machine = settings(find(&methods, "gaussian-svm").unwrap());
-        let of = |name: &str| machine.iter().find(|s| s.name == name).unwrap().default.clone();
-        assert_eq!(of("epsilon"), "0.1");
-        assert_eq!(of("tolerance"), "1e-3");
-        assert_eq!(of("multiclass"), "one-versus-one");
     }
 
     #[test]

@@ -14,12 +14,13 @@
 //! fixed seeds: two Gaussian blobs, three blobs, and a noisy linear target.
 
 use crate::{
-    Checkpoints, Fitting, LearningError, Limits, Method, Predictions, Predictor, Sample, Settings,
-    Shape, State, Task, accuracy, root_mean_squared_error,
+    Allowed, Checkpoints, Fitting, Kind, LearningError, Limits, Method, Predictions, Predictor,
+    Sample, Setting, Settings, Shape, State, Task, accuracy, root_mean_squared_error,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A law that a method broke.
@@ -134,7 +135,8 @@ impl<'a> Conformance<'a> {
     /// Walks the laws, stopping at the first that does not hold.
     ///
     /// Each of the method's tasks: default and tunable settings build for every shape, unknown
-    /// settings are refused by name; fits are reproducible; a row's prediction depends neither on
+    /// settings are refused by name; what is declared is accepted, is what is used where nothing is given,
+    /// and holds defaults and tuner, which stay in its ranges; fits are reproducible; a row's prediction depends neither on
     /// the order nor on the company of the other rows; inputs of a wrong width and NaN are refused;
     /// one column, and one class, end in a fit or in a clear error; it can be kept and restored; a fit
     /// that was kept when it was cut off goes on to the same bits; and it beats chance.
@@ -148,6 +150,8 @@ impl<'a> Conformance<'a> {
             Task::Regression,
         ];
         self.settings_build()?;
+        let declared = (self.method.settings)();
+        self.settings_are_declared(&declared)?;
         for task in tasks {
             if self.method.tasks.include(task) {
                 self.fits(task)?;
@@ -156,6 +160,12 @@ impl<'a> Conformance<'a> {
                 Err(LearningError::Task { .. })
             ) {
                 return self.broken("other tasks are refused", format!("{task:?} was not"));
+            }
+        }
+        // After the law that two fits with one seed agree, on which it rests.
+        for task in [tasks[1], tasks[2]] {
+            if self.method.tasks.include(task) {
+                self.declared_is_used(&declared, task)?;
             }
         }
         if self.method.tasks.include(tasks[0]) {
@@ -195,6 +205,86 @@ impl<'a> Conformance<'a> {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn settings_are_declared(&self, declared: &[Setting]) -> Result<(), Violation> {
+        for (index, setting) in declared.iter().enumerate() {
+            let twice = declared[..index].iter().any(|earlier| earlier.name == setting.name);
+            if twice || setting.meaning.len() < 8 || setting.allowed().is_empty() {
+                let detail = format!("{setting:?}");
+                return self.broken("settings are declared once, with meaning and range", detail);
+            }
+        }
+        for task in [Task::Classification { classes: 3 }, Task::Regression] {
+            if self.method.tasks.include(task) {
+                self.declared_holds(declared, task)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Defaults and tuner know declared names only, and stay in range; out of it a method refuses.
+    fn declared_holds(&self, declared: &[Setting], task: Task) -> Result<(), Violation> {
+        let shape = Shape { rows: 300, features: 4, task };
+        let (defaults, space) = ((self.method.defaults)(&shape), (self.method.space)(&shape));
+        let draws = space.candidates(27, &mut ChaCha8Rng::seed_from_u64(27));
+        for (name, value) in draws.iter().chain([&defaults]).flat_map(Settings::iter) {
+            let Some(setting) = declared.iter().find(|setting| setting.name == name) else {
+                return self.broken("defaults and tuner set what is declared", name.to_owned());
+            };
+            let outside = value.as_f64().filter(|&v| setting.range.is_some_and(|r| !r.holds(v)));
+            if let Some(value) = outside {
+                let detail = format!("{name} = {value}");
+                return self.broken("defaults and tuner stay in range", detail);
+            }
+        }
+        for setting in declared {
+            for bad in setting.range.into_iter().flat_map(Allowed::outside) {
+                let value = match setting.kind.innermost() {
+                    Kind::Whole if bad < 0.0 || bad.fract() != 0.0 => continue,
+                    Kind::Whole => Value::from(bad as u64),
+                    _ => Value::from(bad),
+                };
+                let list = matches!(setting.kind, Kind::List(_));
+                let value = if list { Value::from(vec![value]) } else { value };
+                let settings = defaults.clone().with(setting.name, value);
+                match self.method.learner(&settings, task) {
+                    Err(error) if error.to_string().contains(setting.name) => {}
+                    other => {
+                        let said = other.err().map(|error| error.to_string());
+                        let detail = format!("{} = {bad}: {said:?}", setting.name);
+                        return self.broken("numbers out of range are refused by name", detail);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Spelled out, the declared defaults change nothing.
+    fn declared_is_used(&self, declared: &[Setting], task: Task) -> Result<(), Violation> {
+        let sample = toy(task, 2, 60, 3);
+        let given = (self.method.defaults)(&sample.shape()).overridden_by(&self.settings);
+        let all = declared
+            .iter()
+            .fold(Settings::new(), |all, setting| all.with(setting.name, setting.default.clone()))
+            .overridden_by(&given);
+        let law = "declared defaults are what is used";
+        let mut scores = Vec::new();
+        for settings in [given, all] {
+            let fitted = self
+                .method
+                .learner(&settings, task)
+                .and_then(|learner| learner.fit(&sample, &mut Fitting::seeded(7)));
+            match fitted {
+                Ok(fitted) => scores.push(fitted.predictor.decision(sample.inputs())),
+                Err(error) => return self.broken(law, format!("{settings}: {error}")),
+            }
+        }
+        if !scores[0].iter().zip(&scores[1]).all(|(a, b)| a.to_bits() == b.to_bits()) {
+            return self.broken(law, format!("{task:?}: spelled out they give other scores"));
         }
         Ok(())
     }
@@ -467,13 +557,13 @@ fn toy(task: Task, features: usize, rows: usize, seed: u64) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Convergence, Cost, Fitted, Learner, Outcome, Space, Tasks};
+    use crate::{Convergence, Cost, Fitted, Learner, Outcome, Parameters, Space, Tasks, declared};
     use ndarray::Ix2;
     use std::collections::BTreeMap;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     /// Nearest class mean, and faults that it can be given.
-    #[derive(Clone, Copy, PartialEq, serde::Deserialize, serde::Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "kebab-case")]
     enum Fault {
         None,
@@ -487,10 +577,13 @@ mod tests {
         Amnesic,
     }
 
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Params {
-        fault: Fault,
+    crate::parameters! {
+        struct Params {
+            /// What it does wrong.
+            fault: Fault = Fault::None;
+            /// Nothing that it looks at.
+            ignored: f64 = 1.0, Allowed::POSITIVE;
+        }
     }
 
     struct Nearest(Fault);
@@ -512,7 +605,12 @@ mod tests {
         resource: None,
         defaults: |_| Settings::new().with("fault", "none"),
         space: |_| Space::default(),
-        build: |settings| Ok(Box::new(Nearest(settings.parse::<Params>("nearest-mean")?.fault))),
+        settings: declared::<Params>,
+        build: |settings| {
+            let params: Params = settings.read("nearest-mean")?;
+            params.in_range()?;
+            Ok(Box::new(Nearest(params.fault)))
+        },
         restore: |state| {
             let shape: (usize, usize) = state.value("shape")?;
             let centres = state.array_of::<f64, Ix2>("centres", shape)?;
@@ -613,9 +711,26 @@ mod tests {
 
     #[test]
     fn settings_that_do_not_build_or_are_not_refused_are_found() {
-        let strict = Method { defaults: |_| Settings::new(), ..METHOD };
+        let strict = Method { defaults: |_| Settings::new().with("fault", 1), ..METHOD };
         let violation = Conformance::of(&strict).check().unwrap_err();
         assert_eq!(violation.law, "its own settings build");
+        let silent = Method { settings: crate::undeclared, ..METHOD };
+        let violation = Conformance::of(&silent).check().unwrap_err();
+        assert_eq!(violation.law, "defaults and tuner set what is declared");
+        let other = || {
+            let mut settings = declared::<Params>();
+            settings[1].default = Value::from("much");
+            settings
+        };
+        let lying = Method { settings: other, ..METHOD };
+        let violation = Conformance::of(&lying).check().unwrap_err();
+        assert_eq!(violation.law, "declared defaults are what is used");
+        let careless = Method {
+            build: |settings| Ok(Box::new(Nearest(settings.read::<Params>("careless")?.fault))),
+            ..METHOD
+        };
+        let violation = Conformance::of(&careless).check().unwrap_err();
+        assert_eq!(violation.law, "numbers out of range are refused by name");
         let forgotten = Method { restore: crate::never_kept, ..METHOD };
         let violation = Conformance::of(&forgotten).check().unwrap_err();
         assert_eq!(violation.law, "a fitted model can be kept");

@@ -23,6 +23,7 @@ mod legacy;
 mod loss;
 mod method;
 mod metric;
+mod parameters;
 mod predictor;
 mod sample;
 mod settings;
@@ -42,6 +43,7 @@ pub use method::{Cost, Learner, Method, Tasks, find, nearest};
 pub use metric::{
     Metric, accuracy, balanced_accuracy, mean_absolute_error, root_mean_squared_error, score,
 };
+pub use parameters::{Allowed, Entry, InRange, Kind, Parameters, Setting, declared, undeclared};
 pub use predictor::{Predictions, Predictor, argmax};
 pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;

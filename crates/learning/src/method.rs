@@ -1,5 +1,6 @@
 use crate::{
-    Fitted, Fitting, LearningError, Predictor, Sample, Settings, Shape, Space, State, Task, Windows,
+    Fitted, Fitting, LearningError, Predictor, Sample, Setting, Settings, Shape, Space, State,
+    Task, Windows,
 };
 
 /// A way to fit, with its settings checked: it holds no data.
@@ -94,6 +95,8 @@ pub struct Method {
     pub cost: Cost,
     /// The setting that scales training effort (`"epochs"`), if there is one: the tuner's rungs.
     pub resource: Option<&'static str>,
+    /// What can be set, as the type declares it that reads it ([`crate::declared`]).
+    pub settings: fn() -> Vec<Setting>,
     /// Settings of a sensible first run on standard-scaled data of this shape.
     pub defaults: fn(&Shape) -> Settings,
     /// What a tuner may try on data of this shape.

@@ -1,4 +1,4 @@
-use crate::LearningError;
+use crate::{LearningError, Parameters, nearest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,7 +50,44 @@ impl Settings {
         self.0.is_empty()
     }
 
-    /// Reads them as the parameter type of `method`; unknown names are refused by that type's
+    /// Reads them as the declared parameter type of `method`, whose ranges are its learner's to check.
+    ///
+    /// ```
+    /// use mercer_learning::{Allowed, Settings, parameters};
+    /// parameters! {
+    ///     /// Settings of a toy.
+    ///     pub struct ToyParams {
+    ///         /// `λ ≥ 0`.
+    ///         pub lambda: f64 = 1e-3, Allowed::NOT_NEGATIVE;
+    ///     }
+    /// }
+    /// let refused = Settings::new().with("lamda", 0.1).read::<ToyParams>("toy").unwrap_err();
+    /// assert!(refused.to_string().contains("`lamda` is no setting; did you mean `lambda`?"));
+    /// ```
+    ///
+    /// # Errors
+    /// [`LearningError::Settings`] that names the setting which is unknown, with the near one and all
+    /// that there are, or which is of another type.
+    pub fn read<T: Parameters>(&self, method: &str) -> Result<T, LearningError> {
+        let known: Vec<&str> = T::ENTRIES
+            .iter()
+            .filter(|entry| entry.skipped.is_empty())
+            .map(|entry| entry.name)
+            .collect();
+        if let Some(name) = self.0.keys().find(|name| !known.contains(&name.as_str())) {
+            let near = nearest(name, &known);
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let all = match known.as_slice() {
+                [] => "the method has none".to_owned(),
+                known => format!("there are {}", known.join(", ")),
+            };
+            let message = format!("`{name}` is no setting{near}; {all}").replace("?;", "?");
+            return Err(LearningError::Settings { method: method.to_owned(), message });
+        }
+        self.parse(method)
+    }
+
+    /// Reads them as any type; unknown names are refused by that type's
     /// `deny_unknown_fields`.
     ///
     /// # Errors

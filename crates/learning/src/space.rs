@@ -3,6 +3,14 @@ use rand::Rng;
 use serde_json::Value;
 
 /// How the values of one setting are drawn.
+///
+/// In words, where it is resolved ([`Space::given`]):
+///
+/// ```
+/// use mercer_learning::Range;
+/// assert_eq!(Range::Log2(-1.0, 3.0).to_string(), "0.5 to 8, logarithmic");
+/// assert_eq!(Range::Choice(vec![1.into(), 3.into()]).to_string(), "1, 3");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Range {
     /// `10^u`, `u` uniform on `[low, high]`.
@@ -92,6 +100,21 @@ impl Range {
         case.resolved(settings)
     }
 
+    fn words(&self) -> String {
+        let ends = |low: f64, high: f64| {
+            format!("{} to {}, logarithmic", short(rounded(low)), short(rounded(high)))
+        };
+        match self {
+            Self::Log10(low, high) => ends(10f64.powf(*low), 10f64.powf(*high)),
+            Self::Log2(low, high) => ends(low.exp2(), high.exp2()),
+            Self::Choice(values) => {
+                let words: Vec<String> = values.iter().map(Value::to_string).collect();
+                words.join(", ")
+            }
+            Self::Given { otherwise, .. } => otherwise.words(),
+        }
+    }
+
     fn draw(&self, rng: &mut impl Rng) -> Value {
         match self {
             Self::Log10(low, high) => rounded(10f64.powf(rng.gen_range(*low..=*high))).into(),
@@ -100,6 +123,18 @@ impl Range {
             Self::Given { otherwise, .. } => otherwise.draw(rng),
         }
     }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.words())
+    }
+}
+
+/// With an exponent where that is shorter.
+fn short(value: f64) -> String {
+    let (plain, exponent) = (value.to_string(), format!("{value:e}"));
+    if exponent.len() < plain.len() { exponent } else { plain }
 }
 
 /// Three significant digits.

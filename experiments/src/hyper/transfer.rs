@@ -35,6 +35,7 @@ pub(crate) const PATH: Path = Path {
         defaults,
         space: |_| Space::default(),
         build: Path::no_learner,
+        settings: mercer_learning::undeclared,
         restore: mercer_learning::never_kept,
     },
     run,

@@ -70,6 +70,7 @@ const fn path(
             defaults,
             space: |_| Space::default(),
             build: Path::no_learner,
+            settings: mercer_learning::undeclared,
             restore: mercer_learning::never_kept,
         },
         run,

@@ -6,7 +6,7 @@
 use mercer_harness::Stop;
 use mercer_learning::{
     Axis, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor,
-    Range, Sample, Settings, Space, State, Task, Tasks, never_kept,
+    Range, Sample, Settings, Space, State, Task, Tasks, never_kept, undeclared,
 };
 use ndarray::{Array2, ArrayView2, Ix2};
 use rand::Rng;
@@ -184,6 +184,7 @@ const DRIFTING: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n d", predict: "K d", memory: "K d" },
     resource: Some("epochs"),
+    settings: undeclared,
     defaults: |_| {
         let settings = Settings::new().with("epochs", 9).with("rate", 0.01);
         settings.with("conduct", "sound").with("token", "")

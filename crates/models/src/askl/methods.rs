@@ -1,6 +1,6 @@
 use super::{AsklParams, Kind};
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
 };
 
 /// The paper's five methods, in the order of its tables.
@@ -33,6 +33,7 @@ const SK: Method = Method {
     tasks: Tasks::Both,
     cost: DRAWN,
     resource: Some("epochs"),
+    settings: declared::<AsklParams>,
     defaults: |shape| defaults(shape, Kind::Sk),
     space: |shape| space(shape, Kind::Sk),
     build: |settings| build(settings, Kind::Sk),
@@ -83,7 +84,7 @@ const ASKL: Method = Method {
 };
 
 fn build(settings: &Settings, kind: Kind) -> Result<Box<dyn Learner>, LearningError> {
-    let params: AsklParams = settings.parse(kind.name())?;
+    let params: AsklParams = settings.read(kind.name())?;
     Ok(Box::new(AsklParams { kind, ..params }.checked()?))
 }
 

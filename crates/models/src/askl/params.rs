@@ -1,7 +1,7 @@
 use super::Askl;
 use crate::Phases;
 use linfa::ParamGuard;
-use mercer_learning::{Estimator, LearningError, Loss, Task};
+use mercer_learning::{Allowed, Estimator, LearningError, Loss, Parameters, Task};
 use mercer_solvers::Optimiser;
 use serde::{Deserialize, Serialize};
 
@@ -112,91 +112,65 @@ pub enum Precision {
     F64,
 }
 
-/// Settings of the five methods; the defaults are the paper's text (variant `printed`).
-///
-/// ```
-/// use linfa::prelude::*;
-/// use mercer_models::askl::{AsklParams, Kind};
-/// use ndarray::{Array1, Array2};
-/// // Two classes: inside and outside a circle.
-/// let x = Array2::from_shape_fn((200, 2), |(i, j)| ((i * (7 + 4 * j)) as f64 * 0.37).sin());
-/// let y: Array1<usize> =
-///     x.rows().into_iter().map(|row| usize::from(row.dot(&row) > 0.8)).collect();
-/// let params =
-///     AsklParams { kind: Kind::Nskl, features: 100, std: 1.0, epochs: 30.0, ..Default::default() };
-/// let model = params.seeded(1).fit(&Dataset::new(x.clone(), y.clone()))?;
-/// let right = model.predict(&x).iter().zip(&y).filter(|(a, b)| a == b).count();
-/// assert!(right > 185);
-/// # Ok::<(), mercer_learning::LearningError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AsklParams {
-    /// Which method; not a setting, since the registry has one entry for each.
-    #[serde(skip)]
-    pub kind: Kind,
-    /// Features `D`.
-    pub features: usize,
-    /// Deviation `σ` of the entries of `O` at the start, in 1/input unit:
-    /// the kernel starts as `exp(−σ² ‖x − x'‖² / 2)`.
-    pub std: f64,
-    /// Deviation of the entries of `O'`; that of `O` if absent.
-    pub std_prime: Option<f64>,
-    /// `λ1 ≥ 0`, of the read-out's norm.
-    pub lambda1: f64,
-    /// `λ2 ≥ 0`, of the features' norm (ASKL only).
-    pub lambda2: f64,
-    /// Learning rate `η > 0`.
-    pub rate: f64,
-    /// Passes over the training rows; a fraction rounds to whole steps.
-    pub epochs: f64,
-    /// Rows of a batch.
-    pub batch: usize,
-    /// The optimiser.
-    pub optimiser: Optimiser,
-    /// Whether the two maps share their phases.
-    pub phases: Phases,
-    /// The loss.
-    pub loss: LossChoice,
-    /// Whether penalties are squared norms.
-    pub norms: Norms,
-    /// Whether the read-out is trained (ASKL only).
-    pub read_out: ReadOut,
-    /// What the trace norm does (ASKL only).
-    pub thresholding: Thresholding,
-    /// What `λ2` multiplies.
-    pub penalty_scale: PenaltyScale,
-    /// Whether `f` has a learned offset, starting at 0.
-    pub bias: bool,
-    /// Number format.
-    pub precision: Precision,
-    /// Deviation of the entries of `W` at the start.
-    pub read_out_std: f64,
-}
-
-impl Default for AsklParams {
-    fn default() -> Self {
-        Self {
-            kind: Kind::Askl,
-            features: 2000,
-            std: 0.05,
-            std_prime: None,
-            lambda1: 1e-3,
-            lambda2: 1e-3,
-            rate: 1e-2,
-            epochs: 10.0,
-            batch: 32,
-            optimiser: Optimiser::Adam,
-            phases: Phases::Shared,
-            loss: LossChoice::Auto,
-            norms: Norms::Squared,
-            read_out: ReadOut::Trained,
-            thresholding: Thresholding::Clipped,
-            penalty_scale: PenaltyScale::Mean,
-            bias: false,
-            precision: Precision::F32,
-            read_out_std: 1.0,
-        }
+mercer_learning::parameters! {
+    /// Settings of the five methods; the defaults are the paper's text (variant `printed`).
+    ///
+    /// ```
+    /// use linfa::prelude::*;
+    /// use mercer_models::askl::{AsklParams, Kind};
+    /// use ndarray::{Array1, Array2};
+    /// // Two classes: inside and outside a circle.
+    /// let x = Array2::from_shape_fn((200, 2), |(i, j)| ((i * (7 + 4 * j)) as f64 * 0.37).sin());
+    /// let y: Array1<usize> =
+    ///     x.rows().into_iter().map(|row| usize::from(row.dot(&row) > 0.8)).collect();
+    /// let params =
+    ///     AsklParams { kind: Kind::Nskl, features: 100, std: 1.0, epochs: 30.0, ..Default::default() };
+    /// let model = params.seeded(1).fit(&Dataset::new(x.clone(), y.clone()))?;
+    /// let right = model.predict(&x).iter().zip(&y).filter(|(a, b)| a == b).count();
+    /// assert!(right > 185);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    pub struct AsklParams {
+        /// Which method; not a setting, since the registry has one entry for each.
+        #[serde(skip)]
+        pub kind: Kind = Kind::Askl;
+        /// Features `D`.
+        pub features: usize = 2000, Allowed::COUNT;
+        /// Deviation `σ` of the entries of `O` at the start, in 1/input unit:
+        /// the kernel starts as `exp(−σ² ‖x − x'‖² / 2)`.
+        pub std: f64 = 0.05, Allowed::POSITIVE;
+        /// Deviation of the entries of `O'`; that of `O` if absent.
+        pub std_prime: Option<f64> = None, Allowed::POSITIVE;
+        /// `λ1 ≥ 0`, of the read-out's norm.
+        pub lambda1: f64 = 1e-3, Allowed::NOT_NEGATIVE;
+        /// `λ2 ≥ 0`, of the features' norm (ASKL only).
+        pub lambda2: f64 = 1e-3, Allowed::NOT_NEGATIVE;
+        /// Learning rate `η > 0`.
+        pub rate: f64 = 1e-2, Allowed::POSITIVE;
+        /// Passes over the training rows; a fraction rounds to whole steps.
+        pub epochs: f64 = 10.0, Allowed::POSITIVE;
+        /// Rows of a batch.
+        pub batch: usize = 32, Allowed::COUNT;
+        /// The optimiser.
+        pub optimiser: Optimiser = Optimiser::Adam;
+        /// Whether the two maps share their phases.
+        pub phases: Phases = Phases::Shared;
+        /// The loss.
+        pub loss: LossChoice = LossChoice::Auto;
+        /// Whether penalties are squared norms.
+        pub norms: Norms = Norms::Squared;
+        /// Whether the read-out is trained (ASKL only).
+        pub read_out: ReadOut = ReadOut::Trained;
+        /// What the trace norm does (ASKL only).
+        pub thresholding: Thresholding = Thresholding::Clipped;
+        /// What `λ2` multiplies.
+        pub penalty_scale: PenaltyScale = PenaltyScale::Mean;
+        /// Whether `f` has a learned offset, starting at 0.
+        pub bias: bool = false;
+        /// Number format.
+        pub precision: Precision = Precision::F32;
+        /// Deviation of the entries of `W` at the start.
+        pub read_out_std: f64 = 1.0, Allowed::NOT_NEGATIVE;
     }
 }
 
@@ -206,32 +180,8 @@ impl AsklParams {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn checked(self) -> Result<Askl, LearningError> {
-        self.check()?;
+        self.in_range()?;
         Ok(Askl::of(self))
-    }
-
-    fn check(&self) -> Result<(), LearningError> {
-        let count = |name, value: usize| match value {
-            0 => Err(refused(name, value, "at least 1")),
-            _ => Ok(()),
-        };
-        let positive = |name, value: f64| match value {
-            v if v > 0.0 && v.is_finite() => Ok(()),
-            _ => Err(refused(name, value, "positive and finite")),
-        };
-        let not_negative = |name, value: f64| match value {
-            v if v >= 0.0 && v.is_finite() => Ok(()),
-            _ => Err(refused(name, value, "finite and at least 0")),
-        };
-        count("features", self.features)?;
-        count("batch", self.batch)?;
-        positive("std", self.std)?;
-        positive("std_prime", self.std_prime.unwrap_or(self.std))?;
-        not_negative("lambda1", self.lambda1)?;
-        not_negative("lambda2", self.lambda2)?;
-        positive("rate", self.rate)?;
-        positive("epochs", self.epochs)?;
-        not_negative("read_out_std", self.read_out_std)
     }
 
     /// The loss for a task.
@@ -275,7 +225,7 @@ impl ParamGuard for SeededAskl {
     type Error = LearningError;
 
     fn check_ref(&self) -> Result<&Self::Checked, Self::Error> {
-        self.0.learner.params().check()?;
+        self.0.learner.params().in_range()?;
         Ok(&self.0)
     }
 

@@ -1,14 +1,13 @@
 use super::machine::Machines;
 use super::predictor::HyperMachine;
 use super::search::search;
-use super::{
-    Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped, of_kernel, positive, refused,
-};
+use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped, of_kernel, refused};
 use mercer_kernels::{
     GaussianHyper, HyperKernel, LearnedKernel, WishartHyper, entry_variance, total_variance,
 };
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Targets,
+    Allowed, Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Parameters, Sample,
+    Targets,
 };
 use mercer_linalg::in_order;
 use mercer_solvers::{Mending, Spectrum};
@@ -63,106 +62,69 @@ pub enum Search {
     Folds,
 }
 
-/// Settings of a support vector machine with a kernel that is learned by regression on pairs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct HyperClassifierParams {
-    /// Which regression: the method's name says it.
-    #[serde(skip)]
-    pub stage1: Stage1,
-    /// Whether `spread`, `lambda` or `pair_cost`, and `cost` are searched for.
-    pub search: Search,
-    /// Which hyper-kernel.
-    pub hyper: HyperForm,
-    /// What `width` is a multiple of.
-    pub variance: Variance,
-    /// `σ²` in multiples of the variance.
-    pub width: f64,
-    /// `σ_h²` in multiples of `σ²` (Gaussian).
-    pub spread: f64,
-    /// `b − d > 1` (Wishart).
-    pub freedom: f64,
-    /// Target of pairs of the same class.
-    pub same: f64,
-    /// Target of other pairs.
-    pub other: f64,
-    /// `λ` (least squares).
-    pub lambda: f64,
-    /// How the least squares are solved.
-    pub solver: PairSolver,
-    /// Training rows of stage 1 at most, drawn at random; the rows of a tuner's rungs.
-    pub points: usize,
-    /// Nyström points `M`.
-    pub landmarks: Option<usize>,
-    /// Subsets `v`, whose learned functions are averaged.
-    pub subsets: usize,
-    /// Ordered pairs that Nyström's equations, or the regression with a tube, sum over.
-    pub pairs: Option<usize>,
-    /// Columns `L` of the linear-time solver's factors at most.
-    pub rank: usize,
-    /// Goal of their relative residual, where there is no `normal_tolerance`.
-    pub rank_tolerance: f64,
-    /// Goal of the estimated relative error of the normal matrix over all pairs, which the columns
-    /// grow to meet.
-    pub normal_tolerance: Option<f64>,
-    /// Goal of the estimated relative error of the solution of the linear-time solver.
-    pub solution_tolerance: Option<f64>,
-    /// Most bytes of a factor while it is made.
-    pub factor_bytes: u64,
-    /// Residual of conjugate gradients.
-    pub tolerance: f64,
-    /// Iterations of conjugate gradients at most.
-    pub iterations: usize,
-    /// `C` of the regression with a tube, for the sum over ordered pairs.
-    pub pair_cost: f64,
-    /// `ε` of it.
-    pub epsilon: f64,
-    /// Violation of optimality at which it ends.
-    pub pair_tolerance: f64,
-    /// Points up to which it uses all pairs.
-    pub exact_points: usize,
-    /// `C` of the machine.
-    pub cost: f64,
-    /// Training rows of the machine at most, drawn at random.
-    pub machine_rows: usize,
-    /// What is done about negative eigenvalues.
-    pub spectrum: Mending,
-}
-
-impl Default for HyperClassifierParams {
-    fn default() -> Self {
-        let (ridge, svr) = (PairRidge::default(), PairSvr::default());
-        Self {
-            stage1: Stage1::Ridge,
-            search: Search::None,
-            hyper: HyperForm::GaussianConstructed,
-            variance: Variance::Total,
-            width: 1.0,
-            spread: 1.0,
-            freedom: 3.0,
-            same: 1.0,
-            other: -1.0,
-            lambda: ridge.lambda,
-            solver: ridge.solver,
-            points: 1_000_000,
-            landmarks: None,
-            subsets: 1,
-            pairs: None,
-            rank: ridge.rank,
-            rank_tolerance: ridge.rank_tolerance,
-            normal_tolerance: ridge.normal_tolerance,
-            solution_tolerance: ridge.solution_tolerance,
-            factor_bytes: ridge.factor_bytes,
-            tolerance: 1e-4,
-            iterations: ridge.iterations,
-            pair_cost: svr.cost,
-            epsilon: svr.epsilon,
-            pair_tolerance: svr.tolerance,
-            exact_points: svr.exact_points,
-            cost: 1.0,
-            machine_rows: 3000,
-            spectrum: Mending::AsIs,
-        }
+mercer_learning::parameters! {
+    /// Settings of a support vector machine with a kernel that is learned by regression on pairs.
+    pub struct HyperClassifierParams {
+        /// Which regression: the method's name says it.
+        #[serde(skip)]
+        pub stage1: Stage1 = Stage1::Ridge;
+        /// Whether `spread`, `lambda` or `pair_cost`, and `cost` are searched for.
+        pub search: Search = Search::None;
+        /// Which hyper-kernel.
+        pub hyper: HyperForm = HyperForm::GaussianConstructed;
+        /// What `width` is a multiple of.
+        pub variance: Variance = Variance::Total;
+        /// `σ²` in multiples of the variance.
+        pub width: f64 = 1.0, Allowed::POSITIVE;
+        /// `σ_h²` in multiples of `σ²` (Gaussian).
+        pub spread: f64 = 1.0, Allowed::POSITIVE;
+        /// `b − d > 1` (Wishart).
+        pub freedom: f64 = 3.0, Allowed::between(1.0, false, f64::MAX, true, "finite and above 1");
+        /// Target of pairs of the same class.
+        pub same: f64 = 1.0;
+        /// Target of other pairs.
+        pub other: f64 = -1.0;
+        /// `λ` (least squares).
+        pub lambda: f64 = PairRidge::default().lambda, Allowed::POSITIVE;
+        /// How the least squares are solved.
+        pub solver: PairSolver = PairRidge::default().solver;
+        /// Training rows of stage 1 at most, drawn at random; the rows of a tuner's rungs.
+        pub points: usize = 1_000_000, Allowed::PAIR;
+        /// Nyström points `M`.
+        pub landmarks: Option<usize> = None, Allowed::COUNT;
+        /// Subsets `v`, whose learned functions are averaged.
+        pub subsets: usize = 1, Allowed::COUNT;
+        /// Ordered pairs that Nyström's equations, or the regression with a tube, sum over.
+        pub pairs: Option<usize> = None, Allowed::COUNT;
+        /// Columns `L` of the linear-time solver's factors at most.
+        pub rank: usize = PairRidge::default().rank, Allowed::COUNT;
+        /// Goal of their relative residual, where there is no `normal_tolerance`.
+        pub rank_tolerance: f64 = PairRidge::default().rank_tolerance, Allowed::INSIDE_ONE;
+        /// Goal of the estimated relative error of the normal matrix over all pairs, which the columns
+        /// grow to meet.
+        pub normal_tolerance: Option<f64> = PairRidge::default().normal_tolerance, Allowed::INSIDE_ONE;
+        /// Goal of the estimated relative error of the solution of the linear-time solver.
+        pub solution_tolerance: Option<f64> = PairRidge::default().solution_tolerance, Allowed::INSIDE_ONE;
+        /// Most bytes of a factor while it is made.
+        pub factor_bytes: u64 = PairRidge::default().factor_bytes;
+        /// Residual of conjugate gradients.
+        pub tolerance: f64 = 1e-4, Allowed::INSIDE_ONE;
+        /// Iterations of conjugate gradients at most.
+        pub iterations: usize = PairRidge::default().iterations, Allowed::COUNT;
+        /// `C` of the regression with a tube, for the sum over ordered pairs.
+        pub pair_cost: f64 = PairSvr::default().cost, Allowed::POSITIVE;
+        /// `ε` of it.
+        pub epsilon: f64 = PairSvr::default().epsilon, Allowed::NOT_NEGATIVE;
+        /// Violation of optimality at which it ends.
+        pub pair_tolerance: f64 = PairSvr::default().tolerance, Allowed::POSITIVE;
+        /// Points up to which it uses all pairs.
+        pub exact_points: usize = PairSvr::default().exact_points;
+        /// `C` of the machine.
+        pub cost: f64 = 1.0, Allowed::POSITIVE;
+        /// Training rows of the machine at most, drawn at random.
+        pub machine_rows: usize = 3000, Allowed::PAIR;
+        /// What is done about negative eigenvalues.
+        pub spectrum: Mending = Mending::AsIs;
     }
 }
 
@@ -199,20 +161,7 @@ impl HyperClassifierParams {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn checked(self) -> Result<HyperClassifier, LearningError> {
-        for (name, value) in [("width", self.width), ("spread", self.spread), ("cost", self.cost)] {
-            positive(name, value)?;
-        }
-        if !(self.freedom > 1.0 && self.freedom.is_finite()) {
-            return Err(refused("freedom", self.freedom, "finite and above 1"));
-        }
-        for (name, count) in [("points", self.points), ("machine_rows", self.machine_rows)] {
-            if count < 2 {
-                return Err(refused(name, count, "at least 2"));
-            }
-        }
-        if self.subsets == 0 {
-            return Err(refused("subsets", self.subsets, "at least 1"));
-        }
+        self.in_range()?;
         PairTarget::classes(&[], self.same, self.other)?;
         if self.stage1 != Stage1::Ridge && self.solver != PairSolver::Auto {
             return Err(refused("solver", "another than `auto`", "`auto` but for least squares"));

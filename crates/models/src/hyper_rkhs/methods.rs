@@ -1,7 +1,7 @@
 use super::classifier::{HyperClassifierParams, HyperForm, Stage1};
 use super::{PairSolver, predictor};
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
 };
 
 /// The paper's methods as classifiers: the ideal kernel of the labels is learned, and a support
@@ -41,6 +41,7 @@ const HYPER_KRR: Method = Method {
         memory: "n^2",
     },
     resource: Some("points"),
+    settings: declared::<HyperClassifierParams>,
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     space: |shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     build: |settings| build(settings, "hyper-krr", Stage1::Ridge),
@@ -145,7 +146,7 @@ fn build(
     method: &'static str,
     stage1: Stage1,
 ) -> Result<Box<dyn Learner>, LearningError> {
-    let params: HyperClassifierParams = settings.parse(method)?;
+    let params: HyperClassifierParams = settings.read(method)?;
     Ok(Box::new(HyperClassifierParams { stage1, ..params }.checked()?))
 }
 

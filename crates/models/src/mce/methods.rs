@@ -1,5 +1,7 @@
 use super::{EmbeddingParams, Learning};
-use mercer_learning::{Axis, Cost, Learner, LearningError, Method, Range, Settings, Space, Tasks};
+use mercer_learning::{
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Space, Tasks, declared,
+};
 
 /// The paper's embeddings, and what it compares them with: all of them settings of one model.
 ///
@@ -29,6 +31,7 @@ const GMCE: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "epochs (n^3/3 + n^2 (d + K))", predict: "n (d + K)", memory: "n^2" },
     resource: Some("epochs"),
+    settings: declared::<EmbeddingParams>,
     defaults: |_| Settings::of(&params(Kind::Bound)),
     space: |_| learned_space(Kind::Bound),
     build: |settings| build(settings, "gmce"),
@@ -112,7 +115,7 @@ fn params(kind: Kind) -> EmbeddingParams {
 }
 
 fn build(settings: &Settings, method: &'static str) -> Result<Box<dyn Learner>, LearningError> {
-    Ok(Box::new(settings.parse::<EmbeddingParams>(method)?.checked()?))
+    Ok(Box::new(settings.read::<EmbeddingParams>(method)?.checked()?))
 }
 
 /// Where the learned parameters start, and what the complexity weighs: the paper's `4e`, and less,

@@ -1,6 +1,6 @@
-use super::{BatchOrder, EmbeddingLearner, Form, Objective, Sensitivity, positive, refused};
+use super::{BatchOrder, EmbeddingLearner, Form, Objective, Sensitivity, refused};
 use mercer_kernels::{Covariance, Smoothness};
-use mercer_learning::LearningError;
+use mercer_learning::{Allowed, LearningError, Parameters};
 use serde::{Deserialize, Serialize};
 
 /// Which kernel: by name, its parameters set by the other settings; or all of it.
@@ -64,83 +64,56 @@ pub enum Learning {
     CrossValidation,
 }
 
-/// Settings of a conditional mean embedding. All methods of the paper that are not networks are
-/// settings of this one model.
-///
-/// The defaults are the paper's protocol with the objective of its code: an anisotropic Gaussian
-/// kernel, everything starts at 1, Adam at rate 0.1 for 1000 epochs on all rows at once, summed
-/// losses.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct EmbeddingParams {
-    /// The kernel.
-    pub kernel: KernelChoice,
-    /// Whether each column has its own length scale (named kernels).
-    pub anisotropic: bool,
-    /// `s > 0` at the start (named kernels).
-    pub scale: f64,
-    /// `ℓ > 0` at the start, in input units (named kernels); the median distance of the training
-    /// rows if absent.
-    pub length: Option<f64>,
-    /// Degree of a polynomial kernel.
-    pub degree: u32,
-    /// `λ > 0` at the start.
-    pub lambda: f64,
-    /// How the features are written down.
-    pub map: FeatureForm,
-    /// Random Fourier features, an even number.
-    pub features: usize,
-    /// How the parameters are found.
-    pub learning: Learning,
-    /// Sum or mean of the losses.
-    pub form: Form,
-    /// `τ ≥ 0`; `4e` if absent.
-    pub weight: Option<f64>,
-    /// `ε` in `(0, 1)`.
-    pub epsilon: f64,
-    /// What stands for `α`.
-    pub sensitivity: Sensitivity,
-    /// Rate of Adam on the logarithms.
-    pub rate: f64,
-    /// Passes over the training rows.
-    pub epochs: usize,
-    /// Batches a pass: a batch has `⌊n/batches⌋` rows; 1 for all rows at once.
-    pub batches: usize,
-    /// Rows of a batch, in place of `batches`; at most the training rows.
-    pub batch: Option<usize>,
-    /// Share of each batch on which the loss is measured and which the embedding does not see,
-    /// equation (13); 0 for none.
-    pub validation: f64,
-    /// Where the order of the batches comes from.
-    pub order: BatchOrder,
-    /// Folds of cross-validation.
-    pub folds: usize,
-}
-
-impl Default for EmbeddingParams {
-    fn default() -> Self {
-        Self {
-            kernel: KernelChoice::Named(KernelName::Gaussian),
-            anisotropic: true,
-            scale: 1.0,
-            length: Some(1.0),
-            degree: 2,
-            lambda: 1.0,
-            map: FeatureForm::Implicit,
-            features: 200,
-            learning: Learning::Objective,
-            form: Form::Sum,
-            weight: None,
-            epsilon: 1e-15,
-            sensitivity: Sensitivity::Supremum,
-            rate: 0.1,
-            epochs: 1000,
-            batches: 1,
-            batch: None,
-            validation: 0.0,
-            order: BatchOrder::Seeded,
-            folds: 5,
-        }
+mercer_learning::parameters! {
+    /// Settings of a conditional mean embedding. All methods of the paper that are not networks are
+    /// settings of this one model.
+    ///
+    /// The defaults are the paper's protocol with the objective of its code: an anisotropic Gaussian
+    /// kernel, everything starts at 1, Adam at rate 0.1 for 1000 epochs on all rows at once, summed
+    /// losses.
+    pub struct EmbeddingParams {
+        /// The kernel.
+        pub kernel: KernelChoice = KernelChoice::Named(KernelName::Gaussian) => "gaussian, matern-1/2, matern-3/2, matern-5/2, rational-quadratic, linear, polynomial, or JSON of a kernel";
+        /// Whether each column has its own length scale (named kernels).
+        pub anisotropic: bool = true;
+        /// `s > 0` at the start (named kernels).
+        pub scale: f64 = 1.0, Allowed::POSITIVE;
+        /// `ℓ > 0` at the start, in input units (named kernels); the median distance of the training
+        /// rows if absent.
+        pub length: Option<f64> = Some(1.0), Allowed::POSITIVE;
+        /// Degree of a polynomial kernel.
+        pub degree: u32 = 2, Allowed::COUNT;
+        /// `λ > 0` at the start.
+        pub lambda: f64 = 1.0, Allowed::POSITIVE;
+        /// How the features are written down.
+        pub map: FeatureForm = FeatureForm::Implicit;
+        /// Random Fourier features, an even number.
+        pub features: usize = 200, Allowed::PAIR;
+        /// How the parameters are found.
+        pub learning: Learning = Learning::Objective;
+        /// Sum or mean of the losses.
+        pub form: Form = Form::Sum;
+        /// `τ ≥ 0`; `4e` if absent.
+        pub weight: Option<f64> = None, Allowed::NOT_NEGATIVE;
+        /// `ε` in `(0, 1)`.
+        pub epsilon: f64 = 1e-15, Allowed::INSIDE_ONE;
+        /// What stands for `α`.
+        pub sensitivity: Sensitivity = Sensitivity::Supremum;
+        /// Rate of Adam on the logarithms.
+        pub rate: f64 = 0.1, Allowed::POSITIVE;
+        /// Passes over the training rows.
+        pub epochs: usize = 1000, Allowed::COUNT;
+        /// Batches a pass: a batch has `⌊n/batches⌋` rows; 1 for all rows at once.
+        pub batches: usize = 1, Allowed::COUNT;
+        /// Rows of a batch, in place of `batches`; at most the training rows.
+        pub batch: Option<usize> = None, Allowed::COUNT;
+        /// Share of each batch on which the loss is measured and which the embedding does not see,
+        /// equation (13); 0 for none.
+        pub validation: f64 = 0.0, Allowed::BELOW_ONE;
+        /// Where the order of the batches comes from.
+        pub order: BatchOrder = BatchOrder::Seeded;
+        /// Folds of cross-validation.
+        pub folds: usize = 5, Allowed::PAIR;
     }
 }
 
@@ -196,35 +169,13 @@ impl EmbeddingParams {
     }
 
     fn check(&self) -> Result<(), LearningError> {
-        positive("scale", self.scale)?;
-        positive("length", self.length.unwrap_or(1.0))?;
-        positive("lambda", self.lambda)?;
-        positive("rate", self.rate)?;
-        self.objective().checked()?;
-        for (name, count) in [
-            ("degree", self.degree as usize),
-            ("features", self.features / 2),
-            ("epochs", self.epochs),
-            ("batches", self.batches),
-            ("batch", self.batch.unwrap_or(1)),
-        ] {
-            if count == 0 {
-                let least = if name == "features" { "at least 2" } else { "at least 1" };
-                return Err(refused(name, 0, least));
-            }
-        }
+        self.in_range()?;
         if self.map == FeatureForm::Fourier && self.features % 2 == 1 {
             return Err(refused(
                 "features",
                 self.features,
                 "even: each frequency has a cosine and a sine",
             ));
-        }
-        if !(0.0..1.0).contains(&self.validation) {
-            return Err(refused("validation", self.validation, "at least 0 and below 1"));
-        }
-        if self.folds < 2 {
-            return Err(refused("folds", self.folds, "at least 2"));
         }
         if self.learning == Learning::CrossValidation
             && (self.map != FeatureForm::Implicit || matches!(self.kernel, KernelChoice::Given(_)))

@@ -1,10 +1,10 @@
-use super::{Normalisation, columns_of, counted, cutoff_in_range, not_negative, positive, refused};
+use super::{Normalisation, columns_of, refused};
 use crate::Phases;
 use crate::spectral::{Model, Scalar, Spectral, Start};
 use linfa::ParamGuard;
 use mercer_learning::{
-    Convergence, Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Streams,
-    Windows,
+    Allowed, Convergence, Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Parameters,
+    Sample, Streams, Windows,
 };
 use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, RidgePath, explicit_inverse_f32, minimum_norm_solve,
@@ -32,54 +32,40 @@ pub enum ClosedPrecision {
     F32Inverse,
 }
 
-/// Settings of `rf-ridge` and `rf-ridgeless`; the defaults are the paper's text.
-///
-/// ```
-/// use linfa::prelude::*;
-/// use mercer_models::rftk::RandomFeaturesParams;
-/// use ndarray::{Array1, Axis, array};
-/// let x = Array1::linspace(-2.0, 2.0, 40);
-/// let dataset = Dataset::new(x.clone().insert_axis(Axis(1)), x.mapv(f64::sin));
-/// let params = RandomFeaturesParams { features: 300, std: 1.0, ..Default::default() };
-/// let model = params.seeded(1).fit(&dataset)?;
-/// let at_half = model.predict(&array![[0.5]])[0];
-/// assert!((at_half - 0.5f64.sin()).abs() < 1e-3);
-/// # Ok::<(), mercer_learning::LearningError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RandomFeaturesParams {
-    /// Features `M`.
-    pub features: usize,
-    /// Deviation `k` of the entries of `O`, in 1/input unit ([`super::Width`] converts).
-    pub std: f64,
-    /// Factor of the features.
-    pub normalisation: Normalisation,
-    /// `λ ≥ 0` in `ΦᵀΦ + λ n I`; with 0, the solution of least norm. (The authors' code takes
-    /// 1e-7 for 0.)
-    pub lambda: f64,
-    /// Ridges `λ > 0` to choose from, by the error of leave-one-out over the training rows, which is
-    /// exact and costs one eigendecomposition for all of them; with none, `lambda` holds. Double
-    /// precision only.
-    pub ridges: Vec<f64>,
-    /// How it is computed.
-    pub precision: ClosedPrecision,
-    /// Singular values of `Φ` at or below this times the largest count as 0 (`λ = 0` in double
-    /// precision only); `max(n, M) ε` if absent.
-    pub cutoff: Option<f64>,
-}
-
-impl Default for RandomFeaturesParams {
-    fn default() -> Self {
-        Self {
-            features: 2000,
-            std: 0.1,
-            normalisation: Normalisation::Printed,
-            lambda: 0.0,
-            ridges: Vec::new(),
-            precision: ClosedPrecision::F64,
-            cutoff: None,
-        }
+mercer_learning::parameters! {
+    /// Settings of `rf-ridge` and `rf-ridgeless`; the defaults are the paper's text.
+    ///
+    /// ```
+    /// use linfa::prelude::*;
+    /// use mercer_models::rftk::RandomFeaturesParams;
+    /// use ndarray::{Array1, Axis, array};
+    /// let x = Array1::linspace(-2.0, 2.0, 40);
+    /// let dataset = Dataset::new(x.clone().insert_axis(Axis(1)), x.mapv(f64::sin));
+    /// let params = RandomFeaturesParams { features: 300, std: 1.0, ..Default::default() };
+    /// let model = params.seeded(1).fit(&dataset)?;
+    /// let at_half = model.predict(&array![[0.5]])[0];
+    /// assert!((at_half - 0.5f64.sin()).abs() < 1e-3);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    pub struct RandomFeaturesParams {
+        /// Features `M`.
+        pub features: usize = 2000, Allowed::COUNT;
+        /// Deviation `k` of the entries of `O`, in 1/input unit ([`super::Width`] converts).
+        pub std: f64 = 0.1, Allowed::POSITIVE;
+        /// Factor of the features.
+        pub normalisation: Normalisation = Normalisation::Printed;
+        /// `λ ≥ 0` in `ΦᵀΦ + λ n I`; with 0, the solution of least norm. (The authors' code takes
+        /// 1e-7 for 0.)
+        pub lambda: f64 = 0.0, Allowed::NOT_NEGATIVE;
+        /// Ridges `λ > 0` to choose from, by the error of leave-one-out over the training rows, which is
+        /// exact and costs one eigendecomposition for all of them; with none, `lambda` holds. Double
+        /// precision only.
+        pub ridges: Vec<f64> = Vec::new(), Allowed::POSITIVE;
+        /// How it is computed.
+        pub precision: ClosedPrecision = ClosedPrecision::F64;
+        /// Singular values of `Φ` at or below this times the largest count as 0 (`λ = 0` in double
+        /// precision only); `max(n, M) ε` if absent.
+        pub cutoff: Option<f64> = None, Allowed::BELOW_ONE;
     }
 }
 
@@ -89,16 +75,10 @@ impl RandomFeaturesParams {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn checked(self) -> Result<RandomFeatures, LearningError> {
-        counted("features", self.features)?;
-        positive("std", self.std)?;
-        not_negative("lambda", self.lambda)?;
-        for &ridge in &self.ridges {
-            positive("ridges", ridge)?;
-        }
+        self.in_range()?;
         if !self.ridges.is_empty() && self.precision != ClosedPrecision::F64 {
             return Err(refused("precision", "f32-inverse", "`f64` where a ridge is chosen"));
         }
-        cutoff_in_range(self.cutoff)?;
         Ok(RandomFeatures(self))
     }
 

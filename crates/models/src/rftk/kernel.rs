@@ -1,10 +1,9 @@
-use super::{
-    ClosedPrecision, columns_of, counted, cutoff_in_range, not_negative, positive, refused,
-};
+use super::{ClosedPrecision, columns_of, refused};
 use crate::sections::{kept, restored};
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Predictor, Sample, State, Task,
+    Allowed, Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Parameters, Predictor,
+    Sample, State, Task,
 };
 use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, SymmetricOperator, explicit_inverse_f32, product,
@@ -31,41 +30,26 @@ pub enum KernelSolver {
     Iterative,
 }
 
-/// Settings of `kernel-ridgeless`; the defaults are the paper's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KernelRidgelessParams {
-    /// `k` of the kernel `exp(−k² ‖x − x'‖²/2)`, in 1/input unit ([`super::Width`] converts).
-    pub std: f64,
-    /// `λ ≥ 0` in `K + λ n I`; with 0, the pseudo-inverse. (The authors' code takes 1e-8 for 0.)
-    pub lambda: f64,
-    /// How a direct solution is computed.
-    pub precision: ClosedPrecision,
-    /// Eigenvalues of `K` at or below this times the largest count as 0 (`λ = 0` in double
-    /// precision, direct); `n ε` if absent.
-    pub cutoff: Option<f64>,
-    /// How the coefficients are found.
-    pub solver: KernelSolver,
-    /// Relative residual at which the iteration stops.
-    pub tolerance: f64,
-    /// Most iterations; each costs `n² d` multiply-adds.
-    pub iterations: usize,
-    /// Columns of `K` behind the preconditioner.
-    pub landmarks: usize,
-}
-
-impl Default for KernelRidgelessParams {
-    fn default() -> Self {
-        Self {
-            std: 0.1,
-            lambda: 0.0,
-            precision: ClosedPrecision::F64,
-            cutoff: None,
-            solver: KernelSolver::Auto,
-            tolerance: 1e-6,
-            iterations: 200,
-            landmarks: 1000,
-        }
+mercer_learning::parameters! {
+    /// Settings of `kernel-ridgeless`; the defaults are the paper's text.
+    pub struct KernelRidgelessParams {
+        /// `k` of the kernel `exp(−k² ‖x − x'‖²/2)`, in 1/input unit ([`super::Width`] converts).
+        pub std: f64 = 0.1, Allowed::POSITIVE;
+        /// `λ ≥ 0` in `K + λ n I`; with 0, the pseudo-inverse. (The authors' code takes 1e-8 for 0.)
+        pub lambda: f64 = 0.0, Allowed::NOT_NEGATIVE;
+        /// How a direct solution is computed.
+        pub precision: ClosedPrecision = ClosedPrecision::F64;
+        /// Eigenvalues of `K` at or below this times the largest count as 0 (`λ = 0` in double
+        /// precision, direct); `n ε` if absent.
+        pub cutoff: Option<f64> = None, Allowed::BELOW_ONE;
+        /// How the coefficients are found.
+        pub solver: KernelSolver = KernelSolver::Auto;
+        /// Relative residual at which the iteration stops.
+        pub tolerance: f64 = 1e-6, Allowed::INSIDE_ONE;
+        /// Most iterations; each costs `n² d` multiply-adds.
+        pub iterations: usize = 200, Allowed::COUNT;
+        /// Columns of `K` behind the preconditioner.
+        pub landmarks: usize = 1000, Allowed::COUNT;
     }
 }
 
@@ -75,16 +59,9 @@ impl KernelRidgelessParams {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn checked(self) -> Result<KernelRidgeless, LearningError> {
-        positive("std", self.std)?;
+        self.in_range()?;
         if !(self.std * self.std).is_finite() {
             return Err(refused("std", self.std, "small enough for its square to be finite"));
-        }
-        not_negative("lambda", self.lambda)?;
-        cutoff_in_range(self.cutoff)?;
-        counted("iterations", self.iterations)?;
-        counted("landmarks", self.landmarks)?;
-        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
-            return Err(refused("tolerance", self.tolerance, "above 0 and below 1"));
         }
         if self.solver == KernelSolver::Iterative && self.precision != ClosedPrecision::F64 {
             return Err(refused("precision", "f32-inverse", "`f64` with the iterative solver"));

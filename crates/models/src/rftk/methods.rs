@@ -1,6 +1,6 @@
 use super::{FeatureSgdParams, KernelRidgelessParams, RandomFeaturesParams, SgdKind};
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
 };
 
 /// The paper's methods in the order of its Table 1, kernel ridge regression (a baseline) apart.
@@ -34,6 +34,7 @@ const KERNEL_RIDGELESS: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "n^3/3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
     resource: None,
+    settings: declared::<KernelRidgelessParams>,
     defaults: |shape| {
         Settings::of(&KernelRidgelessParams {
             std: default_std(shape),
@@ -43,7 +44,7 @@ const KERNEL_RIDGELESS: Method = Method {
     },
     space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
     build: |settings| {
-        Ok(Box::new(settings.parse::<KernelRidgelessParams>("kernel-ridgeless")?.checked()?))
+        Ok(Box::new(settings.read::<KernelRidgelessParams>("kernel-ridgeless")?.checked()?))
     },
     restore: super::kernel::restore,
 };
@@ -61,6 +62,7 @@ const RF_RIDGELESS: Method = Method {
         memory: "n D + min(n, D)^2",
     },
     resource: None,
+    settings: declared::<RandomFeaturesParams>,
     defaults: |shape| closed_defaults(shape, 0.0),
     space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
     build: |settings| build_closed(settings, "rf-ridgeless"),
@@ -95,6 +97,7 @@ const RF_SGD: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "epochs n D (d + K)", predict: "D (d + K)", memory: "n d + D (d + K)" },
     resource: Some("epochs"),
+    settings: declared::<FeatureSgdParams>,
     defaults: |shape| trained_defaults(shape, SgdKind::RfSgd),
     space: |shape| trained_space(shape, SgdKind::RfSgd),
     build: |settings| build_trained(settings, SgdKind::RfSgd),
@@ -120,11 +123,11 @@ fn build_closed(
     settings: &Settings,
     method: &'static str,
 ) -> Result<Box<dyn Learner>, LearningError> {
-    Ok(Box::new(settings.parse::<RandomFeaturesParams>(method)?.checked()?))
+    Ok(Box::new(settings.read::<RandomFeaturesParams>(method)?.checked()?))
 }
 
 fn build_trained(settings: &Settings, kind: SgdKind) -> Result<Box<dyn Learner>, LearningError> {
-    let params: FeatureSgdParams = settings.parse(kind.name())?;
+    let params: FeatureSgdParams = settings.read(kind.name())?;
     Ok(Box::new(FeatureSgdParams { kind, ..params }.checked()?))
 }
 

@@ -47,35 +47,6 @@ fn refused(name: &'static str, value: impl std::fmt::Display, must: &'static str
     LearningError::Setting { name, value: value.to_string(), must }
 }
 
-fn positive(name: &'static str, value: f64) -> Result<(), LearningError> {
-    if value > 0.0 && value.is_finite() {
-        Ok(())
-    } else {
-        Err(refused(name, value, "positive and finite"))
-    }
-}
-
-fn not_negative(name: &'static str, value: f64) -> Result<(), LearningError> {
-    if value >= 0.0 && value.is_finite() {
-        Ok(())
-    } else {
-        Err(refused(name, value, "finite and at least 0"))
-    }
-}
-
-fn counted(name: &'static str, value: usize) -> Result<(), LearningError> {
-    if value == 0 { Err(refused(name, value, "at least 1")) } else { Ok(()) }
-}
-
-fn cutoff_in_range(cutoff: Option<f64>) -> Result<(), LearningError> {
-    match cutoff {
-        Some(value) if !(0.0..1.0).contains(&value) => {
-            Err(refused("cutoff", value, "at least 0 and below 1"))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// One-hot classes (`n × K`), or the values in one column.
 fn columns_of(targets: &Targets) -> Array2<f64> {
     match targets {

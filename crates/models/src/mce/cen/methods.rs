@@ -1,7 +1,7 @@
 use super::{CenParams, Layers, Masks, Precision, predictor::restore};
 use mercer_kernels::Covariance;
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
 };
 
 /// The networks of the paper, and one with a kernel on its features.
@@ -20,6 +20,7 @@ const CEN_1: Method = Method {
         memory: "n (d + 8 p) + 4 P, P = 16 d + 768, p = 8",
     },
     resource: Some("epochs"),
+    settings: declared::<CenParams>,
     defaults: |_| Settings::of(&dense(&[16, 32], 8)),
     space,
     build: |settings| build(settings, "cen-1"),
@@ -97,7 +98,7 @@ fn dense(hidden: &[usize], features: usize) -> CenParams {
 }
 
 fn build(settings: &Settings, name: &str) -> Result<Box<dyn Learner>, LearningError> {
-    let params: CenParams = settings.parse(name)?;
+    let params: CenParams = settings.read(name)?;
     Ok(Box::new(params.checked()?))
 }
 

@@ -1,7 +1,7 @@
 use super::Cen;
-use crate::mce::{Form, Objective, Sensitivity, positive, refused};
+use crate::mce::{Form, Objective, Sensitivity};
 use mercer_kernels::Covariance;
-use mercer_learning::LearningError;
+use mercer_learning::{Allowed, LearningError, Parameters};
 use mercer_networks::{
     Architecture, ConvolutionalParams, Dropout, FullyConnectedParams, Initialisation, Last,
     NetworkError,
@@ -42,86 +42,61 @@ pub enum Precision {
     F64,
 }
 
-/// Settings of a conditional embedding network. The defaults are those of the paper's CEN-1, with
-/// the sum of losses and `α = 1` of its code.
-///
-/// ```
-/// use mercer_learning::{Fitting, Learner, Sample};
-/// use mercer_models::mce::CenParams;
-/// use ndarray::Array2;
-/// // Two groups on a line; with a handful of rows the complexity would outweigh the sum of losses.
-/// let x = Array2::from_shape_fn((60, 2), |(i, _)| 0.1 * (i % 6) as f64 + (i % 2) as f64);
-/// let sample = Sample::classification(x, (0..60).map(|i| i % 2).collect(), 2)?;
-/// let params = CenParams { epochs: 300.0, rate: 0.01, ..CenParams::default() };
-/// let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
-/// assert_eq!(fitted.facts["training-accuracy"], 1.0);
-/// # Ok::<(), mercer_learning::LearningError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct CenParams {
-    /// The layers below the features.
-    pub layers: Layers,
-    /// Number of features `p`.
-    pub features: usize,
-    /// What follows the last layer of a dense network.
-    pub last: Last,
-    /// Where the network starts.
-    pub start: Initialisation,
-    /// The kernel of the features and where its parameters start; none for the linear kernel in its
-    /// explicit form.
-    pub kernel: Option<Covariance>,
-    /// `λ` at the start.
-    pub lambda: f64,
-    /// Whether `λ` and the kernel's parameters are learned with the network, as logarithms.
-    pub learn_lambda: bool,
-    /// Sum or mean of the losses.
-    pub form: Form,
-    /// `τ`, the weight of the complexity.
-    pub weight: f64,
-    /// `ε`, below which a probability is clipped.
-    pub epsilon: f64,
-    /// What stands for `α`.
-    pub sensitivity: Sensitivity,
-    /// How parameters are moved.
-    pub optimiser: Optimiser,
-    /// Learning rate `η`.
-    pub rate: f64,
-    /// Passes over the training rows.
-    pub epochs: f64,
-    /// Rows of a step, consecutive in a fresh permutation each epoch; all rows if not set.
-    pub batch: Option<usize>,
-    /// Share of the features that a step drops.
-    pub dropout: f64,
-    /// The masks of a step, if any are dropped.
-    pub masks: Masks,
-    /// The network's arithmetic.
-    pub precision: Precision,
-}
-
-impl Default for CenParams {
-    fn default() -> Self {
-        let Objective { weight, epsilon, .. } = Objective::default();
-        Self {
-            layers: Layers::Dense(vec![16, 32]),
-            features: 8,
-            last: Last::Rectified,
-            start: Initialisation::default(),
-            kernel: None,
-            lambda: 1.0,
-            learn_lambda: true,
-            form: Form::Sum,
-            weight,
-            epsilon,
-            sensitivity: Sensitivity::One,
-            optimiser: Optimiser::Adam,
-            rate: 0.1,
-            epochs: 1000.0,
-            batch: None,
-            dropout: 0.0,
-            masks: Masks::Two,
-            precision: Precision::F64,
-        }
+mercer_learning::parameters! {
+    /// Settings of a conditional embedding network. The defaults are those of the paper's CEN-1, with
+    /// the sum of losses and `α = 1` of its code.
+    ///
+    /// ```
+    /// use mercer_learning::{Fitting, Learner, Sample};
+    /// use mercer_models::mce::CenParams;
+    /// use ndarray::Array2;
+    /// // Two groups on a line; with a handful of rows the complexity would outweigh the sum of losses.
+    /// let x = Array2::from_shape_fn((60, 2), |(i, _)| 0.1 * (i % 6) as f64 + (i % 2) as f64);
+    /// let sample = Sample::classification(x, (0..60).map(|i| i % 2).collect(), 2)?;
+    /// let params = CenParams { epochs: 300.0, rate: 0.01, ..CenParams::default() };
+    /// let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
+    /// assert_eq!(fitted.facts["training-accuracy"], 1.0);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    pub struct CenParams {
+        /// The layers below the features.
+        pub layers: Layers = Layers::Dense(vec![16, 32]) => "convolutional, or {\"dense\": [16, 32]}";
+        /// Number of features `p`.
+        pub features: usize = 8, Allowed::COUNT;
+        /// What follows the last layer of a dense network.
+        pub last: Last = Last::Rectified;
+        /// Where the network starts.
+        pub start: Initialisation = Initialisation::default() =>
+            "{\"kind\": \"truncated\", \"std\": 0.1, \"bias\": 0.1}, {\"kind\": \"fan-in\"} or {\"kind\": \"glorot\"}";
+        /// The kernel of the features and where its parameters start; none for the linear kernel in its
+        /// explicit form.
+        pub kernel: Option<Covariance> = None => "JSON of a kernel, such as {\"kind\": \"gaussian\", \"scale\": 1, \"lengths\": [1]}, or null";
+        /// `λ` at the start.
+        pub lambda: f64 = 1.0, Allowed::POSITIVE;
+        /// Whether `λ` and the kernel's parameters are learned with the network, as logarithms.
+        pub learn_lambda: bool = true;
+        /// Sum or mean of the losses.
+        pub form: Form = Form::Sum;
+        /// `τ`, the weight of the complexity.
+        pub weight: f64 = Objective::default().weight, Allowed::NOT_NEGATIVE;
+        /// `ε`, below which a probability is clipped.
+        pub epsilon: f64 = Objective::default().epsilon, Allowed::INSIDE_ONE;
+        /// What stands for `α`.
+        pub sensitivity: Sensitivity = Sensitivity::One;
+        /// How parameters are moved.
+        pub optimiser: Optimiser = Optimiser::Adam;
+        /// Learning rate `η`.
+        pub rate: f64 = 0.1, Allowed::POSITIVE;
+        /// Passes over the training rows.
+        pub epochs: f64 = 1000.0, Allowed::POSITIVE;
+        /// Rows of a step, consecutive in a fresh permutation each epoch; all rows if not set.
+        pub batch: Option<usize> = None, Allowed::COUNT;
+        /// Share of the features that a step drops.
+        pub dropout: f64 = 0.0, Allowed::BELOW_ONE;
+        /// The masks of a step, if any are dropped.
+        pub masks: Masks = Masks::Two;
+        /// The network's arithmetic.
+        pub precision: Precision = Precision::F64;
     }
 }
 
@@ -131,13 +106,7 @@ impl CenParams {
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn checked(self) -> Result<Cen, LearningError> {
-        self.objective().checked()?;
-        positive("lambda", self.lambda)?;
-        positive("rate", self.rate)?;
-        positive("epochs", self.epochs)?;
-        if self.batch == Some(0) {
-            return Err(refused("batch", 0, "at least 1, or absent for all rows"));
-        }
+        self.in_range()?;
         if let Some(kernel) = &self.kernel {
             kernel.check(self.features).map_err(|error| crate::mce::implicit::setting(&error))?;
         }

@@ -167,7 +167,7 @@ fn bad_settings_and_data_are_named() {
         (CenParams { weight: -1.0, ..default() }, "weight"),
         (CenParams { batch: Some(0), ..default() }, "batch"),
         (CenParams { dropout: 1.0, ..default() }, "dropout"),
-        (CenParams { features: 0, ..default() }, "widths"),
+        (CenParams { features: 0, ..default() }, "features"),
         (CenParams { layers: Layers::Dense(vec![0]), ..default() }, "widths"),
         (
             CenParams {
