@@ -108,6 +108,8 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::hyper::NORMALISER,
     audit::hyper::VARIANCE,
     audit::hyper::PAIRS,
+    audit::hyper_spectrum::ARTEFACT,
+    audit::hyper_third_factor::ARTEFACT,
     theory::askl_bound::ARTEFACT,
     theory::mce_bound::ARTEFACT,
     theory::hyper_decomposition::ARTEFACT,

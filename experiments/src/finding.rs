@@ -64,6 +64,8 @@ const PAGES: &[(&str, &str)] = &[
         "hyper-parts-do-not-average-away",
         include_str!("../findings/hyper-parts-do-not-average-away.md"),
     ),
+    ("hyper-log-kernel-on-guide1-t", include_str!("../findings/hyper-log-kernel-on-guide1-t.md")),
+    ("hyper-theorem8-index", include_str!("../findings/hyper-theorem8-index.md")),
     ("paired-t-false-alarms", include_str!("../findings/paired-t-false-alarms.md")),
     ("askl-bound-is-vacuous", include_str!("../findings/askl-bound-is-vacuous.md")),
     ("askl-bound-is-loose", include_str!("../findings/askl-bound-is-loose.md")),

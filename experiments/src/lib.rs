@@ -64,6 +64,8 @@ pub const PATHS: &[Path] = &[
     hyper::known_kernel::PATH,
     hyper::pair_audit::PATH,
     hyper::exact_path::PATH,
+    hyper::spectrum_audit::PATH,
+    hyper::third_factor::PATH,
 ];
 
 /// What a plan may name: every registered method, and the curves.

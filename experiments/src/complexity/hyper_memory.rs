@@ -24,7 +24,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 };
 
 pub(crate) const MEASUREMENT: Computed =
-    Computed { name: "complexity/hyper-memory", revision: 1, settings, compute };
+    Computed { name: "complexity/hyper-memory", revision: 2, settings, compute };
 
 /// Input columns, as of heart and wine.
 const INPUTS: usize = 13;
@@ -80,7 +80,7 @@ const SERIES: &[Series] = &[
         claim: "O(m²)",
         variable: "m",
         claimed: 2.0,
-        values: [40, 57, 80, 113, 160],
+        values: [120, 170, 240, 339, 480],
         at: |m| (m, 1, 1),
     },
     Series {
@@ -116,7 +116,7 @@ const SERIES: &[Series] = &[
         claim: "O(m L)",
         variable: "m",
         claimed: 1.0,
-        values: [2000, 2828, 4000, 5657, 8000],
+        values: [8000, 11_314, 16_000, 22_627, 32_000],
         at: |m| (m, LANDMARKS, 1),
     },
 ];
@@ -141,6 +141,8 @@ fn compute() -> Result<BTreeMap<String, f64>, ExperimentError> {
     };
     let mut numbers = BTreeMap::new();
     for series in SERIES {
+        // What a thread keeps for matrix products from then on is nobody's.
+        cost(series.way, (series.at)(series.values[0])).map_err(fault)?;
         for value in series.values {
             let (_, bytes) = cost(series.way, (series.at)(value)).map_err(fault)?;
             // Zero where the program does not count what it allocates.
@@ -200,7 +202,7 @@ fn cost(way: Way, (m, landmarks, subsets): Sizes) -> Result<(f64, u64), Learning
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
         .caption(format!(
-            "Exponent of the most bytes that a solve holds at once, in one size at a time, the others fixed: least squares on the logarithms of five values, with the 95 % interval of the slope; one thread, {INPUTS} inputs, the Gaussian hyper-kernel. A cost in O-notation is an upper bound, so a smaller exponent is no contradiction."
+            "Exponent of the most bytes that a solve holds at once, in one size at a time, the others fixed: least squares on the logarithms of five values, with the 95 % interval of the slope (undecided where it is wider than 1); one thread, {INPUTS} inputs, the Gaussian hyper-kernel. A cost in O-notation is an upper bound, so a smaller exponent is no contradiction."
         ))
         .columns(["Solver", "Claimed", "In"].map(Column::left))
         .columns(["From", "To", "Exponent claimed", "Measured", "95 %", "Largest (MB)"].map(Column::right))
@@ -249,7 +251,9 @@ fn row(series: &Series, record: &Record) -> Result<Row, ExperimentError> {
         None => (Cell::text("-"), Cell::text("-"), "not counted"),
         Some((slope, (low, high))) => {
             // What terms of a lower order can move an exponent by over a factor of four.
-            let verdict = if low > series.claimed + 0.16 {
+            let verdict = if high - low > 1.0 {
+                "undecided"
+            } else if low > series.claimed + 0.16 {
                 "does not hold"
             } else if high < series.claimed - 0.16 {
                 "holds as a bound, grows less"

@@ -25,7 +25,7 @@ fn values(cell: &StudyCell, name: &str) -> Vec<f64> {
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(ARTEFACT_STUDY)?;
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Hyper-KRR over all pairs of the labelled points by conjugate gradients, over all pairs of a half and of a quarter of them, and in the span of the pairs of M landmarks over all pairs (Nyström); the same splits for all, width, spread and ridge of each tuned by folds over at most 100 labelled points (those of the half and the quarter are the whole's). RMSE over ordered pairs of test points, and relative to the target's root mean square; accuracy in percent of a machine with the kernel on all labelled points; differences to the exact solution over all points with the two-sided p of the corrected test. Mean ± deviation over repeats.")
+        .caption("Hyper-KRR over all pairs of the labelled points by conjugate gradients, over all pairs of a half and of a quarter of them, and in the span of the pairs of M landmarks over all pairs (Nyström); the same splits for all, width, spread and ridge of each tuned by folds over at most 80 labelled points (those of the half and the quarter are the whole's). RMSE over ordered pairs of test points, and relative to the target's root mean square; accuracy in percent of a machine with the kernel on all labelled points; differences to the exact solution over all points with the two-sided p of the corrected test. Mean ± deviation over repeats.")
         .columns(["Dataset", "Target", "Solution"].map(Column::left))
         .columns(
             ["RMSE", "relative", "to exact", "p", "accuracy", "to exact ", "p ", "negative mass", "iterations", "Repeats"]

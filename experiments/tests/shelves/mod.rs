@@ -64,6 +64,12 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
     if method == "exact-or-nystrom" {
         return vec![exact_or_nystrom(number)];
     }
+    if method == "spectrum-audit" {
+        return vec![spectrum_audit(number)];
+    }
+    if method == "third-factor" {
+        return [28, 105].map(|size| third_factor(size, number)).into();
+    }
     if method == "pixel-lengths" {
         return (0..784).map(|place| pixel(place, number)).collect();
     }
@@ -121,7 +127,7 @@ fn exact_or_nystrom(number: f64) -> CurvePoint {
     let mut values =
         BTreeMap::from([("points".to_owned(), 552.0), ("test points".to_owned(), 138.0)]);
     let ways = ["exact", "exact-half", "exact-quarter"].map(str::to_owned).into_iter();
-    let ways = ways.chain([5, 10, 20, 40].map(|landmarks| format!("nystrom-{landmarks}")));
+    let ways = ways.chain([5, 10, 20, 28].map(|landmarks| format!("nystrom-{landmarks}")));
     for (place, way) in ways.enumerate() {
         for target in ["ideal", "gaussian"] {
             for what in ["rmse", "relative rmse", "accuracy", "negative mass", "iterations"] {
@@ -131,6 +137,31 @@ fn exact_or_nystrom(number: f64) -> CurvePoint {
         }
     }
     CurvePoint { step: 552, epoch: 0.0, values }
+}
+
+/// Three kernels, with their negative eigenvalues dealt with in four ways.
+fn spectrum_audit(number: f64) -> CurvePoint {
+    let mut values =
+        BTreeMap::from([("points".to_owned(), 276.0), ("test points".to_owned(), 400.0)]);
+    for (place, kernel) in ["ideal", "log", "log itself"].into_iter().enumerate() {
+        let value = number / (1.0 + place as f64);
+        values.insert(format!("smallest {kernel}"), -value);
+        values.insert(format!("negative mass {kernel}"), value);
+        for option in ["as-is", "clip", "flip", "shift"] {
+            values.insert(format!("accuracy {option} {kernel}"), 100.0 * value);
+        }
+    }
+    CurvePoint { step: 276, epoch: 0.0, values }
+}
+
+/// A basis of so many functions.
+fn third_factor(size: u64, number: f64) -> CurvePoint {
+    let mut values = BTreeMap::new();
+    for (place, name) in ["random features", "nystrom", "linear time"].into_iter().enumerate() {
+        values.insert(format!("error {name}"), number / (size as f64 + place as f64));
+        values.insert(format!("operations {name}"), size as f64);
+    }
+    CurvePoint { step: size, epoch: 0.0, values }
 }
 
 /// After so many passes over the rows, the values of each batch size.

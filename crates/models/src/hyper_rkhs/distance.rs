@@ -4,12 +4,12 @@ use super::system::{System, times};
 use super::{PairTarget, numerical};
 use mercer_kernels::{GaussianHyper, Kernel, Pairs};
 use mercer_learning::{Fitting, LearningError};
-use mercer_linalg::{in_order, symmetric_eigen};
+use mercer_linalg::{in_order, product, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rand::seq::index;
 
 /// Rows that the residual is summed over.
-const SAMPLE: usize = 1000;
+const SAMPLE: usize = 600;
 /// Rows that the excess is summed over: at most so many, and so many divided by the rank.
 const FEW: usize = 400;
 const FEW_BY_RANK: usize = 60_000;
@@ -96,7 +96,7 @@ pub(super) fn rows(m: usize, fitting: &Fitting<'_>) -> Vec<usize> {
 /// Numbers that a [`Distance`] of so many points and landmark pairs holds.
 pub(super) fn held(m: usize, pairs: usize, threads: usize) -> usize {
     let n = m.min(SAMPLE);
-    4 * n * n + pairs * (2 * n + 3 * CHUNK * threads.clamp(1, LANES) + (LANES + 2) * pairs)
+    3 * n * n + pairs * (2 * n + 3 * CHUNK * threads.clamp(1, LANES) + (LANES + 2) * pairs)
 }
 
 impl Distance {
@@ -112,7 +112,9 @@ impl Distance {
         let n = rows.len();
         let points = inputs.select(Axis(0), rows);
         let residual = |kernel: &Kernel, own: &Array2<f64>| {
-            kernel.gram(points.view()) - &times(own.view(), own.t())
+            let mut left = kernel.gram(points.view());
+            product(-1.0, own.view(), own.t(), 1.0, left.view_mut());
+            left
         };
         let squared = Kernel::Gaussian { std: (4.0 * gaussian.pair_rate()).sqrt() };
         let of_normal = residual(&squared, approximated.normal);

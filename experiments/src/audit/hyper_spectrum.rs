@@ -1,0 +1,60 @@
+//! What is done about negative eigenvalues of a learned kernel, and what it is worth.
+
+use crate::hyper::spectrum_audit::{KERNELS, OPTIONS};
+use crate::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_render::{Cell, Column, Row, Table, probability};
+use mercer_statistics::summarise;
+
+const STUDY: &str = "audit/hyper-spectrum";
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "audit/hyper-spectrum",
+    title: "Negative eigenvalues of learned kernels",
+    studies: &[STUDY],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let study = desk.cells(STUDY)?;
+    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("Spectrum of a kernel on the training points: its smallest eigenvalue over the largest in absolute value, and the share of the negative ones in the sum of absolute values; accuracy in percent on test points of a machine with the kernel as it is (a stationary point of the solver), with negative eigenvalues clipped to 0, flipped, and shifted away, and the differences to the first with the two-sided p of the corrected test. Each option has its own cost of 2^-5 .. 2^5 by 5 folds. Ideal: learned by hyper-KRR over all pairs from +1 for equal classes and -1 otherwise; log: learned from -log(1 + ‖x - x'‖); log itself: that kernel. Means over repeats.")
+        .columns(["Dataset", "Kernel"].map(Column::left))
+        .columns(["smallest", "negative mass", "as is", "clip", "p", "flip", "p ", "shift", "p  ", "Repeats"].map(Column::right));
+    for cell in &study.1 {
+        for kernel in KERNELS {
+            let mean = |name: &str| {
+                let values: Vec<f64> =
+                    cell.at_end(name).into_iter().map(|(_, value)| value).collect();
+                summarise(&values)
+            };
+            let Some(first) = mean(&format!("accuracy {} {kernel}", OPTIONS[0].0)) else {
+                continue;
+            };
+            let shown = |what: &str| {
+                Cell::number(mean(&format!("{what} {kernel}")).map_or(f64::NAN, |s| s.mean), 3)
+            };
+            let mut cells = vec![
+                Cell::text(&cell.key().dataset),
+                Cell::text(kernel),
+                shown("smallest"),
+                shown("negative mass"),
+                Cell::number(first.mean, 2),
+            ];
+            for (option, _) in &OPTIONS[1..] {
+                let name = |option: &str| format!("accuracy {option} {kernel}");
+                let own = mean(&name(option)).map_or(f64::NAN, |summary| summary.mean);
+                let test = cell.compare_at_end(&name(option), &name(OPTIONS[0].0))?;
+                cells.push(Cell::number(own, 2));
+                cells.push(test.map_or_else(
+                    || Cell::text("-"),
+                    |test| Cell::text(probability(test.p_two_sided)).sort(test.p_two_sided),
+                ));
+            }
+            cells.push(Cell::text(format!("{}/{}", first.count, cell.repeats_of_paper())));
+            table = table.row(Row::new(cells));
+        }
+    }
+    Ok(Rendered { tables: vec![table], ..Rendered::default() })
+}
