@@ -65,6 +65,8 @@ const PAGES: &[(&str, &str)] = &[
         include_str!("../findings/hyper-parts-do-not-average-away.md"),
     ),
     ("hyper-log-kernel-on-guide1-t", include_str!("../findings/hyper-log-kernel-on-guide1-t.md")),
+    ("hyper-landmarks-are-enough", include_str!("../findings/hyper-landmarks-are-enough.md")),
+    ("hyper-negative-eigenvalues", include_str!("../findings/hyper-negative-eigenvalues.md")),
     ("hyper-theorem8-index", include_str!("../findings/hyper-theorem8-index.md")),
     ("paired-t-false-alarms", include_str!("../findings/paired-t-false-alarms.md")),
     ("askl-bound-is-vacuous", include_str!("../findings/askl-bound-is-vacuous.md")),
