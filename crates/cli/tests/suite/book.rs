@@ -74,6 +74,12 @@ fn every_chapter_does_what_it_says() {
     let mut commands = 0;
     for name in &files {
         let text = std::fs::read_to_string(folder.join(name)).unwrap();
+        // What a chapter refers to is there.
+        for link in text.split("](").skip(1).filter_map(|part| part.split(')').next()) {
+            let path = link.split('#').next().unwrap_or_default();
+            let outside = link.starts_with("http") || path.is_empty();
+            assert!(outside || folder.join(path).exists(), "{name} refers to {link}");
+        }
         commands += carry_out(name, &text);
     }
     assert!(commands > 20, "{commands} commands");
