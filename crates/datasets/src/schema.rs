@@ -265,6 +265,15 @@ fn spelled_twice(labels: &[String]) -> Option<(&str, &str)> {
     })
 }
 
+/// Two labels that differ in capitals only.
+fn cased_twice(labels: &[String]) -> Option<(&str, &str)> {
+    let mut seen = std::collections::BTreeMap::new();
+    labels.iter().find_map(|label| {
+        let earlier = seen.insert(label.to_lowercase(), label.as_str())?;
+        Some((earlier, label.as_str()))
+    })
+}
+
 /// The first few of many.
 fn some_of(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(8).map(|name| format!("`{name}`")).collect();

@@ -4,6 +4,38 @@ use crate::{
 };
 
 /// A way to fit, with its settings checked: it holds no data.
+///
+/// ```
+/// use mercer_learning::{
+///     Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Predictor, Sample, State, Task,
+/// };
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// Predicts the largest target that it has seen.
+/// struct Largest;
+/// struct Constant(f64, usize);
+/// impl Learner for Largest {
+///     fn fit(&self, sample: &Sample, _: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+///         let values = sample.values().into_iter().flatten();
+///         let largest = values.copied().fold(f64::NEG_INFINITY, f64::max);
+///         let predictor = Constant(largest, sample.features());
+///         Ok(Outcome { predictor, convergence: Convergence::Exact, facts: [].into() }.boxed())
+///     }
+/// }
+/// impl Predictor for Constant {
+///     fn task(&self) -> Task { Task::Regression }
+///     fn features(&self) -> usize { self.1 }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+///         Array2::from_elem((inputs.nrows(), 1), self.0)
+///     }
+///     fn state(&self) -> State { State::new().with("largest", self.0).with("width", self.1) }
+/// }
+/// let sample = Sample::regression(array![[0.0], [1.0]], array![2.0, 5.0])?;
+/// let fitted = Largest.fit(&sample, &mut Fitting::seeded(1))?;
+/// let said = fitted.predictor.predict(array![[9.0]].view())?;
+/// assert_eq!(said, mercer_learning::Predictions::Real(vec![5.0]));
+/// assert!(fitted.predictor.predict(array![[f64::NAN]].view()).is_err());
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 pub trait Learner: Send + Sync {
     /// Fits a predictor to the sample; the learner's settings do not change.
     ///
@@ -134,6 +166,13 @@ impl Method {
 
 /// The method of that name.
 ///
+/// ```
+/// use mercer_learning::{Method, find};
+/// # const METHODS: &[Method] = &[];
+/// let error = find(METHODS, "kernel-ridge").unwrap_err(); // of a registry without it
+/// assert!(error.to_string().contains("unknown method `kernel-ridge`"));
+/// ```
+///
 /// # Errors
 /// [`LearningError::UnknownMethod`], with the nearest names that exist.
 pub fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method, LearningError> {
@@ -143,7 +182,7 @@ pub fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method, Learnin
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         LearningError::UnknownMethod {
             name: name.to_owned(),
-            hint: format!("{near}; there are {}", known.join(", ")),
+            hint: format!("{near}; there are {}", known.join(", ")).replace("?;", "?"),
         }
     })
 }

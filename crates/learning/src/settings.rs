@@ -1,4 +1,4 @@
-use crate::{LearningError, Parameters, nearest};
+use crate::{LearningError, Parameters, declared, nearest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -63,6 +63,8 @@ impl Settings {
     /// }
     /// let refused = Settings::new().with("lamda", 0.1).read::<ToyParams>("toy").unwrap_err();
     /// assert!(refused.to_string().contains("`lamda` is no setting; did you mean `lambda`?"));
+    /// let refused = Settings::new().with("lambda", "x").read::<ToyParams>("toy").unwrap_err();
+    /// assert!(refused.to_string().contains("it must be a number, at least 0 and finite"));
     /// ```
     ///
     /// # Errors
@@ -84,7 +86,30 @@ impl Settings {
             let message = format!("`{name}` is no setting{near}; {all}").replace("?;", "?");
             return Err(LearningError::Settings { method: method.to_owned(), message });
         }
-        self.parse(method)
+        let said = match self.parse(method) {
+            Err(LearningError::Settings { message, .. }) => message,
+            other => return other,
+        };
+        // In the words of the declaration, where one setting alone is to blame.
+        let alone = |name: &str, value: &Value| {
+            let one = Self::new().with(name, value.clone());
+            serde_json::from_value::<T>(Value::Object(one.0.into_iter().collect())).is_err()
+        };
+        let declared = declared::<T>();
+        let blamed =
+            self.iter().find(|(name, value)| alone(name, value)).and_then(|(name, value)| {
+                let setting = declared.iter().find(|setting| setting.name == name)?;
+                Some((format!("`{name}` is {value}; it must be {}", setting.allowed()), value))
+            });
+        let message = match blamed {
+            // What lies within an object, only its parser can tell.
+            Some((told, value)) if value.is_object() || value.is_array() => {
+                format!("{told} ({said})")
+            }
+            Some((told, _)) => told,
+            None => said,
+        };
+        Err(LearningError::Settings { method: method.to_owned(), message })
     }
 
     /// Reads them as any type; unknown names are refused by that type's

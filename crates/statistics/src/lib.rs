@@ -40,6 +40,7 @@ mod null;
 mod proportion;
 mod random;
 mod ranks;
+mod row_bootstrap;
 mod summary;
 mod t_test;
 mod verdict;
@@ -57,6 +58,7 @@ pub use proportion::{binomial_deviation, wilson_interval};
 pub use ranks::{
     Friedman, average_ranks, friedman, indistinguishable_groups, nemenyi_critical_difference,
 };
+pub use row_bootstrap::row_bootstrap;
 pub use summary::{Summary, summarise};
 pub use t_test::{MeanStd, TTest, corrected_t, paired_t, welch_summaries};
 pub use verdict::{Judgement, Ours, Published, Verdict, verdict};

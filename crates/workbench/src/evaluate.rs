@@ -1,8 +1,10 @@
-use crate::fit::{fit_sample, scores_of};
+use crate::fit::{finite, fit_sample, said_of};
+use crate::intervals::Interval;
 use crate::{Choices, Model, Scores, Table, WorkbenchError, method_for, primary};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
 use mercer_learning::{Method, Metric, Settings, Streams, folds};
-use mercer_statistics::{corrected_t, summarise, wilson_interval};
+use mercer_statistics::{corrected_t, summarise};
+use rand::Rng;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -161,8 +163,12 @@ pub struct Estimate {
     /// Its deviation over the splits, divided by `J − 1`; `None` of one split.
     pub std: Option<f64>,
     /// 95 % interval of the mean, if one can be had: over splits by the corrected resampled t
-    /// (Nadeau and Bengio 2003), on one test part by Wilson for accuracies.
+    /// (Nadeau and Bengio 2003); on one test part by Wilson for accuracies, joined over classes for
+    /// balanced ones, and for all other metrics by a bootstrap of the test rows
+    /// ([`mercer_statistics::row_bootstrap`]), with the model held fixed.
     pub interval: Option<(f64, f64)>,
+    /// Which of them it is.
+    pub interval_by: Option<String>,
 }
 
 /// How well a method does on rows that it was not fitted to.
@@ -217,13 +223,18 @@ pub fn evaluate(
     let splits = splitting.splits(&table.truths, &streams)?;
     let (mut scores, mut settings) = (Vec::new(), Vec::new());
     let mut notes = split_notes(table);
+    let mut intervals = BTreeMap::new();
     for (index, split) in splits.iter().enumerate() {
         choices.limits.check()?;
         let preparation = table.prepare(&split.train, choices.scaling, choices.impute)?;
         let train = table.sample(&split.train, &preparation)?;
         let fitted =
             fit_sample(method, &train, choices, &streams.child(&format!("split {index}")))?;
-        scores.push(scores_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?);
+        let said = said_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?;
+        scores.push(finite(said.scores())?);
+        if splits.len() == 1 {
+            intervals = said.intervals(resampling_seed(&streams))?;
+        }
         if index == 0 {
             notes.extend(rows_left_out(name, &fitted.outcome.facts, train.rows()));
         }
@@ -234,7 +245,7 @@ pub fn evaluate(
         told(index + 1, splits.len());
     }
     let test_rows = splits[0].test.len();
-    let estimates = estimates(&scores, test_rows, splitting.test_over_train())?;
+    let estimates = estimates(&scores, intervals, splitting.test_over_train())?;
     Ok(Evaluation {
         method: method.name.to_owned(),
         task: table.task().name(),
@@ -261,6 +272,14 @@ fn split_notes(table: &Table) -> Vec<String> {
 }
 
 /// A word where a method says (`rows-used`) that it was fitted to fewer rows than it was given.
+///
+/// ```
+/// use mercer_workbench::rows_left_out;
+/// let facts = [("rows-used".to_owned(), 4000.0)].into();
+/// let told = rows_left_out("gaussian-svm", &facts, 9000).expect("fewer were used");
+/// assert!(told.contains("4000 of 9000") && told.contains("--set cap=9000"));
+/// assert_eq!(rows_left_out("gaussian-svm", &facts, 4000), None);
+/// ```
 pub fn rows_left_out(method: &str, facts: &BTreeMap<String, f64>, rows: usize) -> Option<String> {
     let used = *facts.get("rows-used")? as usize;
     (used < rows).then(|| {
@@ -295,13 +314,14 @@ pub fn evaluate_model(
     table: &Table,
     threads: usize,
 ) -> Result<Evaluation, WorkbenchError> {
-    let (_, scores) = model.score(table, threads)?;
+    let said = model.said(table, threads)?;
     let (task, test_rows) = (table.task(), table.rows());
-    let splits = vec![scores];
+    let splits = vec![said.scores()];
+    let intervals = said.intervals(resampling_seed(&Streams::root(1)))?;
     Ok(Evaluation {
         method: model.header.method.clone(),
         task: task.name(),
-        estimates: estimates(&splits, test_rows, 1.0)?,
+        estimates: estimates(&splits, intervals, 1.0)?,
         splits,
         settings: vec![model.header.settings.clone()],
         test_rows,
@@ -320,9 +340,14 @@ fn range_of(name: &str) -> (f64, f64) {
     }
 }
 
+/// Where the resampling of test rows begins.
+fn resampling_seed(streams: &Streams) -> u64 {
+    streams.child("intervals").rng("test rows").r#gen()
+}
+
 fn estimates(
     splits: &[Scores],
-    test_rows: usize,
+    mut of_one: BTreeMap<String, Interval>,
     test_over_train: f64,
 ) -> Result<BTreeMap<String, Estimate>, WorkbenchError> {
     let mut estimates = BTreeMap::new();
@@ -337,14 +362,13 @@ fn estimates(
             // The mean's distance from 0, with the variance of overlapping training parts.
             let (low, high) = corrected_t(&values, test_over_train)?.interval(0.95);
             let (least, most) = range_of(name);
-            Some((low.max(least), high.min(most)))
-        } else if name == Metric::Accuracy.name() {
-            let correct = (mean * test_rows as f64).round() as u64;
-            Some(wilson_interval(correct, test_rows as u64, 0.95)?)
+            let ends = (low.max(least), high.min(most));
+            Some(Interval { ends, by: "corrected resampled t over the splits".to_owned() })
         } else {
-            None
+            of_one.remove(name)
         };
-        estimates.insert(name.clone(), Estimate { mean, std, interval });
+        let (interval, interval_by) = interval.map(|found| (found.ends, found.by)).unzip();
+        estimates.insert(name.clone(), Estimate { mean, std, interval, interval_by });
     }
     Ok(estimates)
 }

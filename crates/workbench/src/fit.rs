@@ -1,4 +1,5 @@
 use crate::header::DataNote;
+use crate::intervals::Said;
 use crate::tuning::tune_sample;
 use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
 use mercer_datasets::{Impute, Preparation, RowFile, Scaling, Schema, Truths};
@@ -10,6 +11,19 @@ use mercer_learning::{
 use mercer_records::Tuning;
 
 /// What a user may choose about a fit.
+///
+/// ```
+/// use mercer_datasets::Impute;
+/// use mercer_learning::Settings;
+/// use mercer_workbench::{Budget, Choices};
+/// let choices = Choices {
+///     settings: Settings::new().with("lambda", 1e-3),
+///     impute: Some(Impute::Median),
+///     tune: Some(Budget::default()),
+///     ..Choices::plain()
+/// };
+/// assert_eq!(choices.seed, 1);
+/// ```
 #[derive(Clone)]
 pub struct Choices<'a> {
     /// Settings in place of the method's defaults.
@@ -47,6 +61,16 @@ impl Choices<'_> {
 const SCORED: usize = 10_000;
 
 /// The method of that name, if it can do the task.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_learning::Task;
+/// use mercer_workbench::method_for;
+/// assert_eq!(method_for(BASELINES, "mean", Task::Regression)?.title, "mean");
+/// let refused = method_for(BASELINES, "mean", Task::Classification { classes: 2 }).unwrap_err();
+/// assert!(refused.to_string().contains("these can: majority, kernel-ridge"));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 ///
 /// # Errors
 /// [`LearningError::UnknownMethod`]; [`WorkbenchError::CannotDo`] names those that can.
@@ -226,7 +250,7 @@ pub(crate) fn scores_on(
     Ok((finite(scores)?, rows.len()))
 }
 
-fn finite(scores: crate::Scores) -> Result<crate::Scores, WorkbenchError> {
+pub(crate) fn finite(scores: crate::Scores) -> Result<crate::Scores, WorkbenchError> {
     match scores.iter().find(|(_, value)| !value.is_finite()) {
         Some((name, value)) => {
             let reason = format!("`{name}` of the fitted model is {value}");
@@ -236,23 +260,20 @@ fn finite(scores: crate::Scores) -> Result<crate::Scores, WorkbenchError> {
     }
 }
 
-/// Scores of a predictor on rows of a table, in the units of the target.
-pub(crate) fn scores_of(
+/// What a predictor says of rows of a table, in the units of the target.
+pub(crate) fn said_of(
     predictor: &dyn Predictor,
     table: &Table,
     rows: &[usize],
     preparation: &Preparation,
-) -> Result<crate::Scores, WorkbenchError> {
+) -> Result<Said, WorkbenchError> {
     let sample = table.sample(rows, preparation)?;
-    let predictions = unscaled(predictor.predict(sample.inputs())?, preparation);
-    let truths: Truths = table.chosen(rows);
-    let mut scores = score::scores(&predictions, &truths, table.task().outputs());
-    if let Truths::Classes(labels) = &truths
-        && let Some(shares) = predictor.probabilities(sample.inputs())
-    {
-        scores.extend(score::probability_scores(shares.view(), labels));
-    }
-    finite(scores)
+    Ok(Said {
+        predictions: unscaled(predictor.predict(sample.inputs())?, preparation),
+        shares: predictor.probabilities(sample.inputs()),
+        truths: table.chosen(rows),
+        classes: table.task().outputs(),
+    })
 }
 
 /// Predictions in the units of the target.

@@ -19,6 +19,7 @@ mod evaluate;
 mod file;
 mod fit;
 mod header;
+mod intervals;
 mod model;
 mod output;
 mod page;

@@ -1,5 +1,6 @@
+use crate::intervals::Said;
 use crate::table::{Table, task_of};
-use crate::{Header, Scores, WorkbenchError, score};
+use crate::{Header, Scores, WorkbenchError};
 use mercer_datasets::{DataError, Kind, Truths};
 use mercer_learning::{LearningError, Predictions, Predictor};
 use mercer_linalg::symmetric_eigen;
@@ -197,21 +198,30 @@ impl Model {
         table: &Table,
         threads: usize,
     ) -> Result<(Predicted, Scores), WorkbenchError> {
-        let predicted = self.predict(table.raw.clone(), &table.name, &table.lines, threads)?;
-        let predictions = match &predicted {
-            Predicted::Classes(labels) => Predictions::Classes(labels.clone()),
-            Predicted::Values(values) => Predictions::Real(values.clone()),
+        let said = self.said(table, threads)?;
+        let scores = said.scores();
+        let predicted = match said.predictions {
+            Predictions::Classes(labels) => Predicted::Classes(labels),
+            Predictions::Real(values) => Predicted::Values(values),
         };
-        let mut scores = score::scores(&predictions, &table.truths, table.task().outputs());
-        if let Truths::Classes(labels) = &table.truths {
-            let shares = self.probabilities(table.raw.clone(), &table.name, &table.lines, threads);
-            match shares {
-                Ok(shares) => scores.extend(score::probability_scores(shares.view(), labels)),
-                Err(WorkbenchError::NoProbabilities { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
         Ok((predicted, scores))
+    }
+
+    /// What it says of a table that was read with its schema.
+    pub(crate) fn said(&self, table: &Table, threads: usize) -> Result<Said, WorkbenchError> {
+        let predicted = self.predict(table.raw.clone(), &table.name, &table.lines, threads)?;
+        let predictions = match predicted {
+            Predicted::Classes(labels) => Predictions::Classes(labels),
+            Predicted::Values(values) => Predictions::Real(values),
+        };
+        let asked = matches!(table.truths, Truths::Classes(_));
+        let shares = || self.probabilities(table.raw.clone(), &table.name, &table.lines, threads);
+        let shares = match asked.then(shares).transpose() {
+            Err(WorkbenchError::NoProbabilities { .. }) => None,
+            other => other?,
+        };
+        let (truths, classes) = (table.truths.clone(), table.task().outputs());
+        Ok(Said { predictions, shares, truths, classes })
     }
 
     fn prepared(

@@ -11,6 +11,21 @@ use std::fmt::Write as _;
 /// The page of a comparison: a table of all metrics, the tests, the spread over the splits, ranks;
 /// `command` is what was typed.
 ///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Splitting, Table, compare, comparison_page};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// let splitting = Splitting::Folds { folds: 2, repeats: 2 };
+/// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+/// let page = comparison_page(&found, "mercer compare ...")?;
+/// assert!(page.contains("Comparison on toys") && !page.contains("<script src"));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
 /// # Errors
 /// What a figure returns.
 pub fn comparison_page(comparison: &Comparison, command: &str) -> Result<String, WorkbenchError> {
@@ -26,6 +41,24 @@ pub fn comparison_page(comparison: &Comparison, command: &str) -> Result<String,
 
 /// The page of several files: ranks and tests over the files, then what is said of each; `command` is
 /// what was typed.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Splitting, Table, across, across_page, compare};
+/// let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+/// let mut files = Vec::new();
+/// for name in ["toys", "others"] {
+///     let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+///     let file = RowFile::spooled(text.as_bytes(), name, None)?;
+///     let table = Table::read(&file, &SchemaOptions::default())?;
+///     files.push(compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?);
+/// }
+/// let page = across_page(&across(files)?, "mercer compare ...")?;
+/// assert!(page.contains("Over all files"));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 ///
 /// # Errors
 /// What a figure returns.
@@ -221,8 +254,12 @@ fn scores_table(comparison: &Comparison, id: String) -> Table {
     names.dedup();
     let best = |name: &str| {
         let means = evaluations().filter_map(|e| e.estimates.get(name)).map(|e| e.mean);
+        let means: Vec<f64> = means.collect();
         let larger = larger_is_better(name);
-        means.reduce(|a, b| if larger { a.max(b) } else { a.min(b) })
+        // The only method that has probabilities is not the best of any.
+        let rivals = means.len() > 1;
+        let best = means.into_iter().reduce(|a, b| if larger { a.max(b) } else { a.min(b) });
+        best.filter(|_| rivals)
     };
     let unit = |name: &str| if is_share(name) { format!("{name}, %") } else { name.to_owned() };
     let heads = std::iter::once(Column::left("Method"))
@@ -380,6 +417,20 @@ fn p_value(p: f64) -> Cell {
 }
 
 /// The page of a tuning: every candidate with its score, by rung.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Budget, Choices, Table, method_for, tune, tuning_page};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let method = method_for(BASELINES, "kernel-ridge", table.task())?;
+/// let tuning = tune(method, &table, Budget::Candidates(3), &Choices::plain())?;
+/// let page = tuning_page(&table.name, method, table.task(), &tuning)?;
+/// assert!(page.contains("kernel ridge"));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 ///
 /// # Errors
 /// What a figure returns.

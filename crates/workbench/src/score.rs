@@ -12,6 +12,11 @@ use std::collections::BTreeMap;
 pub type Scores = BTreeMap<String, f64>;
 
 /// The metric that methods are chosen by.
+///
+/// ```
+/// use mercer_learning::{Metric, Task};
+/// assert_eq!(mercer_workbench::primary(Task::Regression), Metric::Rmse);
+/// ```
 pub const fn primary(task: Task) -> Metric {
     match task {
         Task::Classification { .. } => Metric::Accuracy,
@@ -55,19 +60,30 @@ const LEAST: f64 = 1e-15;
 /// `‖p − e_y‖²`; and of two classes that both occur `auc`, the share of pairs of rows of either class
 /// whose probabilities are in the right order, ties counting half.
 pub(crate) fn probability_scores(shares: ArrayView2<'_, f64>, labels: &[u32]) -> Scores {
-    let n = labels.len() as f64;
-    let rows = || shares.rows().into_iter().zip(labels.iter().map(|&label| label as usize));
-    let log_loss: f64 = rows().map(|(row, y)| -row[y].max(LEAST).ln()).sum();
-    let brier: f64 =
-        rows().map(|(row, y)| row.iter().map(|p| p * p).sum::<f64>() - 2.0 * row[y] + 1.0).sum();
-    let mut scores =
-        Scores::from([("log-loss".to_owned(), log_loss / n), ("brier".to_owned(), brier / n)]);
+    let (log_losses, briers) = row_losses(shares, labels);
+    let mean = |losses: Vec<f64>| losses.iter().sum::<f64>() / labels.len() as f64;
+    let mut scores = Scores::from([
+        ("log-loss".to_owned(), mean(log_losses)),
+        ("brier".to_owned(), mean(briers)),
+    ]);
     if shares.ncols() == 2
         && let Some(area) = area_under_curve(&shares.column(1).to_vec(), labels)
     {
         scores.insert("auc".to_owned(), area);
     }
     scores
+}
+
+/// What each row adds to `log-loss` and to `brier`.
+pub(crate) fn row_losses(shares: ArrayView2<'_, f64>, labels: &[u32]) -> (Vec<f64>, Vec<f64>) {
+    let rows = || shares.rows().into_iter().zip(labels.iter().map(|&label| label as usize));
+    let brier = |row: ndarray::ArrayView1<'_, f64>, y: usize| {
+        row.iter().map(|p| p * p).sum::<f64>() - 2.0 * row[y] + 1.0
+    };
+    (
+        rows().map(|(row, y)| -row[y].max(LEAST).ln()).collect(),
+        rows().map(|(row, y)| brier(row, y)).collect(),
+    )
 }
 
 /// Mann and Whitney's statistic over the product of the counts; `None` where a class is absent.

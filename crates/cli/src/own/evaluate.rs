@@ -61,10 +61,8 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     } else {
         listing(&evaluation).print(false)?;
         let (splits, test) = (evaluation.splits.len(), evaluation.test_rows);
-        tracing::info!(
-            "{} on {rows} rows: {how}; {splits} test parts of {test} rows",
-            evaluation.method
-        );
+        let parts = if splits == 1 { "a test part" } else { "test parts" };
+        tracing::info!("{} on {rows} rows: {how}; {parts} of {test} rows", evaluation.method);
     }
     Ok(Ended::Done)
 }
@@ -95,8 +93,8 @@ fn listing(evaluation: &Evaluation) -> Listing {
             (json!(number(low)), json!(number(high)))
         });
         let std = estimate.std.map_or(Value::Null, |std| json!(number(std)));
-        vec![json!(name), json!(number(estimate.mean)), std, low, high]
+        vec![json!(name), json!(number(estimate.mean)), std, low, high, json!(estimate.interval_by)]
     });
-    let heads = &["metric", "mean", "deviation", "95 % from", "to"];
+    let heads = &["metric", "mean", "deviation", "95 % from", "to", "interval"];
     Listing { heads, rows: rows.collect() }
 }

@@ -792,3 +792,53 @@ fn a_bound_of_tables_is_measured_on_a_model_and_rows() {
         place.run("bound rftk-effective-rank-gram --model none --data toys.csv").with_code(2);
     assert!(none.stderr.contains("needs `gram` (K, the kernel matrix"), "{none:?}");
 }
+
+/// One test part: every metric that is printed has an interval, which says how it was made; the seed
+/// names the resamples.
+#[test]
+fn every_metric_of_one_test_part_has_an_interval() {
+    let place = place_with(&[("toys.csv", &toys(120))]);
+    let one = |line: &str| place.run(&format!("evaluate {line} --json")).with_code(0).json();
+    let askl = "--method askl --set features=64 --set epochs=1 --set loss=cross-entropy";
+    place.run(&format!("fit {askl} --data toys.csv --out m")).with_code(0);
+    place.run("fit --method mean --data toys.csv --target weight --out w").with_code(0);
+    for (line, metrics) in [
+        (format!("{askl} --data toys.csv --holdout 0.4"), 4),
+        ("m --data toys.csv".to_owned(), 4),
+        ("--method kernel-ridge --target weight --data toys.csv --holdout 0.4".to_owned(), 3),
+        ("w --data toys.csv".to_owned(), 3),
+    ] {
+        let found = one(&line);
+        let estimates = found["estimates"].as_object().unwrap();
+        assert_eq!(estimates.len(), metrics, "{found}");
+        for (name, estimate) in estimates {
+            let ends = [0, 1].map(|end| estimate["interval"][end].as_f64().unwrap_or(f64::NAN));
+            let mean = estimate["mean"].as_f64().unwrap();
+            assert!(ends[0] <= mean && mean <= ends[1], "{line}, {name}: {estimate}");
+            let by = if name.contains("accuracy") { "Wilson" } else { "2000 resamples" };
+            assert!(estimate["interval_by"].as_str().unwrap().contains(by), "{name}: {estimate}");
+        }
+        assert_eq!(one(&line), found, "the same again");
+    }
+    let table = place.run(&format!("evaluate {askl} --data toys.csv --holdout 0.4")).with_code(0);
+    assert!(table.stdout.contains("BCa bootstrap of the test rows"), "{table:?}");
+    let several = one(&format!("{askl} --data toys.csv --folds 3"));
+    let by = several["estimates"]["brier"]["interval_by"].as_str().unwrap();
+    assert!(by.contains("corrected resampled t"), "{several}");
+}
+
+#[test]
+fn words_that_differ_in_capitals_only_are_pointed_out() {
+    let mut text = "size,region,kind\n".to_owned();
+    for i in 0..24 {
+        let region = ["north", "South", "North"][i % 3];
+        writeln!(text, "{i},{region},{}", ["yes", "no", "Yes", "no"][i % 4]).unwrap();
+    }
+    let place = place_with(&[("cases.csv", &text)]);
+    let told = place.run("fit --method majority --data cases.csv --out m").with_code(0).stderr;
+    assert!(
+        told.contains("column `region`: `North` and `north` differ in capitals only"),
+        "{told}"
+    );
+    assert!(told.contains("target `kind`: `Yes` and `yes` differ in capitals only"), "{told}");
+}

@@ -77,6 +77,16 @@ fn a_method_tells_its_settings() {
         ("evaluate --method kernl-ridge --data x.csv", "did you mean `kernel-ridge`?"),
         ("compare --methods majority,kernl-ridge --data x.csv", "did you mean `kernel-ridge`?"),
         ("list datasets askl", "after `methods` only"),
+        (
+            "evaluate --method kernel-ridge --set lamda=1 --data x.csv",
+            "did you mean `lambda`? there are",
+        ),
+        ("evaluate --method kernel-ridge --set lambda=-1 --data x.csv", "at least 0 and finite"),
+        (
+            "evaluate --method kernel-ridge --set cap=x --data x.csv",
+            "it must be a whole number, at least 2",
+        ),
+        ("evaluate --method majority --set cap=3 --data x.csv", "the method has none"),
     ] {
         std::fs::write(place.path("x.csv"), "a,y\n1,u\n2,v\n3,u\n4,v\n5,u\n6,v\n").unwrap();
         let ended = place.run(line).with_code(2);

@@ -24,6 +24,21 @@ pub enum Header {
 }
 
 /// How a file's columns are to be understood.
+///
+/// ```
+/// use mercer_datasets::{Categories, RowFile, SchemaOptions, survey};
+/// let text = "id,grade,colour,kind\na,1,red,box\nb,2,blue,ball\nc,1,red,box\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let options = SchemaOptions {
+///     drop: vec!["id".to_owned()],
+///     categorical: vec!["grade".to_owned()],
+///     categories: Categories::Ordinal,
+///     ..SchemaOptions::default()
+/// };
+/// let (schema, _) = survey(&file, &options)?;
+/// assert_eq!((schema.columns.len(), schema.width()), (2, 2));
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SchemaOptions {
     /// Name of the target column, or its number from 1; the last column without it.

@@ -1,6 +1,6 @@
 use super::{Categories, LEVELS};
 use crate::rows::Field;
-use crate::schema::{Holds, spelled_twice, typed};
+use crate::schema::{Holds, cased_twice, spelled_twice, typed};
 use crate::table::sort_labels;
 use std::collections::HashSet;
 
@@ -124,6 +124,11 @@ impl Seen {
         sort_labels(&mut levels);
         if let Some((a, b)) = spelled_twice(&levels) {
             tracing::warn!("column `{name}`: `{a}` and `{b}` are one number and two categories");
+        }
+        if let Some((a, b)) = cased_twice(&levels) {
+            tracing::warn!(
+                "column `{name}`: `{a}` and `{b}` differ in capitals only and are two categories"
+            );
         }
         if encoding == Categories::OneHot
             && (levels.len() > MANY || levels.len() >= COUNTED && 2 * levels.len() > rows)

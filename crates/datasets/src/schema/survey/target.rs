@@ -1,6 +1,6 @@
 use super::LEVELS;
 use crate::rows::RowFile;
-use crate::schema::{TargetColumnKept, spelled_twice};
+use crate::schema::{TargetColumnKept, cased_twice, spelled_twice};
 use crate::table::sort_labels;
 use crate::{DataError, Kind};
 use std::collections::BTreeSet;
@@ -104,6 +104,12 @@ impl Targets {
                 tracing::warn!(
                     "target `{name}`: `{a}` and `{b}` are one number and two classes; write it in one \
                      way if it is one class"
+                );
+            }
+            if let Some((a, b)) = cased_twice(&labels) {
+                tracing::warn!(
+                    "target `{name}`: `{a}` and `{b}` differ in capitals only and are two classes; write \
+                     it in one way if it is one class"
                 );
             }
         } else if !all_numbers {
