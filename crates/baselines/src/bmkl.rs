@@ -78,6 +78,19 @@ impl BmklParams {
 /// diagonal. After 200 iterations, the public code's number, different starts still differ; the
 /// number and the bound reached (`bound`) stand in the record. Probabilities divide by the deviation
 /// of `f`; the public code divides by its variance.
+///
+/// ```
+/// use mercer_baselines::{Bmkl, BmklParams};
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use ndarray::array;
+/// let x = array![[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]];
+/// let sample = Sample::classification(x, vec![0, 0, 0, 1, 1, 1], 2)?;
+/// let learner = Bmkl::new(BmklParams { iterations: 20, ..Default::default() })?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// let shares = fitted.predictor.probabilities(array![[-1.2], [1.2]].view()).expect("it has them");
+/// assert!(shares[[0, 0]] > 0.5 && shares[[1, 1]] > 0.5);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bmkl {
     params: BmklParams,

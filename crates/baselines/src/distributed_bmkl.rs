@@ -59,6 +59,19 @@ pub enum Merge {
 ///
 /// Every part must hold two classes: parts are stratified, so only a class with fewer rows than
 /// parts can be missing from some, which then say no to it.
+///
+/// ```
+/// use mercer_baselines::{DistributedBmkl, DistributedBmklParams};
+/// use mercer_learning::{Fitting, Learner, Predictions, Sample};
+/// use ndarray::{Array2, array};
+/// let x = Array2::from_shape_fn((16, 1), |(i, _)| if i % 2 == 0 { -1.0 } else { 1.0 } + 0.01 * i as f64);
+/// let sample = Sample::classification(x, (0..16).map(|i| i % 2).collect(), 2)?;
+/// let learner = DistributedBmkl::new(DistributedBmklParams { iterations: 20, ..Default::default() })?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// let said = fitted.predictor.predict(array![[-1.0], [1.1]].view())?;
+/// assert_eq!(said, Predictions::Classes(vec![0, 1]));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct DistributedBmkl {
     params: DistributedBmklParams,

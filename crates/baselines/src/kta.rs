@@ -47,6 +47,18 @@ mercer_learning::parameters! {
 ///
 /// The facts hold the alignment reached (`alignment`) and how many kernels are used (`kernels`); if
 /// no kernel aligns with the labels, all get the same weight and `fallback` is 1.
+///
+/// ```
+/// use mercer_baselines::{Kta, KtaParams};
+/// use mercer_learning::{Fitting, Learner, Predictions, Sample};
+/// use ndarray::{Array2, array};
+/// let x = Array2::from_shape_fn((20, 1), |(i, _)| if i % 2 == 0 { -1.0 } else { 1.0 } + 0.01 * i as f64);
+/// let sample = Sample::classification(x, (0..20).map(|i| i % 2).collect(), 2)?;
+/// let fitted = Kta::new(KtaParams::default())?.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert!(fitted.facts["alignment"] > 0.9);
+/// assert_eq!(fitted.predictor.predict(array![[-1.0]].view())?, Predictions::Classes(vec![0]));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kta {
     params: KtaParams,
@@ -76,6 +88,15 @@ pub struct Alignment {
 /// The problem is the non-negative least squares fit of the centred target by the centred kernels,
 /// solved on a QR factor of the columns `vec(H K_k H)`: `M` itself is singular to rounding as soon
 /// as several widths are much smaller or much larger than the distances.
+///
+/// ```
+/// use ndarray::array;
+/// // The first kernel is the target itself, the second knows nothing of the labels.
+/// let target = array![[1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
+/// let found = mercer_baselines::align(&[target, ndarray::Array2::eye(3)], &[0, 0, 1])?;
+/// assert!(found.weights[0] > 0.99 && (found.single[0] - 1.0).abs() < 1e-12);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 ///
 /// # Errors
 /// [`LearningError::Numerical`] if a kernel is not finite.

@@ -73,6 +73,18 @@ mercer_learning::parameters! {
 ///
 /// The facts hold `width`, the number of features kept (`features-kept`) and `λ` of the ball
 /// (`multiplier`).
+///
+/// ```
+/// use mercer_baselines::{RandomKernel, RandomKernelParams};
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use ndarray::Array2;
+/// let x = Array2::from_shape_fn((20, 1), |(i, _)| if i % 2 == 0 { -1.0 } else { 1.0 } + 0.01 * i as f64);
+/// let sample = Sample::classification(x, (0..20).map(|i| i % 2).collect(), 2)?;
+/// let learner = RandomKernel::new(RandomKernelParams { features: 200, ..Default::default() })?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert!(fitted.facts["features-kept"] <= 200.0);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomKernel {
     params: RandomKernelParams,

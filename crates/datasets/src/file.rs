@@ -25,6 +25,16 @@ pub struct ReadOptions {
 /// Reads a file as it stands: svmlight (`.svm`, `.svmlight`, `.libsvm`), `.csv`, `.tsv` or
 /// `.parquet`, plain or packed by gzip, xz or bzip2.
 ///
+/// ```
+/// use mercer_datasets::{ReadOptions, read_table};
+/// let path = std::env::temp_dir().join(format!("toys-{}.csv", std::process::id()));
+/// std::fs::write(&path, "size,kind\n1.5,box\n3,ball\n").expect("a folder that can be written");
+/// let table = read_table(&path, &ReadOptions::default())?;
+/// assert_eq!(table.inputs.dim(), (2, 1));
+/// std::fs::remove_file(path).expect("it was written");
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
+///
 /// # Errors
 /// [`DataError::Io`], [`DataError::Format`] for an unknown suffix, and the parsers' errors.
 pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, DataError> {

@@ -34,6 +34,13 @@ pub fn two_gaussians(rows: usize, features: usize, distance: f64, rng: &mut impl
 ///
 /// No linear method does better than chance by much; a kernel method does.
 ///
+/// ```
+/// use mercer_learning::Streams;
+/// let sample = mercer_datasets::checkerboard(50, 2, &mut Streams::root(1).rng("data"));
+/// let (x, label) = (sample.inputs().row(0).to_owned(), sample.labels().expect("classes")[0]);
+/// assert_eq!(label == 1, (x[0] < 0.5) != (x[1] < 0.5));
+/// ```
+///
 /// # Panics
 /// If `rows` or `fields` is 0.
 pub fn checkerboard(rows: usize, fields: usize, rng: &mut impl Rng) -> Sample {
@@ -98,6 +105,12 @@ impl Generator {
 /// turn, around centres drawn from `N(0, 4 I)`. It proves a path and is never shown as a result.
 ///
 /// With `classes = 0` it is a regression sample: `y = sin(x_1) + x_d²/4 + noise` of deviation 0.1.
+///
+/// ```
+/// use mercer_learning::Streams;
+/// let sample = mercer_datasets::stand_in(9, 4, 3, &mut Streams::root(1).rng("data"));
+/// assert_eq!(sample.class_counts(), [3, 3, 3]);
+/// ```
 ///
 /// # Panics
 /// If `rows` or `features` is 0, or `classes` is 1.

@@ -46,6 +46,14 @@ fn train_count(rows: usize, train_share: f64) -> usize {
 /// A class of a single row trains. The rows of both sides are shuffled across the classes at the
 /// end.
 ///
+/// ```
+/// use mercer_datasets::stratified_split;
+/// use mercer_learning::Streams;
+/// let labels = [0, 0, 0, 0, 1, 1];
+/// let split = stratified_split(&labels, 0.5, &mut Streams::root(1).rng("split"));
+/// assert_eq!(split.test.iter().filter(|&&row| labels[row] == 1).count(), 1);
+/// ```
+///
 /// # Panics
 /// If no class has 2 rows, or `train_share` is outside `(0, 1)`.
 pub fn stratified_split(labels: &[u32], train_share: f64, rng: &mut impl Rng) -> Split {
@@ -74,6 +82,14 @@ pub fn stratified_split(labels: &[u32], train_share: f64, rng: &mut impl Rng) ->
 ///
 /// The first `rows mod k` test sides have one row more than the others.
 ///
+/// ```
+/// use mercer_datasets::k_folds;
+/// use mercer_learning::Streams;
+/// let folds = k_folds(7, 3, &mut Streams::root(1).rng("folds"));
+/// let sizes: Vec<usize> = folds.iter().map(|fold| fold.test.len()).collect();
+/// assert_eq!(sizes, [3, 2, 2]);
+/// ```
+///
 /// # Panics
 /// Unless `2 ≤ k ≤ rows`.
 pub fn k_folds(rows: usize, k: usize, rng: &mut impl Rng) -> Vec<Split> {
@@ -93,6 +109,13 @@ pub fn k_folds(rows: usize, k: usize, rng: &mut impl Rng) -> Vec<Split> {
 /// `count` of the rows at random without repetition, or all of them, shuffled, if there are fewer.
 ///
 /// Only row numbers are copied: select from the sample once, at the end.
+///
+/// ```
+/// use mercer_datasets::subsample;
+/// use mercer_learning::Streams;
+/// let drawn = subsample(&[4, 5, 6, 7], 2, &mut Streams::root(1).rng("rows"));
+/// assert!(drawn.len() == 2 && drawn[0] != drawn[1] && drawn.iter().all(|row| (4..8).contains(row)));
+/// ```
 pub fn subsample(rows: &[usize], count: usize, rng: &mut impl Rng) -> Vec<usize> {
     let mut drawn: Vec<usize> = rows.to_vec();
     let (front, _) = drawn.partial_shuffle(rng, count.min(rows.len()));

@@ -10,6 +10,24 @@ use std::fmt::Write as _;
 ///
 /// What is kept must determine all that follows, and must not depend on how long the fit is to be:
 /// then a longer fit goes on from a shorter one, too.
+///
+/// ```
+/// use mercer_learning::{Checkpoints, Fitting, State};
+/// /// In memory; a program that may be killed writes [`State::pack`] to a file.
+/// #[derive(Default)]
+/// struct Kept(Option<State>);
+/// impl Checkpoints for Kept {
+///     fn last(&mut self) -> Option<State> { self.0.clone() }
+///     fn due(&self, _ended: bool) -> bool { true }
+///     fn keep(&mut self, state: State) { self.0 = Some(state); }
+/// }
+/// let mut kept = Kept::default();
+/// let mut fitting = Fitting { checkpoints: Some(&mut kept), ..Fitting::seeded(1) };
+/// fitting.between_steps(|| State::new().with("done", 3))?;
+/// let state = fitting.kept().expect("it was due");
+/// assert_eq!(State::unpack(&state.pack())?.value::<u64>("done")?, 3);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 pub trait Checkpoints {
     /// What the same fit kept last, if there is such a thing; asked for once, at the start.
     fn last(&mut self) -> Option<State>;

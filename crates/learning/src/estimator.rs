@@ -8,6 +8,32 @@ use ndarray::{Array1, Array2};
 /// Parameter types implement [`linfa::ParamGuard`] with an `Estimator` as the checked form, so
 /// linfa users write `AsklParams { .. }.fit(&dataset)` and get an error for bad settings.
 /// The fit uses one thread and the streams of `seed`.
+///
+/// ```
+/// use linfa::{DatasetBase, traits::{Fit, Predict}};
+/// use mercer_learning::{
+///     Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Predictor, Sample, State, Task,
+/// };
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// Doubles its only input.
+/// struct Double;
+/// impl Learner for Double {
+///     fn fit(&self, _: &Sample, _: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+///         let convergence = mercer_learning::Convergence::Exact;
+///         Ok(Outcome { predictor: Self, convergence, facts: [].into() }.boxed())
+///     }
+/// }
+/// impl Predictor for Double {
+///     fn task(&self) -> Task { Task::Regression }
+///     fn features(&self) -> usize { 1 }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> { 2.0 * &inputs }
+///     fn state(&self) -> State { State::new() }
+/// }
+/// let dataset = DatasetBase::new(array![[1.0], [2.0]], array![2.0, 4.0]);
+/// let model = Estimator { learner: Double, seed: 1 }.fit(&dataset)?;
+/// assert_eq!(model.predict(array![[3.0]]).targets, array![6.0]);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Estimator<L> {
     /// The learner.

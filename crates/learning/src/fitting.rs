@@ -77,6 +77,28 @@ pub struct Moment {
 }
 
 /// Looks at an iterative fit every so many steps; it may keep rows that the learner never sees.
+///
+/// ```
+/// use mercer_learning::{LearningError, Moment, Predictor, Probe};
+/// use std::collections::BTreeMap;
+/// /// Keeps the loss of every tenth step.
+/// struct Losses(Vec<(usize, f64)>);
+/// impl Probe for Losses {
+///     fn interval(&self) -> usize { 10 }
+///     fn observe(
+///         &mut self,
+///         at: Moment,
+///         _: &dyn Predictor,
+///         numbers: &BTreeMap<String, f64>,
+///     ) -> Result<(), LearningError> {
+///         self.0.extend(numbers.get("loss").map(|&loss| (at.step, loss)));
+///         Ok(())
+///     }
+/// }
+/// let mut losses = Losses(Vec::new());
+/// let mut fitting = mercer_learning::Fitting::seeded(1);
+/// fitting.probe = Some(&mut losses); // and hand it to a learner's fit
+/// ```
 pub trait Probe {
     /// Steps between two looks, at least 1.
     fn interval(&self) -> usize;
@@ -94,6 +116,22 @@ pub trait Probe {
 }
 
 /// What may stop a fit from outside: time, memory, the user.
+///
+/// ```
+/// use mercer_learning::{Fitting, LearningError, Limits};
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// /// Ends a fit when somebody says so.
+/// struct Button(AtomicBool);
+/// impl Limits for Button {
+///     fn check(&self) -> Result<(), LearningError> {
+///         if self.0.load(Ordering::Relaxed) { Err(LearningError::Interrupted) } else { Ok(()) }
+///     }
+///     fn reserve(&self, _bytes: u64) -> Result<(), LearningError> { Ok(()) }
+/// }
+/// let button = Button(AtomicBool::new(true));
+/// let mut fitting = Fitting { limits: &button, ..Fitting::seeded(1) };
+/// assert_eq!(fitting.between_steps(Default::default), Err(LearningError::Interrupted));
+/// ```
 pub trait Limits: Sync {
     /// Called about once a step; an error ends the fit.
     ///
@@ -123,6 +161,12 @@ impl Limits for Unlimited {
 }
 
 /// All that surrounds a fit: randomness, threads, limits, and who watches.
+///
+/// ```
+/// use mercer_learning::{Fitting, Streams};
+/// let fitting = Fitting { threads: 2, streams: Streams::root(7).child("fit"), ..Fitting::seeded(7) };
+/// assert!(fitting.probe.is_none() && fitting.limits.check().is_ok());
+/// ```
 pub struct Fitting<'a> {
     /// The random streams of this fit.
     pub streams: Streams,

@@ -35,6 +35,10 @@ impl Metric {
 
 /// Share of equal entries.
 ///
+/// ```
+/// assert_eq!(mercer_learning::accuracy(&[0, 1, 1, 1], &[0, 1, 1, 0]), 0.75);
+/// ```
+///
 /// # Panics
 /// If the lengths differ.
 pub fn accuracy(predicted: &[u32], truth: &[u32]) -> f64 {
@@ -44,6 +48,12 @@ pub fn accuracy(predicted: &[u32], truth: &[u32]) -> f64 {
 }
 
 /// Mean recall over the classes that occur in `truth`.
+///
+/// ```
+/// // Two of three rows of class 0 are right, and the one of class 1.
+/// let balanced = mercer_learning::balanced_accuracy(&[0, 0, 1, 1], &[0, 0, 0, 1], 2);
+/// assert!((balanced - (2.0 / 3.0 + 1.0) / 2.0).abs() < 1e-15);
+/// ```
 ///
 /// # Panics
 /// If the lengths differ or a label is not below `classes`.
@@ -66,6 +76,10 @@ pub fn balanced_accuracy(predicted: &[u32], truth: &[u32], classes: usize) -> f6
 
 /// `√(mean (p − t)²)`.
 ///
+/// ```
+/// assert_eq!(mercer_learning::root_mean_squared_error(&[1.0, 2.0], &[4.0, 6.0]), 12.5f64.sqrt());
+/// ```
+///
 /// # Panics
 /// If the lengths differ.
 pub fn root_mean_squared_error(predicted: &[f64], truth: &[f64]) -> f64 {
@@ -76,6 +90,10 @@ pub fn root_mean_squared_error(predicted: &[f64], truth: &[f64]) -> f64 {
 
 /// `mean |p − t|`.
 ///
+/// ```
+/// assert_eq!(mercer_learning::mean_absolute_error(&[1.0, 2.0], &[4.0, 6.0]), 3.5);
+/// ```
+///
 /// # Panics
 /// If the lengths differ.
 pub fn mean_absolute_error(predicted: &[f64], truth: &[f64]) -> f64 {
@@ -85,6 +103,15 @@ pub fn mean_absolute_error(predicted: &[f64], truth: &[f64]) -> f64 {
 }
 
 /// Every metric of the task, by name.
+///
+/// ```
+/// use mercer_learning::{Predictions, Sample, score};
+/// use ndarray::array;
+/// let sample = Sample::classification(array![[0.0], [1.0]], vec![0, 1], 2)?;
+/// let scores = score(&Predictions::Classes(vec![0, 0]), &sample);
+/// assert_eq!((scores["accuracy"], scores["balanced-accuracy"]), (0.5, 0.5));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 ///
 /// # Panics
 /// If the predictions are for another task or another number of rows than the sample.

@@ -104,6 +104,13 @@ fn plain(doc: &str) -> String {
 }
 
 /// The range of a number.
+///
+/// ```
+/// use mercer_learning::Allowed;
+/// assert!(Allowed::SHARE.holds(1.0) && !Allowed::SHARE.holds(0.0));
+/// let refused = Allowed::COUNT.check("epochs", &0usize).unwrap_err();
+/// assert_eq!(refused.to_string(), "setting `epochs` is 0; it must be at least 1");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Allowed {
     /// What is allowed, in the words of an error: "at least 0 and finite".

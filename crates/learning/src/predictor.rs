@@ -28,6 +28,27 @@ impl Predictions {
 }
 
 /// A fitted hypothesis.
+///
+/// ```
+/// // What `predict` is for the implementor: nothing but `decision`.
+/// use mercer_learning::{Predictions, Predictor, State, Task};
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// Class 1 where the only input is positive.
+/// struct Sign;
+/// impl Predictor for Sign {
+///     fn task(&self) -> Task { Task::Classification { classes: 2 } }
+///     fn features(&self) -> usize { 1 }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+///         Array2::from_shape_fn((inputs.nrows(), 2), |(i, class)| {
+///             if class == 1 { inputs[[i, 0]] } else { -inputs[[i, 0]] }
+///         })
+///     }
+///     fn state(&self) -> State { State::new() }
+/// }
+/// assert_eq!(Sign.predict(array![[3.0], [-1.0]].view())?, Predictions::Classes(vec![1, 0]));
+/// assert!(Sign.predict(array![[3.0, 1.0]].view()).is_err());
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 pub trait Predictor: Send + Sync {
     /// The task it was fitted to.
     fn task(&self) -> Task;
@@ -116,6 +137,12 @@ impl Predictor for Box<dyn Predictor> {
 }
 
 /// Index of the largest score; ties go to the smaller index, NaN never wins.
+///
+/// ```
+/// use ndarray::array;
+/// assert_eq!(mercer_learning::argmax(array![0.2, 0.7, 0.7].view()), 1);
+/// assert_eq!(mercer_learning::argmax(array![f64::NAN, -3.0].view()), 1);
+/// ```
 pub fn argmax(scores: ArrayView1<'_, f64>) -> u32 {
     let mut best = (0, f64::NEG_INFINITY);
     for (class, &score) in scores.iter().enumerate() {

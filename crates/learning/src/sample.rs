@@ -48,6 +48,14 @@ pub enum Targets {
 }
 
 /// Size of a learning problem: all that a method may know before it sees the data.
+///
+/// ```
+/// use mercer_learning::{Sample, Shape, Task};
+/// use ndarray::array;
+/// let sample = Sample::regression(array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], array![0.0, 1.0, 2.0])?;
+/// assert_eq!(sample.shape(), Shape { rows: 3, features: 2, task: Task::Regression });
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Rows `n`.

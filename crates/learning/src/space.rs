@@ -32,6 +32,15 @@ pub enum Range {
 }
 
 /// One tunable setting.
+///
+/// ```
+/// use mercer_learning::{Axis, Range, Space};
+/// use rand::SeedableRng;
+/// let axes = vec![Axis { name: "lambda", range: Range::Log10(-6.0, -1.0) }];
+/// let space = Space { axes, anchors: vec![] };
+/// let draws = space.candidates(3, &mut rand_chacha::ChaCha8Rng::seed_from_u64(1));
+/// assert!(draws.iter().all(|draw| draw.get("lambda").is_some()));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// Name of the setting.

@@ -4,6 +4,27 @@ use crate::{LearningError, Sample, Shape};
 ///
 /// A pass is the same windows in the same order each time. Where one window holds all rows, a
 /// learner gives what [`crate::Learner::fit`] gives of them, to the last bit.
+///
+/// ```
+/// use mercer_learning::{LearningError, Sample, Shape, Task, Windows};
+/// use ndarray::{Array1, Array2};
+/// /// Ten rows that count, four at a time.
+/// struct Counting(usize);
+/// impl Windows for Counting {
+///     fn shape(&self) -> Shape { Shape { rows: 10, features: 1, task: Task::Regression } }
+///     fn size(&self) -> usize { 4 }
+///     fn next(&mut self) -> Result<Sample, LearningError> {
+///         let rows = self.0..(self.0 + 4).min(10);
+///         self.0 = rows.end % 10;
+///         let values: Array1<f64> = rows.map(|row| row as f64).collect();
+///         Sample::regression(Array2::zeros((values.len(), 1)), values)
+///     }
+/// }
+/// let mut windows = Counting(0);
+/// let sizes = [4, 4, 2, 4].map(|_| windows.next().map(|sample| sample.rows()));
+/// assert_eq!(sizes, [Ok(4), Ok(4), Ok(2), Ok(4)]); // after the last the first again
+/// assert_eq!((&windows as &dyn Windows).count(), 3);
+/// ```
 pub trait Windows {
     /// All rows, their columns, and the task.
     fn shape(&self) -> Shape;

@@ -2,6 +2,23 @@ use crate::{Eigen, LinalgError, product, symmetric_eigen, symmetric_product};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// A symmetric positive semidefinite matrix that is known by its products only.
+///
+/// ```
+/// use mercer_linalg::{LinalgError, SymmetricOperator, conjugate_gradients};
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// `2 I`, which nobody stores.
+/// struct Twice(usize);
+/// impl SymmetricOperator for Twice {
+///     fn size(&self) -> usize { self.0 }
+///     fn apply(&self, x: ArrayView2<'_, f64>) -> Array2<f64> { 2.0 * &x }
+/// }
+/// let right = array![[1.0], [4.0]];
+/// let solved = conjugate_gradients(&Twice(2), right.view(), |r| r.to_owned(), 1e-12, 9, |_, _| {
+///     Ok::<(), LinalgError>(())
+/// })?;
+/// assert_eq!((solved.x, solved.converged), (array![[0.5], [2.0]], true));
+/// # Ok::<(), LinalgError>(())
+/// ```
 pub trait SymmetricOperator {
     /// Number of rows `n`.
     fn size(&self) -> usize;

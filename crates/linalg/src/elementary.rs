@@ -56,6 +56,12 @@ pub fn sin_cos<F: Real>(x: &[F], sin: &mut [F], cos: &mut [F]) {
 
 /// Writes the cosines of `x` (radians); accuracy as [`sin_cos`].
 ///
+/// ```
+/// let mut cosines = [0.0; 2];
+/// mercer_linalg::cos(&[0.0, std::f64::consts::PI], &mut cosines);
+/// assert_eq!(cosines, [1.0, -1.0]);
+/// ```
+///
 /// # Panics
 /// If the lengths differ.
 pub fn cos<F: Real>(x: &[F], cos: &mut [F]) {
@@ -66,6 +72,12 @@ pub fn cos<F: Real>(x: &[F], cos: &mut [F]) {
 /// Writes `e^x`.
 ///
 /// At most 2 ulp for `|x| ≤ 87` in `f32` and `|x| ≤ 708` in `f64`; the standard library beyond.
+///
+/// ```
+/// let mut powers = [0.0; 2];
+/// mercer_linalg::exp(&[0.0, 1.0], &mut powers);
+/// assert!((powers[0], (powers[1] - std::f64::consts::E).abs() < 1e-15) == (1.0, true));
+/// ```
 ///
 /// # Panics
 /// If the lengths differ.

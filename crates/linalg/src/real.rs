@@ -5,6 +5,14 @@ use std::iter::Sum;
 ///
 /// Arithmetic and the scalar functions come with [`NdFloat`]; the whole-slice functions are
 /// [`crate::sin_cos`], [`crate::cos`] and [`crate::exp`].
+///
+/// ```
+/// use mercer_linalg::Real;
+/// fn mean<F: Real>(numbers: &[F]) -> F {
+///     numbers.iter().copied().sum::<F>() / F::of(numbers.len() as f64)
+/// }
+/// assert_eq!((mean(&[1.0f32, 2.0]), mean(&[1.0f64, 2.0]).wide()), (1.5, 1.5));
+/// ```
 pub trait Real: NdFloat + Default + Sum + 'static {
     /// Rounds `x` to this type.
     fn of(x: f64) -> Self;

@@ -11,6 +11,18 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Sizes of a convolutional network: the defaults are those of the MCE paper on MNIST.
+///
+/// ```
+/// use mercer_networks::{Architecture, ConvolutionalParams, Initialisation, Network};
+/// use rand::SeedableRng;
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+/// let params =
+///     ConvolutionalParams { height: 4, width: 4, filters: vec![2], features: 3, ..Default::default() };
+/// let net = Architecture::Convolutional(params).draw::<f64>(&Initialisation::default(), 1, &mut rng)?;
+/// let features = net.apply(ndarray::Array2::ones((5, 16)).view(), 1);
+/// assert_eq!(features.dim(), (5, 3)); // five images of 4 x 4
+/// # Ok::<(), mercer_networks::NetworkError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ConvolutionalParams {

@@ -18,6 +18,16 @@ pub enum Last {
 }
 
 /// Sizes of a fully connected network.
+///
+/// ```
+/// use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};
+/// use rand::SeedableRng;
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+/// let params = FullyConnectedParams { inputs: 3, widths: vec![4, 2], last: Last::Rectified };
+/// let net = params.draw::<f32>(&Initialisation::Glorot, 1, &mut rng)?;
+/// assert_eq!(net.parameters().len(), 3 * 4 + 4 + 4 * 2 + 2);
+/// # Ok::<(), mercer_networks::NetworkError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FullyConnectedParams {

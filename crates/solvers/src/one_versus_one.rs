@@ -257,6 +257,18 @@ pub struct CostChoice {
 /// Chooses the cost of [`OneVersusOne`] on a kernel matrix by cross-validation: `folds` says in
 /// which fold each point is held out.
 ///
+/// ```
+/// use mercer_solvers::{Smo, SolverError, choose_cost};
+/// use ndarray::Array2;
+/// let x = [-2.0, 2.0, -1.5, 1.5, -1.0, 1.0];
+/// let gram = Array2::from_shape_fn((6, 6), |(i, j)| x[i] * x[j]);
+/// let (labels, folds) = ([0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2]);
+/// let found =
+///     choose_cost(gram.view(), &labels, &folds, &[0.1, 1.0], &Smo::default(), || Ok::<_, SolverError>(()))?;
+/// assert_eq!((found.cost, found.right), (0.1, vec![6, 6])); // the smallest of equals
+/// # Ok::<(), SolverError>(())
+/// ```
+///
 /// # Errors
 /// As [`OneVersusOne::path`]; [`SolverError::Lengths`] unless there is a fold a point;
 /// [`SolverError::Setting`] without costs, or if they do not ascend.

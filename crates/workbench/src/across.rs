@@ -63,6 +63,24 @@ impl Across {
 /// Files are independent where splits of one file are not, so no correction for shared rows is
 /// needed here.
 ///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Splitting, Table, across, compare};
+/// let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+/// let mut files = Vec::new();
+/// for name in ["toys", "others"] {
+///     let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+///     let file = RowFile::spooled(text.as_bytes(), name, None)?;
+///     let table = Table::read(&file, &SchemaOptions::default())?;
+///     files.push(compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?);
+/// }
+/// let found = across(files)?;
+/// assert_eq!((found.methods[0].rank, found.pairs[0].wins), (Some(1.0), [2, 0, 0]));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
 /// # Errors
 /// [`WorkbenchError::Argument`] for fewer than two comparisons, or of other methods.
 pub fn across(files: Vec<Comparison>) -> Result<Across, WorkbenchError> {

@@ -25,6 +25,21 @@ pub struct DataNote {
 }
 
 /// All of a model but its arrays: the JSON header of a model file.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Table, fit};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+/// let header = &model.header;
+/// assert_eq!((header.method.as_str(), header.data.rows), ("kernel-ridge", 8));
+/// assert_eq!(header.schema.target.labels, ["a", "b"]);
+/// assert!(header.training["accuracy"] > 0.9);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// [`MAJOR`] and [`MINOR`] of the program that wrote it, as `1.0`.

@@ -108,6 +108,14 @@ pub trait Fields: std::fmt::Debug {
 }
 
 /// A file of rows.
+///
+/// ```
+/// use mercer_datasets::{RowFile, RowFormat};
+/// // From a pipe; `RowFile::open` takes a path, or `-` for standard input.
+/// let file = RowFile::spooled(&b"a;b\n1;2\n"[..], "pipe", None)?;
+/// assert_eq!((file.name(), file.format()), ("pipe", RowFormat::Text(b';')));
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug)]
 pub struct RowFile {
     path: PathBuf,

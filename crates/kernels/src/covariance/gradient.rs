@@ -9,6 +9,18 @@ use std::ops::Range;
 ///
 /// For a Gram matrix `left · rightᵀ` is symmetric; it is the derivative by the entries as if all
 /// `n²` were free.
+///
+/// ```
+/// use mercer_kernels::{Adjoint, Covariance};
+/// use ndarray::array;
+/// let kernel = Covariance::Gaussian { scale: 1.5, lengths: vec![1.0] };
+/// let x = array![[0.0], [1.0]];
+/// // L = Σ_ij K_ij, so that ∂L/∂K is all ones.
+/// let ones = array![[1.0], [1.0]];
+/// let gradient = kernel.gram_gradient(x.view(), None, &Adjoint::new(ones.view(), ones.view()));
+/// // K is proportional to s²: ∂L/∂ln s = 2 L.
+/// assert!((gradient.parameters[0] - 2.0 * kernel.gram(x.view()).sum()).abs() < 1e-12);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Adjoint<'a> {
     left: ArrayView2<'a, f64>,

@@ -22,6 +22,11 @@ pub fn total_variance(inputs: ArrayView2<'_, f64>) -> f64 {
 /// The variance over all entries of the rows (`m × d`), as if they were one sample of `m d` numbers.
 ///
 /// The literal reading of "the variance of the data"; kept to show what it does.
+///
+/// ```
+/// let variance = mercer_kernels::entry_variance(ndarray::array![[0.0, 0.0], [2.0, 4.0]].view());
+/// assert_eq!(variance, 2.75);
+/// ```
 pub fn entry_variance(inputs: ArrayView2<'_, f64>) -> f64 {
     inputs.mean().map_or(0.0, |mean| {
         inputs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / inputs.len() as f64

@@ -8,6 +8,18 @@ use mercer_learning::{
 };
 
 /// One of the five methods with its settings checked.
+///
+/// ```
+/// use mercer_learning::{Fitting, Learner, Predictions, Sample};
+/// use mercer_models::askl::{AsklParams, Kind};
+/// use ndarray::array;
+/// let sample = Sample::classification(array![[-1.0], [-0.5], [0.5], [1.0]], vec![0, 0, 1, 1], 2)?;
+/// let params =
+///     AsklParams { kind: Kind::Askl, features: 50, std: 1.0, epochs: 200.0, ..Default::default() };
+/// let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert_eq!(fitted.predictor.predict(array![[0.8]].view())?, Predictions::Classes(vec![1]));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Askl(AsklParams);
 

@@ -22,6 +22,20 @@ use serde::{Deserialize, Serialize};
 /// `m²/pairs`.
 ///
 /// In terms of hyper-KRR's ridge, `C = 1/(2 λ m²)`.
+///
+/// ```
+/// use mercer_kernels::{GaussianHyper, HyperKernel};
+/// use mercer_learning::Fitting;
+/// use mercer_models::hyper_rkhs::{PairSvr, PairTarget};
+/// use ndarray::array;
+/// let points = array![[0.0], [0.1], [1.0], [1.1]];
+/// let target = PairTarget::classes(&[0, 0, 1, 1], 1.0, -1.0)?;
+/// let kernel = HyperKernel::Gaussian(GaussianHyper::constructed(0.3, 0.3)?);
+/// let learned = PairSvr::default().learn(&kernel, points.view(), &target, &Fitting::seeded(1))?;
+/// let gram = learned.kernel.gram(points.view(), 1);
+/// assert!(gram[[0, 1]] > gram[[0, 2]]); // of one class, and of two
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PairSvr {

@@ -23,6 +23,18 @@ const LISTED_LENGTHS: usize = 64;
 /// of all training rows at the end; `jitter` of the last factorisation, `jitter-steps` (steps whose
 /// factorisation needed one), `batch-used`, and `validated-accuracy` of cross-validation. A probe
 /// sees the parameters and the objective of all training rows.
+///
+/// ```
+/// use mercer_learning::{Fitting, Learner, Predictions, Sample};
+/// use mercer_models::mce::EmbeddingParams;
+/// use ndarray::array;
+/// let x = array![[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]];
+/// let sample = Sample::classification(x, vec![0, 0, 0, 1, 1, 1], 2)?;
+/// let learner = EmbeddingParams { epochs: 50, ..Default::default() }.checked()?;
+/// let fitted = learner.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert_eq!(fitted.predictor.predict(array![[0.05]].view())?, Predictions::Classes(vec![0]));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmbeddingLearner {
     params: EmbeddingParams,

@@ -114,6 +114,17 @@ impl ParamGuard for SeededRandomFeatures {
 /// `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`) and its
 /// companion free of scale, `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows). Where a
 /// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`.
+///
+/// ```
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use mercer_models::rftk::RandomFeaturesParams;
+/// use ndarray::array;
+/// let sample = Sample::regression(array![[-1.0], [0.0], [1.0]], array![1.0, 0.0, 1.0])?;
+/// let params = RandomFeaturesParams { features: 50, std: 1.0, lambda: 1e-3, ..Default::default() };
+/// let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert!(fitted.facts["loss"] < 0.1);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomFeatures(RandomFeaturesParams);
 

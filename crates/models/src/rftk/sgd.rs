@@ -25,6 +25,18 @@ const RANK_ROWS: usize = 1000;
 /// matrix over `n`), `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows),
 /// `frequency-steps`, `penalised-steps` (those in which the trace took part) and `batch-used`. A
 /// probe sees all of them but the last four.
+///
+/// ```
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use mercer_models::rftk::{FeatureSgdParams, SgdKind};
+/// use ndarray::array;
+/// let sample = Sample::regression(array![[-1.0], [0.0], [1.0]], array![1.0, 0.0, 1.0])?;
+/// let params =
+///     FeatureSgdParams { kind: SgdKind::RfSgd, features: 50, std: 1.0, epochs: 500.0, ..Default::default() };
+/// let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
+/// assert!(fitted.facts["loss"] < 0.1);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureSgd {
     params: FeatureSgdParams,

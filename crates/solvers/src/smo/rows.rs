@@ -4,6 +4,26 @@ use ndarray::ArrayView2;
 /// A symmetric kernel of `n` points, read row by row: a matrix in memory, or a way to compute rows.
 ///
 /// The kernel may be indefinite.
+///
+/// ```
+/// use mercer_solvers::{KernelRows, Precomputed};
+/// /// Linear kernel of points on a line, computed as it is asked for.
+/// struct Line(Vec<f64>);
+/// impl KernelRows for Line {
+///     fn size(&self) -> usize { self.0.len() }
+///     fn diagonal(&self, t: usize) -> f64 { self.0[t] * self.0[t] }
+///     fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]) {
+///         values.iter_mut().zip(columns).for_each(|(to, &c)| *to = self.0[row] * self.0[c]);
+///     }
+/// }
+/// let gram = ndarray::array![[1.0, 3.0], [3.0, 9.0]];
+/// let (computed, stored) = (Line(vec![1.0, 3.0]), Precomputed::new(gram.view())?);
+/// let (mut a, mut b) = ([0.0; 2], [0.0; 2]);
+/// computed.fill(1, &[0, 1], &mut a);
+/// stored.fill(1, &[0, 1], &mut b);
+/// assert_eq!((a, computed.diagonal(1)), (b, stored.diagonal(1)));
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 pub trait KernelRows {
     /// Number of points `n`.
     fn size(&self) -> usize;
