@@ -48,14 +48,14 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                     Way::Exact { one_in: 1 } => Ok(None),
                     _ => cell.compare_at_end(&name(what, way), &name(what, WAYS[0].0)),
                 };
-                let [rmse, rmse_p] = compared(to_exact("rmse")?, 3);
+                let [rmse, rmse_p] = compared(to_exact("rmse")?, 4);
                 let [accuracy, accuracy_p] = compared(to_exact("accuracy")?, 2);
                 table = table.row(Row::new([
                     Cell::text(&cell.key().dataset),
                     Cell::text(target),
                     Cell::text(title(kind)),
-                    shown("rmse", 3),
-                    shown("relative rmse", 3),
+                    shown("rmse", 4),
+                    shown("relative rmse", 4),
                     rmse,
                     rmse_p,
                     shown("accuracy", 2),
