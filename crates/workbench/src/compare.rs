@@ -1,6 +1,6 @@
 use crate::evaluate::chance;
 use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};
-use mercer_learning::{Method, Metric, Task};
+use mercer_learning::{Method, Metric, Settings, Task};
 use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_difference, paired_t};
 use serde::Serialize;
 
@@ -80,9 +80,21 @@ impl Comparison {
     }
 }
 
+/// What is set of one method: what is set of all, and over it `METHOD.NAME` of this one.
+fn settings_of(method: &str, given: &Settings) -> Settings {
+    let all = given.iter().filter(|(name, _)| !name.contains('.'));
+    let own = given.iter().filter_map(|(name, value)| match name.split_once('.') {
+        Some((owner, setting)) if owner == method => Some((setting, value)),
+        _ => None,
+    });
+    all.chain(own)
+        .fold(Settings::new(), |settings, (name, value)| settings.with(name, value.clone()))
+}
+
 /// Evaluates several methods on identical splits and tests the best against the others.
 ///
-/// A method whose fit fails has its error in its place. The test is the corrected resampled t
+/// A setting holds for all methods, or, as `METHOD.NAME`, for one. A method whose fit fails has its error
+/// in its place. The test is the corrected resampled t
 /// (Nadeau and Bengio 2003) with Holm over the pairs; that the best was chosen by looking is not
 /// corrected for.
 ///
@@ -102,7 +114,7 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// Fewer than two methods, one twice, or one that cannot do the task.
+/// Fewer than two methods, one twice, or one that cannot do the task; a setting of another method.
 pub fn compare(
     methods: &[Method],
     names: &[String],
@@ -125,10 +137,21 @@ pub fn compare(
         }
         titles.push(method_for(methods, name, table.task())?.title.to_owned());
     }
+    for (setting, _) in choices.settings.iter() {
+        if let Some((owner, _)) = setting.split_once('.')
+            && !names.iter().any(|name| name == owner)
+        {
+            let (name, value) = ("settings", format!("`{setting}`"));
+            let must = format!("of all methods, or METHOD.NAME of one of {}", names.join(", "));
+            return Err(WorkbenchError::Argument { name, value, must });
+        }
+    }
     let metric = primary(table.task());
     let mut scored = Vec::new();
     for (name, title) in names.iter().zip(titles) {
-        let found = evaluate(methods, name, table, splitting, choices, |at, of| told(name, at, of));
+        let choices = Choices { settings: settings_of(name, &choices.settings), ..choices.clone() };
+        let told = |at, of| told(name, at, of);
+        let found = evaluate(methods, name, table, splitting, &choices, told);
         let evaluation = match found {
             Ok(evaluation) => Ok(evaluation),
             Err(WorkbenchError::Learning(error @ mercer_learning::LearningError::Interrupted)) => {

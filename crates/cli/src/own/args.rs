@@ -42,7 +42,8 @@ pub(crate) struct ColumnArgs {
 /// What is done to the numbers, and how a method is fitted.
 #[derive(Debug, Args)]
 pub(crate) struct FitChoices {
-    /// A setting of the method in place of its default (repeatable); see `mercer list methods NAME`.
+    /// A setting of the method in place of its default (repeatable); see `mercer list methods NAME`. Of one
+    /// of several methods: METHOD.NAME=VALUE.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<String>,
     /// How inputs are scaled: standard, unit-interval, symmetric, bytes or none.

@@ -96,7 +96,10 @@ pub(super) fn choices<'a>(
         })?;
         // What is no JSON is a word.
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-        settings = settings.with(name, value);
+        // Of one of several methods that are compared.
+        let owned =
+            name.split_once('.').map(|(method, own)| format!("{}.{own}", full_name(method)));
+        settings = settings.with(owned.as_deref().unwrap_or(name), value);
     }
     let budget = args.budget.as_deref().map(str::parse::<Budget>).transpose()?;
     Ok(Choices {

@@ -842,3 +842,23 @@ fn words_that_differ_in_capitals_only_are_pointed_out() {
     );
     assert!(told.contains("target `kind`: `Yes` and `yes` differ in capitals only"), "{told}");
 }
+
+#[test]
+fn a_setting_may_be_of_one_of_the_methods_that_are_compared() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "compare --methods askl,rf,majority --data toys.csv --folds 2 --repeats 1 --json";
+    let found = place
+        .run(&format!("{line} --set askl.epochs=2 --set askl.features=32 --set rf.features=48"))
+        .with_code(0)
+        .json();
+    let of = |method: usize, name: &str| {
+        found["methods"][method]["evaluation"]["Ok"]["settings"][0][name].clone()
+    };
+    assert_eq!(
+        (of(0, "epochs"), of(0, "features"), of(1, "features")),
+        (2.into(), 32.into(), 48.into())
+    );
+    assert_eq!(found["methods"][2]["method"], "majority");
+    let told = place.run(&format!("{line} --set gmce.epochs=2")).with_code(2).stderr;
+    assert!(told.contains("METHOD.NAME of one of askl, rf-ridge, majority"), "{told}");
+}
