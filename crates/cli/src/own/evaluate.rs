@@ -87,8 +87,11 @@ fn as_json(evaluation: &Evaluation, how: &str, rows: usize) -> Value {
 
 fn listing(evaluation: &Evaluation) -> Listing {
     let rows = evaluation.estimates.iter().map(|(name, estimate)| {
-        // Deviations of identical splits are 0, not -0.
-        let number = |value: f64| format!("{:.4}", value + 0.0);
+        // What rounds to 0 is 0, not -0.
+        let number = |value: f64| match format!("{value:.4}") {
+            zero if zero == "-0.0000" => "0.0000".to_owned(),
+            text => text,
+        };
         let (low, high) = estimate.interval.map_or((Value::Null, Value::Null), |(low, high)| {
             (json!(number(low)), json!(number(high)))
         });

@@ -822,6 +822,9 @@ fn every_metric_of_one_test_part_has_an_interval() {
     }
     let table = place.run(&format!("evaluate {askl} --data toys.csv --holdout 0.4")).with_code(0);
     assert!(table.stdout.contains("BCa bootstrap of the test rows"), "{table:?}");
+    // The mean explains nothing of its own rows, up to rounding.
+    let nothing = place.run("evaluate w --data toys.csv").with_code(0).stdout;
+    assert!(!nothing.contains("-0.0000"), "{nothing}");
     let several = one(&format!("{askl} --data toys.csv --folds 3"));
     let by = several["estimates"]["brier"]["interval_by"].as_str().unwrap();
     assert!(by.contains("corrected resampled t"), "{several}");
