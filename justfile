@@ -28,6 +28,10 @@ test-all:
     cargo nextest run --release --workspace
     cargo test --release --workspace --doc --quiet
 
+# Hold the networks written by hand to burn's tape, in a workspace of its own (compiles burn: minutes).
+test-burn:
+    cd crates/networks/burn && cargo test --release --target-dir ../../../target/burn
+
 # Test one crate: just unit linalg
 unit CRATE *ARGS:
     cargo nextest run --release -p mercer-{{CRATE}} -p mercer-dependencies {{ARGS}}

@@ -437,7 +437,7 @@ fn best_of<'a>(row: &[&'a StudyCell]) -> Option<&'a StudyCell> {
     })
 }
 
-fn judge(
+pub(crate) fn judge(
     cell: &StudyCell,
     theirs: &PublishedCell,
     repeats: usize,
@@ -451,7 +451,7 @@ fn judge(
     Ok(verdict(&ours, &theirs.statistic(repeats))?)
 }
 
-const fn word(verdict: Verdict) -> &'static str {
+pub(crate) const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Exact => "exact",
         Verdict::Agrees => "agrees",

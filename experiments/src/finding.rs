@@ -43,6 +43,7 @@ const PAGES: &[(&str, &str)] = &[
     ("mce-mean-is-a-constant", include_str!("../findings/mce-mean-is-a-constant.md")),
     ("mce-other-folds", include_str!("../findings/mce-other-folds.md")),
     ("mce-median-is-level", include_str!("../findings/mce-median-is-level.md")),
+    ("mce-median-per-column", include_str!("../findings/mce-median-per-column.md")),
     ("mce-bound-is-vacuous", include_str!("../findings/mce-bound-is-vacuous.md")),
     ("mce-scale-is-redundant", include_str!("../findings/mce-scale-is-redundant.md")),
     (

@@ -193,4 +193,42 @@ mod tests {
         assert_ne!(equal.differences(3), equal.differences(4));
         assert!(null_rejection_rates(0, 0.05, 0.25, |n| equal.differences(n)).is_err());
     }
+
+    #[test]
+    fn a_row_counts_where_the_mean_of_the_other_class_is_nearer() {
+        // Class means -2 and 2 in the first column, where one of three test rows is on the wrong side,
+        // and the other way round in the second, where two are.
+        let row = |class: f64, first: f64, second: f64| (class, vec![first, second]);
+        let sample = [
+            row(-1.0, -2.0, 2.0),
+            row(1.0, 2.0, -2.0),
+            row(-1.0, -1.0, -1.0),
+            row(1.0, 1.0, 3.0),
+            row(1.0, -0.5, -1.0),
+        ];
+        let wrong = |columns| nearest_mean_errors(&sample, &[0, 1], &[2, 3, 4], columns);
+        assert_eq!((wrong(0..1), wrong(1..2)), (1.0, 2.0));
+    }
+
+    #[test]
+    fn both_methods_see_as_many_columns() {
+        let equal = EqualMethods { inputs: 8, splits: 4, ..EqualMethods::default() };
+        let all: Vec<f64> = (0..40).flat_map(|study| equal.differences(study)).collect();
+        let summary = crate::summarise(&all).unwrap();
+        // A method of two columns would err 0.16 more often than one of eight.
+        assert!(summary.mean.abs() < 0.01, "{summary:?}");
+    }
+
+    #[test]
+    fn a_study_at_the_level_itself_is_no_rejection() {
+        let differences = vec![0.3, -0.1, 0.2, 0.4];
+        let rejected =
+            |level| null_rejection_rates(1, level, 0.25, |_| differences.clone()).unwrap();
+        let naive = paired_t(&differences).unwrap().p_two_sided;
+        assert_eq!(rejected(naive).naive, 0.0);
+        assert_eq!(rejected(naive * (1.0 + 1e-9)).naive, 1.0);
+        let corrected = corrected_t(&differences, 0.25).unwrap().p_two_sided;
+        assert_eq!(rejected(corrected).corrected, 0.0);
+        assert_eq!(rejected(corrected * (1.0 + 1e-9)).corrected, 1.0);
+    }
 }

@@ -1,6 +1,6 @@
 use super::batches::Batches;
 use super::embedding::EmbeddingForm;
-use super::selection::{cross_validated, median_distance};
+use super::selection::{cross_validated, median_lengths};
 use super::{
     Embedding, EmbeddingParams, Explicit, ExplicitMap, FeatureForm, Held, Implicit, Learning,
     Objective, Value, refused,
@@ -19,7 +19,8 @@ const LISTED_LENGTHS: usize = 64;
 /// A conditional mean embedding as a classifier, its settings checked.
 ///
 /// Facts of a fit: `lambda`, `lambda-over-scale-squared`, every parameter of the kernel (length
-/// scales up to 64), `median-distance` where it was asked for; `objective`, `loss` and `complexity`
+/// scales up to 64), `median-distance` where it was asked for, `columns-of-median-0` where those of
+/// columns were; `objective`, `loss` and `complexity`
 /// of all training rows at the end; `jitter` of the last factorisation, `jitter-steps` (steps whose
 /// factorisation needed one), `batch-used`, and `validated-accuracy` of cross-validation. A probe
 /// sees the parameters and the objective of all training rows.
@@ -189,10 +190,19 @@ impl EmbeddingLearner {
             let machine = Machine::Implicit(chosen.kernel);
             return self.finish(&whole, &machine, chosen.lambda, task, facts, Convergence::Exact);
         }
+        let mut empty = false;
         let kernel = params.start(d, || {
-            let median = median_distance(sample.inputs(), fitting);
-            facts.insert("median-distance".to_owned(), median);
-            median
+            let mut medians = median_lengths(params.median, sample.inputs(), fitting);
+            match medians[..] {
+                [median] => facts.insert("median-distance".to_owned(), median),
+                _ => {
+                    let zero = medians.iter().filter(|&&median| median == 0.0).count();
+                    facts.insert("columns-of-median-0".to_owned(), zero as f64)
+                }
+            };
+            empty = medians.contains(&0.0);
+            medians.iter_mut().filter(|median| **median == 0.0).for_each(|median| *median = 1.0);
+            medians
         });
         kernel.check(d).map_err(|error| super::implicit::setting(&error))?;
         let machine = match params.map {
@@ -206,7 +216,13 @@ impl EmbeddingLearner {
             )?),
         };
         if params.learning == Learning::Nothing {
-            return self.finish(&whole, &machine, params.lambda, task, facts, Convergence::Exact);
+            let mut outcome =
+                self.finish(&whole, &machine, params.lambda, task, facts, Convergence::Exact)?;
+            if empty {
+                // Of equal numbers the first is the largest, as of numbers that are none.
+                outcome.predictor.weights.fill(0.0);
+            }
+            return Ok(outcome);
         }
         let steps =
             params.epochs * if params.batch.is_some() { n.div_ceil(size) } else { params.batches };

@@ -64,6 +64,21 @@ pub enum Learning {
     CrossValidation,
 }
 
+/// Of what the median is taken where no length scale is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MedianOf {
+    /// Of the distances of rows: one length for all columns.
+    Rows,
+    /// Of the differences in each column by itself: a length for each column; where half of them are
+    /// 0, the smallest other one.
+    Columns,
+    /// The same without that care: where half of the differences are 0 the kernel is 0/0, and the first
+    /// class is predicted everywhere, as the largest of numbers that are none. The printed column MED
+    /// of the paper is made like this.
+    ColumnsUnguarded,
+}
+
 mercer_learning::parameters! {
     /// Settings of a conditional mean embedding. All methods of the paper that are not networks are
     /// settings of this one model.
@@ -81,6 +96,8 @@ mercer_learning::parameters! {
         /// `ℓ > 0` at the start, in input units (named kernels); the median distance of the training
         /// rows if absent.
         pub length: Option<f64> = Some(1.0), Allowed::POSITIVE;
+        /// Of what that median is taken.
+        pub median: MedianOf = MedianOf::Rows;
         /// Degree of a polynomial kernel.
         pub degree: u32 = 2, Allowed::COUNT;
         /// `λ > 0` at the start.
@@ -137,16 +154,24 @@ impl EmbeddingParams {
         }
     }
 
-    /// The kernel at the start, for `d` columns; `median` is asked for where no length is set.
-    pub(super) fn start(&self, d: usize, median: impl FnOnce() -> f64) -> Covariance {
+    /// The kernel at the start, for `d` columns; `medians`, one or `d`, are asked for where no length is
+    /// set.
+    pub(super) fn start(&self, d: usize, medians: impl FnOnce() -> Vec<f64>) -> Covariance {
         let name = match &self.kernel {
             KernelChoice::Given(kernel) => return kernel.clone(),
             KernelChoice::Named(name) => *name,
         };
         let scale = self.scale;
         let stationary = !matches!(name, KernelName::Linear | KernelName::Polynomial);
-        let length = if stationary { self.length.unwrap_or_else(median) } else { 1.0 };
-        let lengths = vec![length; if self.anisotropic { d } else { 1 }];
+        let lengths = match self.length {
+            _ if !stationary => vec![1.0],
+            Some(length) => vec![length],
+            None => medians(),
+        };
+        let lengths = match lengths[..] {
+            [length] if self.anisotropic => vec![length; d],
+            _ => lengths,
+        };
         let matern = |smoothness, lengths| Covariance::Matern { smoothness, scale, lengths };
         match name {
             KernelName::Gaussian => Covariance::Gaussian { scale, lengths },
@@ -176,6 +201,10 @@ impl EmbeddingParams {
                 self.features,
                 "even: each frequency has a cosine and a sine",
             ));
+        }
+        if self.median == MedianOf::ColumnsUnguarded && self.learning != Learning::Nothing {
+            let must = "`rows` or `columns` where anything is learned";
+            return Err(refused("median", "columns-unguarded", must));
         }
         if self.learning == Learning::CrossValidation
             && (self.map != FeatureForm::Implicit || matches!(self.kernel, KernelChoice::Given(_)))

@@ -1,7 +1,7 @@
-use super::{EmbeddingParams, Implicit};
+use super::{EmbeddingParams, Implicit, MedianOf};
 use mercer_kernels::Covariance;
 use mercer_learning::{Fitting, LearningError, Sample, folds};
-use ndarray::{ArrayView2, Axis};
+use ndarray::{ArrayView2, Axis, s};
 use rand::seq::index;
 
 /// Rows among which the median distance is taken at most: 12.5 million pairs.
@@ -12,36 +12,70 @@ const MEDIAN_ROWS: usize = 5000;
 /// Of more than 5000 rows a seeded choice is taken. Where half of all rows coincide the smallest
 /// positive distance stands in, and 1 where all do.
 pub(super) fn median_distance(inputs: ArrayView2<'_, f64>, fitting: &Fitting<'_>) -> f64 {
-    let chosen = if inputs.nrows() > MEDIAN_ROWS {
-        let mut rng = fitting.streams.rng("median");
-        inputs.select(Axis(0), &index::sample(&mut rng, inputs.nrows(), MEDIAN_ROWS).into_vec())
-    } else {
-        inputs.to_owned()
-    };
-    let n = chosen.nrows();
+    guarded(inputs, &chosen(inputs, fitting))
+}
+
+/// The length scales that a median gives: one of all rows, or one for each column.
+pub(super) fn median_lengths(
+    of: MedianOf,
+    inputs: ArrayView2<'_, f64>,
+    fitting: &Fitting<'_>,
+) -> Vec<f64> {
+    let rows = chosen(inputs, fitting);
+    let columns = || (0..inputs.ncols()).map(|j| inputs.slice(s![.., j..=j]));
+    match of {
+        MedianOf::Rows => vec![guarded(inputs, &rows)],
+        MedianOf::Columns => columns().map(|column| guarded(column, &rows)).collect(),
+        MedianOf::ColumnsUnguarded => columns()
+            .map(|column| middle(&mut squared_distances(column, &rows)).unwrap_or(1.0))
+            .collect(),
+    }
+}
+
+/// Rows among which distances are taken.
+fn chosen(inputs: ArrayView2<'_, f64>, fitting: &Fitting<'_>) -> Vec<usize> {
+    let n = inputs.nrows();
+    if n <= MEDIAN_ROWS {
+        return (0..n).collect();
+    }
+    index::sample(&mut fitting.streams.rng("median"), n, MEDIAN_ROWS).into_vec()
+}
+
+fn squared_distances(inputs: ArrayView2<'_, f64>, rows: &[usize]) -> Vec<f64> {
+    let n = rows.len();
     let mut squared = Vec::with_capacity(n * n.saturating_sub(1) / 2);
-    for (i, x) in chosen.rows().into_iter().enumerate() {
-        for z in chosen.rows().into_iter().take(i) {
-            squared.push(x.iter().zip(z).map(|(a, b)| (a - b) * (a - b)).sum::<f64>());
+    for (i, &row) in rows.iter().enumerate() {
+        for &other in &rows[..i] {
+            let pair = inputs.row(row).into_iter().zip(inputs.row(other));
+            squared.push(pair.map(|(a, b)| (a - b) * (a - b)).sum::<f64>());
         }
     }
+    squared
+}
+
+/// The median of the roots, `None` without any.
+fn middle(squared: &mut [f64]) -> Option<f64> {
     if squared.is_empty() {
-        return 1.0;
+        return None;
     }
-    let middle = squared.len() / 2;
-    let (below, &mut upper, _) = squared.select_nth_unstable_by(middle, f64::total_cmp);
+    let (half, even) = (squared.len() / 2, squared.len() % 2 == 0);
+    let (below, &mut upper, _) = squared.select_nth_unstable_by(half, f64::total_cmp);
     // NumPy's median: of an even number, the mean of the two in the middle.
-    let lower = if n * (n - 1) / 2 % 2 == 0 {
-        below.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-    } else {
-        upper
-    };
-    let median = 0.5 * (lower.sqrt() + upper.sqrt());
-    if median > 0.0 {
-        return median;
+    let lower = if even { below.iter().copied().fold(f64::NEG_INFINITY, f64::max) } else { upper };
+    Some(0.5 * (lower.sqrt() + upper.sqrt()))
+}
+
+/// The median, or else what is positive.
+fn guarded(inputs: ArrayView2<'_, f64>, rows: &[usize]) -> f64 {
+    let mut squared = squared_distances(inputs, rows);
+    match middle(&mut squared) {
+        Some(median) if median > 0.0 => median,
+        _ => {
+            let positive = squared.into_iter().filter(|&s| s > 0.0);
+            let smallest = positive.fold(f64::INFINITY, f64::min);
+            if smallest.is_finite() { smallest.sqrt() } else { 1.0 }
+        }
     }
-    let smallest = squared.iter().copied().filter(|&s| s > 0.0).fold(f64::INFINITY, f64::min);
-    if smallest.is_finite() { smallest.sqrt() } else { 1.0 }
 }
 
 /// What cross-validation chose.
@@ -66,7 +100,7 @@ pub(super) fn cross_validated(
     for octave in -3..=3 {
         let length = median * f64::from(octave).exp2();
         let kernel = EmbeddingParams { length: Some(length), ..params.clone() }
-            .start(sample.features(), || median);
+            .start(sample.features(), || vec![median]);
         for decade in -6..=0 {
             let lambda = 10f64.powi(decade);
             let (mut right, mut loss) = (0.0, 0.0);
@@ -121,5 +155,28 @@ mod tests {
         assert_abs_diff_eq!(median_distance(alike.view(), &fitting), 7.0, epsilon = 1e-15);
         let one = Array2::<f64>::zeros((9, 2));
         assert_abs_diff_eq!(median_distance(one.view(), &fitting), 1.0, epsilon = 1e-15);
+    }
+
+    #[test]
+    fn each_column_has_a_median_of_its_own() {
+        let fitting = Fitting::seeded(1);
+        // Differences 1, 2, 3; none; 0, 6, 6. Distances 1, √40, √45.
+        let x = array![[0.0, 5.0, 4.0], [1.0, 5.0, 4.0], [3.0, 5.0, 10.0]];
+        let of = |what| median_lengths(what, x.view(), &fitting);
+        assert_abs_diff_eq!(
+            of(MedianOf::Columns).as_slice(),
+            [2.0, 1.0, 6.0].as_slice(),
+            epsilon = 1e-15
+        );
+        assert_abs_diff_eq!(
+            of(MedianOf::ColumnsUnguarded).as_slice(),
+            [2.0, 0.0, 6.0].as_slice(),
+            epsilon = 1e-15
+        );
+        assert_abs_diff_eq!(
+            of(MedianOf::Rows).as_slice(),
+            [40f64.sqrt()].as_slice(),
+            epsilon = 1e-15
+        );
     }
 }

@@ -502,6 +502,34 @@ fn cross_validation_and_the_median_say_what_they_chose() {
     assert_relative_eq!(found.facts["length"], found.facts["median-distance"]);
 }
 
+#[test]
+fn a_column_of_median_0_without_a_guard_leaves_the_first_class() {
+    // In the last column half of all differences are 0.
+    let x = Array2::from_shape_fn((40, 2), |(i, j)| match j {
+        0 => f64::from(u32::from(i % 2 == 1)) + 0.01 * (i / 2) as f64,
+        _ => f64::from(u32::from(i == 0)),
+    });
+    let y: Vec<u32> = (0..40).map(|i| i % 2).collect();
+    let sample = mercer_learning::Sample::classification(x, y.clone(), 2).unwrap();
+    let said = |median, zero| {
+        let params = EmbeddingParams {
+            learning: Learning::Nothing,
+            length: None,
+            anisotropic: false,
+            median,
+            lambda: 1e-3,
+            ..Default::default()
+        };
+        let found = fitted(params, &sample).unwrap();
+        assert_abs_diff_eq!(found.facts["columns-of-median-0"], zero);
+        mercer_learning::Predictor::predict(&found.predictor, sample.inputs()).unwrap()
+    };
+    let guarded = said(MedianOf::Columns, 0.0);
+    assert_eq!(guarded, mercer_learning::Predictions::Classes(y));
+    let unguarded = said(MedianOf::ColumnsUnguarded, 1.0);
+    assert_eq!(unguarded, mercer_learning::Predictions::Classes(vec![0; 40]));
+}
+
 /// A class without rows, a constant column, rows twice: each ends in a fit.
 #[test]
 fn odd_samples_are_fitted() {
@@ -530,6 +558,7 @@ fn bad_settings_of_the_model_are_refused_by_name() {
         ("length", EmbeddingParams { length: Some(f64::NAN), ..base.clone() }),
         ("scale", EmbeddingParams { scale: 0.0, ..base.clone() }),
         ("lambda", EmbeddingParams { lambda: 0.0, ..base.clone() }),
+        ("median", EmbeddingParams { median: MedianOf::ColumnsUnguarded, ..base.clone() }),
         ("rate", EmbeddingParams { rate: -0.1, ..base.clone() }),
         ("epsilon", EmbeddingParams { epsilon: 1.0, ..base.clone() }),
         ("weight", EmbeddingParams { weight: Some(-1.0), ..base.clone() }),
