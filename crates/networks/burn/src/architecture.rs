@@ -124,8 +124,7 @@ impl Architecture for Blocks {
 
     fn lengths(&self) -> Vec<usize> {
         let area = self.0.size * self.0.size;
-        let convolutions =
-            self.convolutions().flat_map(|(from, to)| [area * from * to, to]);
+        let convolutions = self.convolutions().flat_map(|(from, to)| [area * from * to, to]);
         convolutions.chain([self.flat() * self.0.features, self.0.features]).collect()
     }
 
@@ -141,7 +140,7 @@ impl Architecture for Blocks {
                 parts[0].clone().reshape([size, size, from, to]).permute([3, 2, 0, 1]);
             // What keeps the size of an image, stride 1.
             let same = ConvOptions::new([1, 1], [size / 2, size / 2], [1, 1], 1);
-            let windows = MaxPoolOptions::new([2, 2], [2, 2], [0, 0], [1, 1], false);
+            let windows = MaxPoolOptions::new([2, 2]);
             let convolved = conv2d(images, kernels, Some(parts[1].clone()), same);
             images = max_pool2d(relu(convolved), windows);
         }

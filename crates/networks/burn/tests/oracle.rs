@@ -102,8 +102,7 @@ fn two_hundred_steps_end_in_the_same_place() {
     let params = dense(3, &[8, 2], Last::Linear);
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut ours = params.draw::<f64>(&Initialisation::FanIn, 1, &mut rng).unwrap();
-    let mut theirs =
-        Taped::new(Dense(params), ours.parameters().to_vec(), Device::flex());
+    let mut theirs = Taped::new(Dense(params), ours.parameters().to_vec(), Device::flex());
     let x = drawn::<f64>(50, 3, &mut rng);
     let y = Array2::from_shape_fn((50, 2), |(i, j)| (x[[i, j]] * 2.0).sin());
     let start = (ours.apply(x.view(), 1) - &y).mapv(|e| e * e).sum();
