@@ -25,7 +25,11 @@ pub(crate) const PATH: Path = Path {
         cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",
         revision: 1,
         tasks: Tasks::Classification,
-        cost: Cost { fit: "n^4 iterations, iterations = 50", predict: "-", memory: "n^2" },
+        cost: Cost {
+            fit: "min(n, points)^4 iterations, iterations = 50",
+            predict: "-",
+            memory: "min(n, points)^2",
+        },
         resource: None,
         defaults,
         space: |_| Space::default(),
