@@ -144,8 +144,8 @@ impl RowFile {
             return Err(DataError::format(&name, "is a folder, not a file"));
         }
         let Some(format) = given.or_else(|| by_suffix(path)) else {
-            let known = ".csv, .tsv, .txt, .svm, .svmlight, .libsvm, .parquet, each also packed as \
-                         .gz, .xz or .bz2; or name the format";
+            let known = ".csv, .tsv, .txt, .svm, .svmlight, .libsvm, each also packed as .gz, .xz or \
+                         .bz2, and .parquet; or name the format";
             let problem = format!("has an unknown suffix; known are {known}");
             return Err(DataError::format(&name, problem));
         };
@@ -163,10 +163,15 @@ impl RowFile {
         let mut reader = self.reader()?.take(LOOKED_AT);
         reader.read_until(b'\n', &mut line).map_err(DataError::io(&self.path))?;
         // What stands in quotes separates nothing.
-        let outside = line.split(|&byte| byte == b'"').step_by(2);
-        let outside: Vec<u8> = outside.flatten().copied().collect();
+        let separators = [b';', b'\t', b','];
+        let mut quoting = text::Quoting::default();
+        line.retain(|&byte| {
+            let separates = separators.contains(&byte) || byte == expected;
+            quoting.step(byte, separates) == text::Part::Separator
+        });
+        let outside = line;
         if !outside.contains(&expected)
-            && let Some(&other) = [b';', b'\t', b','].iter().find(|other| outside.contains(other))
+            && let Some(&other) = separators.iter().find(|other| outside.contains(other))
         {
             self.format = RowFormat::Text(other);
         }
@@ -363,6 +368,46 @@ mod tests {
         assert_eq!(rows[2], (4, vec!["two\nlines".into(), String::new(), "3".into()]));
         let tabs = all(b"1\t2\n", RowFormat::Text(b'\t')).unwrap();
         assert_eq!(tabs[0].1, ["1", "2"]);
+    }
+
+    /// An inch is a letter: only a quote at the start of a field opens one, for whoever counts lines
+    /// and whoever takes them apart.
+    #[test]
+    fn a_quote_inside_a_field_is_a_letter() {
+        let comma = RowFormat::Text(b',');
+        let every: Vec<String> = (0..20).map(|row| format!("{row}\" pipe,0.{row},a\n")).collect();
+        let rows = all(every.concat().as_bytes(), comma).unwrap();
+        assert_eq!(rows.len(), 20);
+        for (row, (line, fields)) in rows.iter().enumerate() {
+            let expected = [format!("{row}\" pipe"), format!("0.{row}"), "a".to_owned()];
+            assert_eq!((*line, fields.as_slice()), (row + 1, &expected[..]));
+        }
+        // Two among twenty, next to each other: they were one row of five fields, or of three.
+        let odd = |row| matches!(row, 4 | 5);
+        let some: Vec<String> = (0..20)
+            .map(|row| {
+                if odd(row) { "7\" pipe,0.3,a\n".to_owned() } else { format!("{row} pipe,0.5,b\n") }
+            })
+            .collect();
+        let rows = all(some.concat().as_bytes(), comma).unwrap();
+        assert_eq!(rows.len(), 20);
+        assert_eq!(rows.iter().filter(|(_, row)| row == &["7\" pipe", "0.3", "a"]).count(), 2);
+        for (text, fields) in [
+            ("a\"b\",c", vec!["a\"b\"", "c"]),
+            ("\"a\"b\"c\",d", vec!["ab\"c\"", "d"]),
+            ("x, \"y, z\" ,w", vec!["x", "y, z", "w"]),
+            ("\"\",\"\"\"\",\"a\"\"\"", vec!["", "\"", "a\""]),
+            ("1,\"7\"\" pipe, long\"", vec!["1", "7\" pipe, long"]),
+            ("1,\"two\nlines\",3\" x", vec!["1", "two\nlines", "3\" x"]),
+        ] {
+            let rows = all(text.as_bytes(), comma).unwrap();
+            assert_eq!(rows.len(), 1, "{text}");
+            assert_eq!(rows[0].1, fields, "{text}");
+        }
+        let head = RowFile::spooled(&b"size 7\";a,b\n1;2\n"[..], "f", None).unwrap();
+        assert_eq!(head.format(), RowFormat::Text(b','));
+        let head = RowFile::spooled(&b"size 7\";a\n1;2\n"[..], "f", None).unwrap();
+        assert_eq!(head.format(), RowFormat::Text(b';'));
     }
 
     #[test]

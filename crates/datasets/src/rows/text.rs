@@ -25,6 +25,54 @@ pub(super) struct Record {
     ends: Vec<usize>,
 }
 
+/// Where in a record a byte stands, as RFC 4180 has it: a quote opens only at the start of a field
+/// (blanks before it are cut off anyhow); elsewhere, as in `7" pipe`, it is a letter like any other.
+/// Whoever looks for the ends of lines, and whoever takes fields apart, steps through this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Quoting {
+    /// Before anything of a field but blanks.
+    #[default]
+    Start,
+    /// In a field, outside of quotes.
+    Plain,
+    /// In quotes.
+    Quoted,
+    /// After a quote inside of quotes: it closes them, unless another follows.
+    Closing,
+}
+
+/// What a byte of a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A part of its field.
+    Content,
+    /// A quote that opens or closes.
+    Quote,
+    /// A separator outside of quotes.
+    Separator,
+}
+
+impl Quoting {
+    /// Takes the next byte; `separates` says whether it does so outside of quotes.
+    pub(super) const fn step(&mut self, byte: u8, separates: bool) -> Part {
+        let (next, part) = match (*self, byte) {
+            (Self::Start, b'"') => (Self::Quoted, Part::Quote),
+            (Self::Quoted, b'"') => (Self::Closing, Part::Quote),
+            (Self::Closing, b'"') | (Self::Quoted, _) => (Self::Quoted, Part::Content),
+            _ if separates => (Self::Start, Part::Separator),
+            (Self::Start, b' ') => (Self::Start, Part::Content),
+            _ => (Self::Plain, Part::Content),
+        };
+        *self = next;
+        part
+    }
+
+    /// Whether the next byte stands in quotes.
+    pub(super) const fn is_open(self) -> bool {
+        matches!(self, Self::Quoted)
+    }
+}
+
 impl std::fmt::Debug for TextRows<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TextRows").field("line", &self.line).finish_non_exhaustive()
@@ -79,15 +127,15 @@ impl<'a> TextRows<'a> {
 
     /// Lines up to one that ends outside of quotes.
     fn read(&mut self) -> Result<bool, DataError> {
-        let (raw, first) = (&mut self.record.raw, self.line + 1);
+        let (raw, first, separator) = (&mut self.record.raw, self.line + 1, self.separator);
         raw.clear();
-        let mut quoted = false;
+        let mut quoting = Quoting::Start;
         loop {
             let start = raw.len();
             let path = Path::new(self.name);
             let count = self.reader.read_until(b'\n', raw).map_err(DataError::io(path))?;
             if count == 0 {
-                if quoted {
+                if quoting.is_open() {
                     let problem = "opens a quote that never closes";
                     return Err(DataError::line(self.name, first, problem));
                 }
@@ -100,9 +148,11 @@ impl<'a> TextRows<'a> {
             let from = start.min(raw.len());
             // Most lines hold no quote, which is found out at once.
             if raw[from..].contains(&b'"') {
-                quoted = raw[from..].iter().fold(quoted, |quoted, &byte| quoted ^ (byte == b'"'));
+                for &byte in &raw[from..] {
+                    quoting.step(byte, byte == separator);
+                }
             }
-            if !quoted {
+            if !quoting.is_open() {
                 while raw.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
                     raw.pop();
                 }
@@ -128,23 +178,15 @@ impl Record {
                 return false;
             }
             bytes.clear();
-            let mut at = 0;
-            let mut quoted = false;
-            while at < raw.len() {
-                let byte = raw[at];
-                at += 1;
-                if byte == b'"' {
-                    if quoted && raw.get(at) == Some(&b'"') {
-                        bytes.push(b'"');
-                        at += 1;
-                    } else {
-                        quoted = !quoted;
-                    }
-                } else {
-                    if byte == separator && !quoted {
+            let mut quoting = Quoting::Start;
+            for &byte in raw.iter() {
+                match quoting.step(byte, byte == separator) {
+                    Part::Quote => {}
+                    Part::Content => bytes.push(byte),
+                    Part::Separator => {
                         ends.push(bytes.len());
+                        bytes.push(byte);
                     }
-                    bytes.push(byte);
                 }
             }
         } else {
