@@ -245,7 +245,7 @@ fn has_head(position: usize, name: &str, head: &str) -> bool {
 }
 
 /// A name as it is typed into a shell.
-fn typed(name: &str) -> String {
+pub(crate) fn typed(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./:+@%".contains(c);
     if !name.is_empty() && name.chars().all(plain) && !name.starts_with('-') {
         name.to_owned()

@@ -4,6 +4,7 @@
 //! follows RFC 4180 (quotes, line ends and separators inside of quotes) and may begin with a
 //! byte-order mark. What a column means is the business of [`crate::Schema`].
 
+mod columns;
 mod parquet;
 mod svmlight;
 mod text;
@@ -31,6 +32,12 @@ pub enum RowFormat {
 pub enum Field<'a> {
     /// A number, where the format has types.
     Number(f64),
+    /// A number of single precision.
+    Single(f32),
+    /// A whole number of up to 64 bits, of which `f64` tells not all apart.
+    Whole(i128),
+    /// Yes or no: 1 or 0 as a number.
+    Flag(bool),
     /// Text, trimmed.
     Text(&'a str),
     /// Nothing.
@@ -62,6 +69,9 @@ impl<'a> Field<'a> {
     pub fn number(self) -> Option<f64> {
         match self {
             Self::Number(value) => value.is_finite().then_some(value),
+            Self::Single(value) => value.is_finite().then_some(value.into()),
+            Self::Whole(value) => Some(value as f64),
+            Self::Flag(value) => Some(value.into()),
             Self::Text(text) => crate::number::number(text.as_bytes())
                 .filter(|&(value, end)| end == text.len() && value.is_finite())
                 .map(|(value, _)| value),
@@ -73,6 +83,10 @@ impl<'a> Field<'a> {
     pub fn text(self) -> String {
         match self {
             Self::Number(value) => crate::table::label_name(value),
+            // Adding zero turns -0 into 0.
+            Self::Single(value) => (value + 0.0).to_string(),
+            Self::Whole(value) => value.to_string(),
+            Self::Flag(value) => value.to_string(),
             Self::Text(text) => text.to_owned(),
             Self::Missing => String::new(),
         }
@@ -105,6 +119,9 @@ pub trait Fields: std::fmt::Debug {
 
     /// The field in a column.
     fn field(&self, column: usize) -> Field<'_>;
+
+    /// The field in a column of targets, where only nothing is missing: a class may be called `None`.
+    fn raw(&self, column: usize) -> Field<'_>;
 }
 
 /// A file of rows.
@@ -305,6 +322,25 @@ impl Rows<'_> {
             Source::Parquet(rows) => {
                 Ok(rows.advance()?.map(|line| (line, Row::Fields(rows.record()))))
             }
+        }
+    }
+
+    /// Decodes no other columns than these, where that spares work; the others are missing.
+    ///
+    /// # Errors
+    /// [`DataError::Format`] names a column that holds neither numbers nor text.
+    pub fn only(&mut self, columns: &[usize]) -> Result<(), DataError> {
+        match &mut self.source {
+            Source::Parquet(rows) => rows.only(columns),
+            _ => Ok(()),
+        }
+    }
+
+    /// Columns that are left out, since pandas calls them its index.
+    pub fn index(&self) -> &[String] {
+        match &self.source {
+            Source::Parquet(rows) => rows.index(),
+            _ => &[],
         }
     }
 

@@ -1,19 +1,26 @@
+use super::columns::{Kept, Sorted};
 use super::{Field, Fields};
 use crate::DataError;
-use polars::prelude::{DataFrame, DataType, ParquetReader, PolarsError, SerReader};
+use polars::prelude::{Column, DataFrame, DataType, ParquetReader, PolarsError, SerReader};
+use polars_parquet::read::FileMetadata;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Rows decoded at a time.
 const CHUNK: usize = 65_536;
 
-/// Rows of a Parquet file, decoded some at a time.
+/// Rows of a Parquet file, decoded some at a time, and of it only the columns that are wanted.
 pub(super) struct ParquetRows<'a> {
     path: PathBuf,
     name: &'a str,
+    metadata: Arc<FileMetadata>,
     names: Vec<String>,
-    rows: usize,
+    /// What each column holds that no number or text is, if it does.
+    refused: Vec<Option<&'static str>>,
+    index: Vec<String>,
+    wanted: Vec<usize>,
     /// First row of the chunk at hand.
     start: usize,
     chunk: Chunk,
@@ -27,33 +34,78 @@ pub(super) struct Chunk {
     at: usize,
 }
 
+/// A column's cells, as the file has them: labels must come back as they were.
 #[derive(Debug)]
 enum Cells {
-    Numbers(Vec<Option<f64>>),
+    /// Not wanted.
+    Unread,
+    Doubles(Vec<Option<f64>>),
+    Singles(Vec<Option<f32>>),
+    Signed(Vec<Option<i64>>),
+    Unsigned(Vec<Option<u64>>),
+    Flags(Vec<Option<bool>>),
     Texts(Vec<Option<String>>),
 }
 
 impl std::fmt::Debug for ParquetRows<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ParquetRows").field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("ParquetRows").field("rows", &self.metadata.num_rows).finish_non_exhaustive()
     }
 }
 
 impl<'a> ParquetRows<'a> {
     pub(super) fn new(path: &Path, name: &'a str) -> Result<Self, DataError> {
-        let (names, rows) = guarded(name, || {
+        let Kept { metadata, columns: Sorted { names, refused }, index } = guarded(name, || {
             let mut reader = ParquetReader::new(open(path)?);
-            let wrong = |error: PolarsError| not_parquet(name, &error);
-            let names =
-                reader.schema().map_err(wrong)?.iter_names().map(ToString::to_string).collect();
-            Ok((names, reader.num_rows().map_err(wrong)?))
+            let metadata = reader.get_metadata().map_err(|error| not_parquet(name, &error))?;
+            Kept::of(metadata, name)
         })?;
-        let chunk = Chunk::default();
-        Ok(Self { path: path.to_owned(), name, names, rows, start: 0, chunk })
+        Ok(Self {
+            path: path.to_owned(),
+            name,
+            metadata: Arc::new(metadata),
+            wanted: (0..names.len()).collect(),
+            names,
+            refused,
+            index,
+            start: 0,
+            chunk: Chunk::default(),
+        })
     }
 
     pub(super) fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Columns that pandas calls the index, which are left out.
+    pub(super) fn index(&self) -> &[String] {
+        &self.index
+    }
+
+    /// Decodes no other columns than these.
+    pub(super) fn only(&mut self, columns: &[usize]) -> Result<(), DataError> {
+        self.wanted = columns.to_vec();
+        self.wanted.sort_unstable();
+        self.wanted.dedup();
+        self.check()
+    }
+
+    /// That all that are wanted can be had.
+    fn check(&self) -> Result<(), DataError> {
+        for &at in &self.wanted {
+            if let Some(held) = self.refused[at] {
+                let name = &self.names[at];
+                return Err(DataError::format(
+                    self.name,
+                    format!(
+                        "column `{name}` holds {held}, neither numbers nor text; leave it out (--drop {}), \
+                         or write it as numbers or text",
+                        crate::schema::typed(name)
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
 
     pub(super) const fn record(&self) -> &Chunk {
@@ -67,16 +119,20 @@ impl<'a> ParquetRows<'a> {
             return Ok(Some(self.start + self.chunk.at + 1));
         }
         let start = self.start + self.chunk.rows;
-        if start >= self.rows {
+        if start >= self.metadata.num_rows {
             return Ok(None);
         }
-        let count = CHUNK.min(self.rows - start);
+        self.check()?;
+        let count = CHUNK.min(self.metadata.num_rows - start);
+        let names: Vec<String> = self.wanted.iter().map(|&at| self.names[at].clone()).collect();
         let frame = guarded(self.name, || {
-            let reader = ParquetReader::new(open(&self.path)?).with_slice(Some((start, count)));
-            reader.finish().map_err(|error| not_parquet(self.name, &error))
+            let mut reader = ParquetReader::new(open(&self.path)?);
+            reader.set_metadata(Arc::clone(&self.metadata));
+            let reader = reader.with_columns(Some(names)).with_slice(Some((start, count)));
+            reader.finish().map_err(|error| damaged(self.name, &error))
         })?;
         let columns = self.cells(&frame)?;
-        if frame.height() != count || columns.iter().any(|cells| cells.len() != count) {
+        if frame.height() != count || columns.iter().any(|cells| !cells.are(count)) {
             let problem = "is damaged: its columns hold fewer rows than its footer says";
             return Err(DataError::format(self.name, problem));
         }
@@ -86,35 +142,44 @@ impl<'a> ParquetRows<'a> {
     }
 
     fn cells(&self, frame: &DataFrame) -> Result<Vec<Cells>, DataError> {
-        let wrong = |problem: String| DataError::format(self.name, problem);
-        let cells = |column: &polars::prelude::Column| {
-            if let Ok(texts) = column.str() {
-                let text = |text: Option<&str>| text.map(|text| text.trim().to_owned());
-                return Ok(Cells::Texts(texts.iter().map(text).collect()));
-            }
-            if matches!(column.dtype(), DataType::Categorical(..) | DataType::Enum(..)) {
-                let texts = column.cast(&DataType::String).map_err(|e| wrong(e.to_string()))?;
-                let texts = texts.str().map_err(|e| wrong(e.to_string()))?;
-                return Ok(Cells::Texts(texts.iter().map(|t| t.map(str::to_owned)).collect()));
-            }
-            if !column.dtype().is_primitive_numeric() && *column.dtype() != DataType::Boolean {
-                let (name, kind) = (column.name(), column.dtype());
-                return Err(wrong(format!("column `{name}` is {kind}: neither numbers nor text")));
-            }
-            let numbers = column.cast(&DataType::Float64).map_err(|e| wrong(e.to_string()))?;
-            let numbers = numbers.f64().map_err(|e| wrong(e.to_string()))?;
-            Ok(Cells::Numbers(numbers.iter().collect()))
-        };
-        frame.columns().iter().map(cells).collect()
+        let mut cells: Vec<Cells> = self.names.iter().map(|_| Cells::Unread).collect();
+        for &at in &self.wanted {
+            let column = frame.column(&self.names[at]).and_then(Cells::of);
+            cells[at] = column.map_err(|error| damaged(self.name, &error))?;
+        }
+        Ok(cells)
     }
 }
 
 impl Cells {
-    const fn len(&self) -> usize {
-        match self {
-            Self::Numbers(values) => values.len(),
+    fn of(column: &Column) -> Result<Self, PolarsError> {
+        Ok(match column.dtype() {
+            DataType::Boolean => Self::Flags(column.bool()?.iter().collect()),
+            DataType::Float32 => Self::Singles(column.f32()?.iter().collect()),
+            DataType::UInt64 => Self::Unsigned(column.u64()?.iter().collect()),
+            DataType::Int32 | DataType::Int64 | DataType::UInt32 => {
+                Self::Signed(column.cast(&DataType::Int64)?.i64()?.iter().collect())
+            }
+            DataType::String => {
+                let text = |text: Option<&str>| text.map(|text| text.trim().to_owned());
+                Self::Texts(column.str()?.iter().map(text).collect())
+            }
+            _ => Self::Doubles(column.cast(&DataType::Float64)?.f64()?.iter().collect()),
+        })
+    }
+
+    /// Whether they are so many, or none were read.
+    const fn are(&self, count: usize) -> bool {
+        let found = match self {
+            Self::Unread => return true,
+            Self::Doubles(values) => values.len(),
+            Self::Singles(values) => values.len(),
+            Self::Signed(values) => values.len(),
+            Self::Unsigned(values) => values.len(),
+            Self::Flags(values) => values.len(),
             Self::Texts(texts) => texts.len(),
-        }
+        };
+        found == count
     }
 }
 
@@ -124,14 +189,26 @@ impl Fields for Chunk {
     }
 
     fn field(&self, column: usize) -> Field<'_> {
-        match &self.columns[column] {
-            // NaN is how many programs write a missing number.
-            Cells::Numbers(values) => match values[self.at] {
-                Some(value) if !value.is_nan() => Field::Number(value),
-                _ => Field::Missing,
-            },
-            Cells::Texts(texts) => texts[self.at].as_deref().map_or(Field::Missing, Field::of),
+        match self.raw(column) {
+            Field::Text(text) => Field::of(text),
+            field => field,
         }
+    }
+
+    fn raw(&self, column: usize) -> Field<'_> {
+        let found = match &self.columns[column] {
+            Cells::Unread => None,
+            // NaN is how many programs write a missing number.
+            Cells::Doubles(values) => values[self.at].filter(|v| !v.is_nan()).map(Field::Number),
+            Cells::Singles(values) => values[self.at].filter(|v| !v.is_nan()).map(Field::Single),
+            Cells::Signed(values) => values[self.at].map(|value| Field::Whole(value.into())),
+            Cells::Unsigned(values) => values[self.at].map(|value| Field::Whole(value.into())),
+            Cells::Flags(values) => values[self.at].map(Field::Flag),
+            Cells::Texts(texts) => {
+                texts[self.at].as_deref().filter(|text| !text.is_empty()).map(Field::Text)
+            }
+        };
+        found.unwrap_or(Field::Missing)
     }
 }
 
@@ -147,5 +224,171 @@ fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, DataError>) -> Result
 }
 
 fn not_parquet(name: &str, error: &PolarsError) -> DataError {
-    DataError::format(name, format!("is not Parquet: {error}"))
+    DataError::format(name, format!("is not Parquet, or packed, which Parquet may not be: {error}"))
+}
+
+fn damaged(name: &str, error: &PolarsError) -> DataError {
+    DataError::format(name, format!("is damaged: {error}"))
+}
+
+/// The files of `tests/fixtures` were written by pyarrow 26.0.1, two of them through pandas 3.1.1.
+#[cfg(test)]
+mod tests {
+    use crate::{Kind, RowFile, RowFormat, SchemaOptions, Truths, survey};
+
+    const TYPES: &[u8] = include_bytes!("../../tests/fixtures/types.parquet");
+    const INDEX: &[u8] = include_bytes!("../../tests/fixtures/index.parquet");
+    const NAMED: &[u8] = include_bytes!("../../tests/fixtures/named-index.parquet");
+
+    /// What no number or text is, and what the message calls it.
+    const REFUSED: [(&str, &str); 10] = [
+        ("float16", "numbers of 16 bits"),
+        ("date", "dates"),
+        ("time", "times of day"),
+        ("time64", "times of day"),
+        ("timestamp", "timestamps"),
+        ("decimal", "decimals"),
+        ("binary", "bytes"),
+        ("fixed", "bytes"),
+        ("list", "lists or structures"),
+        ("struct", "lists or structures"),
+    ];
+
+    fn file(bytes: &[u8]) -> RowFile {
+        RowFile::spooled(bytes, "f.parquet", Some(RowFormat::Parquet)).unwrap()
+    }
+
+    fn column(name: &str) -> Vec<String> {
+        let file = file(TYPES);
+        let mut rows = file.rows().unwrap();
+        let at = rows.names().unwrap().iter().position(|found| found == name).unwrap();
+        rows.only(&[at]).unwrap();
+        let mut found = Vec::new();
+        while let Some((_, row)) = rows.next().unwrap() {
+            let crate::Row::Fields(fields) = row else { panic!("a table") };
+            found.push(fields.field(at).text());
+        }
+        found
+    }
+
+    #[test]
+    fn numbers_of_every_width_come_back_as_they_were() {
+        for (name, values) in [
+            ("int8", ["-128", "127", "", "1"]),
+            ("int16", ["-32768", "32767", "", "1"]),
+            ("int32", ["-2147483648", "2147483647", "", "1"]),
+            ("int64", ["9007199254740992", "9007199254740993", "", "-1"]),
+            ("uint8", ["0", "255", "", "1"]),
+            ("uint16", ["0", "65535", "", "1"]),
+            ("uint32", ["0", "4294967295", "", "1"]),
+            ("uint64", ["0", "18446744073709551615", "", "1"]),
+            ("float32", ["0.1", "", "", "0"]),
+            ("float64", ["0.1", "", "", "0"]),
+            ("bool", ["true", "false", "", "true"]),
+            ("text", ["red", "", "", "blue"]),
+            ("large text", ["a", "b", "", ""]),
+            ("dictionary", ["x", "y", "", "x"]),
+            ("null", ["", "", "", ""]),
+        ] {
+            assert_eq!(column(name), values, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_neither_number_nor_text_is_named_and_can_be_left_out() {
+        let file = file(TYPES);
+        let names = file.rows().unwrap().names().unwrap().to_vec();
+        let without = |kept: &[&str]| SchemaOptions {
+            target: Some("int64".to_owned()),
+            kind: Some(Kind::Regression),
+            drop: names
+                .iter()
+                .filter(|name| *name != "int64" && !kept.contains(&name.as_str()))
+                .cloned()
+                .collect(),
+            ..SchemaOptions::default()
+        };
+        for (name, held) in REFUSED {
+            let error = survey(&file, &without(&["int8", name])).unwrap_err().to_string();
+            let told = format!("f.parquet: column `{name}` holds {held}");
+            assert!(error.starts_with(&told), "{error}\nexpected {told}");
+            assert!(error.contains(&format!("(--drop {name})")), "{error}");
+        }
+        // Left out, they are no hindrance: here the target of the third row is.
+        let error = survey(&file, &without(&["int8"])).unwrap_err().to_string();
+        assert!(error.contains("f.parquet:3: the target (column `int64`) is missing"), "{error}");
+        let options = SchemaOptions {
+            target: Some("duration".to_owned()),
+            kind: Some(Kind::Regression),
+            drop: REFUSED
+                .iter()
+                .map(|(name, _)| *name)
+                .chain(["null"])
+                .map(str::to_owned)
+                .collect(),
+            ..SchemaOptions::default()
+        };
+        let (schema, rows) = survey(&file, &options).unwrap();
+        assert_eq!((rows, schema.columns.len()), (4, names.len() - REFUSED.len() - 2));
+        let (inputs, truths, _) = schema.read(&file).unwrap().chunk(9, true).unwrap();
+        assert_eq!((inputs.nrows(), truths.len()), (4, 4));
+        // All of them at once: the first is named.
+        let error = survey(&file, &SchemaOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("column `float16` holds numbers of 16 bits"), "{error}");
+        let drop =
+            vec!["float16,date,time,time64,timestamp,decimal,binary,fixed,list,struct".into()];
+        let told = SchemaOptions { target: Some("duration".into()), drop, ..Default::default() };
+        let error = survey(&file, &told).unwrap_err().to_string();
+        assert!(error.contains("column `null` is missing in every row"), "{error}");
+    }
+
+    #[test]
+    fn labels_of_whole_numbers_and_flags_are_those_of_the_file() {
+        use polars::prelude::{DataFrame, NamedFrom, ParquetWriter, Series};
+        let (next, last) = (9_007_199_254_740_993i64, 9_007_199_254_740_992);
+        let large = [next, last, 5, 5, last, next];
+        let columns = vec![
+            Series::new("x".into(), [0.5f64, 1.5, 2.5, 3.5, 4.5, 5.5]).into(),
+            Series::new("flag".into(), [true, false, true, false, true, false]).into(),
+            Series::new("single".into(), [0.1f32, 0.2, 0.1, 0.2, 0.1, 0.2]).into(),
+            Series::new("large".into(), large).into(),
+        ];
+        let mut frame = DataFrame::new(6, columns).unwrap();
+        let mut bytes = Vec::new();
+        ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+        let file = file(&bytes);
+        for (target, labels, classes) in [
+            ("flag", &["false", "true"][..], [1, 0, 1, 0, 1, 0]),
+            ("single", &["0.1", "0.2"], [0, 1, 0, 1, 0, 1]),
+            ("large", &["5", "9007199254740992", "9007199254740993"], [2, 1, 0, 0, 1, 2]),
+        ] {
+            let options = SchemaOptions {
+                target: Some(target.to_owned()),
+                kind: Some(Kind::Classification),
+                ..SchemaOptions::default()
+            };
+            let (schema, _) = survey(&file, &options).unwrap();
+            assert_eq!(schema.target.labels, labels, "{target}");
+            let (_, truths, _) = schema.read(&file).unwrap().chunk(9, true).unwrap();
+            assert_eq!(truths, Truths::Classes(classes.to_vec()), "{target}");
+        }
+    }
+
+    /// `DataFrame.sample(frac=1).to_parquet` writes the order of the rows as a last column.
+    #[test]
+    fn the_index_of_pandas_is_no_column() {
+        for (bytes, index) in [(INDEX, "__index_level_0__"), (NAMED, "id")] {
+            let file = file(bytes);
+            let rows = file.rows().unwrap();
+            assert_eq!(rows.names().unwrap(), ["size", "kind"]);
+            assert_eq!(rows.index(), [index]);
+            let (schema, count) = survey(&file, &SchemaOptions::default()).unwrap();
+            assert_eq!((count, schema.target.name.as_str()), (4, "kind"));
+            assert_eq!(schema.target.labels, ["ball", "box"]);
+            let (inputs, truths, _) = schema.read(&file).unwrap().chunk(9, true).unwrap();
+            assert_eq!(inputs, ndarray::array![[1.5], [2.0], [3.0], [4.0]]);
+            assert_eq!(truths, Truths::Classes(vec![1, 0, 1, 0]));
+        }
+        assert!(file(TYPES).rows().unwrap().index().is_empty());
+    }
 }

@@ -204,13 +204,24 @@ impl Record {
     }
 }
 
+impl Record {
+    fn trimmed(&self, column: usize) -> &str {
+        let start = if column == 0 { 0 } else { self.ends[column - 1] + 1 };
+        self.text[start..self.ends[column]].trim()
+    }
+}
+
 impl Fields for Record {
     fn len(&self) -> usize {
         self.ends.len()
     }
 
     fn field(&self, column: usize) -> Field<'_> {
-        let start = if column == 0 { 0 } else { self.ends[column - 1] + 1 };
-        Field::of(self.text[start..self.ends[column]].trim())
+        Field::of(self.trimmed(column))
+    }
+
+    fn raw(&self, column: usize) -> Field<'_> {
+        let text = self.trimmed(column);
+        if text.is_empty() { Field::Missing } else { Field::Text(text) }
     }
 }

@@ -67,6 +67,8 @@ impl<'a> Reading<'a> {
         };
         if !sparse {
             reading.find_columns()?;
+            let wanted: Vec<usize> = reading.places.iter().copied().chain(reading.target).collect();
+            reading.rows.only(&wanted)?;
         }
         Ok(reading)
     }

@@ -216,6 +216,7 @@ fn look(
     if heads.named && matches!(file.format(), RowFormat::Text(_)) {
         rows.next()?;
     }
+    rows.only(&[inputs, &[target]].concat())?;
     let name = &heads.names[target];
     let mut count = 0;
     while let Some((line, row)) = rows.next()? {
@@ -296,6 +297,13 @@ impl Heads {
 fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
     let wrong = |problem: String| DataError::format(file.name(), problem);
     let mut rows = file.rows()?;
+    for index in rows.index() {
+        tracing::warn!(
+            "{}: column `{index}` is the index of a pandas table and left out; reset_index() makes it \
+             a column like any other",
+            file.name()
+        );
+    }
     let (words, named) = if let Some(names) = rows.names() {
         (names.to_vec(), true)
     } else {

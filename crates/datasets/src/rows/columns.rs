@@ -1,0 +1,109 @@
+//! What the columns of a Parquet file hold, by its own schema, before any of them is decoded.
+
+use crate::DataError;
+use polars_parquet::parquet::schema::Repetition;
+use polars_parquet::parquet::schema::types::{
+    IntegerType, ParquetType, PhysicalType, PrimitiveConvertedType as Old, PrimitiveLogicalType,
+    PrimitiveType,
+};
+use polars_parquet::read::FileMetadata;
+use polars_parquet::read::schema::SchemaDescriptor;
+use std::collections::HashSet;
+
+/// A footer by which numbers and text can be decoded, and what else is known of its columns.
+pub(super) struct Kept {
+    pub(super) metadata: FileMetadata,
+    pub(super) columns: Sorted,
+    /// The columns that pandas calls the index, which are left out.
+    pub(super) index: Vec<String>,
+}
+
+/// Columns by name, and what each holds that can be neither number nor text.
+#[derive(Default)]
+pub(super) struct Sorted {
+    pub(super) names: Vec<String>,
+    pub(super) refused: Vec<Option<&'static str>>,
+}
+
+impl Kept {
+    pub(super) fn of(metadata: &FileMetadata, file: &str) -> Result<Self, DataError> {
+        let mut metadata = metadata.clone();
+        let index = index_of(&metadata);
+        let schema = metadata.schema();
+        let (mut fields, mut seen) = (Vec::new(), HashSet::new());
+        let (mut columns, mut left_out) = (Sorted::default(), Vec::new());
+        for field in schema.fields() {
+            let name = field.name();
+            if !seen.insert(name) {
+                let problem = format!("has two columns called `{name}`; rename one");
+                return Err(DataError::format(file, problem));
+            }
+            let (field, refused) = match readable(field) {
+                Ok(primitive) => (ParquetType::PrimitiveType(primitive), None),
+                Err(held) => (field.clone(), Some(held)),
+            };
+            fields.push(field);
+            if index.iter().any(|column| column == name) {
+                left_out.push(name.to_owned());
+            } else {
+                columns.names.push(name.to_owned());
+                columns.refused.push(refused);
+            }
+        }
+        let schema = SchemaDescriptor::new(schema.name().into(), fields);
+        metadata.schema_descr = schema;
+        // It tells how another program holds the columns, in types that are not needed here.
+        metadata.key_value_metadata = None;
+        Ok(Self { metadata, columns, index: left_out })
+    }
+}
+
+/// The columns that pandas keeps its index in; a range of numbers is described there without one.
+fn index_of(metadata: &FileMetadata) -> Vec<String> {
+    let pairs = metadata.key_value_metadata().iter().flatten();
+    let text = pairs.filter(|pair| pair.key == "pandas").find_map(|pair| pair.value.as_deref());
+    let object: serde_json::Value =
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let columns = object["index_columns"].as_array().into_iter().flatten();
+    columns.filter_map(|column| column.as_str().map(str::to_owned)).collect()
+}
+
+/// The column as numbers or text, or what it holds that is neither.
+fn readable(field: &ParquetType) -> Result<PrimitiveType, &'static str> {
+    use PrimitiveLogicalType as Logical;
+    let ParquetType::PrimitiveType(primitive) = field else {
+        return Err("lists or structures");
+    };
+    if primitive.field_info.repetition == Repetition::Repeated {
+        return Err("lists");
+    }
+    let mut plain = primitive.clone();
+    (plain.logical_type, plain.converted_type) = (None, None);
+    match (primitive.logical_type, primitive.converted_type) {
+        (Some(Logical::Decimal(..)), _) | (None, Some(Old::Decimal(..))) => return Err("decimals"),
+        (Some(Logical::Date), _) | (None, Some(Old::Date)) => return Err("dates"),
+        (Some(Logical::Time { .. }), _) | (None, Some(Old::TimeMillis | Old::TimeMicros)) => {
+            return Err("times of day");
+        }
+        (Some(Logical::Timestamp { .. }), _)
+        | (None, Some(Old::TimestampMillis | Old::TimestampMicros)) => return Err("timestamps"),
+        (Some(Logical::Float16), _) => return Err("numbers of 16 bits, float16"),
+        (Some(Logical::String | Logical::Enum), _) | (None, Some(Old::Utf8 | Old::Enum)) => {
+            plain.logical_type = Some(Logical::String);
+        }
+        // The widths below are kept in 32 bits.
+        (Some(Logical::Integer(IntegerType::UInt32)), _) | (None, Some(Old::Uint32)) => {
+            plain.logical_type = Some(Logical::Integer(IntegerType::UInt32));
+        }
+        (Some(Logical::Integer(IntegerType::UInt64)), _) | (None, Some(Old::Uint64)) => {
+            plain.logical_type = Some(Logical::Integer(IntegerType::UInt64));
+        }
+        _ => {}
+    }
+    match primitive.physical_type {
+        PhysicalType::Int96 => Err("timestamps"),
+        PhysicalType::ByteArray if plain.logical_type.is_none() => Err("bytes"),
+        PhysicalType::FixedLenByteArray(_) => Err("bytes"),
+        _ => Ok(plain),
+    }
+}
