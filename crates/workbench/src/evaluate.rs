@@ -221,7 +221,7 @@ pub fn evaluate(
     let method = method_for(methods, name, table.task())?;
     let streams = Streams::root(choices.seed);
     let splits = splitting.splits(&table.truths, &streams)?;
-    let (mut scores, mut settings) = (Vec::new(), Vec::new());
+    let (mut scores, mut settings, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
     let mut notes = split_notes(table);
     let mut intervals = BTreeMap::new();
     for (index, split) in splits.iter().enumerate() {
@@ -232,6 +232,7 @@ pub fn evaluate(
             fit_sample(method, &train, choices, &streams.child(&format!("split {index}")))?;
         let said = said_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?;
         scores.push(finite(said.scores())?);
+        recalls.push(said.recalls());
         if splits.len() == 1 {
             intervals = said.intervals(resampling_seed(&streams))?;
         }
@@ -245,7 +246,13 @@ pub fn evaluate(
         told(index + 1, splits.len());
     }
     let test_rows = splits[0].test.len();
-    let estimates = estimates(&scores, intervals, splitting.test_over_train())?;
+    let pooled = balance(table, splitting, &mut scores, &recalls);
+    let mut estimates = estimates(&scores, intervals, splitting.test_over_train())?;
+    if let Some((mean, note)) = pooled {
+        let of_folds = Estimate { mean, std: None, interval: None, interval_by: None };
+        estimates.insert(Metric::BalancedAccuracy.name().to_owned(), of_folds);
+        notes.push(note);
+    }
     Ok(Evaluation {
         method: method.name.to_owned(),
         task: table.task().name(),
@@ -255,6 +262,54 @@ pub fn evaluate(
         test_rows,
         notes,
     })
+}
+
+/// Takes the balanced accuracy from the splits whose test part lacks a class that could be tested: a
+/// mean over fewer classes is another quantity. What then stands for it over all splits, and a note;
+/// nothing if no part lacks one.
+///
+/// That is the mean over the repeats of the mean over the classes of the share of *all* rows of the
+/// class that are right, as each row is in one test part of a repeat.
+fn balance(
+    table: &Table,
+    splitting: Splitting,
+    scores: &mut [Scores],
+    recalls: &[Vec<(u64, u64)>],
+) -> Option<(f64, String)> {
+    let Truths::Classes(labels) = &table.truths else { return None };
+    let mut rows = vec![0usize; table.task().outputs()];
+    for &label in labels {
+        rows[label as usize] += 1;
+    }
+    // A class of one row is tested nowhere.
+    let tested: Vec<usize> = (0..rows.len()).filter(|&class| rows[class] > 1).collect();
+    let mut without = 0;
+    for (scores, recalls) in scores.iter_mut().zip(recalls) {
+        if tested.iter().any(|&class| recalls[class].0 == 0) {
+            scores.remove(Metric::BalancedAccuracy.name());
+            without += 1;
+        }
+    }
+    if without == 0 {
+        return None;
+    }
+    // A part held out has a row of each of them (`stratified_split`), so this is of folds.
+    let Splitting::Folds { folds, repeats } = splitting else { return None };
+    let of_repeat = |parts: &[Vec<(u64, u64)>]| {
+        let recall = |&class: &usize| {
+            let count = |of: fn(&(u64, u64)) -> u64| {
+                parts.iter().map(|part| of(&part[class])).sum::<u64>() as f64
+            };
+            count(|&(_, right)| right) / count(|&(rows, _)| rows)
+        };
+        tested.iter().map(recall).sum::<f64>() / tested.len() as f64
+    };
+    let mean = recalls.chunks(folds).map(of_repeat).sum::<f64>() / repeats as f64;
+    let note = format!(
+        "{without} of {} test parts lack a class: the balanced accuracy counts each class's rows over all folds of a repeat, and has no interval",
+        recalls.len()
+    );
+    Some((mean, note))
 }
 
 /// Classes that no split tests.
@@ -390,4 +445,59 @@ pub(crate) fn chance(table: &Table) -> (Metric, f64) {
         }
     };
     (primary(table.task()), value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Choices;
+    use mercer_baselines::BASELINES;
+    use mercer_datasets::{RowFile, SchemaOptions};
+    use std::fmt::Write as _;
+
+    /// 60 rows of a common class, three of a rare one that lies apart, and one of a third.
+    fn skewed() -> Table {
+        let mut text = "x,kind\n".to_owned();
+        for row in 0..60 {
+            writeln!(text, "{}.5,common", row % 7).unwrap();
+        }
+        text += "101.5,rare\n102.5,rare\n103.5,rare\n50.5,single\n";
+        let file = RowFile::spooled(text.as_bytes(), "skewed", None).unwrap();
+        Table::read(&file, &SchemaOptions::default()).unwrap()
+    }
+
+    fn balanced(method: &str, splitting: Splitting) -> (Option<Estimate>, Evaluation) {
+        let found = evaluate(BASELINES, method, &skewed(), splitting, &Choices::plain(), |_, _| {})
+            .unwrap();
+        (found.estimates.get("balanced-accuracy").cloned(), found)
+    }
+
+    #[test]
+    fn folds_without_a_class_do_not_raise_the_balanced_accuracy() {
+        for repeats in [1, 2] {
+            // Three rare rows over five folds: two folds lack them in each repeat.
+            let splitting = Splitting::Folds { folds: 5, repeats };
+            let (of_majority, found) = balanced("majority", splitting);
+            let of_majority = of_majority.unwrap();
+            assert!((of_majority.mean - 0.5).abs() < 1e-15, "{}", of_majority.mean);
+            assert_eq!((of_majority.std, of_majority.interval), (None, None));
+            let lacking = found.splits.iter().filter(|s| !s.contains_key("balanced-accuracy"));
+            assert_eq!(lacking.count(), 2 * repeats);
+            let said = format!("{} of {} test parts lack a class", 2 * repeats, 5 * repeats);
+            assert!(found.notes.iter().any(|note| note.contains(&said)), "{:?}", found.notes);
+        }
+        let splitting = Splitting::Folds { folds: 3, repeats: 1 };
+        let (of_majority, found) = balanced("majority", splitting);
+        let of_majority = of_majority.unwrap();
+        assert!((of_majority.mean - 0.5).abs() < 1e-15 && of_majority.interval.is_some());
+        assert!(found.notes.iter().all(|note| !note.contains("lack")));
+    }
+
+    #[test]
+    fn a_part_held_out_has_every_class_and_so_a_balanced_accuracy() {
+        let (of_majority, found) =
+            balanced("majority", Splitting::HoldOut { test: 0.02, repeats: 3 });
+        assert!((of_majority.unwrap().mean - 0.5).abs() < 1e-15);
+        assert!(found.notes.iter().all(|note| !note.contains("lack")));
+    }
 }

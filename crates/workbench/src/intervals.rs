@@ -51,6 +51,16 @@ impl Said {
         scores
     }
 
+    /// Rows of each class, and how many of them are right; of real targets nothing.
+    pub fn recalls(&self) -> Vec<(u64, u64)> {
+        match (&self.predictions, &self.truths) {
+            (Predictions::Classes(labels), Truths::Classes(truth)) => {
+                recalls(labels, truth, self.classes)
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// 95 % intervals of all metrics that have one, over the test rows.
     ///
     /// An accuracy has Wilson's; a balanced accuracy joins Wilson's of the classes' recalls by their
@@ -89,14 +99,19 @@ impl Said {
     }
 }
 
-/// Of the mean recall over the classes that occur.
-fn joined(labels: &[u32], truth: &[u32], classes: usize) -> Result<(f64, f64), WorkbenchError> {
+fn recalls(labels: &[u32], truth: &[u32], classes: usize) -> Vec<(u64, u64)> {
     let mut counts = vec![(0u64, 0u64); classes];
     for (&label, &truth) in labels.iter().zip(truth) {
         let (rows, right) = &mut counts[truth as usize];
         *rows += 1;
         *right += u64::from(label == truth);
     }
+    counts
+}
+
+/// Of the mean recall over the classes that occur.
+fn joined(labels: &[u32], truth: &[u32], classes: usize) -> Result<(f64, f64), WorkbenchError> {
+    let mut counts = recalls(labels, truth, classes);
     counts.retain(|&(rows, _)| rows > 0);
     let (mut mean, mut below, mut above) = (0.0, 0.0, 0.0);
     for &(rows, right) in &counts {
