@@ -1,6 +1,6 @@
 use crate::{HarnessError, prepare::inner_split};
 use mercer_learning::{
-    Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Streams, Task, score,
+    Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Space, Streams, Task, score,
 };
 use mercer_records::{Tuning, TuningStep};
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,10 @@ pub struct Tuner {
     /// Training rows used at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
-    /// Seconds after which no further candidate is begun; the best of the highest rung with a score
-    /// is taken. What is chosen then depends on the machine, so no study sets it.
+    /// Seconds after which no further candidate is begun and the one under way is ended at its next
+    /// step. The first candidate's time at the first rung says how many of `candidates` there is time
+    /// for, two at least; the best of the highest rung with a score is taken, and where none has one the
+    /// first. What is chosen then depends on the machine, so no study sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Whether an effort that counts rows (a setting `cap`) is a share of the rows that there are,
@@ -32,6 +34,9 @@ pub struct Tuner {
     /// same rows are one. The studies' tuner takes the share of the setting.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_rows: bool,
+    /// Whether the method's defaults are the first candidate, before its anchors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub defaults_first: bool,
 }
 
 /// Rows below which a rung says nothing, where [`Tuner::of_rows`].
@@ -46,6 +51,7 @@ impl Default for Tuner {
             rows: Some(10_000),
             seconds: None,
             of_rows: false,
+            defaults_first: false,
         }
     }
 }
@@ -82,6 +88,57 @@ impl Tuner {
     }
 }
 
+/// The limits of the whole, and the tuner's own seconds.
+struct Timed<'a> {
+    limits: &'a dyn Limits,
+    started: Instant,
+    seconds: Option<f64>,
+}
+
+impl Timed<'_> {
+    fn late(&self) -> bool {
+        self.seconds.is_some_and(|seconds| self.started.elapsed().as_secs_f64() >= seconds)
+    }
+
+    /// Whether it was the tuner's seconds that ended a fit: no error, but the end of the search.
+    fn ended(&self, stop: &LearningError) -> bool {
+        matches!(stop, LearningError::OutOfTime { .. })
+            && self.late()
+            && self.limits.check().is_ok()
+    }
+
+    /// How many candidates there is time for, if the first took what is gone at the first of the rungs,
+    /// each of which costs the same: a third of the candidates at three times the effort.
+    fn affordable(&self, rungs: usize) -> usize {
+        let Some(seconds) = self.seconds else { return usize::MAX };
+        let one = self.started.elapsed().as_secs_f64().max(1e-6);
+        ((seconds / (one * rungs as f64)) as usize).max(2)
+    }
+}
+
+impl Limits for Timed<'_> {
+    fn check(&self) -> Result<(), LearningError> {
+        self.limits.check()?;
+        match self.seconds {
+            Some(seconds) if self.late() => Err(LearningError::OutOfTime { seconds }),
+            _ => Ok(()),
+        }
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<(), LearningError> {
+        self.limits.reserve(bytes)
+    }
+}
+
+/// The defaults of what the space tunes, before its anchors and not among them again.
+fn put_first(space: &mut Space, defaults: &Settings) {
+    let first = space.axes.iter().fold(Settings::new(), |first, axis| {
+        defaults.get(axis.name).map_or(first.clone(), |value| first.with(axis.name, value.clone()))
+    });
+    space.anchors.retain(|anchor| *anchor != first);
+    space.anchors.insert(0, first);
+}
+
 /// Tunes `method` on the training part alone.
 ///
 /// Candidates are `fixed` overridden by the anchor, by the space's anchors, and by seeded draws.
@@ -104,6 +161,9 @@ pub fn tune(
     let shape = train.shape();
     let defaults = (method.defaults)(&shape);
     let mut space = (method.space)(&shape).given(&defaults.clone().overridden_by(fixed));
+    if tuner.defaults_first {
+        put_first(&mut space, &defaults);
+    }
     if !anchor.is_empty() {
         space.anchors.insert(0, anchor.clone());
     }
@@ -118,8 +178,8 @@ pub fn tune(
         .collect();
     let mut history = Vec::new();
     let mut first_error = None;
-    let started = Instant::now();
-    let late = || tuner.seconds.is_some_and(|seconds| started.elapsed().as_secs_f64() >= seconds);
+    let first = left.first().cloned();
+    let timed = Timed { limits, started: Instant::now(), seconds: tuner.seconds };
     // Best of the last rung that was begun.
     let mut best: Option<Settings> = None;
     let rows = (tuner.of_rows && method.resource == Some("cap")).then(|| parts.train.rows());
@@ -127,19 +187,30 @@ pub fn tune(
     for (rung, &(effort, amount)) in rungs.iter().enumerate() {
         let mut scored: Vec<(f64, Settings)> = Vec::new();
         let mut out_of_time = false;
-        for candidate in left {
-            // One candidate is always tried, however small the budget.
-            if !history.is_empty() && late() {
+        let mut affordable = usize::MAX;
+        for (at, candidate) in left.into_iter().enumerate() {
+            // One candidate is always begun, however small the budget.
+            if !history.is_empty() && timed.late() {
                 out_of_time = true;
+                break;
+            }
+            if (rung, at) == (0, 1) {
+                affordable = timed.affordable(rungs.len());
+            }
+            if at >= affordable {
                 break;
             }
             let mut settings = defaults.clone().overridden_by(&candidate);
             if let (Some(name), Some(amount)) = (method.resource, amount) {
                 settings = settings.with(name, amount);
             }
-            let found = attempt(method, &parts.train, &parts.test, &settings, streams, limits);
+            let found = attempt(method, &parts.train, &parts.test, &settings, streams, &timed);
             let score = match found {
                 Ok(score) => Some(score),
+                Err(stop) if timed.ended(&stop) => {
+                    out_of_time = true;
+                    None
+                }
                 Err(stop @ (LearningError::Interrupted | LearningError::OutOfTime { .. })) => {
                     return Err(stop.into());
                 }
@@ -151,6 +222,9 @@ pub fn tune(
             history.push(TuningStep { settings: named(&candidate), effort, score });
             if let Some(score) = score {
                 scored.push((score, candidate));
+            }
+            if out_of_time {
+                break;
             }
         }
         // A stable sort: ties stay in the order of the candidates.
@@ -165,7 +239,9 @@ pub fn tune(
             break;
         }
     }
-    match best {
+    // Nothing failed, and nothing had the time to end.
+    let unscored = || first.filter(|_| first_error.is_none() && timed.late());
+    match best.or_else(unscored) {
         Some(best) => Ok(Tuning { chosen: named(&best), history }),
         None => Err(first_error
             .unwrap_or(LearningError::Numerical {
@@ -227,5 +303,21 @@ mod tests {
         assert_eq!(efforts, [100.0 / 240.0, 1.0]);
         // What studies have in their keys has not changed.
         assert!(!serde_json::to_string(&studies).unwrap().contains("of_rows"));
+    }
+
+    #[test]
+    fn the_first_candidate_says_how_many_there_is_time_for() {
+        let gone = std::time::Duration::from_secs(100);
+        let timed = |seconds| Timed {
+            limits: &mercer_learning::Unlimited,
+            started: Instant::now().checked_sub(gone).expect("the machine runs for longer"),
+            seconds,
+        };
+        // 2750 s hold 9 candidates on three rungs that cost 100 s each, and 27 fits in full.
+        assert_eq!(timed(Some(2750.0)).affordable(3), 9);
+        assert_eq!(timed(Some(2750.0)).affordable(1), 27);
+        assert_eq!(timed(Some(101.0)).affordable(3), 2);
+        assert_eq!(timed(None).affordable(3), usize::MAX);
+        assert!(timed(Some(99.0)).late() && !timed(Some(2750.0)).late());
     }
 }

@@ -1,17 +1,17 @@
 use crate::{Choices, Table, WorkbenchError};
 use mercer_harness::Tuner;
-use mercer_learning::{Fitting, Limits, Method, Sample, Settings, Streams};
+use mercer_learning::{Limits, Method, Sample, Settings, Streams};
 use mercer_records::Tuning;
 use std::str::FromStr;
-use std::time::Instant;
 
 /// What tuning may cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Budget {
     /// Settings tried at the first rung.
     Candidates(usize),
-    /// Seconds: no candidate is begun after them, and the best until then is taken. What is found
-    /// then depends on the machine.
+    /// Seconds: no candidate is begun after them, the one under way ends at its next step (a closed
+    /// form has none), and the best until then is taken; of none the method's defaults. The fit with what
+    /// was chosen comes on top. What is found depends on the machine.
     Seconds(f64),
 }
 
@@ -53,32 +53,21 @@ impl FromStr for Budget {
 }
 
 /// Settings tried at the first rung at most, whatever the time.
-const MOST: f64 = 243.0;
+const MOST: usize = 243;
 
 impl Budget {
-    /// Successive halving within the budget; `pilot` carries out a fit at the defaults, so that a
-    /// time can be divided into candidates.
-    fn tuner(self, method: &Method, pilot: impl FnOnce()) -> Tuner {
-        let tables = Tuner { of_rows: true, ..Tuner::default() };
+    /// Successive halving within the budget, the method's defaults first.
+    fn tuner(self) -> Tuner {
+        let tables = Tuner { of_rows: true, defaults_first: true, ..Tuner::default() };
         match self {
             Self::Candidates(candidates) => Tuner { candidates, ..tables },
-            Self::Seconds(seconds) => {
-                let started = Instant::now();
-                pilot();
-                let one = started.elapsed().as_secs_f64().max(1e-6);
-                // Every rung costs a ninth of a fit a candidate; without rungs it is a whole fit.
-                let rungs = tables.rungs.len() as f64;
-                let each = if method.resource.is_some() { rungs / 9.0 } else { 1.0 };
-                let left = (seconds - one).max(0.0);
-                let candidates = (left / (each * one)).clamp(1.0, MOST) as usize;
-                Tuner { candidates, seconds: Some(left), ..tables }
-            }
+            Self::Seconds(seconds) => Tuner { candidates: MOST, seconds: Some(seconds), ..tables },
         }
     }
 }
 
 /// Chooses settings for a method on a prepared sample: successive halving on four fifths of the
-/// rows, scored on the rest. Nothing else is looked at.
+/// rows, scored on the rest; the method's defaults are the first that are tried. Nothing else is looked at.
 ///
 /// # Errors
 /// If no candidate could be fitted, or a limit was reached.
@@ -98,13 +87,7 @@ pub(crate) fn tune_sample(
         });
     }
     let streams = streams.child("tuning");
-    let tuner = budget.tuner(method, || {
-        let settings = (method.defaults)(&sample.shape()).overridden_by(fixed);
-        let streams = streams.child("pilot");
-        let mut fitting = Fitting { streams, limits, ..Fitting::seeded(0) };
-        // Only its time counts; a fit that fails will fail again where it is asked for.
-        let _ = method.learner(&settings, sample.task()).map(|l| l.fit(sample, &mut fitting));
-    });
+    let tuner = budget.tuner();
     let anchor = Settings::new();
     Ok(mercer_harness::tune(method, sample, fixed, &anchor, &tuner, &streams, limits)?)
 }

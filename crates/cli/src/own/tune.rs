@@ -18,11 +18,14 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
     let budget = choices.tune.unwrap_or(Budget::default());
     let tuning = tune(method, &table, budget, &choices)?;
+    if tuning.history.iter().all(|step| step.score.is_none()) {
+        tracing::warn!("no candidate ended within the budget: the defaults are taken, untried");
+    }
     if args.json {
         print_json(&tuning)?;
     } else {
         let rows = tuning.history.iter().enumerate().map(|(at, step)| {
-            let score = step.score.map_or(json!("failed"), |score| json!(format!("{score:.4}")));
+            let score = step.score.map_or(json!("none"), |score| json!(format!("{score:.4}")));
             vec![
                 json!(at + 1),
                 json!(format!("{:.2}", step.effort)),

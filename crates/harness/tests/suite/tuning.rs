@@ -277,3 +277,38 @@ fn an_archived_tuning_is_used_and_not_repeated() {
     assert_eq!((before.len(), after.len()), (32, 24));
     assert!(after.iter().all(|(name, result)| before[name] == *result));
 }
+
+/// A search with this budget over a sample of iris, the defaults first.
+fn searched(method: &str, fixed: &Settings, candidates: usize, seconds: Option<f64>) -> Tuning {
+    let sample = Library::of_folders([]).unwrap().load("iris").unwrap().sample;
+    let tuner = Tuner { candidates, seconds, defaults_first: true, ..Tuner::default() };
+    let (method, streams) = (find(METHODS, method).unwrap(), Streams::root(1));
+    tune(method, &sample, fixed, &Settings::new(), &tuner, &streams, &Unlimited).unwrap()
+}
+
+/// A fit of 10^12 steps that each take a millisecond, or none of them ends this test.
+#[test]
+fn a_time_budget_ends_the_fit_under_way_and_leaves_the_defaults() {
+    let endless = Settings::new().with("conduct", "dawdles").with("epochs", 1_000_000_000_000u64);
+    let found = searched("drifting-mean", &endless.with("token", "endless"), 27, Some(0.02));
+    let [only] = found.history.as_slice() else { panic!("{:?}", found.history) };
+    assert_eq!((only.score, &only.settings), (None, &found.chosen));
+    assert_eq!(found.chosen["rate"], 0.01); // not the anchor's 0.02
+}
+
+#[test]
+fn the_defaults_are_compared_with_what_is_chosen() {
+    for seconds in [None, Some(3600.0)] {
+        let fixed = Settings::new().with("token", "first");
+        let found = searched("drifting-mean", &fixed, 4, seconds);
+        let rates: Vec<f64> =
+            found.history[..2].iter().filter_map(|s| s.settings["rate"].as_f64()).collect();
+        assert_eq!(rates, [0.01, 0.02]);
+        assert!(found.history[0].score.is_some());
+        let closed = searched("closed-mean", &Settings::new(), 5, seconds);
+        assert_eq!((closed.history.len(), &closed.history[0].settings["shrink"]), (5, &0.0.into()));
+        let best = closed.history.iter().filter_map(|step| step.score).fold(f64::MIN, f64::max);
+        let first = closed.history.iter().find(|step| step.score == Some(best)).unwrap();
+        assert_eq!(closed.chosen, first.settings); // of equals the first
+    }
+}
