@@ -144,10 +144,12 @@ pub fn run(
         let total = |chain: &[&Trial]| dataset_weight[chain[0].key.dataset.as_str()];
         total(b).total_cmp(&total(a)).then(heavy(b).total_cmp(&heavy(a)))
     });
+    // A worker without a chain only costs memory.
+    let workers = options.jobs.clamp(1, chains.len().max(1));
     let queue = Mutex::new(VecDeque::from(chains));
     let shared = Mutex::new((summary, None));
     std::thread::scope(|scope| {
-        for _ in 0..options.jobs.max(1) {
+        for _ in 0..workers {
             scope.spawn(|| work(&queue, laboratory, progress, &shared));
         }
     });

@@ -1,6 +1,6 @@
 use crate::evaluate::chance;
 use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};
-use mercer_learning::{Method, Metric, Settings, Task};
+use mercer_learning::{Method, Metric, Settings, Task, find};
 use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_difference, paired_t};
 use serde::Serialize;
 
@@ -80,9 +80,16 @@ impl Comparison {
     }
 }
 
-/// What is set of one method: what is set of all, and over it `METHOD.NAME` of this one.
-fn settings_of(method: &str, given: &Settings) -> Settings {
-    let all = given.iter().filter(|(name, _)| !name.contains('.'));
+/// Whether a method has such a setting.
+fn has(method: &Method, setting: &str) -> bool {
+    (method.settings)().iter().any(|declared| declared.name == setting)
+}
+
+/// What is set of one method: of what is set of all that which it has, and over it `METHOD.NAME` of
+/// this one, which is refused where it has none.
+fn settings_of(of: &Method, given: &Settings) -> Settings {
+    let method = of.name;
+    let all = given.iter().filter(|(name, _)| !name.contains('.') && has(of, name));
     let own = given.iter().filter_map(|(name, value)| match name.split_once('.') {
         Some((owner, setting)) if owner == method => Some((setting, value)),
         _ => None,
@@ -93,7 +100,8 @@ fn settings_of(method: &str, given: &Settings) -> Settings {
 
 /// Evaluates several methods on identical splits and tests the best against the others.
 ///
-/// A setting holds for all methods, or, as `METHOD.NAME`, for one. A method whose fit fails has its error
+/// A setting holds for all methods that have it, with a note that names the others, or, as `METHOD.NAME`,
+/// for one. A method whose fit fails has its error
 /// in its place. The test is the corrected resampled t
 /// (Nadeau and Bengio 2003) with Holm over the pairs; that the best was chosen by looking is not
 /// corrected for.
@@ -114,7 +122,7 @@ fn settings_of(method: &str, given: &Settings) -> Settings {
 /// ```
 ///
 /// # Errors
-/// Fewer than two methods, one twice, or one that cannot do the task; a setting of another method.
+/// Fewer than two methods, one twice, or one that cannot do the task; a setting of none of them.
 pub fn compare(
     methods: &[Method],
     names: &[String],
@@ -137,19 +145,33 @@ pub fn compare(
         }
         titles.push(method_for(methods, name, table.task())?.title.to_owned());
     }
+    let mut notes: Vec<String> = Vec::new();
     for (setting, _) in choices.settings.iter() {
-        if let Some((owner, _)) = setting.split_once('.')
-            && !names.iter().any(|name| name == owner)
-        {
+        let refused = |must: &str| {
             let (name, value) = ("settings", format!("`{setting}`"));
-            let must = format!("of all methods, or METHOD.NAME of one of {}", names.join(", "));
-            return Err(WorkbenchError::Argument { name, value, must });
+            let must = format!("{must} {}", names.join(", "));
+            Err(WorkbenchError::Argument { name, value, must })
+        };
+        if let Some((owner, _)) = setting.split_once('.') {
+            if !names.iter().any(|name| name == owner) {
+                return refused("NAME, or METHOD.NAME of one of");
+            }
+            continue;
+        }
+        let mut without = names.to_vec();
+        without.retain(|name| find(methods, name).is_ok_and(|method| !has(method, setting)));
+        if without.len() == names.len() {
+            return refused("a setting of one of");
+        }
+        if !without.is_empty() {
+            notes.push(format!("`{setting}` is no setting of {}", without.join(", ")));
         }
     }
     let metric = primary(table.task());
     let mut scored = Vec::new();
     for (name, title) in names.iter().zip(titles) {
-        let choices = Choices { settings: settings_of(name, &choices.settings), ..choices.clone() };
+        let settings = settings_of(find(methods, name)?, &choices.settings);
+        let choices = Choices { settings, ..choices.clone() };
         let told = |at, of| told(name, at, of);
         let found = evaluate(methods, name, table, splitting, &choices, told);
         let evaluation = match found {
@@ -162,7 +184,6 @@ pub fn compare(
         scored.push(MethodScores { evaluation, method: name.clone(), title, rank: None });
     }
     let (pairs, critical_difference) = judge(&mut scored, metric, splitting)?;
-    let mut notes: Vec<String> = Vec::new();
     for note in scored.iter().filter_map(|m| m.evaluation.as_ref().ok()).flat_map(|e| &e.notes) {
         if !notes.contains(note) {
             notes.push(note.clone());
@@ -277,4 +298,41 @@ fn judge(
 /// Whether a table is of classes.
 pub(crate) const fn is_classes(task: Task) -> bool {
     matches!(task, Task::Classification { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_baselines::BASELINES;
+    use mercer_datasets::{RowFile, SchemaOptions};
+
+    fn compared(name: &str, value: f64) -> Result<Comparison, WorkbenchError> {
+        let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+        let file = RowFile::spooled(text.as_bytes(), "toys", None).unwrap();
+        let table = Table::read(&file, &SchemaOptions::default()).unwrap();
+        let names = ["kernel-ridge", "majority", "gaussian-svm"].map(str::to_owned);
+        let choices = Choices { settings: Settings::new().with(name, value), ..Choices::plain() };
+        let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+        compare(BASELINES, &names, &table, splitting, &choices, |_, _, _| {})
+    }
+
+    #[test]
+    fn a_setting_of_all_is_for_the_methods_that_have_it() {
+        let found = compared("lambda", 0.125).unwrap();
+        assert_eq!(found.failed(), 0);
+        let of = |at: usize| &found.methods[at].evaluation.as_ref().unwrap().settings[0];
+        assert_eq!(of(0).get("lambda"), Some(&0.125.into()));
+        assert_eq!((of(1).get("lambda"), of(2).get("lambda")), (None, None));
+        assert_eq!(found.notes, ["`lambda` is no setting of majority, gaussian-svm"]);
+    }
+
+    #[test]
+    fn a_setting_that_nobody_has_is_refused_and_so_is_one_that_its_method_has_not() {
+        let nobody = compared("lamda", 0.125).unwrap_err().to_string();
+        assert!(nobody.contains("`lamda`") && nobody.contains("a setting of one of"), "{nobody}");
+        let owned = compared("majority.lambda", 0.125).unwrap();
+        assert_eq!(owned.failed(), 1);
+        let error = owned.methods[1].evaluation.as_ref().unwrap_err();
+        assert!(error.contains("lambda"), "{error}");
+    }
 }

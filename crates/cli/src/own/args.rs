@@ -56,13 +56,14 @@ pub(crate) struct FitChoices {
     /// Tune the settings first, on the training rows.
     #[arg(long)]
     pub tune: bool,
-    /// What tuning may cost: a number of settings (27), or a time (60s, 5m); implies --tune.
+    /// What tuning may cost: a number of settings (27), or a time (60s, 5m); implies --tune. The fit with
+    /// what was chosen comes on top.
     #[arg(long, value_name = "N|TIME")]
     pub budget: Option<String>,
     /// Root of the random streams.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Threads of a fit; all cores without it. Sums are taken in another order with another number.
+    /// Threads of a fit; all cores without it, and at most. Sums are taken in another order with another number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
@@ -131,7 +132,7 @@ pub(crate) struct PredictArgs {
     /// JSON instead of CSV.
     #[arg(long)]
     pub json: bool,
-    /// Threads; all cores without it. The predictions do not depend on it.
+    /// Threads; all cores without it, and at most. The predictions do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }

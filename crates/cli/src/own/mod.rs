@@ -116,8 +116,28 @@ pub(super) fn choices<'a>(
     })
 }
 
+/// As many as were asked for, and as the machine has cores at most: more only cost time and memory.
 pub(super) fn threads(asked: Option<u16>) -> usize {
-    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (count, said) = capped(asked.map(usize::from), cores, "--threads");
+    if let Some(said) = said {
+        tracing::warn!("{said}");
+    }
+    count
+}
+
+/// A number of workers, and what is said where it was too large.
+pub(crate) fn capped(asked: Option<usize>, cores: usize, flag: &str) -> (usize, Option<String>) {
+    match asked {
+        Some(asked) if asked > cores => {
+            let machine = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+            (
+                cores,
+                Some(format!("{flag} {asked}: this machine has {machine}, and so many are used")),
+            )
+        }
+        asked => (asked.unwrap_or(cores), None),
+    }
 }
 
 pub(super) fn splitting(args: &SplitArgs) -> Splitting {

@@ -865,3 +865,29 @@ fn a_setting_may_be_of_one_of_the_methods_that_are_compared() {
     let told = place.run(&format!("{line} --set gmce.epochs=2")).with_code(2).stderr;
     assert!(told.contains("METHOD.NAME of one of askl, rf-ridge, majority"), "{told}");
 }
+
+#[test]
+fn a_setting_of_all_methods_is_for_those_that_have_it() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "compare --methods rf,kernel-ridge,majority --data toys.csv --folds 2 --repeats 1";
+    let found = place.run(&format!("{line} --set features=48 --json")).with_code(0).json();
+    let settings = |method: usize| &found["methods"][method]["evaluation"]["Ok"]["settings"][0];
+    assert_eq!(settings(0)["features"], 48);
+    assert!(settings(1)["features"].is_null() && settings(2)["features"].is_null());
+    let note = "`features` is no setting of kernel-ridge, majority";
+    assert!(found["notes"].as_array().unwrap().contains(&note.into()), "{}", found["notes"]);
+    let told = place.run(&format!("{line} --set featurs=48")).with_code(2).stderr;
+    assert!(told.contains("featurs"), "{told}");
+}
+
+#[test]
+fn threads_beyond_the_cores_are_not_begun() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let cores = std::thread::available_parallelism().unwrap();
+    let line = "fit --method askl --data toys.csv --set features=8 --set epochs=1";
+    let told = place.run(&format!("{line} --threads 65535 --out m --json")).with_code(0);
+    assert!(told.stderr.contains("--threads 65535: this machine has"), "{told:?}");
+    assert_eq!(told.json()["threads"], cores.get());
+    let told = place.run("predict m --data toys.csv --threads 65535").with_code(0).stderr;
+    assert!(told.contains("so many are used"), "{told}");
+}
