@@ -89,6 +89,7 @@ fn every_chapter_does_what_it_says() {
 fn the_readme_does_what_it_says_of_your_own_data() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let (_, part) = text.split_once("\n## On your own data\n").expect("the README has that part");
+    assert!(part.contains("`./setup && just build`"), "what it calls has to be built first");
     let part = part.split("\n## ").next().unwrap_or_default();
     let part = part.replace("target/release/mercer ", "mercer ");
     assert!(carry_out("README.md", &part) >= 6);
