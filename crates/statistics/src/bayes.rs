@@ -80,6 +80,11 @@ mod tests {
         assert_eq!((below.left, below.rope, below.right), (1.0, 0.0, 0.0));
         let above = bayesian_correlated_t(&[5.0; 4], 0.2, 1.0).unwrap();
         assert_eq!((above.left, above.rope, above.right), (0.0, 0.0, 1.0));
+        // The ends belong to the region.
+        for end in [-1.0, 1.0] {
+            let on_end = bayesian_correlated_t(&[end; 4], 0.2, 1.0).unwrap();
+            assert_eq!((on_end.left, on_end.rope, on_end.right), (0.0, 1.0, 0.0));
+        }
         assert!(bayesian_correlated_t(&[1.0, 2.0], 1.0, 1.0).is_err());
         assert!(bayesian_correlated_t(&[1.0, 2.0], 0.2, -1.0).is_err());
     }

@@ -220,6 +220,12 @@ mod tests {
     }
 
     #[test]
+    fn classes_far_apart_are_told_by_both_methods() {
+        let far = EqualMethods { signal: 40.0, splits: 3, ..EqualMethods::default() };
+        assert_eq!(far.differences(1), [0.0; 3]);
+    }
+
+    #[test]
     fn a_study_at_the_level_itself_is_no_rejection() {
         let differences = vec![0.3, -0.1, 0.2, 0.4];
         let rejected =
@@ -230,5 +236,8 @@ mod tests {
         let corrected = corrected_t(&differences, 0.25).unwrap().p_two_sided;
         assert_eq!(rejected(corrected).corrected, 0.0);
         assert_eq!(rejected(corrected * (1.0 + 1e-9)).corrected, 1.0);
+        for level in [0.0, 1.0] {
+            assert!(null_rejection_rates(1, level, 0.25, |_| differences.clone()).is_err());
+        }
     }
 }

@@ -34,3 +34,16 @@ impl SplitMix {
         radius * (2.0 * std::f64::consts::PI * angle).cos()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_number_has_a_logarithm() {
+        // The state whose next number is 0: the mixing maps 0 to 0.
+        let mut rng = SplitMix::seeded(0u64.wrapping_sub(0x9e37_79b9_7f4a_7c15));
+        assert_eq!(rng.clone().next(), 0);
+        assert_eq!(rng.unit(), 2f64.powi(-53));
+    }
+}

@@ -193,13 +193,12 @@ impl EmbeddingLearner {
         let mut empty = false;
         let kernel = params.start(d, || {
             let mut medians = median_lengths(params.median, sample.inputs(), fitting);
-            match medians[..] {
-                [median] => facts.insert("median-distance".to_owned(), median),
-                _ => {
-                    let zero = medians.iter().filter(|&&median| median == 0.0).count();
-                    facts.insert("columns-of-median-0".to_owned(), zero as f64)
-                }
-            };
+            if let [median] = medians[..] {
+                facts.insert("median-distance".to_owned(), median);
+            } else {
+                let zero = medians.iter().filter(|&&median| median == 0.0).count();
+                facts.insert("columns-of-median-0".to_owned(), zero as f64);
+            }
             empty = medians.contains(&0.0);
             medians.iter_mut().filter(|median| **median == 0.0).for_each(|median| *median = 1.0);
             medians

@@ -58,7 +58,7 @@ fn middle(squared: &mut [f64]) -> Option<f64> {
     if squared.is_empty() {
         return None;
     }
-    let (half, even) = (squared.len() / 2, squared.len() % 2 == 0);
+    let (half, even) = (squared.len() / 2, squared.len().is_multiple_of(2));
     let (below, &mut upper, _) = squared.select_nth_unstable_by(half, f64::total_cmp);
     // NumPy's median: of an even number, the mean of the two in the middle.
     let lower = if even { below.iter().copied().fold(f64::NEG_INFINITY, f64::max) } else { upper };
