@@ -3,9 +3,10 @@ mod update;
 
 use crate::kernel_machine::{BLOCK, Base, BaseSections, facts, labels, powers};
 use crate::subsample::at_most;
-use mercer_learning::{Allowed, Parameters, 
-    Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks, declared};
+use mercer_learning::{
+    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 use rand::Rng;
 use rand_distr::StandardNormal;

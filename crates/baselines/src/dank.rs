@@ -3,9 +3,10 @@ mod ascent;
 use crate::kernel_machine::{Base, BaseSections, TOLERANCE, facts, failed, labels};
 use crate::subsample::at_most;
 use crate::svm_cv::{SvmCv, SvmCvParams};
-use mercer_learning::{Allowed, Parameters, 
-    Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks, declared};
+use mercer_learning::{
+    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+};
 use mercer_solvers::{Dual, Precomputed, Smo};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,9 @@
 use crate::bmkl::{BmklParams, Fit, fit_rows, scores};
 use crate::kernel_machine::{facts, labels};
-use mercer_learning::{Allowed, Parameters, 
-    Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks, declared};
+use mercer_learning::{
+    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+};
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};

@@ -6,9 +6,10 @@ use crate::subsample::at_most;
 use kernel::ScaledGaussian;
 use laplace::{Mode, expected_share};
 use mercer_kernels::Kernel;
-use mercer_learning::{Allowed, Parameters, 
-    Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks, declared};
+use mercer_learning::{
+    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+};
 use mercer_linalg::product;
 use mercer_solvers::{Lbfgs, Minimum, SolverError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};

@@ -1,14 +1,16 @@
 mod machine;
 mod predictor;
 
+use crate::kernel_machine::TOLERANCE;
 use crate::kernel_ridge::default_std;
 use crate::subsample::{at_most, drawn};
 use machine::{Dual, Machine};
-use crate::kernel_machine::TOLERANCE;
 use mercer_kernels::Kernel;
-use mercer_learning::{Allowed, Parameters, 
-    Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks, declared};
+use mercer_learning::{
+    Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method,
+    Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks,
+    declared,
+};
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

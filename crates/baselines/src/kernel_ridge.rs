@@ -1,9 +1,11 @@
 use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
-use mercer_learning::{Allowed, Parameters, 
-    Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task, Tasks, declared};
+use mercer_learning::{
+    Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method,
+    Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task,
+    Tasks, declared,
+};
 use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use rand::seq::index;

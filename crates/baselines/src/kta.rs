@@ -1,10 +1,12 @@
 use crate::kernel_machine::{
-    Base, CAP, Combination, MachinePredictor, TOLERANCE, convergence, labels, powers,
-    second_stage, stage_facts,
+    Base, CAP, Combination, MachinePredictor, TOLERANCE, convergence, labels, powers, second_stage,
+    stage_facts,
 };
 use crate::subsample::at_most;
-use mercer_learning::{Allowed, Parameters, 
-    Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Sample, Settings, Space, Tasks, declared};
+use mercer_learning::{
+    Allowed, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters, Sample,
+    Settings, Space, Tasks, declared,
+};
 use mercer_solvers::nonnegative_least_squares;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 

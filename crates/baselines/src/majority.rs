@@ -1,5 +1,7 @@
 use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
-use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Task, Tasks, declared};
+use mercer_learning::{
+    Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Task, Tasks, declared,
+};
 use ndarray::Array1;
 
 /// The class of most training rows; of several, the one with the smallest index.

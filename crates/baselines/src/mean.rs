@@ -1,5 +1,7 @@
 use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
-use mercer_learning::{Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Tasks, declared};
+use mercer_learning::{
+    Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Tasks, declared,
+};
 use ndarray::array;
 
 /// The mean of the training targets: the constant of least squared error.

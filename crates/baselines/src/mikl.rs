@@ -1,14 +1,13 @@
 mod descent;
 mod fista;
 
-use crate::kernel_machine::{
-    BLOCK, Base, BaseSections, CAP, TOLERANCE, facts, folds_of, labels,
-};
+use crate::kernel_machine::{BLOCK, Base, BaseSections, CAP, TOLERANCE, facts, folds_of, labels};
 use crate::subsample::at_most;
 use descent::Descent;
-use mercer_learning::{Allowed, Parameters, 
-    Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictor, Sample,
-    Settings, Space, State, Task, Tasks, declared};
+use mercer_learning::{
+    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2, s};
 
 pub use fista::{FistaRun, MixedNorm, fista};

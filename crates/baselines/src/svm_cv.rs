@@ -1,12 +1,13 @@
 use crate::gaussian_svm::{GaussianSvm, GaussianSvmParams};
 use crate::kernel_machine::{
-    Base, CAP, Combination, FOLDS, MachinePredictor, Stop, TOLERANCE, convergence, facts,
-    folds_of, labels, powers,
+    Base, CAP, Combination, FOLDS, MachinePredictor, Stop, TOLERANCE, convergence, facts, folds_of,
+    labels, powers,
 };
 use crate::subsample::at_most;
-use mercer_learning::{Allowed, Parameters, 
-    Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Predictions,
-    Sample, Settings, Space, Tasks, declared};
+use mercer_learning::{
+    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictions, Sample, Settings, Space, Tasks, declared,
+};
 use mercer_solvers::{CostChoice, OneVersusOne, Smo, choose_cost};
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
