@@ -68,7 +68,8 @@ impl ArrayCalculator {
                 return Err(TheoryError::Missing { calculator, input: name, meaning });
             }
         }
-        let bound = (self.evaluate)(given)?;
+        let bound = (self.evaluate)(given)
+            .map_err(|error| error.called(self.inputs.iter().map(|input| input.name)))?;
         let quantities = bound.terms.iter().copied().chain([("the value", bound.value)]);
         match quantities.into_iter().find(|(_, quantity)| !quantity.is_finite()) {
             Some((quantity, _)) => Err(TheoryError::Overflow { calculator, quantity }),

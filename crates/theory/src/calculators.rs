@@ -64,7 +64,8 @@ impl Calculator {
             let missing = TheoryError::Missing { calculator, input: name, meaning };
             complete.insert(name, value.ok_or(missing)?);
         }
-        let bound = (self.evaluate)(&complete)?;
+        let bound = (self.evaluate)(&complete)
+            .map_err(|error| error.called(self.inputs.iter().map(|input| input.name)))?;
         let quantities = bound.terms.iter().copied().chain([("the value", bound.value)]);
         match quantities.into_iter().find(|(_, quantity)| !quantity.is_finite()) {
             Some((quantity, _)) => Err(TheoryError::Overflow { calculator, quantity }),

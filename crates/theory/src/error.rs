@@ -92,6 +92,21 @@ pub enum TheoryError {
     Linalg(#[from] LinalgError),
 }
 
+impl TheoryError {
+    /// The error with its argument called as the inputs of a calculator are: `trace-norm`, not
+    /// `trace_norm`.
+    pub(crate) fn called(mut self, inputs: impl IntoIterator<Item = &'static str>) -> Self {
+        if let Self::Range { argument, .. }
+        | Self::Empty { argument }
+        | Self::Shape { argument, .. } = &mut self
+            && let Some(name) = inputs.into_iter().find(|name| name.replace('-', "_") == *argument)
+        {
+            *argument = name;
+        }
+        self
+    }
+}
+
 /// Refuses a number for which `allowed` is false; NaN and infinities never are.
 pub(crate) fn check(
     argument: &'static str,

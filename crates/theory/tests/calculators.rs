@@ -8,6 +8,15 @@ fn examples(calculator: &Calculator) -> BTreeMap<&'static str, f64> {
     calculator.inputs.iter().map(|input| (input.name, input.example)).collect()
 }
 
+/// What is out of range is called as it is given.
+#[test]
+fn an_error_names_the_input_as_it_is_written() {
+    let rate = find_calculator("askl-rate").unwrap();
+    let given = [("trace-norm", -1.0), ("outputs", 2.0), ("rows", 4.0)].into();
+    let told = rate.bound(&given).unwrap_err().to_string();
+    assert!(told.starts_with("`trace-norm` is -1"), "{told}");
+}
+
 #[test]
 fn every_calculator_can_be_found_explained_and_evaluated() {
     let names: BTreeSet<&str> = CALCULATORS.iter().map(|calculator| calculator.name).collect();

@@ -65,6 +65,11 @@ impl<'a> Field<'a> {
         if maybe && MISSING.contains(&text) { Self::Missing } else { Self::Text(text) }
     }
 
+    /// Whether a text is one of the usual spellings of a missing value.
+    pub(crate) fn is_spelled_missing(text: &str) -> bool {
+        !text.is_empty() && MISSING.contains(&text)
+    }
+
     /// Its number, if it is one and finite.
     pub fn number(self) -> Option<f64> {
         match self {
@@ -145,8 +150,8 @@ pub struct RowFile {
 impl RowFile {
     /// A file, or standard input for `-`; its format by its suffix unless it is given.
     ///
-    /// Standard input is delimited text unless its format is given, and is copied to a temporary
-    /// file, since rows are read more than once. Delimited text whose first line has no comma but
+    /// Standard input, and any other pipe, is delimited text unless its format is given or its suffix
+    /// tells it, and is copied to a temporary file, since rows are read more than once. Delimited text whose first line has no comma but
     /// semicolons, or tabs, is separated by those.
     ///
     /// # Errors
@@ -159,6 +164,11 @@ impl RowFile {
         let metadata = std::fs::metadata(path).map_err(DataError::io(path))?;
         if metadata.is_dir() {
             return Err(DataError::format(&name, "is a folder, not a file"));
+        }
+        // A pipe can be read once; what stands in these folders may be one under another name.
+        if !metadata.is_file() || path.starts_with("/dev") || path.starts_with("/proc") {
+            let file = File::open(path).map_err(DataError::io(path))?;
+            return Self::spooled(file, &name, given.or_else(|| by_suffix(path)));
         }
         let Some(format) = given.or_else(|| by_suffix(path)) else {
             let known = ".csv, .tsv, .txt, .svm, .svmlight, .libsvm, each also packed as .gz, .xz or \
@@ -459,11 +469,44 @@ mod tests {
                 comma,
                 "f:1: holds a byte 0: this is UTF-16; save it as UTF-8",
             ),
+            (b"a,b\r1,x\r2,y\r", comma, "f:1: ends its lines in CR alone"),
+            (b"a\r\"1\r2\"\r", comma, "f:1: ends its lines in CR alone"),
             (b"1 2:1\n1 3:1 2:1\n", RowFormat::Svmlight, "f:2:"),
             (b"PAR1", RowFormat::Parquet, "f: is not Parquet"),
         ] {
             let error = all(text, format).unwrap_err().to_string();
             assert!(error.starts_with(told), "{error}\nexpected {told}");
+        }
+    }
+
+    /// A pipe gives its bytes once, and rows are read more than once.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, format) in [("pipe", None), ("pipe.tsv", None), ("p", Some(RowFormat::Svmlight))]
+        {
+            let path = folder.path().join(name);
+            let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+            assert!(made.success());
+            let text = if format.is_some() { "1 1:2\n-1 1:3\n" } else { "a\tb\n1\t2\n" };
+            let writer = std::thread::spawn({
+                let path = path.clone();
+                move || std::fs::write(path, text).unwrap()
+            });
+            let file = RowFile::open(&path, format).unwrap();
+            writer.join().unwrap();
+            assert!(file.is_spooled(), "{name}");
+            assert_eq!(file.format(), format.unwrap_or(RowFormat::Text(b'\t')), "{name}");
+            assert_eq!(file.name(), path.display().to_string());
+            for pass in 0..2 {
+                let mut rows = file.rows().unwrap();
+                let mut count = 0;
+                while rows.next().unwrap().is_some() {
+                    count += 1;
+                }
+                assert_eq!(count, 2, "{name}, pass {pass}");
+            }
         }
     }
 

@@ -153,6 +153,16 @@ impl<'a> TextRows<'a> {
                 }
             }
             if !quoting.is_open() {
+                let old = |raw: &[u8]| {
+                    let last = raw.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'));
+                    raw.last() != Some(&b'\n')
+                        && last.is_some_and(|last| raw[..last].contains(&b'\r'))
+                };
+                if self.line == 1 && old(raw) {
+                    let problem =
+                        "ends its lines in CR alone, as long ago; convert it (tr '\\r' '\\n')";
+                    return Err(DataError::line(self.name, first, problem));
+                }
                 while raw.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
                     raw.pop();
                 }

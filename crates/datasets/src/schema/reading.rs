@@ -130,7 +130,7 @@ impl<'a> Reading<'a> {
                     to += column.width();
                 }
                 target.filter(|_| with_target).map(|at| {
-                    let field = fields.field(at);
+                    let field = fields.raw(at);
                     (field.text(), field.number())
                 })
             }

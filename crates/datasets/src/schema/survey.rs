@@ -222,7 +222,8 @@ fn look(
     while let Some((line, row)) = rows.next()? {
         let Row::Fields(fields) = row else { continue };
         count += 1;
-        let field = fields.field(target);
+        // By itself an empty field is missing; a class may be called `None`.
+        let field = fields.raw(target);
         if field == Field::Missing {
             let problem = format!(
                 "the target (column `{name}`) is missing; remove the row, or name another column \
@@ -236,6 +237,13 @@ fn look(
                 "the target `{text}` (column `{name}`) is a number with a comma; write {}, or ask for \
                  classes (--task classification)",
                 text.replace(',', ".")
+            );
+            return Err(DataError::line(file.name(), line, problem));
+        }
+        if options.kind != Some(Kind::Classification) && column::with_sign(&text) {
+            let problem = format!(
+                "the target `{text}` (column `{name}`) is a number with a sign; write the number alone, \
+                 or ask for classes (--task classification)"
             );
             return Err(DataError::line(file.name(), line, problem));
         }

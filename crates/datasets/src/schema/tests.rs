@@ -224,6 +224,64 @@ fn a_column_of_numbers_is_one_whatever_it_begins_with() {
     assert_eq!(levels, &["-", "042", "42", "L", "M", "S", "XL"]);
 }
 
+/// A class may be called what stands for a missing value elsewhere; among numbers it is a hole.
+#[test]
+fn only_nothing_is_missing_in_a_target_of_words() {
+    let plain = SchemaOptions::default();
+    for word in ["None", "NA", "null", "?"] {
+        let text = format!("x,y\n1,Insomnia\n2,{word}\n,{word}\n4,Insomnia\n");
+        let (schema, _) = surveyed(&text, &plain).unwrap();
+        assert!(schema.target.labels.contains(&word.to_owned()), "{schema:?}");
+        let (inputs, truths, _) = rows(&schema, &text).unwrap();
+        let Truths::Classes(classes) = truths else { panic!("classes") };
+        assert_eq!((classes[0], classes[1]), (classes[3], classes[2]));
+        assert_ne!(classes[0], classes[1]);
+        assert!(inputs[[2, 0]].is_nan());
+        for numbers in ["x,y\n1,0\n2,1\n3,0\n4,1\n", "x,y\n1,0.5\n2,1.5\n3,2.5\n"] {
+            let text = format!("{numbers}5,{word}\n");
+            let error = surveyed(&text, &plain).unwrap_err().to_string();
+            let told = format!("the target (column `y`) is missing (`{word}`)");
+            assert!(error.contains(&told), "{error}\nexpected {told}");
+        }
+        // In an input it is missing as before.
+        let text = format!("x,y\n1,a\n{word},b\n3,a\n4,b\n");
+        let (schema, _) = surveyed(&text, &plain).unwrap();
+        assert!(rows(&schema, &text).unwrap().0[[1, 0]].is_nan());
+    }
+    let text = "x,y\n1,a\n2,\n3,b\n";
+    let error = surveyed(text, &plain).unwrap_err().to_string();
+    assert!(error.contains("f.csv:3: the target (column `y`) is missing"), "{error}");
+}
+
+/// Percents and prices are numbers with a sign, not words; as categories they would be a silent mistake.
+#[test]
+fn numbers_with_a_sign_are_no_categories() {
+    let plain = SchemaOptions::default();
+    let all =
+        ["45%", "-3.5 %", "$12", "$1,200.50", "1200 €", "£3", "+7%", "1,234,567.25", "-$5", "$-5"];
+    for entry in all {
+        let text: Vec<String> =
+            (0..30).map(|row| format!("{row};\"{entry}\";{}\n", row % 2)).collect();
+        let text = format!("a;p;y\n{}", text.concat());
+        let error = surveyed(&text, &plain).unwrap_err().to_string();
+        let told = format!("f.csv:2: column `p` holds `{entry}`, a number with a sign");
+        assert!(error.starts_with(&told), "{error}\nexpected {told}");
+        let categorical = vec!["p".to_owned()];
+        let told = SchemaOptions { categorical, ..SchemaOptions::default() };
+        assert!(surveyed(&text, &told).is_ok(), "{entry}");
+        let target = SchemaOptions { target: Some("p".to_owned()), ..SchemaOptions::default() };
+        let error = surveyed(&text, &target).unwrap_err().to_string();
+        assert!(error.contains("is a number with a sign; write the number alone"), "{error}");
+    }
+    for word in ["%", "$", "5% off", "a,b", "1,2,3", "12 kg", "C$", "1,23.5"] {
+        let text: Vec<String> = (0..30)
+            .map(|row| format!("{row};\"{word}{}\";{}\n", ["", "x"][row % 2], row % 2))
+            .collect();
+        let (schema, _) = surveyed(&format!("a;p;y\n{}", text.concat()), &plain).unwrap();
+        assert!(schema.has_categories(), "{word}");
+    }
+}
+
 #[test]
 fn labels_are_kept_by_their_spelling() {
     let plain = SchemaOptions { kind: Some(Kind::Classification), ..SchemaOptions::default() };

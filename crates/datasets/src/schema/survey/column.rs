@@ -155,6 +155,12 @@ fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
             shown.replace(',', ".")
         );
     }
+    if with_sign(text) {
+        return format!(
+            "column `{name}` holds `{shown}`, a number with a sign; write the number alone, or name the \
+             column a category (--categorical {typed})"
+        );
+    }
     format!(
         "`{shown}` in column `{name}` is not a finite number, where {meant} of {} entries are meant as \
          numbers; mend it, leave it empty if it is missing, or name the column a category \
@@ -164,7 +170,7 @@ fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
 }
 
 /// Whether a text was meant as a number: infinite, beyond the largest, with a comma among its
-/// digits, or what a spreadsheet writes where a formula failed.
+/// digits, with a sign of currency or of percent, or what a spreadsheet writes where a formula failed.
 pub(super) fn almost_number(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let infinite =
@@ -174,7 +180,41 @@ pub(super) fn almost_number(text: &str) -> bool {
         ["#DIV/0!", "#NUM!", "#VALUE!", "#REF!", "#NAME?", "#NULL!"].contains(&text)
             || unsigned.starts_with("1.#")
     };
-    infinite || huge() || failed() || decimal_comma(text)
+    infinite || huge() || failed() || decimal_comma(text) || with_sign(text)
+}
+
+/// Whether a text is a number with a sign of percent or currency before or behind it, or with its
+/// thousands apart before a decimal point.
+pub(super) fn with_sign(text: &str) -> bool {
+    const SIGNS: [char; 8] = ['%', '‰', '$', '€', '£', '¥', '₹', '\u{a0}'];
+    if !text.contains(SIGNS) && !text.contains(',') {
+        return false;
+    }
+    let plus = |text: &str| {
+        let text = text.trim();
+        text.strip_prefix(['-', '+']).unwrap_or(text).trim().to_owned()
+    };
+    let bare = plus(&plus(text).replace(SIGNS, " "));
+    let number = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            && crate::number::number(text.as_bytes()).is_some_and(|(_, end)| end == text.len())
+    };
+    let mut groups = bare.split(',');
+    let first = groups.next().unwrap_or_default();
+    let rest: Vec<&str> = groups.collect();
+    let whole = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let grouped = !rest.is_empty()
+        && matches!(first.len(), 1..=3)
+        && whole(first)
+        && rest.iter().all(|group| group.len() >= 3 && whole(&group[..3]))
+        && rest.iter().rev().skip(1).all(|group| group.len() == 3)
+        && rest.last().is_some_and(|last| last.len() == 3 || last.as_bytes()[3] == b'.');
+    let plain = bare.replace(',', "");
+    if grouped {
+        number(&plain) && !decimal_comma(text)
+    } else {
+        text.contains(SIGNS) && number(&bare)
+    }
 }
 
 /// Whether a text is digits with one comma among them: a number in another country's way, or with its

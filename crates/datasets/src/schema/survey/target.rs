@@ -1,5 +1,5 @@
 use super::LEVELS;
-use crate::rows::RowFile;
+use crate::rows::{Field, RowFile};
 use crate::schema::{TargetColumnKept, cased_twice, spelled_twice};
 use crate::table::sort_labels;
 use crate::{DataError, Kind};
@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 
 /// Different numbers that can still be classes, see [`super::SchemaOptions::kind`].
 const CLASSES: usize = 50;
+
+/// Whole numbers from which on it is said that they are taken for classes: more than the digits.
+const TOLD: usize = 11;
 
 /// Labels that are kept: real targets have as many as rows.
 const KEPT: usize = 100_000;
@@ -20,6 +23,9 @@ pub(super) struct Targets {
     texts: usize,
     /// The first text that is no number, and its line.
     first_text: Option<(usize, String)>,
+    /// The first that may stand for a missing value, its line, and how many do.
+    spelled: Option<(usize, String)>,
+    spelled_missing: usize,
     first: Option<f64>,
     varies: bool,
 }
@@ -32,6 +38,8 @@ impl Targets {
             numbers: 0,
             texts: 0,
             first_text: None,
+            spelled: None,
+            spelled_missing: 0,
             first: None,
             varies: false,
         }
@@ -52,6 +60,10 @@ impl Targets {
             }
         } else {
             self.texts += 1;
+            if Field::is_spelled_missing(text) {
+                self.spelled_missing += 1;
+                self.spelled.get_or_insert_with(|| (line, text.to_owned()));
+            }
             self.first_text.get_or_insert_with(|| (line, text.to_owned()));
         }
         if self.labels.len() <= KEPT && !self.labels.contains(text) {
@@ -70,6 +82,24 @@ impl Targets {
         let wrong = |problem: String| Err(DataError::format(file.name(), problem));
         let all_numbers = self.texts == 0;
         let few = self.whole.as_ref().is_some_and(|whole| 2 * whole.len() <= rows);
+        if let Some((line, text)) = &self.spelled {
+            // Among numbers it is a hole; among words it is one of them.
+            if kind != Some(Kind::Classification)
+                && self.numbers > 0
+                && self.spelled_missing == self.texts
+            {
+                let problem = format!(
+                    "the target (column `{name}`) is missing (`{text}`); remove the row, name another \
+                     column (--target), or ask for classes (--task classification) if it is one"
+                );
+                return Err(DataError::line(file.name(), *line, problem));
+            }
+            tracing::warn!(
+                "target `{name}`: `{text}` is taken for a class in {} rows; remove them if it stands for \
+                 a missing value",
+                self.spelled_missing
+            );
+        }
         if let Some((line, text)) = &self.first_text
             && kind != Some(Kind::Classification)
             && (self.numbers > self.texts && !few || kind.is_some() && self.numbers > 0)
@@ -83,6 +113,16 @@ impl Targets {
             return Err(DataError::line(file.name(), *line, problem));
         }
         let likely = if all_numbers && !few { Kind::Regression } else { Kind::Classification };
+        if let Some(whole) = self.whole.as_ref().filter(|whole| whole.len() >= TOLD)
+            && kind.is_none()
+            && all_numbers
+            && few
+        {
+            tracing::warn!(
+                "target `{name}`: {} whole numbers taken for classes; --task regression otherwise",
+                whole.len()
+            );
+        }
         let kind = kind.unwrap_or(likely);
         let mut labels = Vec::new();
         if kind == Kind::Classification {
