@@ -18,6 +18,20 @@ fn an_error_names_the_input_as_it_is_written() {
 }
 
 #[test]
+fn the_cases_of_corollary_1_are_counted_from_one() {
+    let regime = find_calculator("rftk-sgd-regime").unwrap();
+    let batch = |case: f64| {
+        let mut given = examples(regime);
+        given.insert("case", case);
+        regime.bound(&given).map(|bound| (bound.term("b").unwrap(), given["rows"]))
+    };
+    let ((one, rows), (all, _)) = (batch(1.0).unwrap(), batch(3.0).unwrap());
+    assert_eq!((one, all), (1.0, rows));
+    let told = batch(4.0).unwrap_err().to_string();
+    assert!(told.starts_with("`case` is 4"), "{told}");
+}
+
+#[test]
 fn every_calculator_can_be_found_explained_and_evaluated() {
     let names: BTreeSet<&str> = CALCULATORS.iter().map(|calculator| calculator.name).collect();
     assert_eq!(names.len(), CALCULATORS.len());

@@ -74,6 +74,21 @@ fn the_claimed_rate_of_one_over_m_does_not_follow() {
     }
 }
 
+#[test]
+fn the_limits_of_alpha_are_printed_beside_the_indices() {
+    // r = 0.8, s = 0.5, p = q = 2 (θ = 2/3): (1 + s)/(s (2 + s − θ)) and (1 + s)/(s (2 + s)).
+    let problem = PairRegularity { alpha: 0.6, source: 0.8, capacity: 0.5 };
+    let svr = pair_svr_index(problem, 2.0, 2.0, false).unwrap();
+    assert_relative_eq!(svr.term("θ").unwrap(), 2.0 / 3.0, max_relative = 1e-15);
+    assert_relative_eq!(svr.term("limit of α").unwrap(), 18.0 / 11.0, max_relative = 1e-15);
+    let krr = pair_ridge_index(problem, false).unwrap();
+    assert_relative_eq!(krr.term("limit of α").unwrap(), 1.2, max_relative = 1e-15);
+    assert_relative_eq!(krr.term("capacity").unwrap(), 0.2, max_relative = 1e-15);
+    // Beyond the limit, 2/3 at s = 1, nothing is said.
+    let beyond = PairRegularity { alpha: 0.7, source: 0.8, capacity: 1.0 };
+    assert_eq!(pair_ridge_index(beyond, false).unwrap().vacuous, Some(true));
+}
+
 proptest! {
     #[test]
     fn the_consistent_indices_are_not_smaller_than_the_printed_ones(
