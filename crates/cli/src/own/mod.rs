@@ -83,6 +83,23 @@ pub(super) fn limits() -> anyhow::Result<TrialLimits> {
     Ok(TrialLimits::start(None, free_memory(), stop))
 }
 
+/// The value with `1e2` written as 100: where a whole number is due, no other form is read, and a real
+/// number is the same.
+fn whole(value: Value) -> Value {
+    match value {
+        Value::Array(values) => values.into_iter().map(whole).collect(),
+        Value::Number(number) if number.is_f64() => {
+            let exact =
+                number.as_f64().filter(|real| real.fract() == 0.0 && real.abs() < 2f64.powi(53));
+            // Without -0, which is no whole number.
+            exact
+                .filter(|real| real.is_sign_positive() || *real < 0.0)
+                .map_or(Value::Number(number), |real| Value::from(real as i64))
+        }
+        value => value,
+    }
+}
+
 pub(super) fn choices<'a>(
     args: &FitChoices,
     limits: &'a TrialLimits,
@@ -95,7 +112,7 @@ pub(super) fn choices<'a>(
             must: "NAME=VALUE, such as features=500".to_owned(),
         })?;
         // What is no JSON is a word.
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        let value = serde_json::from_str(value).map_or_else(|_| Value::from(value), whole);
         // Of one of several methods that are compared.
         let owned =
             name.split_once('.').map(|(method, own)| format!("{}.{own}", full_name(method)));
@@ -192,5 +209,30 @@ pub(super) fn quoted(text: &str) -> String {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
         text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+    use serde_json::{Value, json};
+
+    /// A setting that is a whole number reads no `1e2`; one that is real reads 100 as well.
+    #[test]
+    fn whole_numbers_may_be_written_as_real_ones() {
+        for (given, read) in [
+            ("1e2", json!(100)),
+            ("100.0", json!(100)),
+            ("-3.0", json!(-3)),
+            ("[1e2,0.5]", json!([100, 0.5])),
+            ("0.5", json!(0.5)),
+            ("1e300", json!(1e300)),
+            ("7", json!(7)),
+            ("true", json!(true)),
+        ] {
+            assert_eq!(whole(serde_json::from_str::<Value>(given).unwrap()), read, "{given}");
+        }
+        let zero = whole(json!(-0.0));
+        assert!(zero.as_f64().unwrap().is_sign_negative());
     }
 }

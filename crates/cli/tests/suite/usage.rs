@@ -161,6 +161,7 @@ fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
         ("results merge", "<FROM>"),
         ("bound askl-rat", "askl-rate"),
         ("bound askl-rate trace-norm=x", "trace-norm=NUMBER"),
+        ("bound askl-rate trace-norm=-1 outputs=2 rows=4", "`trace-norm` is -1"),
         ("bound askl-rate trace-norm=1 outputs=2 rows=0", "rows"),
     ] {
         let ended = place.run(line).with_code(2);
