@@ -157,8 +157,8 @@ fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
     }
     if with_sign(text) {
         return format!(
-            "column `{name}` holds `{shown}`, a number with a sign; write the number alone, or name the \
-             column a category (--categorical {typed})"
+            "column `{name}` holds `{shown}`, a number with a sign or with its thousands apart; write \
+             digits and a point alone, or name the column a category (--categorical {typed})"
         );
     }
     format!(
