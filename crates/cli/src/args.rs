@@ -68,7 +68,7 @@ pub(crate) struct BoundArgs {
     /// Which bound; lists them all without one, and its inputs without inputs.
     pub name: Option<String>,
     /// Inputs, such as rows=4000 or --rows 4000; they override those of --model and --from. Lists and
-    /// tables as JSON (gram=[[1,0],[0,1]]) or from a CSV or JSON file of numbers (gram=@FILE).
+    /// tables as JSON (`gram=[[1,0],[0,1]]`) or from a CSV or JSON file of numbers (gram=@FILE).
     #[arg(value_name = "NAME=VALUE")]
     pub inputs: Vec<String>,
     /// Take what a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps,
