@@ -1,0 +1,124 @@
+//! A page in a Chromium that is spoken to over a pipe: real keys, the reader's colours, paper.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use tempfile::TempDir;
+
+/// One page of a browser of its own. Messages are JSON that ends with a zero byte, on descriptors 3 and
+/// 4 of the browser.
+pub struct Page {
+    browser: Child,
+    asks: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    asked: u64,
+    session: Option<String>,
+    _folder: TempDir,
+}
+
+impl Page {
+    /// Opens a page and waits until it is there.
+    pub fn open(html: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("index.html");
+        std::fs::write(&file, html).unwrap();
+        let mut browser = Command::new("sh")
+            .args(["-c", "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh"])
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"])
+            .args(["--no-first-run", "--disable-background-networking", "--disable-sync"])
+            .args(["--disable-component-update", "--window-size=900,900"])
+            .args(["--remote-debugging-pipe"])
+            .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("chromium starts");
+        let asks = browser.stdin.take().expect("it was piped");
+        let answers = BufReader::new(browser.stdout.take().expect("it was piped"));
+        let mut page = Self { browser, asks, answers, asked: 0, session: None, _folder: folder };
+        let address = format!("file://{}", file.display());
+        let target = page.ask("Target.createTarget", &json!({ "url": address }));
+        let attached = json!({ "targetId": target["targetId"], "flatten": true });
+        let session = page.ask("Target.attachToTarget", &attached);
+        page.session = session["sessionId"].as_str().map(str::to_owned);
+        while page.value("location.protocol + document.readyState") != "file:complete" {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        page
+    }
+
+    /// The answer to a command of the protocol.
+    pub fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        let mut message = json!({ "id": self.asked, "method": method, "params": params });
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        self.asks.write_all(format!("{message}\0").as_bytes()).expect("the browser listens");
+        loop {
+            let mut bytes = Vec::new();
+            self.answers.read_until(0, &mut bytes).expect("the browser answers");
+            assert_eq!(bytes.pop(), Some(0), "the browser ended during {method}");
+            let mut answer: Value = serde_json::from_slice(&bytes).unwrap();
+            // All else are events.
+            if answer["id"] == self.asked {
+                assert!(answer["error"].is_null(), "{method}: {answer}");
+                return answer["result"].take();
+            }
+        }
+    }
+
+    /// The value of an expression on the page.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let asked = json!({ "expression": expression, "returnByValue": true });
+        let mut found = self.ask("Runtime.evaluate", &asked);
+        assert!(found["exceptionDetails"].is_null(), "{expression}: {found}");
+        found["result"]["value"].take()
+    }
+
+    /// Presses a key and lets it go.
+    pub fn press(&mut self, key: &str, code: u32, text: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            let event = json!({
+                "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code,
+                "text": if kind == "keyDown" { text } else { "" },
+            });
+            self.ask("Input.dispatchKeyEvent", &event);
+        }
+    }
+
+    /// As a reader's system asks for it: `screen` or `print`, `light` or `dark`.
+    pub fn media(&mut self, media: &str, scheme: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.ask("Emulation.setEmulatedMedia", &json!({ "media": media, "features": features }));
+    }
+
+    /// What a printer would be sent: a PDF, and how many sheets it has.
+    pub fn print(&mut self) -> (Vec<u8>, usize) {
+        let printed = self.ask("Page.printToPDF", &json!({ "printBackground": true }));
+        let pdf = from_base64(printed["data"].as_str().expect("data"));
+        let kinds = pdf.windows(11).filter(|part| part.starts_with(b"/Type /Page"));
+        let sheets = kinds.count() - pdf.windows(12).filter(|p| *p == b"/Type /Pages").count();
+        (pdf, sheets)
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        let _ = self.browser.kill();
+        let _ = self.browser.wait();
+    }
+}
+
+fn from_base64(text: &str) -> Vec<u8> {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let value = |letter: u8| LETTERS.iter().position(|&known| known == letter).unwrap_or(0) as u32;
+    let letters = text.trim_end_matches('=').as_bytes();
+    letters
+        .chunks(4)
+        .flat_map(|four| {
+            let bits = (0..4).fold(0, |bits, at| bits << 6 | four.get(at).map_or(0, |&l| value(l)));
+            bits.to_be_bytes()[1..four.len()].to_vec()
+        })
+        .collect()
+}
