@@ -3,6 +3,7 @@
 mod browser;
 mod figures;
 mod frames;
+mod protocol;
 mod report;
 #[path = "../../examples/gallery/sample.rs"]
 mod sample;

@@ -122,3 +122,53 @@ fn from_base64(text: &str) -> Vec<u8> {
         })
         .collect()
 }
+
+/// The tabulator goes from one thing to the next in the order of the page and marks each; Enter sorts.
+pub fn hold_to_keys(page: &mut Page) {
+    page.value(
+        "reached = [...document.querySelectorAll('a[href], button, input, summary, .scroll')]\
+         .filter((element) => element.checkVisibility()), reached.length",
+    );
+    let there = page.value("reached.length").as_u64().unwrap().min(60);
+    let mut sorted = false;
+    for at in 0..there {
+        page.press("Tab", 9, "");
+        let here = page.value("reached.indexOf(document.activeElement)");
+        assert_eq!(
+            here,
+            at,
+            "the tabulator leaves the order of the page: {}",
+            page.value("document.activeElement.outerHTML.slice(0, 80)")
+        );
+        let outline = page.value("getComputedStyle(document.activeElement).outlineStyle");
+        assert_eq!(outline, "solid", "what has the focus is marked");
+        let sort = "document.activeElement.closest('th')?.getAttribute('aria-sort') ?? ''";
+        if !sorted && page.value("!!document.activeElement.closest('.heads th')") == true {
+            for state in ["ascending", "descending", "none"] {
+                page.press("Enter", 13, "\r");
+                assert_eq!(page.value(sort), state, "Enter sorts");
+            }
+            sorted = true;
+        }
+    }
+    assert!(there > 0 && (sorted || there == 60), "no head of a table was reached");
+}
+
+/// A page that nobody switched follows the reader's system; paper is white, whatever the system says.
+pub fn hold_to_colours_and_paper(page: &mut Page) {
+    let light = "(() => { const c = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number); \
+                 return c[0] + c[1] + c[2] > 382; })()";
+    for (media, scheme, is_light) in
+        [("screen", "light", true), ("screen", "dark", false), ("print", "dark", true)]
+    {
+        page.media(media, scheme);
+        assert_eq!(page.value(light), is_light, "{scheme} on {media}");
+    }
+    page.media("", "dark");
+    let (pdf, sheets) = page.print();
+    assert!(pdf.starts_with(b"%PDF-") && pdf.len() > 10_000, "{} bytes were printed", pdf.len());
+    assert!(sheets >= 1, "a PDF without a page");
+    let high = page.value("document.documentElement.scrollHeight").as_u64().unwrap();
+    // A sheet of letter paper is 1056 pixels high.
+    assert!(high < 2200 || sheets > 1, "{high} pixels on one sheet");
+}

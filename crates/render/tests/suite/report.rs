@@ -1,4 +1,5 @@
 use crate::browser::{browse, hold_to_the_law};
+use crate::protocol::{Page, hold_to_colours_and_paper, hold_to_keys};
 use crate::sample;
 use mercer_render::{Block, Diagram, Finding, RenderError, Report, Section, Table};
 
@@ -63,7 +64,13 @@ const ROWS: &str =
 
 #[test]
 fn in_a_browser_the_page_keeps_the_laws_of_every_page() {
-    hold_to_the_law(&sample::report().unwrap().to_html().unwrap());
+    let html = sample::report().unwrap().to_html().unwrap();
+    hold_to_the_law(&html);
+    if browse(&html, "", "return 1;").is_some() {
+        let mut page = Page::open(&html);
+        hold_to_keys(&mut page);
+        hold_to_colours_and_paper(&mut page);
+    }
 }
 
 #[test]
