@@ -37,6 +37,22 @@ pub struct Pair {
 }
 
 /// Several methods on identical splits of one table.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// use mercer_workbench::{Choices, Splitting, Table, compare};
+/// let names = ["majority".to_owned(), "kernel-ridge".to_owned()];
+/// let splitting = Splitting::Folds { folds: 2, repeats: 2 };
+/// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+/// assert_eq!((found.metric, found.chance, found.failed()), ("accuracy", 0.5, 0));
+/// assert!(found.methods[1].rank < found.methods[0].rank);
+/// assert_eq!(found.pairs[0].difference, 0.5);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// The table's file.

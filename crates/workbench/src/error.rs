@@ -6,6 +6,13 @@ use mercer_statistics::StatisticsError;
 use std::path::PathBuf;
 
 /// Why a table could not be fitted, a model not be kept, or an evaluation not be made.
+///
+/// ```
+/// use mercer_workbench::{Budget, WorkbenchError};
+/// let error = "soon".parse::<Budget>().unwrap_err();
+/// assert!(matches!(error, WorkbenchError::Argument { name: "budget", .. }));
+/// assert!(error.to_string().contains("60s")); // what would do
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkbenchError {

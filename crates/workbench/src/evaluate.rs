@@ -9,6 +9,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How the rows are divided into training and test rows.
+///
+/// ```
+/// use mercer_workbench::Splitting;
+/// assert_eq!(Splitting::default().describe(), "5 folds, 2 times");
+/// let splitting = Splitting::HoldOut { test: 0.2, repeats: 10 };
+/// assert_eq!(splitting.test_over_train(), 0.25);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Splitting {
     /// `repeats` times into `folds` parts, each of which is the test part once.
@@ -172,6 +179,21 @@ pub struct Estimate {
 }
 
 /// How well a method does on rows that it was not fitted to.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// use mercer_workbench::{Choices, Splitting, Table, evaluate};
+/// let splitting = Splitting::Folds { folds: 4, repeats: 1 };
+/// let found = evaluate(BASELINES, "majority", &table, splitting, &Choices::plain(), |_, _| {})?;
+/// let accuracy = &found.estimates["accuracy"];
+/// assert_eq!((accuracy.mean, accuracy.std), (0.5, Some(0.0)));
+/// assert_eq!(found.splits[3]["accuracy"], 0.5);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
     /// The method.

@@ -8,6 +8,23 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use std::collections::BTreeMap;
 
 /// A fitted model with all that it takes to predict rows of a file.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// use mercer_workbench::{Choices, Model, Table, fit};
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("toys.safetensors");
+/// model.save(&path, false)?;
+/// let kept = Model::load(&path, BASELINES)?;
+/// assert_eq!(kept.header, model.header);
+/// assert!(kept.score(&table, 1)?.1["accuracy"] > 0.9);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 pub struct Model {
     /// All but the arrays.
     pub header: Header,
@@ -24,6 +41,24 @@ impl std::fmt::Debug for Model {
 const MOST_GRAM_ROWS: usize = 10_000;
 
 /// Predictions for some rows, in the words and units of the target.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// use mercer_workbench::{Choices, Predicted, Table, fit};
+/// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+/// match model.predict(ndarray::array![[3.0]], "a row", &[1], 1)? {
+///     Predicted::Classes(classes) => {
+///         let label = &model.header.schema.target.labels[classes[0] as usize];
+///         assert_eq!(label, "a"); // of equal shares the first
+///     }
+///     Predicted::Values(values) => println!("{}", values[0]),
+/// }
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Predicted {
     /// A class index of each row, see the labels of [`mercer_datasets::TargetColumnKept`].

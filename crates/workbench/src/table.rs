@@ -7,6 +7,17 @@ use mercer_learning::{Sample, Task};
 use ndarray::{Array1, Array2, Axis};
 
 /// A user's file in memory: numbers as the schema reads them, not yet filled or scaled.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions, Truths};
+/// use mercer_workbench::Table;
+/// let text = "width,kind\n1.5,box\n,ball\n2,box\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// assert_eq!((&table.truths, &table.lines[..]), (&Truths::Classes(vec![1, 0, 1]), &[2, 3, 4][..]));
+/// assert!(table.raw[[1, 0]].is_nan()); // missing, until a fit fills it
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// How errors call the file.

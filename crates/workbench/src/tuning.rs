@@ -5,6 +5,13 @@ use mercer_records::Tuning;
 use std::str::FromStr;
 
 /// What tuning may cost.
+///
+/// ```
+/// use mercer_workbench::Budget;
+/// assert_eq!("27".parse::<Budget>()?, Budget::default());
+/// assert_eq!("5m".parse::<Budget>()?, Budget::Seconds(300.0));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Budget {
     /// Settings tried at the first rung.
