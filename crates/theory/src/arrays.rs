@@ -1,3 +1,4 @@
+use crate::calculators::{finite, unknown};
 use crate::mce::arrays as mce;
 use crate::rftk::arrays as rftk;
 use crate::{
@@ -58,9 +59,8 @@ impl ArrayCalculator {
         let calculator = self.name;
         for &name in given.keys() {
             if self.inputs.iter().all(|input| input.name != name) {
-                let known: Vec<_> = self.inputs.iter().map(|input| input.name).collect();
-                let (input, known) = (name.to_owned(), known.join(", "));
-                return Err(TheoryError::UnknownInput { calculator, input, known });
+                let known = self.inputs.iter().map(|input| input.name);
+                return Err(unknown(calculator, name, known));
             }
         }
         for &ArrayInput { name, meaning, .. } in self.inputs {
@@ -70,11 +70,7 @@ impl ArrayCalculator {
         }
         let bound = (self.evaluate)(given)
             .map_err(|error| error.called(self.inputs.iter().map(|input| input.name)))?;
-        let quantities = bound.terms.iter().copied().chain([("the value", bound.value)]);
-        match quantities.into_iter().find(|(_, quantity)| !quantity.is_finite()) {
-            Some((quantity, _)) => Err(TheoryError::Overflow { calculator, quantity }),
-            None => Ok(bound),
-        }
+        finite(calculator, bound)
     }
 }
 

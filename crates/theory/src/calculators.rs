@@ -53,9 +53,8 @@ impl Calculator {
         let calculator = self.name;
         for &name in given.keys() {
             if self.inputs.iter().all(|input| input.name != name) {
-                let known: Vec<_> = self.inputs.iter().map(|input| input.name).collect();
-                let (input, known) = (name.to_owned(), known.join(", "));
-                return Err(TheoryError::UnknownInput { calculator, input, known });
+                let known = self.inputs.iter().map(|input| input.name);
+                return Err(unknown(calculator, name, known));
             }
         }
         let mut complete = BTreeMap::new();
@@ -66,11 +65,26 @@ impl Calculator {
         }
         let bound = (self.evaluate)(&complete)
             .map_err(|error| error.called(self.inputs.iter().map(|input| input.name)))?;
-        let quantities = bound.terms.iter().copied().chain([("the value", bound.value)]);
-        match quantities.into_iter().find(|(_, quantity)| !quantity.is_finite()) {
-            Some((quantity, _)) => Err(TheoryError::Overflow { calculator, quantity }),
-            None => Ok(bound),
-        }
+        finite(calculator, bound)
+    }
+}
+
+/// The error of an input that a calculator does not take.
+pub(crate) fn unknown(
+    calculator: &'static str,
+    input: &str,
+    known: impl Iterator<Item = &'static str>,
+) -> TheoryError {
+    let known = known.collect::<Vec<_>>().join(", ");
+    TheoryError::UnknownInput { calculator, input: input.to_owned(), known }
+}
+
+/// The bound, unless its value or a term of it is beyond all numbers.
+pub(crate) fn finite(calculator: &'static str, bound: Bound) -> Result<Bound, TheoryError> {
+    let quantities = bound.terms.iter().copied().chain([("the value", bound.value)]);
+    match quantities.into_iter().find(|(_, quantity)| !quantity.is_finite()) {
+        Some((quantity, _)) => Err(TheoryError::Overflow { calculator, quantity }),
+        None => Ok(bound),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// One page of a browser of its own. Messages are JSON that ends with a zero byte, on descriptors 3 and
@@ -41,8 +42,11 @@ impl Page {
         let attached = json!({ "targetId": target["targetId"], "flatten": true });
         let session = page.ask("Target.attachToTarget", &attached);
         page.session = session["sessionId"].as_str().map(str::to_owned);
+        // A page that never ends loading fails here, not at the limit of the whole run.
+        let patience = Instant::now() + Duration::from_mins(1);
         while page.value("location.protocol + document.readyState") != "file:complete" {
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            assert!(Instant::now() < patience, "{address} was not loaded within a minute");
+            std::thread::sleep(Duration::from_millis(5));
         }
         page
     }
