@@ -2,6 +2,7 @@
 //! variant.
 
 use crate::artefact::PublishedNumber;
+use crate::cell::LEVEL;
 use crate::published::PublishedCell;
 use crate::{
     Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
@@ -30,9 +31,6 @@ pub(crate) struct Accuracies {
 
 /// As the two papers with Table 1 or 2 of accuracies split their data.
 pub(crate) const RANDOM_SPLITS: &str = "random 80/20 splits (MNIST: fixed test part)";
-
-/// Level of the tests behind bold and underline.
-const LEVEL: f64 = 0.05;
 
 /// The note of a cell without a record.
 const NOT_RUN: &str = "not run yet";
@@ -161,10 +159,14 @@ impl Accuracies {
             "accuracy in percent"
         };
         let fixed = datasets.iter().any(|dataset| dataset == "mnist");
-        let fixed = if fixed { " (MNIST: bootstrap over test rows and seeds)" } else { "" };
+        let fixed = if fixed {
+            " (MNIST: bootstrap over test rows and seeds; with one seed over rows alone, which says nothing of other seeds and counts as no test)"
+        } else {
+            ""
+        };
         format!(
             "Mean ± deviation (divided by J − 1) over {}; {unit}. \
-             Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test{fixed}. \
+             Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs without spread, are not tested and not marked. \
              j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.",
             self.splits
         )
@@ -256,6 +258,7 @@ impl Accuracies {
             p_naive: against.and_then(|test| test.p_naive),
             p_corrected: against.map(|test| test.p_corrected),
             p_mcnemar: against.and_then(|test| test.p_mcnemar),
+            pairs: against.map_or(0, |test| test.pairs),
             degenerate: against.is_some_and(|test| test.degenerate),
             best: is_best && score.is_some(),
             note,
@@ -306,7 +309,7 @@ impl Accuracies {
             value.repeats(format!("{}/{}", report.repeats, report.repeats_of_paper)).sort(mean);
         if report.best {
             shown = shown.bold();
-        } else if report.p_corrected.is_some_and(|p| p >= LEVEL) {
+        } else if level_with_the_best(report) {
             shown = shown.underline();
         }
         if let Some(verdict) = &report.verdict {
@@ -332,13 +335,13 @@ impl Accuracies {
             shown = shown.badge(text, kind);
         }
         let tests = match (report.p_naive, report.p_corrected) {
-            _ if report.degenerate => "no spread over the pairs".to_owned(),
+            _ if report.pairs > 1 && report.degenerate => "no spread over the pairs".to_owned(),
+            (None, Some(corrected)) if report.p_mcnemar.is_some() => {
+                format!("p - / {} over rows, one seed", probability(corrected))
+            }
+            _ if report.pairs == 1 => "one pair".to_owned(),
             (Some(naive), Some(corrected)) => {
                 format!("p {} / {}", probability(naive), probability(corrected))
-            }
-            // One pair has no naive test; one without a fixed test part has none at all.
-            (None, Some(corrected)) if corrected < 1.0 => {
-                format!("p - / {}", probability(corrected))
             }
             _ => String::new(),
         };
@@ -410,9 +413,9 @@ impl Accuracies {
                     row.push(Cell::number(count(&known(false)), 0));
                 }
             }
-            let naive = |r: &CellReport| !r.degenerate && r.p_naive.is_some_and(|p| p < LEVEL);
-            let corrected =
-                |r: &CellReport| !r.degenerate && r.p_corrected.is_some_and(|p| p < LEVEL);
+            let tested = |r: &CellReport| !r.degenerate && r.pairs > 1;
+            let naive = |r: &CellReport| tested(r) && r.p_naive.is_some_and(|p| p < LEVEL);
+            let corrected = |r: &CellReport| tested(r) && r.p_corrected.is_some_and(|p| p < LEVEL);
             row.push(Cell::number(count(&naive), 0));
             row.push(Cell::number(count(&|r| naive(r) && corrected(r)), 0));
             row.push(Cell::number(count(&corrected), 0));
@@ -458,6 +461,13 @@ pub(crate) const fn word(verdict: Verdict) -> &'static str {
         Verdict::Differs { .. } => "differs",
         Verdict::Short => "short",
     }
+}
+
+/// Whether the corrected test finds the cell no worse than the best. Of one pair it says nothing; pairs
+/// without spread are level where they are all alike.
+fn level_with_the_best(report: &CellReport) -> bool {
+    let alike = !report.degenerate || report.p_corrected == Some(1.0);
+    report.pairs > 1 && alike && report.p_corrected.is_some_and(|p| p >= LEVEL)
 }
 
 /// A cell that differs by the letter, but whose interval covers 0: too wide to call it agreement.

@@ -183,6 +183,8 @@ pub struct CellReport {
     pub p_corrected: Option<f64>,
     /// McNemar's exact test on the first pair of seeds, where the test part is fixed.
     pub p_mcnemar: Option<f64>,
+    /// Repeats common to it and the best of the row; none where it is the best.
+    pub pairs: usize,
     /// Whether the differences have no spread: p is then 0 or 1 by convention, not by evidence.
     pub degenerate: bool,
     /// Best mean of its row.

@@ -50,6 +50,27 @@ pub struct Comparison {
     pub fixed_test: bool,
 }
 
+/// Below it a p is called significant.
+pub(crate) const LEVEL: f64 = 0.05;
+
+impl Comparison {
+    /// Why the pairs say nothing of the methods, where they do not: one pair has no spread over seeds,
+    /// and pairs without any spread have none to test against.
+    pub fn untested(&self) -> Option<&'static str> {
+        match self.pairs {
+            0 | 1 if self.fixed_test => Some("one seed"),
+            0 | 1 => Some("one pair"),
+            _ if self.degenerate => Some("no spread over the pairs"),
+            _ => None,
+        }
+    }
+
+    /// Whether the corrected test says at 5 % that the methods differ.
+    pub fn significant(&self) -> bool {
+        self.untested().is_none() && self.p_corrected < LEVEL
+    }
+}
+
 impl StudyCell {
     /// A cell with its first trial.
     pub fn new(trial: Trial, record: Option<Record>) -> Self {

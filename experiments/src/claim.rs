@@ -4,11 +4,13 @@ mod scores;
 
 pub(crate) use scores::ENOUGH;
 
-use crate::cell::{NOT_TUNED, StudyCell};
+use crate::cell::{LEVEL, NOT_TUNED, StudyCell};
 use crate::{Desk, ExperimentError};
 use mercer_harness::Variant;
+use mercer_statistics::holm;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// A sentence of a paper, turned into a check.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -256,6 +258,20 @@ pub enum Holds {
     NotRun,
 }
 
+/// What a check says of a variant.
+struct Answer {
+    holds: Holds,
+    numbers: String,
+    /// Two-sided p of a test over datasets.
+    p: Option<f64>,
+}
+
+impl From<(Holds, String)> for Answer {
+    fn from((holds, numbers): (Holds, String)) -> Self {
+        Self { holds, numbers, p: None }
+    }
+}
+
 /// A claim checked in one variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClaimResult {
@@ -269,6 +285,35 @@ pub struct ClaimResult {
     pub numbers: String,
     /// Cells behind it whose variant tunes its methods, and which ran with given settings instead.
     pub not_tuned: usize,
+    /// Two-sided p of a test over datasets, by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+}
+
+/// Holds the claims of a paper that are tested over datasets to 5 % together, variant by variant
+/// (Holm): among twenty of them one would come out by chance.
+pub(crate) fn hold_together(results: &mut [ClaimResult]) -> Result<(), ExperimentError> {
+    let variants: std::collections::BTreeSet<String> =
+        results.iter().map(|result| result.variant.clone()).collect();
+    for variant in variants {
+        let mut tested: Vec<(&mut ClaimResult, f64)> = results
+            .iter_mut()
+            .filter(|result| result.variant == variant)
+            .filter_map(|result| result.p.map(|p| (result, p)))
+            .collect();
+        let adjusted = holm(&tested.iter().map(|(_, p)| *p).collect::<Vec<_>>())?;
+        let count = tested.len();
+        for ((result, _), adjusted) in tested.iter_mut().zip(adjusted) {
+            if count > 1 {
+                let p = mercer_render::probability(adjusted);
+                let _ = write!(result.numbers, ", among the variant's {count} such claims {p}");
+            }
+            if adjusted >= LEVEL && result.holds != Holds::NotRun {
+                result.holds = Holds::Undecided;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The claims of a paper.
@@ -338,7 +383,7 @@ impl Claim {
                 },
                 _ => Vec::new(),
             };
-            let (holds, mut numbers) = self.check.on(&own, &control)?;
+            let Answer { holds, mut numbers, p } = self.check.on(&own, &control)?;
             let methods = self.check.methods();
             let behind = own.iter().chain(&control).filter(|cell| cell.score().is_some());
             let behind = behind.filter(|cell| methods.contains(&&cell.key().method));
@@ -353,7 +398,7 @@ impl Claim {
                 );
             }
             let (claim, variant) = (self.id.clone(), variant.name.clone());
-            results.push(ClaimResult { claim, variant, holds, numbers, not_tuned });
+            results.push(ClaimResult { claim, variant, holds, numbers, not_tuned, p });
         }
         Ok(results)
     }
@@ -389,66 +434,64 @@ impl Check {
     }
 
     /// What the cells of a variant say, beside those of its control if the check has one.
-    fn on(
-        &self,
-        cells: &[&StudyCell],
-        control: &[&StudyCell],
-    ) -> Result<(Holds, String), ExperimentError> {
-        match self {
-            Self::BeatsControl { method, .. } => scores::beats_control(cells, control, method),
+    fn on(&self, cells: &[&StudyCell], control: &[&StudyCell]) -> Result<Answer, ExperimentError> {
+        Ok(match self {
+            Self::BeatsControl { method, .. } => scores::beats_control(cells, control, method)?,
             Self::Beats { better, worse, datasets, .. } => {
-                scores::beats(cells, better, worse, datasets)
+                scores::beats(cells, better, worse, datasets)?
             }
             Self::BeatsThere { dataset, better, worse, .. } => {
-                scores::beats_there(cells, dataset, better, worse)
+                scores::beats_there(cells, dataset, better, worse)?.into()
             }
             Self::AlwaysAhead { dataset, better, rivals, value, larger, .. } => {
-                Ok(looks::always_ahead(cells, dataset, better, rivals, value, *larger))
+                looks::always_ahead(cells, dataset, better, rivals, value, *larger).into()
             }
             Self::GoesWith { dataset, methods, value, .. } => {
-                Ok(looks::goes_with(cells, dataset, methods, value))
+                looks::goes_with(cells, dataset, methods, value).into()
             }
             Self::NeverWorse { method, methods, almost_all, .. } => {
-                scores::never_worse(cells, method, methods, *almost_all)
+                scores::never_worse(cells, method, methods, *almost_all)?.into()
             }
             Self::Steadier { steadier, shakier, .. } => {
                 let deviation = |cell: &StudyCell| {
                     cell.score().filter(|score| score.repeats > 1).map(|score| score.std)
                 };
-                scores::smaller(cells, steadier, shakier, "deviation", &deviation)
+                scores::smaller(cells, steadier, shakier, "deviation", &deviation)?
             }
             Self::Tighter { tighter, looser, .. } => {
-                scores::smaller(cells, tighter, looser, "bound", &scores::rademacher)
+                scores::smaller(cells, tighter, looser, "bound", &scores::rademacher)?
             }
             Self::LargerThere { better, worse, datasets, .. } => {
-                scores::larger_there(cells, better, worse, datasets)
+                scores::larger_there(cells, better, worse, datasets)?.into()
             }
             Self::Within { method, rival, datasets, margin, .. } => {
-                scores::within(cells, method, rival, datasets, *margin)
+                scores::within(cells, method, rival, datasets, *margin)?.into()
             }
             Self::CurveAhead { method, better, worse, larger, .. } => {
-                Ok(looks::curve_ahead(cells, method, better, worse, *larger))
+                looks::curve_ahead(cells, method, better, worse, *larger).into()
             }
             Self::EndBeats { method, better, worse, larger, .. } => {
-                looks::end_beats(cells, method, better, worse, *larger)
+                looks::end_beats(cells, method, better, worse, *larger)?.into()
             }
-            Self::CurveFalls { method, value, .. } => Ok(looks::curve_falls(cells, method, value)),
+            Self::CurveFalls { method, value, .. } => {
+                looks::curve_falls(cells, method, value).into()
+            }
             Self::Ordered { dataset, method, values, .. } => {
-                Ok(curves::ordered(cells, dataset, method, values))
+                curves::ordered(cells, dataset, method, values).into()
             }
             Self::FallsLate { dataset, method, value, .. } => {
-                Ok(curves::falls_late(cells, dataset, method, value))
+                curves::falls_late(cells, dataset, method, value).into()
             }
             Self::RisesThenFalls { dataset, method, value, .. } => {
-                Ok(curves::rises_then_falls(cells, dataset, method, value))
+                curves::rises_then_falls(cells, dataset, method, value).into()
             }
             Self::PeaksAt { dataset, method, value, at, .. } => {
-                Ok(curves::peaks_at(cells, dataset, method, value, *at))
+                curves::peaks_at(cells, dataset, method, value, *at).into()
             }
             Self::Sharper { dataset, method, values, .. } => {
-                Ok(curves::sharper(cells, dataset, method, values))
+                curves::sharper(cells, dataset, method, values).into()
             }
-        }
+        })
     }
 }
 
@@ -468,4 +511,34 @@ fn datasets_of(cells: &[&StudyCell]) -> Vec<String> {
         }
     }
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_over_datasets_are_held_to_their_level_together() {
+        let result = |variant: &str, holds, p| ClaimResult {
+            claim: "c".to_owned(),
+            variant: variant.to_owned(),
+            holds,
+            numbers: "p".to_owned(),
+            not_tuned: 0,
+            p,
+        };
+        let mut results = [
+            result("a", Holds::Yes, Some(0.03)),
+            result("a", Holds::No, Some(0.04)),
+            result("a", Holds::Yes, Some(1e-3)),
+            result("a", Holds::Yes, None),
+            result("b", Holds::Yes, Some(0.03)),
+        ];
+        hold_together(&mut results).unwrap();
+        let found: Vec<Holds> = results.iter().map(|result| result.holds).collect();
+        assert_eq!(found, [Holds::Undecided, Holds::Undecided, Holds::Yes, Holds::Yes, Holds::Yes]);
+        assert_eq!(results[0].numbers, "p, among the variant's 3 such claims 0.06");
+        // Alone in its variant, it is its own family.
+        assert_eq!(results[4].numbers, "p");
+    }
 }

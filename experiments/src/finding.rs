@@ -95,7 +95,16 @@ pub struct Finding {
     /// Numbers in the text that are quoted from the paper, its code or its text, not measured.
     pub quoted: Vec<String>,
     numbers: BTreeMap<String, Query>,
+    asserted: BTreeMap<String, Bounds>,
     body: &'static str,
+}
+
+/// What the sentence around a number says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bounds {
+    above: Option<f64>,
+    below: Option<f64>,
 }
 
 /// Cells of one variant of a table: the named datasets by the named methods; all, where none is
@@ -141,6 +150,8 @@ struct Front {
     quoted: Vec<String>,
     #[serde(default)]
     numbers: BTreeMap<String, Query>,
+    #[serde(default)]
+    asserted: BTreeMap<String, Bounds>,
 }
 
 const fn yes() -> bool {
@@ -163,10 +174,22 @@ impl Finding {
             text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n")).ok_or_else(
                 || fault("it must begin with front matter between lines of +++".to_owned()),
             )?;
-        let Front { title, explains, cells, cause_known, shown_by, quoted, numbers } =
-            toml::from_str(front).map_err(|error| fault(error.to_string()))?;
+        let front: Front = toml::from_str(front).map_err(|error| fault(error.to_string()))?;
+        let Front { title, explains, cells, cause_known, shown_by, quoted, numbers, asserted } =
+            front;
         let body = body.trim();
-        Ok(Self { id, title, explains, cells, cause_known, shown_by, quoted, numbers, body })
+        Ok(Self {
+            id,
+            title,
+            explains,
+            cells,
+            cause_known,
+            shown_by,
+            quoted,
+            numbers,
+            asserted,
+            body,
+        })
     }
 
     /// The text with every number filled in; a number without records reads "(not run)".
@@ -198,6 +221,30 @@ impl Finding {
         Ok(true)
     }
 
+    /// Numbers that are no longer what the sentences around them say: `poker is 21.01, not below 1`.
+    /// Records that came since may have moved them. One without records contradicts nothing.
+    ///
+    /// # Errors
+    /// As [`Finding::text`].
+    pub fn contradictions(&self, desk: &Desk<'_>) -> Result<Vec<String>, ExperimentError> {
+        let mut found = Vec::new();
+        for (name, &Bounds { above, below }) in &self.asserted {
+            let Some(value) =
+                self.numbers.get(name).map(|query| query.answer(desk)).transpose()?.flatten()
+            else {
+                continue;
+            };
+            let fails = |bound: f64, sign: f64| value.is_nan() || sign * (value - bound) <= 0.0;
+            let sides = [(above, 1.0, "above"), (below, -1.0, "below")];
+            for (bound, sign, side) in sides {
+                if let Some(bound) = bound.filter(|bound| fails(*bound, sign)) {
+                    found.push(format!("{name} is {value:.4}, not {side} {bound}"));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// What is wrong with the page itself: a hole without a query, a query without a hole, a bare
     /// number that is not declared as quoted.
     pub fn faults(&self) -> Vec<String> {
@@ -213,6 +260,8 @@ impl Finding {
         if bare.contains(['{', '}']) {
             faults.push("a hole has no query".to_owned());
         }
+        let strangers = self.asserted.keys().filter(|name| !self.numbers.contains_key(*name));
+        faults.extend(strangers.map(|name| format!("`{name}` is asserted but not asked for")));
         for quoted in &self.quoted {
             bare = bare.replace(quoted.as_str(), "");
         }

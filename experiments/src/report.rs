@@ -1,6 +1,6 @@
 use crate::answers::{answers, rules};
 use crate::artefact::{Artefact, Drawing, PAPERS};
-use crate::claim::{ClaimResult, claims};
+use crate::claim::{ClaimResult, claims, hold_together};
 use crate::numbers::ArtefactNumbers;
 use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell, findings};
 use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
@@ -72,9 +72,12 @@ pub fn write(
     let mut claim_results = Vec::new();
     for (paper, _) in PAPERS {
         if artefacts.iter().any(|artefact| paper_of(artefact) == *paper) {
+            let mut own = Vec::new();
             for claim in claims(paper)? {
-                claim_results.extend(claim.check(desk)?);
+                own.extend(claim.check(desk)?);
             }
+            hold_together(&mut own)?;
+            claim_results.extend(own);
         }
     }
     let mut page = page(desk, &rendered, &claim_results)?;

@@ -242,6 +242,26 @@ fn every_finding_points_at_something_and_every_number_has_a_query() {
     assert_eq!(pages, findings.iter().map(|finding| finding.id.to_owned()).collect());
 }
 
+/// Numbers of findings are asked anew at every rendering; the sentences around them are not.
+#[test]
+fn sentences_around_numbers_hold_on_the_committed_records() {
+    let (methods, missing) = (plannable(), BTreeMap::new());
+    let mut shelf = Shelf::new();
+    let records = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
+    shelf.add_archive(&records).unwrap();
+    let selection = Selection::default();
+    let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+    let wrong: Vec<String> = findings()
+        .unwrap()
+        .iter()
+        .flat_map(|finding| {
+            let found = finding.contradictions(&desk).unwrap();
+            found.into_iter().map(|what| format!("{}: {what}", finding.id))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "reread these findings: {wrong:#?}");
+}
+
 /// A misspelt study, variant, dataset, method or fact would stay "(not run)" for ever.
 #[test]
 fn every_query_of_a_finding_is_answered_by_a_full_shelf() {

@@ -64,15 +64,27 @@ pub(crate) fn render(
                 found.push((with, without, comparison));
             }
         }
-        let adjusted = holm(&found.iter().map(|(.., test)| test.p_corrected).collect::<Vec<_>>())?;
+        // What is no test is no member of the family.
+        let tested = found.iter().filter(|(.., test)| test.untested().is_none());
+        let mut adjusted =
+            holm(&tested.map(|(.., test)| test.p_corrected).collect::<Vec<_>>())?.into_iter();
         let mut gains = Vec::new();
-        for ((with, without, test), adjusted) in found.iter().zip(adjusted) {
+        for (with, without, test) in &found {
             let larger = with.metric().larger_is_better();
             let sign = if larger { 1.0 } else { -1.0 };
             let (low, high) = test.interval;
             let interval = if larger { (low, high) } else { (-high, -low) };
             gains.push(sign * test.difference);
             cells.push(report(id, with, test));
+            let said = |p: f64| Cell::text(probability(p)).sort(p);
+            let [naive, corrected, together] = match test.untested() {
+                Some(why) => ["-", why, "-"].map(Cell::text),
+                None => [
+                    test.p_naive.map_or_else(|| Cell::text("-"), said),
+                    said(test.p_corrected),
+                    adjusted.next().map_or_else(|| Cell::text("-"), said),
+                ],
+            };
             table = table.row(
                 Row::new([
                     Cell::text(&with.key().dataset),
@@ -81,14 +93,9 @@ pub(crate) fn render(
                     shown(without, with),
                     Cell::number(sign * test.difference, 2),
                     Cell::text(format!("[{:.2}, {:.2}]", interval.0, interval.1)),
-                    test.p_naive
-                        .map_or_else(|| Cell::text("-"), |p| Cell::text(probability(p)).sort(p)),
-                    Cell::text(if test.degenerate {
-                        "no spread".to_owned()
-                    } else {
-                        probability(test.p_corrected)
-                    }),
-                    Cell::text(probability(adjusted)).sort(adjusted),
+                    naive,
+                    corrected,
+                    together,
                     Cell::number(test.pairs as f64, 0),
                 ])
                 .under(pair.name),
@@ -157,6 +164,7 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         p_naive: test.p_naive,
         p_corrected: Some(test.p_corrected),
         p_mcnemar: test.p_mcnemar,
+        pairs: test.pairs,
         degenerate: test.degenerate,
         best: false,
         note: None,

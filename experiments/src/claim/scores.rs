@@ -1,7 +1,7 @@
 //! Claims about scores, one number a dataset and method.
 
-use super::{Holds, datasets_of, of};
-use crate::cell::StudyCell;
+use super::{Answer, Holds, datasets_of, of};
+use crate::cell::{LEVEL, StudyCell};
 use crate::{ExperimentError, compare};
 use mercer_render::probability;
 use mercer_statistics::{summarise, wilcoxon_signed_rank};
@@ -11,7 +11,7 @@ pub(super) fn beats(
     better: &str,
     worse: &str,
     only: &[String],
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let datasets = datasets_of(cells).into_iter();
     let pairs = datasets
         .filter(|dataset| only.is_empty() || only.contains(dataset))
@@ -24,29 +24,33 @@ pub(super) fn beats_control(
     cells: &[&StudyCell],
     control: &[&StudyCell],
     method: &str,
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let pairs = datasets_of(cells)
         .into_iter()
         .filter_map(|dataset| Some((of(cells, &dataset, method)?, of(control, &dataset, method)?)));
     ahead_over(pairs)
 }
 
-/// Whether the first of each pair beats the second over all pairs, one a dataset.
+/// Whether the first of each pair beats the second over all pairs, one a dataset: by the signed rank
+/// test over the gains, each a share of the sum of both errors, so that points of accuracy and errors
+/// of targets can be ranked together.
 fn ahead_over<'a>(
     pairs: impl Iterator<Item = (&'a StudyCell, &'a StudyCell)>,
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let mut gains = Vec::new();
     let (mut wins, mut losses, mut few) = (0, 0, 0);
     for (a, b) in pairs {
-        let Some(test) = compare(a, b)? else { continue };
-        let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
+        let (Some(test), Some([ours, theirs])) = (compare(a, b)?, common_errors(a, b)) else {
+            continue;
+        };
+        let gain = theirs - ours;
         few += usize::from(test.pairs < 3 && !test.fixed_test);
-        wins += usize::from(gain > 0.0 && !test.degenerate && test.p_corrected < 0.05);
-        losses += usize::from(gain < 0.0 && !test.degenerate && test.p_corrected < 0.05);
-        gains.push(gain);
+        wins += usize::from(gain > 0.0 && test.significant());
+        losses += usize::from(gain < 0.0 && test.significant());
+        gains.push(if gain == 0.0 { 0.0 } else { gain / (ours + theirs) });
     }
     if gains.is_empty() {
-        return Ok((Holds::NotRun, "no records".to_owned()));
+        return Ok((Holds::NotRun, "no records".to_owned()).into());
     }
     let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
     let (holds, p) = over_datasets(&gains)?;
@@ -60,7 +64,25 @@ fn ahead_over<'a>(
         gains.len(),
         probability(p)
     );
-    Ok((holds, numbers))
+    Ok(Answer { holds, numbers, p: Some(p) })
+}
+
+/// Mean errors of both over their common repeats: 100 minus the accuracy in percent, or the RMSE. The
+/// same up to rounding are the same.
+fn common_errors(a: &StudyCell, b: &StudyCell) -> Option<[f64; 2]> {
+    let theirs: std::collections::BTreeMap<u32, f64> = b.values().into_iter().collect();
+    let pairs: Vec<[f64; 2]> = a
+        .values()
+        .into_iter()
+        .filter_map(|(repeat, value)| Some([value, *theirs.get(&repeat)?]))
+        .collect();
+    let error = |side: usize| {
+        let mean = pairs.iter().map(|pair| pair[side]).sum::<f64>() / pairs.len() as f64;
+        if a.metric().larger_is_better() { 100.0 - mean } else { mean }
+    };
+    let [ours, others] = [error(0), error(1)];
+    let others = if (ours - others).abs() <= 1e-9 { ours } else { others };
+    (!pairs.is_empty()).then_some([ours, others])
 }
 
 pub(super) fn beats_there(
@@ -76,12 +98,17 @@ pub(super) fn beats_there(
         return Ok((Holds::Undecided, "no common repeats".to_owned()));
     };
     let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
-    let holds = match test.p_corrected < 0.05 {
+    let holds = match test.significant() {
         true if gain > 0.0 => Holds::Yes,
         true if gain < 0.0 => Holds::No,
         _ => Holds::Undecided,
     };
-    Ok((holds, format!("mean gain {gain:.2}, corrected p = {}", probability(test.p_corrected))))
+    let p = match test.untested() {
+        Some(why) => why.to_owned(),
+        None => format!("corrected p = {}", probability(test.p_corrected)),
+    };
+    let repeats = test.pairs;
+    Ok((holds, format!("mean gain {gain:.2} over {repeats} repeats, {p}")))
 }
 
 /// What the signed rank test says of gains, one a dataset, with its p.
@@ -89,8 +116,8 @@ fn over_datasets(gains: &[f64]) -> Result<(Holds, f64), ExperimentError> {
     let test = wilcoxon_signed_rank(gains)?;
     let p = test.p_two_sided;
     let holds = match test.positive_ranks.total_cmp(&test.negative_ranks) {
-        std::cmp::Ordering::Greater if p < 0.05 => Holds::Yes,
-        std::cmp::Ordering::Less if p < 0.05 => Holds::No,
+        std::cmp::Ordering::Greater if p < LEVEL => Holds::Yes,
+        std::cmp::Ordering::Less if p < LEVEL => Holds::No,
         _ => Holds::Undecided,
     };
     Ok((holds, p))
@@ -103,7 +130,7 @@ pub(super) fn smaller(
     second: &str,
     name: &str,
     number: &dyn Fn(&StudyCell) -> Option<f64>,
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let mut ratios = Vec::new();
     for dataset in datasets_of(cells) {
         let side = |method: &str| of(cells, &dataset, method).and_then(number);
@@ -115,7 +142,7 @@ pub(super) fn smaller(
         }
     }
     let Some(spread) = summarise(&ratios) else {
-        return Ok((Holds::NotRun, "no records".to_owned()));
+        return Ok((Holds::NotRun, "no records".to_owned()).into());
     };
     let gains: Vec<f64> = ratios.iter().map(|ratio| -ratio.ln()).collect();
     let (holds, p) = over_datasets(&gains)?;
@@ -128,7 +155,7 @@ pub(super) fn smaller(
         spread.max,
         probability(p)
     );
-    Ok((holds, numbers))
+    Ok(Answer { holds, numbers, p: Some(p) })
 }
 
 /// The Rademacher bound (11) at the end of training but for `√(K/n)`, which all methods share.
@@ -276,8 +303,7 @@ pub(super) fn never_worse(
         let Some(top) = top else { continue };
         if top.key().method == method {
             best += 1;
-        } else if compare(own, top)?.is_some_and(|test| !test.degenerate && test.p_corrected < 0.05)
-        {
+        } else if compare(own, top)?.is_some_and(|test| test.significant()) {
             worse.push(dataset);
         } else {
             level += 1;

@@ -11,9 +11,7 @@
 
 use mercer_harness::{Parts, Path};
 use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, total_variance};
-use mercer_learning::{
-    Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Space, Tasks,
-};
+use mercer_learning::{Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Tasks};
 use mercer_linalg::{product, symmetric_eigen};
 use mercer_records::CurvePoint;
 use ndarray::{Array1, Array2, Axis};
@@ -31,12 +29,8 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Both,
         cost: Cost { fit: "n^2 M^4/8", predict: "-", memory: "n^2 M^2/4" },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

@@ -5,8 +5,8 @@ use super::known_kernel::{known, of_solver};
 use mercer_harness::{Parts, Path};
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, total_variance};
 use mercer_learning::{
-    Convergence, Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Space, Tasks,
-    accuracy, folds,
+    Convergence, Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Tasks, accuracy,
+    folds,
 };
 use mercer_models::hyper_rkhs::{Learned, PairRidge, PairSolver, PairTarget};
 use mercer_records::CurvePoint;
@@ -30,12 +30,8 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "min(n, points)^2",
         },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

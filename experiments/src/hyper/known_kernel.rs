@@ -7,7 +7,7 @@
 use mercer_harness::{Parts, Path};
 use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, LearnedKernel, total_variance};
 use mercer_learning::{
-    Cost, Fitting, LearningError, Method, Settings, Shape, Space, Tasks, accuracy, folds,
+    Cost, Fitting, LearningError, Method, Settings, Shape, Tasks, accuracy, folds,
 };
 use mercer_models::hyper_rkhs::{Learned, PairRidge, PairSolver, PairSvr, PairTarget};
 use mercer_records::CurvePoint;
@@ -27,12 +27,8 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n^4 iterations, iterations = 50", predict: "-", memory: "n^2" },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

@@ -3,7 +3,7 @@
 
 use mercer_harness::{Parts, Path};
 use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, Pairs, entry_variance, total_variance};
-use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Space, Tasks};
+use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks};
 use mercer_linalg::{Cholesky, LinalgError, symmetric_eigen};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
 use mercer_records::CurvePoint;
@@ -25,12 +25,8 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "points^4/4",
         },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

@@ -4,9 +4,7 @@ use super::exact_path::{Grid, Labelled, Way, divided, learn, tuned};
 use super::known_kernel::{known, of_solver};
 use mercer_harness::{Parts, Path};
 use mercer_kernels::LearnedKernel;
-use mercer_learning::{
-    Cost, Fitting, LearningError, Method, Settings, Shape, Space, Tasks, accuracy,
-};
+use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks, accuracy};
 use mercer_records::CurvePoint;
 use mercer_solvers::{Mending, OneVersusOne, Smo, SolverError, Spectrum};
 use ndarray::{Array2, ArrayView2};
@@ -27,12 +25,8 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "points^2",
         },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

@@ -11,7 +11,7 @@
 use super::exact_path::{Labelled, TARGETS};
 use mercer_harness::{Parts, Path};
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs, total_variance};
-use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Space, Tasks};
+use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks};
 use mercer_linalg::{Cholesky, JITTER_LADDER, product, symmetric_product};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
 use mercer_records::CurvePoint;
@@ -30,12 +30,8 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n^2 D^2, D = 820", predict: "-", memory: "n^4/8 + n^2 D/2, D = 820" },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

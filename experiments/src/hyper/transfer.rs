@@ -5,8 +5,8 @@ use mercer_baselines::{DankMachine, DankParams, Extension, SvmCv, SvmCvParams};
 use mercer_harness::{Parts, Path};
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs, total_variance};
 use mercer_learning::{
-    Cost, Fitting, Learner, LearningError, Method, Predictions, Sample, Settings, Shape, Space,
-    Tasks, folds,
+    Cost, Fitting, Learner, LearningError, Method, Predictions, Sample, Settings, Shape, Tasks,
+    folds,
 };
 use mercer_linalg::{Cholesky, JITTER_LADDER};
 use mercer_records::CurvePoint;
@@ -31,12 +31,8 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "images^4/4, images = 50",
         },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

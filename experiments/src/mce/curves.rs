@@ -4,7 +4,7 @@
 use mercer_harness::{Parts, Path};
 use mercer_learning::{
     Cost, Fitting, LearningError, Method, Moment, Predictions, Predictor, Probe, Sample, Settings,
-    Shape, Space, Tasks, accuracy,
+    Shape, Tasks, accuracy,
 };
 use mercer_models::mce::{EmbeddingParams, Form, clip_normalised};
 use mercer_records::CurvePoint;
@@ -22,12 +22,8 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Classification,
         cost: Cost { fit: "2 epochs n^3/3", predict: "-", memory: "n^2" },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

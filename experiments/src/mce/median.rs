@@ -137,10 +137,9 @@ fn against(
             [
                 Cell::number(test.difference, 2),
                 Cell::text(format!("[{low:.2}, {high:.2}]")),
-                Cell::text(if test.degenerate {
-                    "no spread".to_owned()
-                } else {
-                    format!("{:.2}", test.p_corrected)
+                Cell::text(match test.untested() {
+                    Some(why) => why.to_owned(),
+                    None => format!("{:.2}", test.p_corrected),
                 }),
             ]
         },

@@ -4,7 +4,7 @@
 use mercer_harness::{Parts, Path};
 use mercer_kernels::Covariance;
 use mercer_learning::{
-    Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Space, Tasks, accuracy, argmax,
+    Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Tasks, accuracy, argmax,
 };
 use mercer_models::mce::{Form, Implicit, Objective};
 use mercer_records::CurvePoint;
@@ -24,12 +24,8 @@ pub(crate) const PATH: Path = Path {
         revision: 2,
         tasks: Tasks::Classification,
         cost: Cost { fit: "steps (b^3/3 + b^2 d)", predict: "-", memory: "4 b^2" },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

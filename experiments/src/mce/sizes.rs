@@ -4,8 +4,7 @@
 use crate::registry;
 use mercer_harness::{Parts, Path};
 use mercer_learning::{
-    Cost, Fitting, LearningError, Method, Predictions, Settings, Shape, Space, Tasks, accuracy,
-    find,
+    Cost, Fitting, LearningError, Method, Predictions, Settings, Shape, Tasks, accuracy, find,
 };
 use mercer_records::CurvePoint;
 use rand::seq::SliceRandom;
@@ -66,12 +65,8 @@ const fn path(
             revision: 1,
             tasks: Tasks::Classification,
             cost: Cost { fit: cost, predict: "-", memory: "4 largest^2" },
-            resource: None,
             defaults,
-            space: |_| Space::default(),
-            build: Path::no_learner,
-            settings: mercer_learning::undeclared,
-            restore: mercer_learning::never_kept,
+            ..Path::METHOD
         },
         run,
     }

@@ -10,9 +10,7 @@
 
 use mercer_harness::{Parts, Path};
 use mercer_kernels::Kernel;
-use mercer_learning::{
-    Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Space, Tasks,
-};
+use mercer_learning::{Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Tasks};
 use mercer_linalg::{Eigen, cos, product, symmetric_eigen};
 use mercer_records::CurvePoint;
 use mercer_theory::{RidgeCondition, effective_ridge};
@@ -33,12 +31,8 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n_test d ΣM, ΣM = 4 largest", predict: "-", memory: "n_test d" },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

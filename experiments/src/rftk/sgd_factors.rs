@@ -12,7 +12,7 @@
 
 use mercer_harness::{Parts, Path};
 use mercer_learning::{
-    Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Space, Streams, Tasks,
+    Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Streams, Tasks,
 };
 use mercer_linalg::{cos, minimum_norm_solve, product};
 use mercer_records::CurvePoint;
@@ -35,12 +35,8 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Regression,
         cost: Cost { fit: "tried epochs n M, tried = 40", predict: "-", memory: "n M" },
-        resource: None,
         defaults,
-        space: |_| Space::default(),
-        build: Path::no_learner,
-        settings: mercer_learning::undeclared,
-        restore: mercer_learning::never_kept,
+        ..Path::METHOD
     },
     run,
 };

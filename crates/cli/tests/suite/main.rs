@@ -10,6 +10,8 @@ mod faults;
 mod interrupt;
 mod own;
 mod place;
+#[path = "../../../render/tests/suite/protocol.rs"]
+mod protocol;
 mod reproduce;
 mod results;
 mod usage;

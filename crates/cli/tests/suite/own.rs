@@ -2,6 +2,7 @@
 
 use crate::browser::hold_to_the_law;
 use crate::place::{Ended, Place};
+use crate::protocol::hold_to_the_reader;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -247,7 +248,9 @@ fn in_a_browser_pages_of_own_data_keep_the_laws_of_every_page() {
         ("tune --method kernel-ridge --data a.csv --budget 3 --report tune.html", "tune.html"),
     ] {
         place.run(line).with_code(0);
-        hold_to_the_law(&std::fs::read_to_string(place.path(page)).unwrap());
+        let html = std::fs::read_to_string(place.path(page)).unwrap();
+        hold_to_the_law(&html);
+        hold_to_the_reader(&html);
     }
 }
 

@@ -1,5 +1,6 @@
 //! A page in a Chromium that is spoken to over a pipe: real keys, the reader's colours, paper.
 
+use crate::browser::browse;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -127,8 +128,21 @@ fn from_base64(text: &str) -> Vec<u8> {
         .collect()
 }
 
+/// A page obeys real keys, the reader's colours and a printer; not looked at without a Chromium.
+///
+/// # Panics
+/// Naming what the page does not keep.
+pub fn hold_to_the_reader(html: &str) {
+    if browse(html, "", "return 1;").is_none() {
+        return;
+    }
+    let mut page = Page::open(html);
+    hold_to_keys(&mut page);
+    hold_to_colours_and_paper(&mut page);
+}
+
 /// The tabulator goes from one thing to the next in the order of the page and marks each; Enter sorts.
-pub fn hold_to_keys(page: &mut Page) {
+fn hold_to_keys(page: &mut Page) {
     page.value(
         "reached = [...document.querySelectorAll('a[href], button, input, summary, .scroll')]\
          .filter((element) => element.checkVisibility()), reached.length",
@@ -159,7 +173,7 @@ pub fn hold_to_keys(page: &mut Page) {
 }
 
 /// A page that nobody switched follows the reader's system; paper is white, whatever the system says.
-pub fn hold_to_colours_and_paper(page: &mut Page) {
+fn hold_to_colours_and_paper(page: &mut Page) {
     let light = "(() => { const c = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number); \
                  return c[0] + c[1] + c[2] > 382; })()";
     for (media, scheme, is_light) in
