@@ -25,6 +25,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", default="benches/peers.json")
     parser.add_argument("--remark", required=True, help="what the times suffer from")
+    parser.add_argument("--compiled", action="store_true", help="torch.compile too (needs a C++ compiler)")
+    parser.add_argument(
+        "--printed", action="append", default=[], metavar="SCRIPT=FILE",
+        help="take what this script printed on the same day instead of running it again",
+    )
     parser.add_argument("--only", action="append", help="a script's name; all without one")
     given = parser.parse_args()
     rounds = ["--rounds", str(given.rounds)]
@@ -32,14 +37,29 @@ def main():
     def ours(name):
         return ["--ours", os.path.join(given.bin, name)]
 
+    compiled = ["--compiled"] if given.compiled else []
+    printed = dict(pair.split("=", 1) for pair in given.printed)
     commands = {
-        "torch_askl": [["compare", *ours("step"), *rounds]],
-        "torch_networks": [["compare", *ours("network"), *rounds]],
+        "torch_askl": [["compare", *ours("step"), *rounds, *compiled]],
+        "torch_networks": [["compare", *ours("network"), *rounds, *compiled]],
         "scikit_learn_svm": [[*ours("svm"), "--cost", cost, *rounds] for cost in ("1", "100")],
         "closed_forms": [["compare", *ours("closed"), *rounds]],
     }
     rows, missing = [], {}
+
+    def add(report):
+        if isinstance(report, dict):
+            report = report.get("results", [report])
+        for row in report:
+            kept = {key: row[key] for key in ("what", "peer", "ratios")}
+            # Milliseconds of every variant of theirs, ours among them.
+            kept["variants"] = {"ours": row["ours_ms"], **row["torch_ms"]} if "torch_ms" in row else {}
+            rows.append(kept)
+
     for script in given.only or commands:
+        if script in printed:
+            add(json.loads(pathlib.Path(printed[script]).read_text()))
+            continue
         for arguments in commands[script]:
             command = [sys.executable, str(HERE / f"{script}.py"), *arguments]
             print(" ".join([script, *arguments]), file=sys.stderr)
@@ -47,10 +67,7 @@ def main():
             if answer.returncode != 0:
                 missing[script] = (answer.stderr.strip().splitlines() or ["no message"])[-1]
                 continue
-            report = json.loads(answer.stdout)
-            if isinstance(report, dict):
-                report = report.get("results", [report])
-            rows.extend({key: row[key] for key in ("what", "peer", "ratios")} for row in report)
+            add(json.loads(answer.stdout))
     if not rows:
         sys.exit(f"nothing could be measured: {missing}")
     for row in rows:
@@ -61,8 +78,8 @@ def main():
     written = {
         "day": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "code": revision.stdout.strip(),
-        "rounds": given.rounds,
-        "load": os.getloadavg()[1],
+        # Of the times that were taken now; of those printed earlier the remark tells.
+        "load": None if set(given.only or commands) <= set(printed) else os.getloadavg()[1],
         "remark": given.remark,
         "missing": missing,
         "rows": rows,

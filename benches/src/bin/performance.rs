@@ -130,9 +130,13 @@ fn time(nanoseconds: f64) -> String {
 struct Comparison {
     what: String,
     peer: String,
+    ratios: Vec<f64>,
     minimum: f64,
     median: f64,
     maximum: f64,
+    /// Milliseconds by variant: `ours`, and every way to run theirs that was tried.
+    #[serde(default)]
+    variants: BTreeMap<String, f64>,
 }
 
 /// What `peers/all.py` left.
@@ -140,8 +144,7 @@ struct Comparison {
 struct Peers {
     day: String,
     code: String,
-    rounds: usize,
-    load: f64,
+    load: Option<f64>,
     remark: String,
     missing: BTreeMap<String, String>,
     rows: Vec<Comparison>,
@@ -178,20 +181,50 @@ fn peers(text: &mut String) -> Result<(), String> {
     }
     let peers: Peers =
         serde_json::from_str(&found).map_err(|error| format!("benches/peers.json: {error}"))?;
-    let Peers { day, code, rounds, load, remark, missing, rows } = peers;
+    let Peers { day, code, load, remark, missing, rows } = peers;
+    let load = load.map_or(String::new(), |load| format!("{load:.1} programs wanted two cores: "));
     say!(
         text,
-        "Their time over ours, both alternating in one run (`just bench-peers`), over {rounds} rounds: above 1, ours \
-         is faster. {day}, revision {code}; {load:.1} programs wanted two cores ({remark}).\n\n\
-         | what | peer | minimum | median | maximum |\n|:--|:--|--:|--:|--:|"
+        "Their time over ours, both alternating in one run (`just bench-peers`): above 1, ours \
+         is faster. {day}, revision {code}; {load}{remark}.\n\n\
+         | what | peer | rounds | minimum | median | maximum |\n|:--|:--|--:|--:|--:|--:|"
     );
-    for Comparison { what, peer, minimum, median, maximum } in rows {
-        say!(text, "| {what} | {peer} | {minimum:.2} | {median:.2} | {maximum:.2} |");
+    for Comparison { what, peer, ratios, minimum, median, maximum, .. } in &rows {
+        let rounds = ratios.len();
+        say!(text, "| {what} | {peer} | {rounds} | {minimum:.2} | {median:.2} | {maximum:.2} |");
     }
+    variants(text, &rows);
     for (script, reason) in missing {
         say!(text, "\nNot measured: `{script}` ({reason}).");
     }
     Ok(())
+}
+
+/// Every way to run theirs, where several were tried: one table for each set of ways.
+fn variants(text: &mut String, rows: &[Comparison]) {
+    let names = |row: &Comparison| -> Vec<String> {
+        row.variants.keys().filter(|name| *name != "ours").cloned().collect()
+    };
+    let mut sets: Vec<Vec<String>> = Vec::new();
+    for set in rows.iter().map(names) {
+        if !set.is_empty() && !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    for set in sets {
+        say!(
+            text,
+            "\nMedian milliseconds of each way to run theirs:\n\n| what | ours | {} |\n|:--|--:{}|",
+            set.join(" | "),
+            "|--:".repeat(set.len())
+        );
+        for row in rows.iter().filter(|row| names(row) == set) {
+            let ours = row.variants.get("ours").copied().unwrap_or(f64::NAN);
+            let theirs: Vec<String> =
+                set.iter().map(|name| format!("{:.3}", row.variants[name])).collect();
+            say!(text, "| {} | {ours:.3} | {} |", row.what, theirs.join(" | "));
+        }
+    }
 }
 
 /// Median of a run over that of the first run on the same machine, averaged (geometrically) over the
