@@ -12,12 +12,30 @@ static BUILTIN: LazyLock<Catalogue> = LazyLock::new(|| {
 });
 
 /// Every dataset of the four papers: the facts against which a file is checked.
+///
+/// ```
+/// use mercer_datasets::Catalogue;
+/// let entries = Catalogue::builtin().entries();
+/// assert!(entries.windows(2).all(|pair| pair[0].name < pair[1].name));
+/// assert_eq!(Catalogue::builtin().find("WINE")?, Catalogue::builtin().find("wine")?);
+/// assert!(Catalogue::parse("[[dataset]]\nname = \"half\"").is_err()); // no task, no rows
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
     entries: Vec<Entry>,
 }
 
 /// What is known of one dataset.
+///
+/// ```
+/// use mercer_datasets::Catalogue;
+/// let letter = Catalogue::builtin().find("letter")?;
+/// assert_eq!((letter.rows, letter.features, letter.classes), (20_000, 16, 26));
+/// assert_eq!(letter.class_counts.values().sum::<usize>(), letter.rows);
+/// assert_eq!(letter.labels()[9..11], ["10", "11"]); // in order of value, not as text
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawEntry")]
 #[non_exhaustive]
@@ -55,6 +73,14 @@ pub struct Entry {
 }
 
 /// Rows of the official parts; `test` is 0 where there is no official split.
+///
+/// ```
+/// use mercer_datasets::{Catalogue, PartSizes};
+/// let parts = |name| Catalogue::builtin().find(name).map(|entry| entry.parts);
+/// assert_eq!(parts("letter")?, PartSizes { train: 15_000, test: 5_000 });
+/// assert_eq!(parts("wine")?, PartSizes { train: 178, test: 0 }); // no official split
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartSizes {

@@ -19,6 +19,21 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, DataError> {
 
 /// `bytes` without their gzip, xz or bzip2 shell, known by its first bytes; without one, as is.
 ///
+/// ```
+/// use mercer_datasets::{DataError, Limits, decompress};
+/// use std::io::Write;
+/// let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+/// packer.write_all(&[b'x'; 10_000])?;
+/// let packed = packer.finish()?;
+/// let limits = Limits::default();
+/// assert_eq!(decompress(packed.clone(), "f.gz", &limits)?.len(), 10_000);
+/// assert_eq!(decompress(b"a,b\n".to_vec(), "f.csv", &limits)?, b"a,b\n"); // no shell: as is
+/// // A bomb is stopped at the limit.
+/// let small = Limits { bytes: 1_000, ..limits };
+/// assert!(matches!(decompress(packed, "f.gz", &small), Err(DataError::TooLarge { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`DataError::Format`] if the shell is damaged or cut short, [`DataError::TooLarge`] if more than
 /// [`Limits::bytes`] would come out: nothing beyond the limit is ever held.

@@ -11,6 +11,22 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 
 /// How a text table is to be read.
+///
+/// ```
+/// use mercer_datasets::{CsvOptions, Limits, Separator, Target, csv};
+/// let text = b"id;kind;sex;size\n7;box;f;1.5\n8;ball;m;3\n";
+/// let options = CsvOptions {
+///     separator: Separator::Semicolon,
+///     target: Target::Named("kind".to_owned()),
+///     drop: vec![0],
+///     codes: [(0, [("f".to_owned(), 0.0), ("m".to_owned(), 1.0)].into())].into(),
+///     ..CsvOptions::default()
+/// };
+/// let table = csv::parse(text, "example", &options, &Limits::default())?;
+/// assert_eq!(table.inputs, ndarray::array![[0.0, 1.5], [1.0, 3.0]]);
+/// assert_eq!(table.targets.name(0), "box");
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CsvOptions {
     /// What stands between columns.
@@ -28,6 +44,17 @@ pub struct CsvOptions {
 }
 
 /// What stands between the columns of a text table.
+///
+/// ```
+/// use mercer_datasets::{CsvOptions, Limits, Separator, csv};
+/// let parse = |text: &[u8], separator| {
+///     csv::parse(text, "f", &CsvOptions { separator, ..CsvOptions::default() }, &Limits::default())
+/// };
+/// let blanks = parse(b"  1.5\t 2  1\n 3 4   0\n", Separator::Blanks)?;
+/// assert_eq!(blanks, parse(b"1.5;2;1\n3;4;0\n", Separator::Semicolon)?);
+/// assert!(parse(b"1.5;2;1\n3;4;0\n", Separator::Comma).is_err()); // one column is no table
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Separator {
     /// One comma; a field in double quotes may hold commas and line ends.
@@ -42,6 +69,18 @@ pub enum Separator {
 }
 
 /// Which column of a table is the target.
+///
+/// ```
+/// use mercer_datasets::{CsvOptions, Limits, Target, csv};
+/// let inputs = |target| {
+///     let options = CsvOptions { target, ..CsvOptions::default() };
+///     csv::parse(b"a,b,c\n1,2,3\n4,5,6\n", "f", &options, &Limits::default()).map(|table| table.inputs)
+/// };
+/// assert_eq!(inputs(Target::First)?, ndarray::array![[2.0, 3.0], [5.0, 6.0]]);
+/// assert_eq!(inputs(Target::Named("b".to_owned()))?, ndarray::array![[1.0, 3.0], [4.0, 6.0]]);
+/// assert_eq!(inputs(Target::default())?, ndarray::array![[1.0, 2.0], [4.0, 5.0]]); // the last
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Target {
     /// The first.

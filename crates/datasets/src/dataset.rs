@@ -7,6 +7,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// A sample with its name, its official parts, and what its classes are called.
+///
+/// ```
+/// use mercer_datasets::{Library, fingerprint};
+/// let iris = Library::of_folders([])?.load("iris")?; // compiled in
+/// assert_eq!((iris.name.as_str(), iris.sample.rows(), iris.labels.len()), ("iris", 150, 3));
+/// assert_eq!(iris.fingerprint, fingerprint(&iris.sample, &iris.parts, &iris.labels));
+/// assert_eq!(iris.note, None); // it is the catalogue's version
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     /// Its name.
@@ -24,6 +33,12 @@ pub struct Dataset {
 }
 
 /// The official parts, as rows of the sample.
+///
+/// ```
+/// use mercer_datasets::Parts;
+/// assert_eq!(Parts::divided(3, 2), Parts { train: 0..3, test: 3..5 });
+/// assert!(Parts::undivided(5).test.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parts {
     /// Training rows, or all rows if there is no official split.
@@ -45,6 +60,15 @@ impl Parts {
 }
 
 /// Whether targets are classes or numbers.
+///
+/// ```
+/// use mercer_datasets::{Column, Kind, Table};
+/// let likely = |targets| Table { inputs: ndarray::Array2::zeros((4, 1)), targets }.likely_kind();
+/// assert_eq!(likely(Column::Numbers(vec![1.0, 2.0, 1.0, 2.0])), Kind::Classification);
+/// assert_eq!(likely(Column::Numbers(vec![1.0, 2.0, 3.0, 4.0])), Kind::Regression); // each once
+/// let names = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+/// assert_eq!(likely(Column::Names(names)), Kind::Classification);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

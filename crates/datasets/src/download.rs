@@ -7,6 +7,18 @@ use std::time::Duration;
 use ureq::Agent;
 
 /// How long to wait for a server, and how often to try.
+///
+/// ```
+/// use mercer_datasets::Patience;
+/// use std::time::Duration;
+/// let patience = Patience::default();
+/// assert_eq!((patience.attempts, patience.connect), (3, Duration::from_secs(15)));
+/// // The longest that it can wait for a server that accepts nothing.
+/// let attempts = u32::try_from(patience.attempts)?;
+/// let longest = patience.connect * attempts + patience.pause * (attempts - 1);
+/// assert_eq!(longest, Duration::from_secs(49));
+/// # Ok::<(), std::num::TryFromIntError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// For a connection. Default 15 s.
@@ -34,6 +46,29 @@ impl Default for Patience {
 }
 
 /// How far a download is.
+///
+/// ```
+/// use mercer_datasets::{Downloader, Patience};
+/// # let server = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// # let url = format!("http://{}/toys.csv", server.local_addr()?);
+/// # std::thread::spawn(move || {
+/// #     use std::io::{Read, Write};
+/// #     let (mut stream, _) = server.accept().unwrap();
+/// #     stream.read(&mut [0; 4096]).unwrap();
+/// #     let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n";
+/// #     stream.write_all(format!("{head}a,b\n1").as_bytes()).unwrap();
+/// # });
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("toys.csv");
+/// let mut seen = Vec::new();
+/// // From a server that has these five bytes: "a,b\n1".
+/// Downloader::direct(Patience::default()).get(&[url], &path, 1_000, &|_| Ok(()), &mut |progress| {
+///     seen.push((progress.done, progress.total));
+/// })?;
+/// assert_eq!(seen.last(), Some(&(5, Some(5))));
+/// assert_eq!(std::fs::read(path)?, b"a,b\n1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// Name of the file.
@@ -45,6 +80,22 @@ pub struct Progress<'a> {
 }
 
 /// Gets files over HTTP, resuming what was cut short.
+///
+/// ```
+/// use mercer_datasets::{DataError, Downloader, Patience};
+/// let server = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// let url = format!("http://{}/toys.csv", server.local_addr()?);
+/// drop(server); // nobody listens there now
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("toys.csv");
+/// let patience = Patience { attempts: 1, ..Patience::default() };
+/// let refused = Downloader::direct(patience)
+///     .get(&[url.clone()], &path, 1_000, &|_| Ok(()), &mut |_| ())
+///     .unwrap_err();
+/// assert!(matches!(refused, DataError::Download { .. }));
+/// assert!(refused.to_string().contains(&url) && !path.exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Downloader {
     agent: Agent,

@@ -2,6 +2,16 @@ use mercer_learning::LearningError;
 use std::path::{Path, PathBuf};
 
 /// Why data could not be found, read, checked, fetched or split.
+///
+/// ```
+/// use mercer_datasets::{CsvOptions, Library, Limits, csv};
+/// let missing = Library::of_folders([])?.load("letter").unwrap_err();
+/// assert!(missing.is_missing() && missing.to_string().starts_with("dataset `letter` is not here; "));
+/// let text = b"size,kind\n1.5,box\n2,ball,9\n";
+/// let wrong = csv::parse(text, "toys.csv", &CsvOptions::default(), &Limits::default()).unwrap_err();
+/// assert!(!wrong.is_missing() && wrong.to_string().starts_with("toys.csv:3: ")); // the line
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {

@@ -6,6 +6,23 @@ use crate::{
 use std::path::Path;
 
 /// How a file that no catalogue knows is to be read.
+///
+/// ```
+/// use mercer_datasets::{Kind, ReadOptions, read_dataset};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("toys.csv");
+/// std::fs::write(&path, "kind,size\n2,1.5\n1,3\n2,2\n1,4\n")?;
+/// let read = |options| read_dataset(&path, &options);
+/// let target = Some("kind".to_owned());
+/// let classes = read(ReadOptions { target: target.clone(), ..ReadOptions::default() })?;
+/// assert_eq!(classes.labels, ["1", "2"]); // whole numbers, each twice: classes
+/// let kind = Some(Kind::Regression);
+/// let numbers = read(ReadOptions { target, kind, ..ReadOptions::default() })?;
+/// assert_eq!(numbers.sample.values().unwrap()[0], 2.0);
+/// let refused = read(ReadOptions { target: Some("colour".to_owned()), ..ReadOptions::default() });
+/// assert!(refused.unwrap_err().to_string().contains("`colour`"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadOptions {
     /// Name of the target column in CSV and Parquet; without it, it is the last one.

@@ -20,6 +20,20 @@ use std::ops::Range;
 ///
 /// `labels` are the class names; it is not looked at for regression.
 ///
+/// ```
+/// use mercer_datasets::{Parts, fingerprint};
+/// use mercer_learning::Sample;
+/// use ndarray::array;
+/// let sample = Sample::regression(array![[1.0, 0.0], [2.0, 5.0]], array![0.5, -1.0])?;
+/// let turned = sample.select(&[1, 0])?;
+/// let whole = Parts::undivided(2);
+/// assert_eq!(fingerprint(&sample, &whole, &[]), fingerprint(&turned, &whole, &[]));
+/// // Which row is for testing does matter.
+/// let parts = Parts::divided(1, 1);
+/// assert_ne!(fingerprint(&sample, &parts, &[]), fingerprint(&turned, &parts, &[]));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+///
 /// # Panics
 /// If a class has no name or `parts` reach beyond the sample.
 pub fn fingerprint(sample: &Sample, parts: &Parts, labels: &[String]) -> String {

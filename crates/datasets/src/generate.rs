@@ -53,6 +53,16 @@ pub fn checkerboard(rows: usize, fields: usize, rng: &mut impl Rng) -> Sample {
 }
 
 /// Target of the synthetic problem of "Ridgeless Regression with Random Features".
+///
+/// ```
+/// use mercer_datasets::Generator;
+/// let kink = Generator::Kink.sample(50, 10, 5);
+/// assert_eq!((kink.rows(), kink.features()), (60, 5));
+/// for (x, y) in kink.inputs().rows().into_iter().zip(kink.values().unwrap()) {
+///     assert!((y + x.sum().abs()).abs() < 6.0 * 0.2); // −|w·x|, and noise of deviation 0.2
+/// }
+/// assert_eq!(kink, Generator::Kink.sample(50, 10, 5)); // always the same rows
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {

@@ -4,6 +4,19 @@ use crate::{DataError, Limits};
 use ndarray::Array2;
 
 /// An IDX file: a header with the kind of number and the dimensions, then the numbers, big-endian.
+///
+/// ```
+/// use mercer_datasets::{Limits, idx::Idx};
+/// // Two images of 1 × 2 bytes.
+/// let bytes = [0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 10, 20, 30, 40];
+/// let images = Idx::parse(&bytes, "images", &Limits::default())?;
+/// assert_eq!((images.rows(), images.features()), (2, 2));
+/// let mut values = Vec::new();
+/// images.append("images", &mut values)?;
+/// assert_eq!(values, [10.0, 20.0, 30.0, 40.0]);
+/// assert!(Idx::parse(&bytes[..19], "images", &Limits::default()).is_err()); // a byte is missing
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idx<'a> {
     kind: Kind,

@@ -36,6 +36,16 @@ pub struct Library {
 }
 
 /// Where a dataset is.
+///
+/// ```
+/// use mercer_datasets::{Library, Place};
+/// let library = Library::of_folders([])?;
+/// assert_eq!(library.place("iris")?, Place::BuiltIn);
+/// let Place::Missing(remedy) = library.place("letter")? else { panic!("no folder has it") };
+/// assert!(remedy.contains("mercer data")); // what to type
+/// assert!(library.place("lettre").is_err()); // in no catalogue
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// In this folder, listed in its manifest.

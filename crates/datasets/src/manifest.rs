@@ -7,6 +7,27 @@ use std::path::{Component, Path, PathBuf};
 pub const MANIFEST: &str = "MANIFEST.toml";
 
 /// What a folder of datasets holds: its `MANIFEST.toml`, schema 1.
+///
+/// ```
+/// use mercer_datasets::Manifest;
+/// let text = r#"
+/// schema = 1
+/// [[dataset]]
+/// name = "toys"
+/// task = "classification"
+/// features = 2
+/// files = [{ path = "toys.svm", sha256 = "00", rows = 4, role = "all", bytes = 40 }]
+/// "#;
+/// let manifest = Manifest::parse(text)?;
+/// assert_eq!(manifest.find("toys").map(|listing| listing.features), Some(2));
+/// assert_eq!(
+///     Manifest::parse(&text.replace("toys.svm", "../toys.svm")),
+///     Err("`../toys.svm` leaves the folder".to_owned())
+/// );
+/// let newer = Manifest::parse(&text.replace("schema = 1", "schema = 2"));
+/// assert_eq!(newer, Err("has schema 2, but only schema 1 is known".to_owned()));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Always 1.
@@ -17,6 +38,18 @@ pub struct Manifest {
 }
 
 /// One dataset of a manifest; fields that only inform are not read.
+///
+/// ```
+/// use mercer_datasets::{Library, MANIFEST, Manifest, Store};
+/// let folder = tempfile::tempdir()?;
+/// Store::new(folder.path()).put(&Library::of_folders([])?.load("iris")?)?;
+/// assert!(folder.path().join(MANIFEST).exists());
+/// let manifest = Manifest::read(folder.path())?;
+/// let listing = manifest.find("iris").unwrap();
+/// assert_eq!((listing.task.as_str(), listing.features, listing.classes), ("classification", 4, Some(3)));
+/// assert_eq!(listing.class_counts["2"], 50);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Listing {
     /// Its name in the catalogue.
@@ -36,6 +69,23 @@ pub struct Listing {
 }
 
 /// One file of a dataset.
+///
+/// ```
+/// use mercer_datasets::{DataError, Library, Manifest, Role, Store};
+/// let folder = tempfile::tempdir()?;
+/// Store::new(folder.path()).put(&Library::of_folders([])?.load("iris")?)?;
+/// let file = Manifest::read(folder.path())?.find("iris").unwrap().files[0].clone();
+/// assert_eq!((file.rows, file.role), (150, Role::All));
+/// let path = folder.path().join(&file.path);
+/// assert_eq!(std::fs::metadata(&path)?.len(), file.bytes);
+/// // One byte is another: the sum tells.
+/// let mut bytes = std::fs::read(&path)?;
+/// *bytes.last_mut().unwrap() ^= 1;
+/// std::fs::write(&path, bytes)?;
+/// let refused = Library::of_folders([folder.path().to_owned()])?.load("iris").unwrap_err();
+/// assert!(matches!(refused, DataError::Damaged { .. }), "{refused}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ListedFile {
     /// Where, relative to the folder of the manifest.
@@ -54,6 +104,15 @@ pub struct ListedFile {
 }
 
 /// The official part that a file is.
+///
+/// ```
+/// use mercer_datasets::{Catalogue, Role};
+/// let files = &Catalogue::builtin().find("letter")?.source.files;
+/// let roles: Vec<Role> = files.iter().map(|file| file.role).collect();
+/// assert_eq!(roles, [Role::Train, Role::Test]);
+/// assert!(Role::Train < Role::Test); // the order of the rows in a sample
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -66,6 +125,15 @@ pub enum Role {
 }
 
 /// What an IDX file holds.
+///
+/// ```
+/// use mercer_datasets::{Catalogue, Content};
+/// let files = &Catalogue::builtin().find("mnist")?.source.files;
+/// let contents: Vec<Option<Content>> = files.iter().map(|file| file.content).collect();
+/// let (images, labels) = (Some(Content::Images), Some(Content::Labels));
+/// assert_eq!(contents, [images, labels, images, labels]); // of training and of test rows
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {

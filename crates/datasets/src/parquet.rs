@@ -15,6 +15,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// damaged page can make the decoder ask for more memory than there is, which ends the process.
 /// Files of a manifest are compared with their SHA-256 first.
 ///
+/// ```
+/// use mercer_datasets::{Limits, parquet};
+/// use polars::prelude::{IntoColumn, DataFrame, NamedFrom, ParquetWriter, Series};
+/// let size = Series::new("size".into(), [1.5, 3.0]).into_column();
+/// let kind = Series::new("kind".into(), ["box", "ball"]).into_column();
+/// let mut bytes = Vec::new();
+/// ParquetWriter::new(&mut bytes).finish(&mut DataFrame::new(2, vec![size, kind])?)?;
+/// let table = parquet::parse(&bytes, "toys.parquet", Some("kind"), &Limits::default())?;
+/// assert_eq!(table.inputs, ndarray::array![[1.5], [3.0]]);
+/// assert_eq!(table.targets.name(1), "ball");
+/// assert!(parquet::parse(&bytes[4..], "toys.parquet", None, &Limits::default()).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`DataError::Format`] for a file that is no such table, has empty cells, or inputs that are no
 /// finite numbers; [`DataError::TooLarge`] beyond the limits.

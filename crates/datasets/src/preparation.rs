@@ -8,6 +8,27 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What stands in for a missing number; a missing category is always the most frequent one.
+///
+/// ```
+/// use mercer_datasets::{Impute, Preparing, RowFile, Scaling, SchemaOptions, survey};
+/// let text = "x,y\n1,0.5\n2,1.5\n9,2.5\n,3.5\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let filled = |impute| {
+///     let mut preparing = Preparing::new(&schema, Scaling::None, impute);
+///     let mut rows = schema.read(&file)?;
+///     while let Some(row) = rows.next(true)? {
+///         preparing.see(row.numbers, row.truth, "toys", row.line)?;
+///     }
+///     let mut inputs = ndarray::array![[f64::NAN]];
+///     preparing.finish()?.apply(&mut inputs, &schema, "toys", &[5])?;
+///     Ok::<_, mercer_datasets::DataError>(inputs[[0, 0]])
+/// };
+/// assert_eq!(filled(Some(Impute::Mean))?, 4.0); // of 1, 2 and 9
+/// assert_eq!(filled(Some(Impute::Median))?, 2.0);
+/// assert!(filled(None).unwrap_err().to_string().starts_with("toys:5: ")); // where it is missing
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Impute {
@@ -18,6 +39,21 @@ pub enum Impute {
 }
 
 /// Count, mean, squared deviations and extremes of numbers seen one at a time (Welford 1962).
+///
+/// ```
+/// use mercer_datasets::Moments;
+/// let of = |values: &[f64]| {
+///     let mut moments = Moments::default();
+///     values.iter().for_each(|&value| moments.see(value));
+///     moments
+/// };
+/// let moments = of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+/// assert!((moments.mean() - 5.0).abs() < 1e-14 && (moments.deviation() - 2.0).abs() < 1e-14);
+/// assert_eq!((moments.count(), moments.extremes()), (8.0, (2.0, 9.0)));
+/// assert_eq!(of(&[0.1; 1000]).deviation(), 0.0); // exactly: no rounding makes it vary
+/// // A large offset leaves the deviation of ±1 as it is, where E x² − (E x)² has no digit left.
+/// assert!((of(&[1e9 - 1.0, 1e9 + 1.0]).deviation() - 1.0).abs() < 1e-7);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     count: f64,
@@ -80,6 +116,12 @@ impl Moments {
 }
 
 /// Regression targets in units of their deviation around their mean.
+///
+/// ```
+/// use mercer_datasets::TargetStandard;
+/// let standard = TargetStandard { mean: 10.0, deviation: 2.0 };
+/// assert_eq!((standard.apply(14.0), standard.invert(2.0)), (2.0, 14.0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetStandard {
@@ -102,6 +144,23 @@ impl TargetStandard {
 }
 
 /// Fills and scales rows that a [`Schema`] has read.
+///
+/// ```
+/// use mercer_datasets::{Preparing, RowFile, Scaling, SchemaOptions, TargetStandard, Truth, survey};
+/// use ndarray::array;
+/// let file = RowFile::spooled(&b"x,y\n1,0.5\n3,2.5\n"[..], "toys", None)?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let mut preparing = Preparing::new(&schema, Scaling::Standard, None);
+/// preparing.see(&[1.0], Some(Truth::Value(0.5)), "toys", 2)?;
+/// preparing.see(&[3.0], Some(Truth::Value(2.5)), "toys", 3)?;
+/// let preparation = preparing.finish()?;
+/// let mut inputs = array![[5.0]];
+/// preparation.apply(&mut inputs, &schema, "toys", &[2])?;
+/// assert_eq!(inputs, array![[3.0]]); // (5 − 2)/1
+/// assert_eq!(preparation.target(), Some(TargetStandard { mean: 1.5, deviation: 1.0 }));
+/// assert!(!preparation.fills());
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
@@ -207,6 +266,22 @@ const TOO_LARGE: &str = "has numbers so large that their spread overflows (above
 ///
 /// Rows in the same order give the same preparation to the last bit, whether they come from memory
 /// or from a file.
+///
+/// ```
+/// use mercer_datasets::{Preparing, RowFile, Scaling, SchemaOptions, Truth, survey};
+/// let file = RowFile::spooled(&b"x,y\n1,0.5\n3,2.5\n"[..], "toys", None)?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let mut preparing = Preparing::new(&schema, Scaling::Standard, None);
+/// for line in [2, 3] {
+///     preparing.see(&[1.0], Some(Truth::Value(7.0)), "toys", line)?;
+/// }
+/// let refused = preparing.finish().unwrap_err(); // nothing can be learned of targets that do not vary
+/// assert!(refused.to_string().contains("one and the same value"), "{refused}");
+/// let mut preparing = Preparing::new(&schema, Scaling::Standard, None);
+/// let refused = preparing.see(&[f64::NAN], Some(Truth::Value(7.0)), "toys", 2).unwrap_err();
+/// assert!(refused.to_string().contains("`x`"), "{refused}"); // a missing number names its column
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug)]
 pub struct Preparing<'a> {
     schema: &'a Schema,

@@ -5,6 +5,25 @@ use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// How input columns are scaled.
+///
+/// ```
+/// use mercer_datasets::{Scaler, Scaling};
+/// use ndarray::array;
+/// let (train, x) = (array![[0.0], [4.0]], array![[3.0]]);
+/// let scaled = |name: &str| {
+///     let scaling: Scaling = name.parse()?;
+///     Ok::<_, mercer_datasets::DataError>(Scaler::fit(scaling, train.view()).apply(x.view())[[0, 0]])
+/// };
+/// assert_eq!((scaled("unit-interval")?, scaled("symmetric")?), (0.75, 0.5));
+/// assert_eq!((scaled("standard")?, scaled("none")?), (0.5, 3.0));
+/// let bytes = Scaler::fit(Scaling::Bytes, train.view());
+/// assert_eq!(bytes.apply(array![[255.0]].view()), array![[1.0]]);
+/// assert_eq!(
+///     scaled("max").unwrap_err().to_string(),
+///     "`scaling` is `max`; it must be none, unit-interval, symmetric, standard or bytes"
+/// );
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {

@@ -12,6 +12,20 @@ pub use reading::{ReadRow, Reading};
 pub use survey::{Header, SchemaOptions, survey};
 
 /// How categories become numbers.
+///
+/// ```
+/// use mercer_datasets::{Categories, RowFile, SchemaOptions, survey};
+/// let text = "colour,kind\nred,a\nblue,b\ngreen,a\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let first = |categories| {
+///     let (schema, _) = survey(&file, &SchemaOptions { categories, ..SchemaOptions::default() })?;
+///     let (inputs, ..) = schema.read(&file)?.chunk(1, true)?;
+///     Ok::<_, mercer_datasets::DataError>(inputs)
+/// };
+/// assert_eq!(first(Categories::OneHot)?, ndarray::array![[0.0, 0.0, 1.0]]); // blue, green, red
+/// assert_eq!(first(Categories::Ordinal)?, ndarray::array![[2.0]]);
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Categories {
@@ -23,6 +37,18 @@ pub enum Categories {
 }
 
 /// What a column holds.
+///
+/// ```
+/// use mercer_datasets::{Categories, Holds, RowFile, SchemaOptions, survey};
+/// let text = "size,grade,kind\n1.5,10,a\n2.5,9,b\n3.5,10,a\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let options = SchemaOptions { categorical: vec!["grade".to_owned()], ..SchemaOptions::default() };
+/// let (schema, _) = survey(&file, &options)?;
+/// assert_eq!(schema.columns[0].content, Holds::Numbers);
+/// let levels = vec!["9".to_owned(), "10".to_owned()]; // all numbers: in order of value
+/// assert_eq!(schema.columns[1].content, Holds::Categories { encoding: Categories::OneHot, levels });
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "holds", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Holds {
@@ -38,6 +64,18 @@ pub enum Holds {
 }
 
 /// An input column of a file.
+///
+/// ```
+/// use mercer_datasets::{Categories, Holds, InputColumn};
+/// let levels = ["blue", "green", "red"].map(str::to_owned).to_vec();
+/// let column = |encoding| InputColumn {
+///     name: "colour".to_owned(),
+///     position: 0,
+///     content: Holds::Categories { encoding, levels: levels.clone() },
+/// };
+/// assert_eq!(column(Categories::OneHot).width(), 3);
+/// assert_eq!(column(Categories::Ordinal).width(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputColumn {
@@ -60,6 +98,18 @@ impl InputColumn {
 }
 
 /// The target column of a file.
+///
+/// ```
+/// use mercer_datasets::{Kind, RowFile, SchemaOptions, survey};
+/// let text = "code,size\n01,1.5\n1,2.5\n01,3.5\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let target = Some("code".to_owned());
+/// let kind = Some(Kind::Classification);
+/// let (schema, _) = survey(&file, &SchemaOptions { target, kind, ..SchemaOptions::default() })?;
+/// assert_eq!((schema.target.position, schema.target.kind), (0, Kind::Classification));
+/// assert_eq!(schema.target.labels.len(), 2); // `01` and `1` are two
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetColumnKept {
@@ -75,6 +125,20 @@ pub struct TargetColumnKept {
 }
 
 /// What the columns of a file mean.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions, survey};
+/// let read = |text: &'static str| RowFile::spooled(text.as_bytes(), "toys", None);
+/// let file = read("size,colour,kind\n1.5,red,a\n3,blue,b\n2,red,a\n")?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// assert_eq!((schema.columns.len(), schema.width(), schema.has_categories()), (2, 3, true));
+/// // Another file: columns in another order are refused by name, and so is a level never seen.
+/// assert!(schema.read(&read("colour,size\nred,1\n")?).is_err());
+/// let other = read("size,colour\n1,green\n")?;
+/// let refused = schema.read(&other)?.next(false).unwrap_err();
+/// assert!(refused.to_string().contains("green"), "{refused}");
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
@@ -92,6 +156,17 @@ pub struct Schema {
 }
 
 /// The target of one row.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions, Truth, survey};
+/// let file = RowFile::spooled(&b"x,kind\n1,box\n2,ball\n"[..], "toys", None)?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let mut rows = schema.read(&file)?;
+/// let truth = rows.next(true)?.and_then(|row| row.truth);
+/// assert_eq!(truth, Some(Truth::Class(1))); // after `ball`
+/// assert_eq!(rows.next(false)?.and_then(|row| row.truth), None); // not looked at
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Truth {
     /// A class index.
@@ -101,6 +176,14 @@ pub enum Truth {
 }
 
 /// Targets of several rows.
+///
+/// ```
+/// use mercer_datasets::{Kind, Truth, Truths};
+/// let mut truths = Truths::none(Kind::Classification);
+/// truths.push(Truth::Class(2));
+/// truths.append(Truths::Classes(vec![0, 1]));
+/// assert_eq!((truths.len(), truths), (3, Truths::Classes(vec![2, 0, 1])));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Truths {
     /// Class indices.

@@ -4,6 +4,16 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// How the official files of a dataset are read, or why they cannot be.
+///
+/// ```
+/// use mercer_datasets::{Catalogue, Generator};
+/// let source = |name| Catalogue::builtin().find(name).map(|entry| &entry.source);
+/// let letter = source("letter")?;
+/// assert_eq!((letter.files.len(), letter.integers), (2, Some([7.5, 1.0]))); // scaled in the file
+/// assert_eq!(source("rftk-kink")?.generated, Some(Generator::Kink)); // made, not read
+/// assert!(source("shuttle")?.by_hand.as_deref().is_some_and(|reason| reason.contains("unpack")));
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Source {
@@ -40,6 +50,16 @@ pub struct Source {
 }
 
 /// One official file.
+///
+/// ```
+/// use mercer_datasets::Catalogue;
+/// for entry in Catalogue::builtin().entries() {
+///     for file in &entry.source.files {
+///         assert!(file.sha256.as_ref().is_none_or(|sum| sum.len() == 64));
+///         assert!(file.urls.iter().all(|url| url.starts_with("http")), "{}", file.name);
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceFile {
@@ -58,6 +78,14 @@ pub struct SourceFile {
 }
 
 /// The format of the official files.
+///
+/// ```
+/// use mercer_datasets::{Catalogue, Layout};
+/// let layout = |name| Catalogue::builtin().find(name).map(|entry| entry.source.format);
+/// assert_eq!(layout("letter")?, Layout::Svmlight);
+/// assert_eq!((layout("iris")?, layout("mnist")?), (Layout::Commas, Layout::Idx));
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
@@ -73,6 +101,13 @@ pub enum Layout {
 }
 
 /// Where the target stands among the columns that are not dropped.
+///
+/// ```
+/// use mercer_datasets::{Catalogue, TargetColumn};
+/// let target = |name| Catalogue::builtin().find(name).map(|entry| entry.source.target);
+/// assert_eq!((target("wine")?, target("iris")?), (TargetColumn::First, TargetColumn::Last));
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetColumn {

@@ -2,6 +2,16 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 
 /// Row numbers to train on and to test on; no row is in both.
+///
+/// ```
+/// use mercer_datasets::random_split;
+/// use mercer_learning::Streams;
+/// let split = random_split(100, 0.8, &mut Streams::root(1).rng("split"));
+/// let mut all: Vec<usize> = split.train.iter().chain(&split.test).copied().collect();
+/// all.sort_unstable();
+/// assert_eq!(all, (0..100).collect::<Vec<_>>()); // every row once
+/// assert_eq!(split, random_split(100, 0.8, &mut Streams::root(1).rng("split")));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// Rows to train on, in the order in which they were drawn.

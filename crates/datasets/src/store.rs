@@ -17,6 +17,17 @@ use std::path::{Path, PathBuf};
 ///
 /// Every file is written beside its place and renamed when it is complete, and the manifest last,
 /// so a run that is killed leaves the folder as it was.
+///
+/// ```
+/// use mercer_datasets::{Library, Place, Store};
+/// let folder = tempfile::tempdir()?;
+/// let iris = Library::of_folders([])?.load("iris")?;
+/// Store::new(folder.path()).put(&iris)?;
+/// let library = Library::of_folders([folder.path().to_owned()])?;
+/// assert_eq!(library.place("iris")?, Place::Folder(folder.path().to_owned()));
+/// assert_eq!(library.load("iris")?.fingerprint, iris.fingerprint); // the same rows
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,

@@ -7,6 +7,18 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 /// How the columns of an svmlight file are numbered.
+///
+/// ```
+/// use mercer_datasets::{Base, Limits, svmlight};
+/// let width = |text: &[u8], base| {
+///     svmlight::parse(text, "f", base, None, &Limits::default()).map(|table| table.inputs.ncols())
+/// };
+/// assert_eq!(width(b"1 0:5 2:7\n", Base::Detect)?, 3); // a column 0 occurs
+/// assert_eq!(width(b"1 1:5 2:7\n", Base::Detect)?, 2);
+/// assert_eq!(width(b"1 1:5 2:7\n", Base::Zero)?, 3);
+/// assert!(width(b"1 0:5 2:7\n", Base::One).is_err());
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Base {

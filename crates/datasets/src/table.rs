@@ -2,6 +2,18 @@ use crate::DataError;
 use ndarray::Array2;
 
 /// How much a file may hold: a guard against wrong files, huge indices and decompression bombs.
+///
+/// ```
+/// use mercer_datasets::{Base, Limits, svmlight};
+/// // One short line can ask for a matrix of a million columns.
+/// let parse = |limits| svmlight::parse(b"1 1000000:1\n", "f", Base::One, None, &limits);
+/// assert_eq!(parse(Limits::default())?.inputs.ncols(), 1_000_000);
+/// let refused = parse(Limits { features: 10, ..Limits::default() }).unwrap_err();
+/// assert_eq!(refused.to_string(), "f:1: column 1000000 is outside the allowed range 1 to 10");
+/// let refused = parse(Limits { cells: 1_000, ..Limits::default() }).unwrap_err();
+/// assert!(refused.to_string().contains("raise `Limits::cells` if it is meant"), "{refused}");
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one file, before and after unpacking. Default 4 GiB.
@@ -40,6 +52,14 @@ impl Limits {
 }
 
 /// Targets as a file has them: numbers, or names.
+///
+/// ```
+/// use mercer_datasets::Column;
+/// let numbers = Column::Numbers(vec![1.0, -0.5]);
+/// assert_eq!(numbers.names().collect::<Vec<_>>(), ["1", "-0.5"]); // not `1.0`
+/// let names = Column::Names(vec!["1.0".to_owned()]);
+/// assert_eq!((names.len(), names.name(0).as_str()), (1, "1.0")); // text stays as it is
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column {
     /// Every target is a number.
@@ -99,6 +119,17 @@ pub(crate) fn sort_labels(labels: &mut Vec<String>) {
 }
 
 /// What one file holds: inputs and targets, not yet encoded.
+///
+/// ```
+/// use mercer_datasets::{Column, Kind, Table};
+/// let targets = Column::Names(["box", "ball", "box"].map(str::to_owned).to_vec());
+/// let table = Table { inputs: ndarray::array![[1.0], [2.0], [3.0]], targets };
+/// let (sample, labels) = table.clone().encode("toys", Kind::Classification, None)?;
+/// assert_eq!((sample.labels(), labels), (Some([1, 0, 1].as_slice()), vec!["ball".into(), "box".into()]));
+/// let refused = table.encode("toys", Kind::Regression, None).unwrap_err();
+/// assert!(refused.to_string().starts_with("toys: row 1 has target `box`; "));
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// Inputs, `n × d`, all finite.

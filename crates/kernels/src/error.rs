@@ -1,4 +1,17 @@
 /// Why a feature map could not be built.
+///
+/// ```
+/// use mercer_kernels::{Covariance, FeatureMapParams, KernelError, Map};
+/// use rand::SeedableRng;
+/// let params = FeatureMapParams { map: Map::Psi, features: 0, std: 1.0, std_prime: None };
+/// let refused = params.draw(2, &mut rand_chacha::ChaCha8Rng::seed_from_u64(1)).unwrap_err();
+/// assert_eq!(refused, KernelError::NoFeatures);
+/// let kernel = Covariance::Gaussian { scale: 1.0, lengths: vec![1.0, 2.0] };
+/// assert_eq!(
+///     kernel.check(3).unwrap_err().to_string(),
+///     "2 length scales for 3 columns; give one a column, or one for all"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {

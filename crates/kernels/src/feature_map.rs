@@ -17,6 +17,20 @@ use std::f64::consts::TAU;
 ///
 /// The first two stand for a non-stationary kernel; the third, in expectation, only for half a
 /// stationary one, because the phases decorrelate its two halves.
+///
+/// ```
+/// use mercer_kernels::Map;
+/// use ndarray::array;
+/// let origin = array![0.0];
+/// let of = |map: Map| map.population_kernel(1.0, 2.0, origin.view(), origin.view());
+/// // At 0 all cosines are 1, but independent phases leave only half of a kernel.
+/// assert_eq!(Map::ALL.map(of), [1.0, 1.0, 0.5, 1.0]);
+/// // A stationary kernel looks at x − z alone; the first two do not.
+/// let shifted = array![3.0];
+/// let moved = |map: Map| map.population_kernel(1.0, 2.0, shifted.view(), shifted.view());
+/// assert_eq!(moved(Map::Stationary), 1.0);
+/// assert!(moved(Map::Psi) < 0.51);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Map {
@@ -86,6 +100,18 @@ pub fn std_of_bandwidth(bandwidth: f64) -> f64 {
 }
 
 /// Settings of a [`FeatureMap`] with Gaussian frequencies.
+///
+/// ```
+/// use mercer_kernels::{FeatureMapParams, Map};
+/// use rand::SeedableRng;
+/// let rng = || rand_chacha::ChaCha8Rng::seed_from_u64(1);
+/// let params = FeatureMapParams { map: Map::Psi, features: 5, std: 0.5, std_prime: Some(2.0) };
+/// let map = params.draw(3, &mut rng())?;
+/// assert_eq!((map.frequencies().dim(), map.frequencies_prime().dim()), ((3, 5), (3, 5)));
+/// let refused = FeatureMapParams { std: 0.0, ..params }.draw(3, &mut rng()).unwrap_err();
+/// assert_eq!(refused.to_string(), "std must be positive and finite, got 0");
+/// # Ok::<(), mercer_kernels::KernelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureMapParams {
@@ -142,6 +168,26 @@ impl FeatureMapParams {
 }
 
 /// A feature map with its frequencies and phases: `φ(x)·φ(z)` approximates a kernel.
+///
+/// ```
+/// use mercer_kernels::{FeatureMap, Map};
+/// use ndarray::{Array1, Array2, array};
+/// use std::f64::consts::PI;
+/// // One frequency, O = 1, of phase 0: φ(x) = √2 cos x.
+/// let map = FeatureMap::new(
+///     Map::Stationary,
+///     array![[1.0]],
+///     Array2::zeros((1, 0)),
+///     array![0.0],
+///     Array1::zeros(0),
+/// )?;
+/// let phi = map.features(array![[0.0], [PI]].view());
+/// assert!((phi[[0, 0]] - 2f64.sqrt()).abs() < 1e-15 && (phi[[1, 0]] + 2f64.sqrt()).abs() < 1e-15);
+/// // Over all phases, cos(x − z).
+/// let kernel = map.expected_kernel(array![[2.0]].view(), array![[0.5]].view());
+/// assert!((kernel[[0, 0]] - 1.5f64.cos()).abs() < 1e-15);
+/// # Ok::<(), mercer_kernels::KernelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureMap {
     map: Map,

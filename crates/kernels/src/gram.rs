@@ -8,6 +8,17 @@ use serde::{Deserialize, Serialize};
 /// The Gaussian width is stated as in the spectral methods, whose frequencies have the deviation
 /// `std`: larger is narrower. In terms of a bandwidth `σ`, `std = 1/σ`; of LIBSVM's `γ`,
 /// `γ = std²/2`.
+///
+/// ```
+/// use mercer_kernels::Kernel;
+/// use ndarray::array;
+/// let (x, z) = (array![1.0, 2.0], array![3.0, -1.0]);
+/// let of = |kernel: Kernel| kernel.of(x.view(), z.view());
+/// assert_eq!(of(Kernel::Linear), 1.0);
+/// assert_eq!(of(Kernel::Polynomial { degree: 3, offset: 1.0 }), 8.0);
+/// let std = 0.5; // σ = 2, and LIBSVM's γ = 1/8
+/// assert!((of(Kernel::Gaussian { std }) - (-13.0f64 / 8.0).exp()).abs() < 1e-15);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 #[expect(
@@ -180,6 +191,19 @@ impl Kernel {
 }
 
 /// The functions `k(·, z_j)` of fixed points `z_j`: see [`Kernel::sections`].
+///
+/// ```
+/// use mercer_kernels::Kernel;
+/// use ndarray::{array, s};
+/// let (training, test) = (array![[0.0], [1.0], [3.0]], array![[0.5], [2.0]]);
+/// let kernel = Kernel::Gaussian { std: 1.0 };
+/// let sections = kernel.sections(training.view());
+/// assert_eq!((sections.len(), sections.features()), (3, 1));
+/// let values = sections.at(test.view());
+/// assert_eq!(values, kernel.cross_gram(test.view(), training.view()));
+/// // A point's values do not depend on its company.
+/// assert_eq!(values.slice(s![1.., ..]), sections.at(test.slice(s![1.., ..])));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sections {
     kernel: Kernel,

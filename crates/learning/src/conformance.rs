@@ -24,6 +24,19 @@ use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A law that a method broke.
+///
+/// ```
+/// use mercer_learning::conformance::Violation;
+/// let violation = Violation {
+///     method: "nearest-mean".to_owned(),
+///     law: "same seed, same answer",
+///     detail: "two fits with one seed differ".to_owned(),
+/// };
+/// assert_eq!(
+///     violation.to_string(),
+///     "`nearest-mean` breaks a law (same seed, same answer): two fits with one seed differ"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{method}` breaks a law ({law}): {detail}")]
 pub struct Violation {
@@ -36,6 +49,37 @@ pub struct Violation {
 }
 
 /// The checks of one method.
+///
+/// ```
+/// use mercer_learning::conformance::Conformance;
+/// use mercer_learning::{Cost, Learner, LearningError, Method, Settings, Space, Tasks};
+/// /// Takes settings of any name without a word.
+/// const CARELESS: Method = Method {
+///     name: "careless",
+///     title: "careless",
+///     summary: "does not read its settings",
+///     cites: "nobody",
+///     revision: 1,
+///     tasks: Tasks::Both,
+///     cost: Cost { fit: "n", predict: "1", memory: "1" },
+///     resource: None,
+///     settings: mercer_learning::undeclared,
+///     defaults: |_| Settings::new(),
+///     space: |_| Space::default(),
+///     build: |_| Ok(Box::new(Nothing)),
+///     restore: mercer_learning::never_kept,
+/// };
+/// struct Nothing;
+/// # use mercer_learning::{Fitted, Fitting, Sample};
+/// impl Learner for Nothing {
+/// #     fn fit(&self, _: &Sample, _: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+/// #         Err(LearningError::Interrupted)
+/// #     }
+///     // ...
+/// }
+/// let violation = Conformance::of(&CARELESS).check().unwrap_err();
+/// assert_eq!(violation.law, "an unknown setting is refused");
+/// ```
 #[derive(Debug, Clone)]
 pub struct Conformance<'a> {
     method: &'a Method,
@@ -44,6 +88,22 @@ pub struct Conformance<'a> {
 }
 
 /// Names in kebab-case, none of them twice, titles and citations not empty.
+///
+/// ```
+/// use mercer_learning::conformance::distinct_names;
+/// # use mercer_learning::{Cost, LearningError, Method, Settings, Space, Tasks};
+/// # const FIRST: Method = Method {
+/// #     name: "mean", title: "mean", summary: "the mean", cites: "folklore", revision: 1,
+/// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
+/// #     settings: mercer_learning::undeclared, defaults: |_| Settings::new(), space: |_| Space::default(),
+/// #     build: |_| Err(LearningError::Interrupted), restore: mercer_learning::never_kept,
+/// # };
+/// let second = Method { name: "median", ..FIRST };
+/// assert_eq!(distinct_names(&[FIRST, second]), Ok(()));
+/// assert_eq!(distinct_names(&[FIRST, second, FIRST]).unwrap_err().law, "names are unique");
+/// let loud = Method { name: "Mean", ..FIRST };
+/// assert_eq!(distinct_names(&[loud]).unwrap_err().law, "names are kebab-case");
+/// ```
 ///
 /// # Errors
 /// The first [`Violation`].

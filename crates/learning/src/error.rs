@@ -1,4 +1,16 @@
 /// Why a sample, a setting or a fit was refused, or why a fit stopped.
+///
+/// ```
+/// use mercer_learning::Sample;
+/// use ndarray::array;
+/// let said = |inputs, labels| Sample::classification(inputs, labels, 2).unwrap_err().to_string();
+/// assert_eq!(
+///     said(array![[0.0, 1.0], [2.0, f64::NAN]], vec![0, 1]),
+///     "input in row 1, column 1 is NaN; remove or impute it"
+/// );
+/// assert_eq!(said(array![[0.0], [1.0]], vec![0, 2]), "row 1 has class 2, but there are only 2 classes");
+/// assert_eq!(said(array![[0.0], [1.0]], vec![0]), "2 input rows but 1 targets");
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LearningError {

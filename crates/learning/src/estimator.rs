@@ -43,9 +43,45 @@ pub struct Estimator<L> {
 }
 
 /// A fitted classifier for linfa; class indices are `usize`.
+///
+/// ```
+/// use linfa::traits::Predict;
+/// use mercer_learning::{Classifier, Predictor, State, Task};
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// Class 1 where the only input is positive.
+/// struct Sign;
+/// impl Predictor for Sign {
+///     fn task(&self) -> Task { Task::Classification { classes: 2 } }
+///     fn features(&self) -> usize { 1 }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+///         ndarray::concatenate![ndarray::Axis(1), -&inputs, inputs]
+///     }
+///     fn state(&self) -> State { State::new() }
+/// }
+/// let classifier = Classifier(Box::new(Sign));
+/// assert_eq!(classifier.predict(array![[3.0], [-1.0]]).targets, array![1usize, 0]);
+/// ```
 pub struct Classifier(pub Box<dyn Predictor>);
 
 /// A fitted regressor for linfa.
+///
+/// ```
+/// use linfa::traits::Predict;
+/// use mercer_learning::{Predictor, Regressor, State, Task};
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// The sum of two inputs.
+/// struct Sum;
+/// impl Predictor for Sum {
+///     fn task(&self) -> Task { Task::Regression }
+///     fn features(&self) -> usize { 2 }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+///         inputs.sum_axis(ndarray::Axis(1)).insert_axis(ndarray::Axis(1))
+///     }
+///     fn state(&self) -> State { State::new() }
+/// }
+/// let regressor = Regressor(Box::new(Sum));
+/// assert_eq!(regressor.predict(array![[1.0, 2.0], [3.0, 4.0]]).targets, array![3.0, 7.0]);
+/// ```
 pub struct Regressor(pub Box<dyn Predictor>);
 
 impl<L: Learner> Fit<Array2<f64>, Array1<usize>, LearningError> for Estimator<L> {

@@ -3,6 +3,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How a fit ended. It is a field of the result, never a silent success.
+///
+/// ```
+/// use mercer_learning::Convergence;
+/// let ended = Convergence::NotConverged { iterations: 200, residual: 0.25 };
+/// let text = serde_json::to_string(&ended)?;
+/// assert_eq!(text, r#"{"status":"not-converged","iterations":200,"residual":0.25}"#); // in a record
+/// assert_eq!(serde_json::from_str::<Convergence>(&text)?, ended);
+/// assert!(ended.warning().is_some());
+/// assert!(Convergence::Converged { iterations: 7 }.warning().is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Convergence {
@@ -47,6 +58,26 @@ impl Convergence {
 }
 
 /// What a fit leaves.
+///
+/// ```
+/// use mercer_learning::{Convergence, Outcome, Predictor, State, Task};
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// Predicts 2, whatever it is asked.
+/// struct Two;
+/// impl Predictor for Two {
+///     fn task(&self) -> Task { Task::Regression }
+///     fn features(&self) -> usize { 1 }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+///         Array2::from_elem((inputs.nrows(), 1), 2.0)
+///     }
+///     fn state(&self) -> State { State::new() }
+/// }
+/// let facts = [("norm".to_owned(), 2.0)].into();
+/// let outcome = Outcome { predictor: Two, convergence: Convergence::Exact, facts };
+/// let fitted = outcome.boxed(); // how it ended and its facts go with it
+/// assert_eq!((fitted.convergence, fitted.facts["norm"]), (Convergence::Exact, 2.0));
+/// assert_eq!(fitted.predictor.decision(array![[9.0]].view()), array![[2.0]]);
+/// ```
 pub struct Outcome<P> {
     /// The fitted predictor.
     pub predictor: P,
@@ -57,6 +88,27 @@ pub struct Outcome<P> {
 }
 
 /// What a learner behind the [`crate::Learner`] interface leaves.
+///
+/// ```
+/// use mercer_learning::{Convergence, Fitted, Outcome, Predictor, State, Task};
+/// use ndarray::{Array2, ArrayView2};
+/// # struct Zero;
+/// # impl Predictor for Zero {
+/// #     fn task(&self) -> Task { Task::Regression }
+/// #     fn features(&self) -> usize { 1 }
+/// #     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+/// #         Array2::zeros((inputs.nrows(), 1))
+/// #     }
+/// #     fn state(&self) -> State { State::new() }
+/// # }
+/// /// What a user is told of a fit.
+/// fn report(fitted: &Fitted) -> String {
+///     fitted.convergence.warning().unwrap_or_else(|| "fitted".to_owned())
+/// }
+/// let convergence = Convergence::NotConverged { iterations: 9, residual: 0.5 };
+/// let fitted = Outcome { predictor: Zero, convergence, facts: [].into() }.boxed();
+/// assert!(report(&fitted).starts_with("not converged: residual 5.0e-1 after 9 iterations"));
+/// ```
 pub type Fitted = Outcome<Box<dyn Predictor>>;
 
 impl<P: Predictor + 'static> Outcome<P> {
@@ -68,6 +120,14 @@ impl<P: Predictor + 'static> Outcome<P> {
 }
 
 /// Where an iterative fit stands when a [`Probe`] looks at it.
+///
+/// ```
+/// use mercer_learning::Moment;
+/// // A hundred rows in batches of 32 are four steps a pass.
+/// let at = Moment { step: 6, epoch: 6.0 / 4.0 };
+/// assert_eq!(serde_json::to_string(&at)?, r#"{"step":6,"epoch":1.5}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     /// Steps carried out.
@@ -148,6 +208,12 @@ pub trait Limits: Sync {
 }
 
 /// No limits.
+///
+/// ```
+/// use mercer_learning::{Limits, Unlimited};
+/// assert_eq!(Unlimited.check(), Ok(()));
+/// assert_eq!(Unlimited.reserve(u64::MAX), Ok(())); // more than any machine has
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unlimited;
 

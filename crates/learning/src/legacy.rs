@@ -26,6 +26,16 @@ pub struct LegacyRandom {
 ///
 /// The authors' code goes on drawing from the generator that made the folds; a learner that
 /// imitates it needs to know where its fold stands.
+///
+/// ```
+/// use mercer_learning::Fold;
+/// // 690 rows in 4 blocks: 173, 173, 172, 172.
+/// let fold = Fold { rows: 690, blocks: 4, index: 2, seed: 0 };
+/// assert_eq!((fold.size_of(1), fold.size_of(2), fold.start_of(2)), (173, 172, 346));
+/// assert_eq!(fold.training_rows(2), 518);
+/// let (permutation, _) = fold.generator();
+/// assert_eq!(permutation.len(), 690);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fold {

@@ -9,6 +9,17 @@ use serde::{Deserialize, Serialize};
 /// | `Squared` | `‖f − y‖²`, `y` one-hot for classes | `2 (f − y)` |
 ///
 /// (ASKL, "Specific Loss Functions"; cross-entropy is what the authors' code uses.)
+///
+/// ```
+/// use mercer_learning::Loss;
+/// let mut scores = [0.0f64, 3f64.ln()]; // softmax is (1/4, 3/4)
+/// let loss = Loss::CrossEntropy.of_class(&mut scores, 1);
+/// assert!((loss - (4f64 / 3.0).ln()).abs() < 1e-15);
+/// assert!((scores[0] - 0.25).abs() < 1e-15 && (scores[1] + 0.25).abs() < 1e-15); // its gradient
+/// let mut scores = [0.5, 1.0];
+/// assert_eq!(Loss::Squared.of_class(&mut scores, 1), 0.25);
+/// assert_eq!(scores, [1.0, 0.0]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {

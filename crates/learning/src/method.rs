@@ -62,6 +62,13 @@ pub trait Learner: Send + Sync {
 }
 
 /// The tasks that a method can do.
+///
+/// ```
+/// use mercer_learning::{Task, Tasks};
+/// assert!(Tasks::Both.include(Task::Regression));
+/// assert!(!Tasks::Regression.include(Task::Classification { classes: 3 }));
+/// assert_eq!(Tasks::Both.name(), "classification, regression");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
     /// Classes only.
@@ -109,6 +116,74 @@ pub struct Cost {
 }
 
 /// A registered method: everything that a table, the tuner and the command line need to know.
+///
+/// ```
+/// use mercer_learning::{
+///     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
+///     Predictor, Sample, Settings, Space, State, Task, Tasks, declared, parameters,
+/// };
+/// use ndarray::{Array2, ArrayView2, array};
+/// parameters! {
+///     /// Settings of the mean.
+///     pub struct MeanParams {
+///         /// Rows of value 0 that are added to the sample: `c ≥ 0`.
+///         pub shrinkage: f64 = 0.0, Allowed::NOT_NEGATIVE;
+///     }
+/// }
+/// /// `Σ y / (n + c)`, whatever the inputs.
+/// struct Mean(f64);
+/// struct Constant { value: f64, columns: usize }
+/// impl Learner for Mean {
+///     fn fit(&self, sample: &Sample, _: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+///         let sum: f64 = sample.values().into_iter().flatten().sum();
+///         let value = sum / (sample.rows() as f64 + self.0);
+///         let predictor = Constant { value, columns: sample.features() };
+///         Ok(Outcome { predictor, convergence: Convergence::Exact, facts: [].into() }.boxed())
+///     }
+/// }
+/// impl Predictor for Constant {
+///     fn task(&self) -> Task { Task::Regression }
+///     fn features(&self) -> usize { self.columns }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+///         Array2::from_elem((inputs.nrows(), 1), self.value)
+///     }
+///     fn state(&self) -> State {
+///         State::new().with("value", self.value).with("columns", self.columns)
+///     }
+/// }
+/// const METHOD: Method = Method {
+///     name: "mean",
+///     title: "mean",
+///     summary: "the mean of the targets",
+///     cites: "folklore",
+///     revision: 1,
+///     tasks: Tasks::Regression,
+///     cost: Cost { fit: "n", predict: "1", memory: "1" },
+///     resource: None,
+///     settings: declared::<MeanParams>,
+///     defaults: |_| Settings::new(),
+///     space: |_| Space::default(),
+///     build: |settings| {
+///         let params: MeanParams = settings.read("mean")?;
+///         params.in_range()?;
+///         Ok(Box::new(Mean(params.shrinkage)))
+///     },
+///     restore: |state| {
+///         let (value, columns) = (state.value("value")?, state.value("columns")?);
+///         Ok(Box::new(Constant { value, columns }))
+///     },
+/// };
+/// let learner = METHOD.learner(&Settings::new().with("shrinkage", 1.0), Task::Regression)?;
+/// let sample = Sample::regression(array![[0.0], [1.0], [2.0]], array![1.0, 2.0, 5.0])?;
+/// let predictor = learner.fit(&sample, &mut Fitting::seeded(1))?.predictor;
+/// let restored = (METHOD.restore)(&predictor.state())?;
+/// assert_eq!(restored.decision(array![[7.0]].view()), array![[2.0]]); // (1 + 2 + 5)/(3 + 1)
+/// let refused = METHOD.learner(&Settings::new(), Task::Classification { classes: 2 }).err().unwrap();
+/// assert!(refused.to_string().starts_with("`mean` cannot do classification"));
+/// let refused = METHOD.learner(&Settings::new().with("shrinkage", -1.0), Task::Regression).err().unwrap();
+/// assert!(refused.to_string().contains("`shrinkage` is -1; it must be at least 0 and finite"));
+/// # Ok::<(), LearningError>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Method {
     /// Name in specs and on the command line, kebab-case.

@@ -3,6 +3,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a table shows of a trial.
+///
+/// ```
+/// use mercer_learning::Metric;
+/// assert_eq!(Metric::BalancedAccuracy.name(), "balanced-accuracy");
+/// assert!(Metric::Accuracy.larger_is_better() && !Metric::Rmse.larger_is_better());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {

@@ -6,6 +6,23 @@ use std::fmt;
 
 /// A type of settings that [`parameters!`](crate::parameters) has declared: what each is called and
 /// means, what it is where nothing is given, and what it may be.
+///
+/// ```
+/// use mercer_learning::{Allowed, Parameters, parameters};
+/// parameters! {
+///     /// Settings of a toy.
+///     pub struct ToyParams {
+///         /// Features `D`.
+///         pub features: usize = 200, Allowed::COUNT;
+///         /// Seed, if it is fixed.
+///         pub seed: Option<u32> = None;
+///     }
+/// }
+/// assert_eq!(ToyParams::ENTRIES[1].name, "seed");
+/// assert!(ToyParams::default().in_range().is_ok());
+/// let refused = ToyParams { features: 0, seed: None }.in_range().unwrap_err();
+/// assert_eq!(refused.to_string(), "setting `features` is 0; it must be at least 1");
+/// ```
 pub trait Parameters: Default + Serialize + DeserializeOwned {
     /// The fields in their order.
     const ENTRIES: &'static [Entry];
@@ -18,6 +35,21 @@ pub trait Parameters: Default + Serialize + DeserializeOwned {
 }
 
 /// A field of a type of settings.
+///
+/// ```
+/// use mercer_learning::{Allowed, Kind, Parameters, parameters};
+/// parameters! {
+///     /// Settings of a toy.
+///     pub struct ToyParams {
+///         /// Steps of a path, each at least 2.
+///         pub steps: Vec<usize> = vec![2, 4], Allowed::PAIR;
+///     }
+/// }
+/// let entry = &ToyParams::ENTRIES[0];
+/// assert_eq!((entry.name, entry.doc.trim()), ("steps", "Steps of a path, each at least 2."));
+/// assert_eq!((entry.kind)(), Kind::List(Box::new(Kind::Whole)));
+/// assert_eq!(entry.range, Some(Allowed::PAIR));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Its name.
@@ -35,6 +67,20 @@ pub struct Entry {
 }
 
 /// A setting of a method, as [`crate::Method::settings`] declares it.
+///
+/// ```
+/// use mercer_learning::{Allowed, Kind, Setting};
+/// let setting = Setting {
+///     name: "bandwidth",
+///     meaning: "Bandwidth σ; the median distance if null.".to_owned(),
+///     default: serde_json::Value::Null,
+///     kind: Kind::Optional(Box::new(Kind::Number)),
+///     range: Some(Allowed::POSITIVE),
+///     words: None,
+/// };
+/// assert_eq!(setting.allowed(), "a number, positive and finite, or null");
+/// assert_eq!(Setting { words: Some("auto"), ..setting }.allowed(), "auto");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Its name.
@@ -94,6 +140,10 @@ pub fn declared<P: Parameters>() -> Vec<Setting> {
 }
 
 /// [`crate::Method::settings`] of a method that nobody calls by its name: a study's own.
+///
+/// ```
+/// assert!(mercer_learning::undeclared().is_empty());
+/// ```
 pub const fn undeclared() -> Vec<Setting> {
     Vec::new()
 }
@@ -179,6 +229,14 @@ impl Allowed {
 }
 
 /// What a range can be asked of: its numbers, none where it is absent.
+///
+/// ```
+/// use mercer_learning::{Allowed, InRange};
+/// assert_eq!(vec![3usize, 4].numbers(), [3.0, 4.0]);
+/// assert!(None::<f64>.numbers().is_empty()); // what is absent is in every range
+/// assert_eq!(Allowed::POSITIVE.check("rate", &None::<f64>), Ok(()));
+/// assert!(Allowed::POSITIVE.check("rate", &Some(0.0)).is_err());
+/// ```
 pub trait InRange {
     /// The numbers.
     fn numbers(&self) -> Vec<f64>;
@@ -215,6 +273,17 @@ impl<T: InRange> InRange for Vec<T> {
 }
 
 /// What a type of settings reads, by what it asks its parser for.
+///
+/// ```
+/// use mercer_learning::Kind;
+/// #[derive(serde::Deserialize)]
+/// #[serde(rename_all = "kebab-case")]
+/// enum Optimiser { Adam, PlainSgd }
+/// assert_eq!(Kind::of::<Optimiser>(), Kind::Words(&["adam", "plain-sgd"]));
+/// let list = Kind::of::<Option<Vec<f64>>>();
+/// assert_eq!(list, Kind::Optional(Box::new(Kind::List(Box::new(Kind::Number)))));
+/// assert_eq!(list.innermost(), &Kind::Number);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A real number.

@@ -3,6 +3,15 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 /// What a predictor says of some rows.
+///
+/// ```
+/// use mercer_learning::Predictions;
+/// let classes = Predictions::Classes(vec![2, 0, 1]);
+/// assert_eq!((classes.len(), classes.is_empty()), (3, false));
+/// assert_eq!(serde_json::to_string(&classes)?, r#"{"classes":[2,0,1]}"#); // in a record
+/// assert_eq!(Predictions::from(ndarray::array![0.5, 1.5]), Predictions::Real(vec![0.5, 1.5]));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Predictions {

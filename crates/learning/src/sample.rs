@@ -3,6 +3,13 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 /// What the targets are.
+///
+/// ```
+/// use mercer_learning::Task;
+/// let letters = Task::Classification { classes: 26 };
+/// assert_eq!((letters.outputs(), letters.name()), (26, "classification"));
+/// assert_eq!((Task::Regression.outputs(), Task::Regression.name()), (1, "regression"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
@@ -34,6 +41,16 @@ impl Task {
 }
 
 /// Targets of a sample.
+///
+/// ```
+/// use mercer_learning::{Sample, Targets};
+/// use ndarray::array;
+/// let sample = Sample::classification(array![[0.0], [1.0], [2.0]], vec![2, 0, 2], 4)?;
+/// let Targets::Classes { labels, classes } = sample.targets() else { unreachable!() };
+/// assert_eq!((labels.as_slice(), *classes), ([2, 0, 2].as_slice(), 4));
+/// assert_eq!(sample.class_counts(), [1, 0, 2, 0]); // classes 1 and 3 are absent, and declared
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Targets {
     /// Class indices `0..classes`.

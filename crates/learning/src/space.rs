@@ -50,6 +50,19 @@ pub struct Axis {
 }
 
 /// The settings that a tuner may try: seeded draws along the axes, after the anchors.
+///
+/// ```
+/// use mercer_learning::{Axis, Range, Settings, Space, Streams};
+/// let space = Space {
+///     axes: vec![Axis { name: "lambda", range: Range::Log10(-6.0, -1.0) }],
+///     anchors: vec![Settings::new().with("lambda", 1e-3)],
+/// };
+/// let tried = space.candidates(20, &mut Streams::root(1).rng("tune"));
+/// assert_eq!((tried.len(), &tried[0]), (20, &space.anchors[0])); // the paper's value first
+/// let value = |tried: &Settings| tried.get("lambda").and_then(serde_json::Value::as_f64).unwrap();
+/// assert!(tried.iter().all(|tried| (1e-6..=1e-1).contains(&value(tried))));
+/// assert_eq!(Space::default().candidates(20, &mut Streams::root(1).rng("tune")).len(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Space {
     /// The tunable settings; empty when the method has none.

@@ -6,6 +6,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The numbers of a [`Tensor`].
+///
+/// ```
+/// use mercer_learning::{Element, Numbers};
+/// let numbers = Numbers::F32(vec![1.0, 2.0]);
+/// assert_eq!((numbers.len(), numbers.is_empty()), (2, false));
+/// assert_eq!(f32::unwrap(&numbers), Some([1.0, 2.0].as_slice()));
+/// assert_eq!(f64::unwrap(&numbers), None); // never converted in silence
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Numbers {
     /// Double precision.
@@ -41,6 +49,13 @@ impl Numbers {
 }
 
 /// A type that a [`Tensor`] can hold.
+///
+/// ```
+/// use mercer_learning::{Element, Numbers};
+/// assert_eq!(u32::wrap(vec![3, 4]), Numbers::U32(vec![3, 4]));
+/// assert_eq!(<f64 as Element>::KIND, "f64");
+/// assert!(1.5f64.is_sound() && !f64::NAN.is_sound()); // a model file with NaN is refused
+/// ```
 pub trait Element: Copy + 'static {
     /// Its name in a message.
     const KIND: &'static str;
@@ -83,6 +98,18 @@ element!(u32, U32, "u32", |_| true);
 /// One array of a predictor, its numbers in the order in which they lie in memory.
 ///
 /// The order is kept because products add in it: a restored predictor gives the same bits.
+///
+/// ```
+/// use mercer_learning::{Numbers, State};
+/// use ndarray::{Array2, array};
+/// let matrix = array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
+/// let state = State::new().with_array("by-rows", &matrix).with_array("by-columns", &matrix.t());
+/// let tensors = state.tensors();
+/// let (rows, columns) = (tensors["by-rows"], tensors["by-columns"]);
+/// assert_eq!((rows.shape.as_slice(), columns.shape.as_slice()), ([2, 3].as_slice(), [3, 2].as_slice()));
+/// assert_eq!((rows.column_major, columns.column_major), (false, true));
+/// assert_eq!(rows.numbers, columns.numbers); // one piece of memory, seen in two ways
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
     /// Length of each axis.
@@ -115,6 +142,20 @@ pub struct State {
 }
 
 /// The values of a [`State`] and of its parts, without their arrays: what fits into a JSON header.
+///
+/// ```
+/// use mercer_learning::{Outline, State};
+/// use ndarray::array;
+/// let inner = State::new().with_array("weights", &array![1.0, 2.0]);
+/// let state = State::new().with("scale", 0.5).with_part("inner", inner);
+/// let outline = state.outline();
+/// assert_eq!(serde_json::to_value(&outline.values)?, serde_json::json!({ "scale": 0.5 }));
+/// let tensors = state.tensors().into_iter().map(|(name, tensor)| (name, tensor.clone())).collect();
+/// assert_eq!(State::assemble(outline.clone(), tensors), Ok(state));
+/// let refused = State::assemble(outline, [].into()); // a part that has lost its array is another state
+/// assert!(refused.is_ok_and(|state| state.tensors().is_empty()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outline {
@@ -330,6 +371,14 @@ fn broken(name: &str, problem: impl Into<String>) -> LearningError {
 /// For [`crate::Method::restore`] of what is no predictor on its own and is never kept: curves of a
 /// study, doubles of a test. A registered method that names it breaks a law of
 /// [`crate::conformance`].
+///
+/// ```
+/// let refused = mercer_learning::never_kept(&mercer_learning::State::new()).err().unwrap();
+/// assert_eq!(
+///     refused.to_string(),
+///     "the kept model cannot be restored: `model` is of a method whose models are not kept"
+/// );
+/// ```
 ///
 /// # Errors
 /// Always [`LearningError::State`].

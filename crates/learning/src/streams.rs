@@ -3,6 +3,17 @@ use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
 /// A stream of random numbers: its place in it can be asked for and set.
+///
+/// ```
+/// use mercer_learning::{Stream, Streams};
+/// use rand::Rng;
+/// let mut stream: Stream = Streams::root(1).rng("fit");
+/// stream.r#gen::<u64>();
+/// let place = stream.get_word_pos(); // what a checkpoint keeps
+/// let next = stream.r#gen::<u64>();
+/// stream.set_word_pos(place);
+/// assert_eq!(stream.r#gen::<u64>(), next);
+/// ```
 pub type Stream = ChaCha8Rng;
 
 /// A named family of random streams: the same name gives the same numbers, on any machine.

@@ -38,6 +38,21 @@ impl SymmetricOperator for Array2<f64> {
 }
 
 /// What conjugate gradients reached.
+///
+/// ```
+/// use mercer_linalg::{LinalgError, conjugate_gradients};
+/// use ndarray::array;
+/// let solve = |b: ndarray::Array2<f64>| {
+///     let a = array![[1.0, 1.0], [1.0, 1.0]]; // singular, of range (1, 1)
+///     conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-12, 10, |_, _| Ok::<(), LinalgError>(()))
+/// };
+/// let inside = solve(array![[2.0], [2.0]])?.useful()?;
+/// assert!(inside.converged && (inside.x[[0, 0]] - 1.0).abs() < 1e-12); // (1, 1), of least norm
+/// let outside = solve(array![[1.0], [-1.0]])?;
+/// assert_eq!((outside.converged, outside.residual), (false, 1.0));
+/// assert!(matches!(outside.useful(), Err(LinalgError::NoProgress { .. })));
+/// # Ok::<(), LinalgError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Iterated {
     /// The solution (`n × r`).
@@ -302,6 +317,18 @@ fn largest(r: &Array2<f64>, scales: &Array1<f64>) -> f64 {
 /// ```
 /// (Frangella, Tropp & Udell 2023, eq. 1.3). The condition number of `P^-½ (K + t I) P^-½` is then
 /// about `1 + s_{l+1}/t`, whatever the larger eigenvalues are.
+///
+/// ```
+/// use mercer_linalg::Nystrom;
+/// use ndarray::array;
+/// // From all columns of K = diag(4, 1) it is (s_l + t)(K + t I)⁻¹, with t = 1 and s_l = 1.
+/// let k = array![[4.0, 0.0], [0.0, 1.0]];
+/// let preconditioner = Nystrom::new(k.view(), &[0, 1], 1.0)?;
+/// let image = preconditioner.apply(array![[1.0], [1.0]].view());
+/// assert!((image - array![[2.0 / 5.0], [1.0]]).iter().all(|gap| gap.abs() < 1e-14));
+/// assert!(Nystrom::new(k.view(), &[0], 1.0).is_err()); // one index a column
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nystrom {
     vectors: Array2<f64>,

@@ -4,6 +4,13 @@ use std::sync::OnceLock;
 ///
 /// The environment variable `MERCER_DISPATCH` (`avx512`, `avx2` or `baseline`) lowers it, to
 /// measure what it changes; a level that this machine lacks is never used.
+///
+/// ```
+/// use mercer_linalg::Dispatch;
+/// assert_eq!(Dispatch::available()[0], Dispatch::Baseline); // every machine has it
+/// assert!(Dispatch::Baseline < Dispatch::Avx2 && Dispatch::Avx2 < Dispatch::Avx512);
+/// assert_eq!(Dispatch::Avx512.name(), "avx512"); // MERCER_DISPATCH=avx512
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dispatch {
     /// What every machine of this architecture has; products and sums round separately.

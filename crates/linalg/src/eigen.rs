@@ -6,6 +6,18 @@ use faer::{Mat, MatRef, Par, Spec};
 use ndarray::{Array1, Array2, ArrayView2};
 
 /// The eigenvalues and eigenvectors of a symmetric matrix, `A = V diag(values) Vᵀ`.
+///
+/// ```
+/// use mercer_linalg::symmetric_eigen;
+/// use ndarray::{Array2, array};
+/// let a = array![[2.0, 1.0], [1.0, 2.0]];
+/// let eigen = symmetric_eigen(a.view())?;
+/// let (v, d) = (&eigen.vectors, Array2::from_diag(&eigen.values));
+/// let gap = |left: Array2<f64>, right: &Array2<f64>| (left - right).mapv(f64::abs).sum();
+/// assert!(gap(v.dot(&d).dot(&v.t()), &a) < 1e-14);
+/// assert!(gap(v.t().dot(v), &Array2::eye(2)) < 1e-14);
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Eigen {
     /// Eigenvalues, ascending (`n`).

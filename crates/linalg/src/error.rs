@@ -1,4 +1,16 @@
 /// Why a factorisation or a solve was refused or failed.
+///
+/// ```
+/// use mercer_linalg::{Cholesky, symmetric_eigen};
+/// use ndarray::array;
+/// let refused = Cholesky::factor(array![[1.0, 2.0], [2.0, 1.0]]).unwrap_err(); // eigenvalues 3, -1
+/// assert_eq!(
+///     refused.to_string(),
+///     "the matrix is not positive definite (pivot 1 of 2); add a larger ridge or jitter"
+/// );
+/// let refused = symmetric_eigen(array![[1.0], [2.0]].view()).unwrap_err();
+/// assert_eq!(refused.to_string(), "the matrix must be square, got 2 x 1");
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinalgError {

@@ -15,6 +15,24 @@ const BLOCK: usize = 48;
 /// ```text
 /// |E_ij| ≤ √(E_ii E_jj) ≤ max E_ii,     0 ≤ vᵀ E v ≤ min( tr(E) |v|²,  max E_ii (Σ|v_i|)² )
 /// ```
+///
+/// ```
+/// use mercer_linalg::PartialCholesky;
+/// use ndarray::{Array2, array};
+/// let a: Array2<f64> = Array2::from_shape_fn((6, 6), |(i, j)| (-0.1 * (i as f64 - j as f64).powi(2)).exp());
+/// let entries = |pivots: &[usize], rows: std::ops::Range<usize>, mut to: ndarray::ArrayViewMut2<'_, f64>| {
+///     for (i, row) in rows.enumerate() {
+///         pivots.iter().enumerate().for_each(|(j, &pivot)| to[[i, j]] = a[[row, pivot]]);
+///     }
+/// };
+/// let found = PartialCholesky::new(&a.diag().to_owned(), entries, 0.0, 3, 1)?;
+/// assert_eq!((found.factor.dim(), found.pivots.len()), ((6, 3), 3));
+/// // The diagonal of what is left bounds every entry of it.
+/// let left = &a - &found.factor.dot(&found.factor.t());
+/// assert!((left.diag().sum() - found.residual).abs() < 1e-12);
+/// assert!(left.iter().all(|entry| entry.abs() <= found.largest + 1e-12));
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartialCholesky {
     /// `C`, one row a row of `A` (`n × L`).

@@ -2,6 +2,22 @@ use crate::{LinalgError, SymmetricOperator};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 /// What the solver for several shifts reached.
+///
+/// ```
+/// use mercer_linalg::{LinalgError, shifted_conjugate_gradients};
+/// use ndarray::array;
+/// let a = array![[2.0, 0.0], [0.0, 1.0]];
+/// let shifts = [1.0, 3.0];
+/// let solved = shifted_conjugate_gradients(&a, array![1.0, 1.0].view(), &shifts, 1e-12, 10, |_, _| {
+///     Ok::<(), LinalgError>(())
+/// })?;
+/// // Two eigenvalues, two products; a second shift adds none.
+/// assert!(solved.converged && solved.iterations <= 2);
+/// let expected = array![[1.0 / 3.0, 1.0 / 5.0], [1.0 / 2.0, 1.0 / 4.0]];
+/// assert!((&solved.x - &expected).iter().all(|gap| gap.abs() < 1e-12));
+/// assert!(solved.residuals.iter().all(|&residual| residual < 1e-12));
+/// # Ok::<(), LinalgError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shifted {
     /// The solutions, one a column, in the order of the shifts (`n × S`).

@@ -2,6 +2,17 @@ use crate::LinalgError;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// A thin singular value decomposition, `A = U diag(singular) Vᵀ`, with `k = min(m, n)`.
+///
+/// ```
+/// use mercer_linalg::thin_svd;
+/// use ndarray::{Array2, array};
+/// let a = array![[3.0, 0.0], [4.0, 0.0], [0.0, 1.0]];
+/// let svd = thin_svd(a.view())?;
+/// assert_eq!((svd.u.dim(), svd.vt.dim()), ((3, 2), (2, 2)));
+/// let product = svd.u.dot(&Array2::from_diag(&svd.singular)).dot(&svd.vt);
+/// assert!((product - a).iter().all(|gap| gap.abs() < 1e-14));
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Svd {
     /// Left singular vectors, one a column (`m × k`).
@@ -13,6 +24,18 @@ pub struct Svd {
 }
 
 /// The minimum-norm least-squares solution, and what was decided about the rank.
+///
+/// ```
+/// use mercer_linalg::minimum_norm_solve;
+/// use ndarray::array;
+/// let (a, b) = (array![[1.0, 0.0], [0.0, 1e-20]], array![[1.0], [1.0]]);
+/// let cut = minimum_norm_solve(a.view(), b.view(), None)?;
+/// assert_eq!((cut.rank, cut.cutoff), (1, 2.0 * f64::EPSILON)); // 1e-20 counts as 0
+/// assert!(cut.x[[1, 0]].abs() < 1e-15);
+/// let kept = minimum_norm_solve(a.view(), b.view(), Some(0.0))?;
+/// assert!(kept.rank == 2 && (kept.x[[1, 0]] / 1e20 - 1.0).abs() < 1e-12);
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeastSquares {
     /// `A⁺ B` (`n × r`).

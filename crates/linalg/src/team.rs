@@ -4,6 +4,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 const SPINS: u32 = 4_000;
 
 /// One member of a team, as its own code sees it.
+///
+/// ```
+/// use mercer_linalg::{Member, team};
+/// use std::sync::Mutex;
+/// let shares = Mutex::new(vec![0..0; 3]);
+/// let work = |member: &Member<'_>| {
+///     shares.lock().unwrap()[member.index()] = member.share(10);
+///     member.barrier(); // now all have written
+///     assert_eq!(shares.lock().unwrap().iter().map(|share| share.len()).sum::<usize>(), 10);
+///     assert_eq!((member.leads(), member.size()), (member.index() == 0, 3));
+/// };
+/// team(3, work, work);
+/// assert_eq!(*shares.lock().unwrap(), [0..3, 3..6, 6..10]);
+/// ```
 pub struct Member<'a> {
     index: usize,
     team: &'a Shared,

@@ -129,6 +129,20 @@ impl ConvolutionalParams {
 /// Parameters: for each convolution its weights (kernel row, kernel column, channel in, channel
 /// out) and biases; then the dense layer's weights (inputs by outputs) and biases. Per image held
 /// for a backward pass: the pooled images and one byte for each of their entries.
+///
+/// ```
+/// use mercer_networks::{Convolutional, ConvolutionalParams, Initialisation, Network};
+/// use rand::SeedableRng;
+/// let params =
+///     ConvolutionalParams { height: 4, width: 4, filters: vec![2], features: 3, ..Default::default() };
+/// let size = params.size;
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+/// let net: Convolutional<f64> = params.draw(&Initialisation::FanIn, 1, &mut rng)?;
+/// // Kernels and biases of two filters; then 2 x 2 pixels of 2 channels into 3 features.
+/// assert_eq!(net.parameters().len(), size * size * 2 + 2 + (2 * 2 * 2) * 3 + 3);
+/// assert_eq!((net.inputs(), net.outputs()), (16, 3));
+/// # Ok::<(), mercer_networks::NetworkError>(())
+/// ```
 #[derive(Debug)]
 pub struct Convolutional<F> {
     convolutions: Vec<Convolution>,

@@ -1,4 +1,18 @@
 /// Why a network was refused.
+///
+/// ```
+/// use mercer_networks::{FullyConnectedParams, Initialisation, Last};
+/// use rand::SeedableRng;
+/// let said = |widths: Vec<usize>, std: f64| {
+///     let params = FullyConnectedParams { inputs: 3, widths, last: Last::Linear };
+///     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+///     let start = Initialisation::Truncated { std, bias: 0.0 };
+///     params.draw::<f64>(&start, 1, &mut rng).unwrap_err().to_string()
+/// };
+/// assert!(said(vec![], 0.1).ends_with("is empty; a network needs at least one layer of each kind"));
+/// assert!(said(vec![4, 0], 0.1).contains("is 0; it must be "));
+/// assert!(said(vec![4], f64::NAN).contains("is NaN; it must be "));
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {

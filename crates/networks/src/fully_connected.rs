@@ -7,6 +7,18 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// What follows the products of the last layer; `max(·, 0)` follows those of the others.
+///
+/// ```
+/// use mercer_networks::{Architecture, FullyConnectedParams, Last};
+/// use ndarray::array;
+/// let of = |last| {
+///     let params = FullyConnectedParams { inputs: 1, widths: vec![1], last };
+///     let net = Architecture::FullyConnected(params).with_parameters(&[-2.0, 0.0], 1)?;
+///     Ok::<_, mercer_networks::NetworkError>(net.apply(array![[3.0]].view(), 1)[[0, 0]])
+/// };
+/// assert_eq!((of(Last::Linear)?, of(Last::Rectified)?), (-6.0, 0.0));
+/// # Ok::<(), mercer_networks::NetworkError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Last {
@@ -92,6 +104,21 @@ impl FullyConnectedParams {
 /// Layers `h ← max(h W + b, 0)`, one after another.
 ///
 /// The parameters are, layer by layer, `W` (inputs by outputs, row-major) and `b`.
+///
+/// ```
+/// use mercer_networks::{FullyConnected, FullyConnectedParams, Initialisation, Last, Network};
+/// use ndarray::array;
+/// use rand::SeedableRng;
+/// let params = FullyConnectedParams { inputs: 2, widths: vec![1], last: Last::Linear };
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+/// let mut net: FullyConnected<f64> = params.draw(&Initialisation::Glorot, 1, &mut rng)?;
+/// let x = array![[1.0, 2.0], [3.0, 4.0]];
+/// net.forward(x.view());
+/// net.backward(x.view(), array![[1.0], [1.0]].view()); // of the sum of the outputs
+/// let (_, gradient) = net.update();
+/// assert_eq!(gradient, [4.0, 6.0, 2.0]); // sums of the columns by W, the number of rows by b
+/// # Ok::<(), mercer_networks::NetworkError>(())
+/// ```
 #[derive(Debug)]
 pub struct FullyConnected<F> {
     layers: Vec<Layer>,

@@ -18,6 +18,25 @@ use serde::{Deserialize, Serialize};
 /// `Truncated` with its defaults is that of the MCE paper (and of TensorFlow's truncated normal);
 /// `FanIn` is PyTorch's default for linear and convolutional layers; `Glorot` is Keras' default
 /// (Glorot and Bengio 2010, eq. 16).
+///
+/// ```
+/// use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};
+/// use rand::SeedableRng;
+/// let draw = |initialisation: Initialisation| {
+///     let params = FullyConnectedParams { inputs: 100, widths: vec![50], last: Last::Linear };
+///     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+///     params.draw::<f64>(&initialisation, 1, &mut rng).map(|net| net.parameters().to_vec())
+/// };
+/// let within = |numbers: &[f64], limit: f64| {
+///     let largest = numbers.iter().fold(0.0f64, |largest, number| largest.max(number.abs()));
+///     largest <= limit && largest > 0.9 * limit
+/// };
+/// assert!(within(&draw(Initialisation::FanIn)?, 0.1)); // 1/√100
+/// assert!(within(&draw(Initialisation::Glorot)?, 0.2)); // √(6/150)
+/// let truncated = draw(Initialisation::Truncated { std: 0.1, bias: 0.3 })?;
+/// assert!(within(&truncated[..5000], 0.2) && truncated[5000..] == [0.3; 50]);
+/// # Ok::<(), mercer_networks::NetworkError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Initialisation {

@@ -2,6 +2,28 @@ use mercer_linalg::Real;
 use ndarray::{Array2, ArrayView2};
 
 /// Mutable parameters beside their gradient, both flat and of one length: what an optimiser moves.
+///
+/// ```
+/// use mercer_networks::{
+///     FullyConnectedParams, Initialisation, Last, Network, ParametersAndGradient,
+/// };
+/// use ndarray::array;
+/// use rand::SeedableRng;
+/// /// A plain gradient step.
+/// fn descend((parameters, gradient): ParametersAndGradient<'_, f64>, rate: f64) {
+///     parameters.iter_mut().zip(gradient).for_each(|(w, g)| *w -= rate * g);
+/// }
+/// let params = FullyConnectedParams { inputs: 1, widths: vec![1], last: Last::Linear };
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+/// let mut net = params.draw::<f64>(&Initialisation::Glorot, 1, &mut rng)?;
+/// let x = array![[2.0]];
+/// let before = net.forward(x.view())[[0, 0]];
+/// net.backward(x.view(), array![[1.0]].view());
+/// descend(net.update(), 0.1);
+/// let after = net.apply(x.view(), 1)[[0, 0]];
+/// assert!((before - after - 0.1 * (2.0 * 2.0 + 1.0)).abs() < 1e-14); // rate · ‖gradient‖²
+/// # Ok::<(), mercer_networks::NetworkError>(())
+/// ```
 pub type ParametersAndGradient<'a, F> = (&'a mut [F], &'a [F]);
 
 /// A differentiable map from rows to features, `Z = net(X; θ)`.

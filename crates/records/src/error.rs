@@ -1,6 +1,14 @@
 use std::path::PathBuf;
 
 /// Why a record could not be written or read.
+///
+/// ```
+/// use mercer_records::{Record, RecordError};
+/// use std::path::Path;
+/// let refused = Record::parse("{}", Path::new("r.json")).unwrap_err();
+/// assert!(matches!(refused, RecordError::Corrupt { .. }));
+/// assert!(refused.to_string().starts_with("r.json is not a record: "));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {

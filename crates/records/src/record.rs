@@ -8,6 +8,31 @@ use std::path::Path;
 pub const SCHEMA: u32 = 1;
 
 /// Everything that can change the result of a trial.
+///
+/// ```
+/// use mercer_records::Key;
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// let again = Key { repeat: 1, ..key.clone() };
+/// assert_eq!(key.digest(), key.clone().digest());
+/// assert_ne!(key.digest(), again.digest()); // another repeat is another trial
+/// let read: Key = serde_json::from_str(&serde_json::to_string(&key)?)?;
+/// assert_eq!((read.digest(), key.digest().len()), (key.digest(), 64));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
@@ -47,6 +72,13 @@ impl Key {
 }
 
 /// How a trial ended.
+///
+/// ```
+/// use mercer_records::Status;
+/// assert_eq!(serde_json::to_string(&Status::OutOfTime)?, r#""out-of-time""#); // in a record
+/// assert!(serde_json::from_str::<Status>(r#""lost""#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -63,6 +95,15 @@ pub enum Status {
 }
 
 /// Predictions on the test rows, in the order of the split.
+///
+/// ```
+/// use mercer_records::Predicted;
+/// let predicted = Predicted::Classes(vec![2, 0]);
+/// assert_eq!(serde_json::to_string(&predicted)?, r#"{"classes":[2,0]}"#);
+/// let real: Predicted = serde_json::from_str(r#"{"real":[0.1]}"#)?;
+/// assert_eq!(real, Predicted::Real(vec![0.1])); // the same bits
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Predicted {
@@ -73,6 +114,15 @@ pub enum Predicted {
 }
 
 /// One candidate at one rung of the tuner.
+///
+/// ```
+/// use mercer_records::TuningStep;
+/// let failed = TuningStep { settings: [].into(), effort: 0.25, score: None };
+/// let text = serde_json::to_string(&failed)?;
+/// assert_eq!(text, r#"{"settings":{},"effort":0.25,"score":null}"#); // a failed fit is kept, too
+/// assert_eq!(serde_json::from_str::<TuningStep>(&text)?, failed);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TuningStep {
@@ -85,6 +135,22 @@ pub struct TuningStep {
 }
 
 /// What the tuner did.
+///
+/// ```
+/// use mercer_records::{Tuning, TuningStep};
+/// let step = |lambda: f64, score| TuningStep {
+///     settings: [("lambda".to_owned(), lambda.into())].into(),
+///     effort: 1.0,
+///     score,
+/// };
+/// let history = vec![step(0.1, Some(0.8)), step(0.01, Some(0.9)), step(0.001, None)];
+/// let best = history.iter().max_by(|a, b| a.score.partial_cmp(&b.score).unwrap()).unwrap();
+/// let tuning = Tuning { chosen: best.settings.clone(), history: history.clone() };
+/// assert_eq!(tuning.chosen["lambda"], 0.01); // and why is on record
+/// let read: Tuning = serde_json::from_str(&serde_json::to_string(&tuning)?)?;
+/// assert_eq!(read, tuning);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
@@ -95,6 +161,15 @@ pub struct Tuning {
 }
 
 /// One look at an iterative fit.
+///
+/// ```
+/// use mercer_records::CurvePoint;
+/// let point = CurvePoint { step: 6, epoch: 1.5, values: [("loss".to_owned(), 0.25)].into() };
+/// let text = serde_json::to_string(&point)?;
+/// assert_eq!(text, r#"{"step":6,"epoch":1.5,"values":{"loss":0.25}}"#);
+/// assert!(serde_json::from_str::<CurvePoint>(&text.replace("step", "stop")).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurvePoint {
@@ -107,6 +182,30 @@ pub struct CurvePoint {
 }
 
 /// What came out: bit-identical on the same machine type, whatever the number of jobs.
+///
+/// ```
+/// use mercer_records::TrialResult;
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let text = serde_json::to_string(&result)?;
+/// assert!(!text.contains("tuning")); // what there is none of is not written
+/// let read: TrialResult = serde_json::from_str(&text)?;
+/// assert_eq!(read.digest(), result.digest());
+/// let other = TrialResult { metrics: [("accuracy".to_owned(), 0.76)].into(), ..result.clone() };
+/// assert_ne!(other.digest(), result.digest());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialResult {
@@ -147,6 +246,42 @@ impl TrialResult {
 }
 
 /// How it was computed: never compared.
+///
+/// ```
+/// use mercer_records::{Record, Run};
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let slow = Run { seconds: [("fit".to_owned(), 60.0)].into(), ..Run::default() };
+/// let (first, second) =
+///     (Record::new(key.clone(), result.clone(), Run::default()), Record::new(key, result, slow));
+/// assert_eq!(first.result_sha256, second.result_sha256); // how long it took changes no result
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -175,6 +310,45 @@ pub struct Run {
 }
 
 /// One trial.
+///
+/// ```
+/// use mercer_records::Record;
+/// use std::path::Path;
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let record = Record::new(key, result, Default::default());
+/// let text = serde_json::to_string(&record)?;
+/// assert_eq!(Record::parse(&text, Path::new("r.json")).unwrap(), record);
+/// let edited = text.replace("0.75", "0.95"); // a better score, by hand
+/// assert!(Record::parse(&edited, Path::new("r.json")).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {

@@ -30,6 +30,48 @@ pub struct Store {
 }
 
 /// What a directory holds.
+///
+/// ```
+/// use mercer_records::{Record, Store};
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let folder = tempfile::tempdir()?;
+/// let store = Store::open(folder.path())?;
+/// let path = store.put(&Record::new(key.clone(), result, Default::default()))?;
+/// assert_eq!(store.list()?.records.len(), 1);
+/// // Damaged, it is set aside, and the trial counts as not run.
+/// std::fs::write(&path, "{")?;
+/// let listing = store.list()?;
+/// assert!(listing.records.is_empty() && listing.set_aside.len() == 1);
+/// assert!(!store.is_done(&key)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The records, in order of study and file name.

@@ -3,6 +3,19 @@
 use crate::RenderError;
 
 /// How values are laid out along an axis.
+///
+/// ```
+/// use mercer_render::{Axis, Figure, Panel, RenderError, Series};
+/// let figure = |axis: Axis| {
+///     let series = Series::points("times", [(1.0, 0.5), (2.0, 0.0), (3.0, 2.0)]);
+///     Figure::new("demo/scale", "Times").panel(Panel::new(Axis::linear("n"), axis).series(series))
+/// };
+/// // A logarithmic axis cannot show the 0, and says so; nor can it begin there.
+/// assert_ne!(figure(Axis::linear("s")).svg()?, figure(Axis::log10("s")).svg()?);
+/// let refused = figure(Axis::log10("s").range(0.0, 2.0)).svg().unwrap_err();
+/// assert!(matches!(refused, RenderError::Range { low: 0.0, .. }));
+/// # Ok::<(), RenderError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// Equal differences are equally long.
@@ -15,6 +28,14 @@ pub enum Scale {
 }
 
 /// One axis of a panel.
+///
+/// ```
+/// use mercer_render::{Axis, Scale};
+/// let axis = Axis::log2("rows").range(16.0, 4096.0);
+/// assert_eq!((axis.scale, axis.range), (Scale::Log2, Some((16.0, 4096.0))));
+/// let methods = Axis::names("method", ["SK", "ASKL"]);
+/// assert_eq!(methods.ticks, Some(vec![(0.0, "SK".to_owned()), (1.0, "ASKL".to_owned())]));
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Axis {
     /// What is measured, with its unit.

@@ -34,6 +34,17 @@ pub struct Diagram {
 }
 
 /// A part of a diagram.
+///
+/// ```
+/// use mercer_render::{Diagram, Shape};
+/// let diagram = Diagram::new("demo/flow", "A flow", (200.0, 100.0))
+///     .arrow([(10.0, 50.0), (190.0, 50.0)], "x < y", true)
+///     .line([(0.0, 90.0), (200.0, 90.0)], 2.0);
+/// assert!(matches!(&diagram.shapes[0], Shape::Arrow { dashed: true, .. }));
+/// assert!(matches!(&diagram.shapes[1], Shape::Line { width: 2.0, .. }));
+/// assert!(diagram.svg()?.contains("x &lt; y")); // words are escaped
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// A box with lines of text in its middle, the first one in bold if there are more.

@@ -1,6 +1,19 @@
 use std::path::PathBuf;
 
 /// Why something could not be rendered.
+///
+/// ```
+/// use mercer_render::{Axis, Figure, Panel, Series};
+/// let short = Series::line("SGD", [(1.0, 2.0), (2.0, 1.0)]).band([(1.5, 2.5)]);
+/// let panel = Panel::new(Axis::linear("epoch"), Axis::linear("loss")).series(short);
+/// let refused = Figure::new("demo/band", "Loss").panel(panel).svg().unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "series \"SGD\": the band has 1 limits for 2 points; give one pair a point"
+/// );
+/// let refused = Figure::new("demo/empty", "Nothing").svg().unwrap_err();
+/// assert!(refused.to_string().starts_with("figure \"demo/empty\" has 0 panels"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {

@@ -8,7 +8,7 @@ fn printable(c: char) -> char {
 }
 
 /// Text for HTML, in content as in quoted attributes.
-pub fn html(text: &str) -> String {
+pub(crate) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {
@@ -26,7 +26,7 @@ pub fn html(text: &str) -> String {
 
 /// Text for a cell or a line of Markdown (GitHub's dialect): no markup survives, line breaks
 /// become spaces.
-pub fn markdown(text: &str) -> String {
+pub(crate) fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         if "\\`*_{}[]<>#|~&!$".contains(c) {
@@ -38,7 +38,7 @@ pub fn markdown(text: &str) -> String {
 }
 
 /// One field of CSV (RFC 4180), quoted where it must be.
-pub fn csv(text: &str) -> String {
+pub(crate) fn csv(text: &str) -> String {
     let bare = !text.contains(['"', ',', '\n', '\r'])
         && !text.starts_with(char::is_whitespace)
         && !text.ends_with(char::is_whitespace);
@@ -46,14 +46,14 @@ pub fn csv(text: &str) -> String {
 }
 
 /// One line of CSV, with its line end.
-pub fn csv_line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn csv_line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     let mut line = fields.into_iter().map(csv).collect::<Vec<_>>().join(",");
     line.push_str("\r\n");
     line
 }
 
 /// Text for LaTeX in text mode; Greek letters and common signs become mathematics.
-pub fn latex(text: &str) -> String {
+pub(crate) fn latex(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text.chars().peekable();
     let mut start = true;
@@ -182,7 +182,7 @@ fn mathematics(c: char) -> Option<&'static str> {
 }
 
 /// The address of a part of a page: the id with all but ASCII letters and digits made hyphens.
-pub fn address(id: &str) -> String {
+pub(crate) fn address(id: &str) -> String {
     id.chars()
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
         .collect()

@@ -37,6 +37,18 @@ pub struct Figure {
 }
 
 /// Where a legend stands; it never covers data.
+///
+/// ```
+/// use mercer_render::{Axis, Figure, Legend, Panel, Series};
+/// let svg = |legend| {
+///     let panel = Panel::new(Axis::linear("x"), Axis::linear("y"))
+///         .series(Series::line("first curve", [(0.0, 0.0), (1.0, 1.0)]));
+///     Figure::new("demo/legend", "A line").panel(panel).legend(legend).svg()
+/// };
+/// assert!(svg(Legend::Below)?.contains("first curve"));
+/// assert!(!svg(Legend::Hidden)?.contains("first curve"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Legend {
     /// Below all panels.
@@ -49,6 +61,18 @@ pub enum Legend {
 }
 
 /// A pair of axes with what is drawn between them.
+///
+/// ```
+/// use mercer_render::{Axis, Figure, Mark, Panel, Series};
+/// let panel = Panel::new(Axis::linear("epoch"), Axis::linear("accuracy"))
+///     .title("letter")
+///     .series(Series::line("ASKL", [(1.0, 0.5), (2.0, 0.75)]))
+///     .mark(Mark::Horizontal { y: 0.7, label: "published".to_owned() });
+/// let figure = Figure::new("demo/panel", "Accuracy").panel(panel);
+/// assert!(figure.csv().contains("letter,ASKL,2,0.75"));
+/// assert!(figure.svg()?.contains("published"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Panel {
     /// One line above it; may be empty.
@@ -66,6 +90,13 @@ pub struct Panel {
 }
 
 /// How the points of a series are shown.
+///
+/// ```
+/// use mercer_render::{Series, Style};
+/// let bars = Series::bars("errors", [(0.0, 3.0)]);
+/// assert_eq!((bars.style, Style::default()), (Style::Bars, Style::Line));
+/// assert_eq!(bars.style(Style::Dashed).points, [(0.0, 3.0)]); // another look, the same numbers
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
     /// A line, its dashes by the place of its label in the legend.
@@ -82,6 +113,16 @@ pub enum Style {
 }
 
 /// Points under one label.
+///
+/// ```
+/// use mercer_render::{Axis, Figure, Panel, Series};
+/// let series = Series::line("loss", [(1.0, 4.0), (2.0, f64::NAN), (3.0, 1.0)])
+///     .band([(3.0, 5.0), (0.0, 0.0), (0.5, 1.5)]);
+/// let panel = Panel::new(Axis::linear("epoch"), Axis::linear("loss")).series(series);
+/// let figure = Figure::new("demo/series", "Loss").panel(panel);
+/// assert!(figure.svg().is_ok()); // what is not finite is a gap
+/// assert!(figure.csv().contains("loss,3,1,0.5,1.5"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Series {
     /// Its name in the legend.
@@ -99,6 +140,18 @@ pub struct Series {
 }
 
 /// A reference.
+///
+/// ```
+/// use mercer_render::{Axis, Figure, Mark, Panel, Series};
+/// let mark = |x| Mark::Point { x, y: 1.0, label: "published".to_owned(), color: None };
+/// let panel = Panel::new(Axis::linear("x"), Axis::linear("y"))
+///     .series(Series::line("ours", [(0.0, 0.0), (3.0, 2.0)]))
+///     .mark(mark(1.0))
+///     .mark(mark(2.0));
+/// let svg = Figure::new("demo/marks", "Points").panel(panel).svg()?;
+/// assert_eq!(svg.matches("published").count(), 1); // points of one name share an entry
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
     /// A vertical line.

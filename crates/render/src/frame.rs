@@ -64,6 +64,16 @@ pub fn write_parquet(frame: &DataFrame, path: &Path) -> Result<(), RenderError> 
 
 /// Reads a data frame from Parquet.
 ///
+/// ```
+/// use mercer_render::{RenderError, frame::read_parquet};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("records.parquet");
+/// assert!(matches!(read_parquet(&path), Err(RenderError::Io { .. }))); // not there
+/// std::fs::write(&path, "trial,status\n")?;
+/// assert!(matches!(read_parquet(&path), Err(RenderError::Frame { .. }))); // no Parquet
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// [`RenderError::Io`] if the file cannot be opened, [`RenderError::Frame`] if it is no Parquet.
 pub fn read_parquet(path: &Path) -> Result<DataFrame, RenderError> {
@@ -79,6 +89,44 @@ pub fn read_parquet(path: &Path) -> Result<DataFrame, RenderError> {
 
 /// A data frame as CSV with a head, without its columns of lists: curves, and rows that were
 /// predicted wrongly, do not fit into a cell.
+///
+/// ```
+/// use mercer_render::frame::{csv, to_frame};
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let text = csv(&to_frame(&[mercer_records::Record::new(key, result, Default::default())])?)?;
+/// let lines: Vec<&str> = text.lines().collect();
+/// assert_eq!(lines.len(), 2);
+/// assert!(lines[0].contains("metric.accuracy") && lines[1].contains("0.75"));
+/// assert!(!lines[0].split(',').any(|column| column == "wrong")); // a list does not fit into a cell
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 ///
 /// # Errors
 /// [`RenderError::Frame`] if the library refuses.

@@ -83,6 +83,14 @@ impl Raster {
 
 /// A colour for a share in `[0, 1]`, from pale to dark, that reads in grey as well; what lies
 /// outside takes the nearer end, and NaN is white.
+///
+/// ```
+/// use mercer_render::shade;
+/// let light = |share| shade(share).iter().map(|&part| u32::from(part)).sum::<u32>();
+/// assert!((0..10).all(|i| light(f64::from(i) / 10.0) > light(f64::from(i + 1) / 10.0))); // ever darker
+/// assert_eq!((shade(-3.0), shade(7.0)), (shade(0.0), shade(1.0)));
+/// assert_eq!(shade(f64::NAN), [255; 3]); // white
+/// ```
 pub fn shade(share: f64) -> [u8; 3] {
     const PALE: [f64; 3] = [232.0, 240.0, 248.0];
     const DARK: [f64; 3] = [8.0, 48.0, 107.0];
@@ -95,6 +103,11 @@ pub fn shade(share: f64) -> [u8; 3] {
 }
 
 /// The colour whose red, green and blue are these shares: a map of three classes.
+///
+/// ```
+/// assert_eq!(mercer_render::blend([1.0, 0.0, 0.5]), [254, 0, 127]);
+/// assert_eq!(mercer_render::blend([2.0, -1.0, 0.5]), [254, 0, 127]); // shares are in [0, 1]
+/// ```
 pub fn blend(shares: [f64; 3]) -> [u8; 3] {
     shares.map(|share| ((share.clamp(0.0, 1.0) * 40.0).round() / 40.0 * 254.0).round() as u8)
 }

@@ -38,6 +38,17 @@ pub struct Report {
 }
 
 /// A part of the page with an entry in its contents; its tables and figures have entries below.
+///
+/// ```
+/// use mercer_render::{Block, RenderError, Report, Section};
+/// let section = || Section::new("demo", "A part").intro("See <b>and</b> *this*.");
+/// let html = Report::new("Report").section(section().block(Block::Text("- one".into()))).to_html()?;
+/// assert!(html.contains("&lt;b&gt;") && html.contains("<em>this</em>") && html.contains("<li>"));
+/// // Two parts of one address would make links ambiguous.
+/// let twice = Report::new("Report").section(section()).section(section()).to_html();
+/// assert!(matches!(twice, Err(RenderError::DuplicateId(id)) if id == "demo"));
+/// # Ok::<(), RenderError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {
     /// Address, unique in the page.
@@ -55,6 +66,19 @@ pub struct Section {
 /// Markdown means: paragraphs, heads, lists, pipe tables, fenced code, `code`, *emphasis*,
 /// **strong**, and links to `http(s)://`, `mailto:`, `./` and `../` paths or ids of the same page.
 /// Everything else is text.
+///
+/// ```
+/// use mercer_render::{Block, Finding, Link, Report, Section};
+/// let finding = Finding { id: "f1".into(), title: "A misprint".into(), ..Finding::default() };
+/// let link = Link { text: "Table 2".into(), target: "f1".into(), note: "explained".into() };
+/// let section = Section::new("demo", "A part")
+///     .block(Block::Findings(vec![finding]))
+///     .block(Block::List(vec![link]))
+///     .block(Block::Text("`code`".into()));
+/// let html = Report::new("Report").section(section).to_html()?;
+/// assert!(html.contains("A misprint") && html.contains("<code>code</code>"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
     /// A table.
@@ -72,6 +96,22 @@ pub enum Block {
 }
 
 /// A difference with its reason.
+///
+/// ```
+/// use mercer_render::{Badge, Block, Finding, Kind, Report, Section};
+/// let finding = Finding {
+///     id: "sign".into(),
+///     title: "A sign is lost".into(),
+///     badge: Some(Badge { text: "differs".into(), kind: Kind::Bad }),
+///     affects: vec![],
+///     body: "In **(13)**.".into(),
+/// };
+/// let section = Section::new("demo", "Findings").block(Block::Findings(vec![finding]));
+/// let html = Report::new("Report").section(section).to_html()?;
+/// assert!(html.contains("id=\"sign\"") && html.contains("differs"));
+/// assert!(html.contains("<strong>(13)</strong>"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Finding {
     /// Address.
@@ -87,6 +127,16 @@ pub struct Finding {
 }
 
 /// A link with a remark.
+///
+/// ```
+/// use mercer_render::{Block, Link, Report, Section};
+/// let link = |target: &str| Link { text: "data".into(), target: target.into(), note: "".into() };
+/// let links = vec![link("https://archive.ics.uci.edu/"), link("demo")];
+/// let section = Section::new("demo", "Links").block(Block::List(links));
+/// let html = Report::new("Report").section(section).to_html()?;
+/// assert!(html.contains("href=\"https://archive.ics.uci.edu/\"") && html.contains("href=\"#demo\""));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Link {
     /// What is clicked.

@@ -41,6 +41,16 @@ pub struct Table {
 }
 
 /// Where the text of a column stands.
+///
+/// ```
+/// use mercer_render::{Align, Cell, Column, Row, Table};
+/// let column = |align| Column { head: "n".into(), align, ..Column::default() };
+/// let markdown = |align| {
+///     Table::new("demo/align", "T").columns([column(align)]).row(Row::new([Cell::text("1")])).to_markdown()
+/// };
+/// assert!(markdown(Align::Right).contains("-:"));
+/// assert!(!markdown(Align::Left).contains("-:"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Align {
     /// Text.
@@ -53,6 +63,16 @@ pub enum Align {
 }
 
 /// A head.
+///
+/// ```
+/// use mercer_render::{Align, Cell, Column, Row, Table};
+/// let grouped = |head| Column { group: Some("letter".into()), ..Column::right(head) };
+/// let table = Table::new("demo/heads", "T")
+///     .columns([grouped("SK"), grouped("ASKL")])
+///     .row(Row::new([Cell::number(1.0, 1), Cell::number(2.0, 1)]));
+/// assert_eq!(table.columns[0].align, Align::Right);
+/// assert!(table.to_csv().starts_with("letter: SK,letter: ASKL\r\n"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Column {
     /// Its text.
@@ -64,6 +84,13 @@ pub struct Column {
 }
 
 /// A row.
+///
+/// ```
+/// use mercer_render::{Cell, Column, Row, Table};
+/// let row = Row { group: Some("Small".into()), ..Row::new([Cell::text("wine"), Cell::number(2.0, 0)]) };
+/// let table = Table::new("demo/rows", "T").columns([Column::left("Dataset"), Column::right("n")]).row(row);
+/// assert!(table.to_csv().contains("Small,wine,2")); // a section has the first column
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Row {
     /// One cell a column; the first one heads the row.
@@ -75,6 +102,16 @@ pub struct Row {
 }
 
 /// What a badge tells at a glance; it carries its text too, so colour is never alone.
+///
+/// ```
+/// use mercer_render::{Badge, Cell, Column, Kind, Row, Table};
+/// assert_eq!(Kind::default(), Kind::Neutral);
+/// let cell = |kind| Cell { badge: Some(Badge { text: "agrees".into(), kind }), ..Cell::text("95.0") };
+/// let text = |kind| {
+///     Table::new("demo/kind", "T").columns([Column::left("c")]).row(Row::new([cell(kind)])).to_markdown()
+/// };
+/// assert_eq!(text(Kind::Good), text(Kind::Bad)); // the word tells; a colour alone says nothing
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// As hoped: exact, agrees, holds.
@@ -89,6 +126,14 @@ pub enum Kind {
 }
 
 /// A short word on a coloured ground.
+///
+/// ```
+/// use mercer_render::{Badge, Cell, Column, Kind, Row, Table};
+/// let badge = Badge { text: "exact".into(), kind: Kind::Good };
+/// let cell = Cell { badge: Some(badge), ..Cell::number(95.0, 1) };
+/// let table = Table::new("demo/badge", "T").columns([Column::right("ours")]).row(Row::new([cell]));
+/// assert!(table.to_markdown().contains("exact") && table.to_latex().contains("exact"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Badge {
     /// The word.
@@ -98,6 +143,15 @@ pub struct Badge {
 }
 
 /// One cell.
+///
+/// ```
+/// use mercer_render::{Cell, Column, Row, Table};
+/// let cell = Cell::mean_std(0.5, 0.25, 2).bold();
+/// assert_eq!((cell.text.as_str(), cell.sort), ("0.50±0.25", Some(0.5))); // sorted as the number it is
+/// let table = Table::new("demo/cell", "T").columns([Column::right("a_b")]).row(Row::new([cell]));
+/// assert!(table.to_markdown().contains("**0.50±0.25**"));
+/// assert!(table.to_latex().contains("a\\_b"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     /// What it says.

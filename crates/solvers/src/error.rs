@@ -1,6 +1,16 @@
 use mercer_linalg::LinalgError;
 
 /// Why a minimiser could not run.
+///
+/// ```
+/// use mercer_solvers::{Smo, Threshold, OneVersusOne};
+/// use ndarray::array;
+/// let refused = Threshold { tau: -1.0, clip: true }.apply(array![[1.0]].view()).unwrap_err();
+/// assert_eq!(refused.to_string(), "threshold must be finite and at least 0, got -1");
+/// let gram = array![[1.0, 0.0], [0.0, 1.0]];
+/// let refused = OneVersusOne::fit(gram.view(), &[0, 1, 1], 1.0, &Smo::default()).unwrap_err();
+/// assert!(refused.to_string().ends_with("are 3, but 2 are needed"), "{refused}");
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolverError {

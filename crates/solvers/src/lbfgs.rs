@@ -48,6 +48,17 @@ impl Default for Lbfgs {
 }
 
 /// Where a minimisation ended.
+///
+/// ```
+/// use mercer_solvers::{Lbfgs, SolverError};
+/// // (x − 3)² where x ≤ 1: the minimum stands at the bound, and its gradient of −4 does not count.
+/// let bowl = |x: &[f64]| Ok::<_, SolverError>(((x[0] - 3.0).powi(2), vec![2.0 * (x[0] - 3.0)]));
+/// let within = Lbfgs { bounds: Some(vec![(0.0, 1.0)]), ..Lbfgs::default() };
+/// let minimum = within.minimise(bowl, &[0.5])?;
+/// assert_eq!((minimum.x, minimum.value, minimum.gradient), (vec![1.0], 4.0, 0.0));
+/// assert!(minimum.converged && minimum.evaluations >= minimum.iterations);
+/// # Ok::<(), SolverError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minimum {
     /// The point.

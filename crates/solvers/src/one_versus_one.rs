@@ -244,6 +244,21 @@ fn pairs_of(present: &[u32]) -> Vec<(u32, u32)> {
 }
 
 /// What cross-validation says of some costs.
+///
+/// ```
+/// use mercer_solvers::{Smo, SolverError, choose_cost};
+/// use ndarray::Array2;
+/// // The sign of x tells the class, but for the last point.
+/// let x = [-2.0, 2.0, -1.5, 1.5, -1.0, -1.2];
+/// let gram = Array2::from_shape_fn((6, 6), |(i, j)| x[i] * x[j]);
+/// let (labels, folds) = ([0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2]);
+/// let check = || Ok::<_, SolverError>(());
+/// let found = choose_cost(gram.view(), &labels, &folds, &[0.1, 1.0], &Smo::default(), check)?;
+/// assert!(found.converged && found.right.iter().all(|&right| right <= 5));
+/// let refused = choose_cost(gram.view(), &labels, &folds, &[1.0, 0.1], &Smo::default(), check);
+/// assert!(refused.is_err()); // costs ascend
+/// # Ok::<(), SolverError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostChoice {
     /// The cost with the most points right; of equals the smallest.

@@ -13,6 +13,21 @@ use serde::{Deserialize, Serialize};
 /// | `Adadelta` | `v ← 0.9 v + 0.1 g²`, `u ← 0.9 u + 0.1 Δ²` | `w ← w − η Δ`, `Δ = √(u + 1e-6)/√(v + 1e-6) g`, with the old `u` |
 ///
 /// (Kingma and Ba 2015, Alg. 1; Zeiler 2012, Alg. 1.)
+///
+/// ```
+/// use mercer_solvers::{Memory, Optimiser};
+/// let second = |optimiser: Optimiser| {
+///     let (mut w, mut memory) = ([0.0f64], Memory::new(optimiser, 1));
+///     for t in 1..=2 {
+///         optimiser.step(0.5, t).update(&mut w, &[1.0], memory.all());
+///     }
+///     w[0]
+/// };
+/// assert_eq!(second(Optimiser::Sgd), -1.0); // 0.5 + 0.5
+/// assert!((second(Optimiser::Momentum) + 1.45).abs() < 1e-15); // 0.5 + 0.5 · 1.9
+/// assert!((second(Optimiser::Adam) + 1.0).abs() < 1e-7); // a constant gradient: steps of the rate
+/// assert_eq!(Optimiser::Adam.memory_per_parameter(), (1, 1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimiser {
@@ -41,6 +56,20 @@ pub struct Memory<F> {
 }
 
 /// The part of a [`Memory`] that belongs to a tile of the parameters.
+///
+/// ```
+/// use mercer_solvers::{Memory, Optimiser};
+/// let gradient = [1.0f64, -2.0, 3.0, -4.0];
+/// let step = Optimiser::Adadelta.step(1.0, 1);
+/// let (mut whole, mut memory) = ([0.0; 4], Memory::new(Optimiser::Adadelta, 4));
+/// step.update(&mut whole, &gradient, memory.all());
+/// // Tile by tile, in any order, the same bits.
+/// let (mut tiled, mut memory) = ([0.0; 4], Memory::new(Optimiser::Adadelta, 4));
+/// for range in [2..4, 0..2] {
+///     step.update(&mut tiled[range.clone()], &gradient[range.clone()], memory.tile(range));
+/// }
+/// assert_eq!(whole, tiled);
+/// ```
 pub struct MemoryTile<'a, F> {
     first: &'a mut [F],
     second: &'a mut [F],
@@ -93,6 +122,14 @@ impl<F: Real> Memory<F> {
 }
 
 /// One step of an optimiser, its constants worked out: apply it to every tile.
+///
+/// ```
+/// use mercer_solvers::{Memory, Optimiser, Step};
+/// let step: Step<f64> = Optimiser::Sgd.step(0.25, 1);
+/// let (mut w, mut none) = ([1.0, 2.0], Memory::new(Optimiser::Sgd, 2));
+/// step.update(&mut w, &[4.0, -4.0], none.all());
+/// assert_eq!(w, [0.0, 3.0]); // w − η g
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Step<F> {
     optimiser: Optimiser,

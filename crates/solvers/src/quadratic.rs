@@ -3,6 +3,18 @@ use mercer_linalg::{Cholesky, JITTER_LADDER};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 /// What the solver for non-negative variables reached.
+///
+/// ```
+/// use mercer_solvers::non_negative_quadratic;
+/// use ndarray::array;
+/// let (q, c) = (array![[2.0, 1.0], [1.0, 2.0]], array![1.0, -1.0]);
+/// let found = non_negative_quadratic(&q, c.view(), 1e-12)?;
+/// assert!(found.converged && found.violation <= 1e-12);
+/// // Without the constraint it would be Q⁻¹ c = (1, −1).
+/// assert_eq!(found.x, array![0.5, 0.0]);
+/// assert!(non_negative_quadratic(&q, array![1.0].view(), 1e-12).is_err()); // another size
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct NonNegative {
     /// The minimiser (`n`).

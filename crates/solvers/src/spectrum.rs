@@ -4,6 +4,24 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 /// What is done about a kernel matrix `K = V diag(d) Vᵀ` that has negative eigenvalues.
+///
+/// ```
+/// use mercer_solvers::{Mending, Spectrum};
+/// use ndarray::array;
+/// let spectrum = Spectrum::of(array![[0.0, 2.0], [2.0, 0.0]].view())?; // eigenvalues −2 and 2
+/// let eigenvalues = |how| {
+///     let mended = Spectrum::of(spectrum.mended(how).train.view())?;
+///     Ok::<_, mercer_solvers::SolverError>(mended.values().to_vec())
+/// };
+/// let near = |found: Vec<f64>, values: [f64; 2]| {
+///     found.iter().zip(values).all(|(found, value)| (found - value).abs() < 1e-12)
+/// };
+/// assert!(near(eigenvalues(Mending::AsIs)?, [-2.0, 2.0]));
+/// assert!(near(eigenvalues(Mending::Clip)?, [0.0, 2.0]));
+/// assert!(near(eigenvalues(Mending::Flip)?, [2.0, 2.0]));
+/// assert!(near(eigenvalues(Mending::Shift)?, [0.0, 4.0]));
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mending {
@@ -39,6 +57,20 @@ pub struct Spectrum {
 }
 
 /// A kernel matrix after [`Spectrum::mended`], with what test points need.
+///
+/// ```
+/// use mercer_solvers::{Mending, Spectrum};
+/// use ndarray::array;
+/// let gram = array![[0.0, 2.0], [2.0, 0.0]];
+/// let spectrum = Spectrum::of(gram.view())?;
+/// // A test point that is the first training point has its row of the mended matrix.
+/// let flipped = spectrum.mended(Mending::Flip);
+/// let row = flipped.test(array![[0.0, 2.0]].view());
+/// assert!((&row.row(0) - &flipped.train.row(0)).iter().all(|gap| gap.abs() < 1e-12));
+/// // A shift is of the training points alone.
+/// assert_eq!(spectrum.mended(Mending::Shift).test(array![[0.0, 2.0]].view()), array![[0.0, 2.0]]);
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mended {
     /// The matrix to train with, `n × n`.

@@ -4,6 +4,17 @@ use mercer_linalg::{SmallEigen, product, thin_svd};
 use ndarray::{Array2, ArrayView2};
 
 /// Singular value thresholding at `τ`: every singular value of `W` loses `τ`.
+///
+/// ```
+/// use mercer_solvers::Threshold;
+/// use ndarray::array;
+/// let w = array![[3.0, 0.0], [0.0, 1.0]];
+/// let of = |clip| Threshold { tau: 2.0, clip }.apply(w.view()).map(|(shrunk, _)| shrunk);
+/// let near = |a: ndarray::Array2<f64>, b: ndarray::Array2<f64>| (a - b).iter().all(|gap| gap.abs() < 1e-12);
+/// assert!(near(of(true)?, array![[1.0, 0.0], [0.0, 0.0]])); // of rank 1 now
+/// assert!(near(of(false)?, array![[1.0, 0.0], [0.0, -1.0]])); // as the released code does
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
     /// `τ ≥ 0`, in units of the singular values.
@@ -13,6 +24,19 @@ pub struct Threshold {
 }
 
 /// Which decomposition a thresholding used.
+///
+/// ```
+/// use mercer_solvers::{Route, Threshold};
+/// use ndarray::array;
+/// let route = |tau, small| {
+///     let w = array![[1.0, 0.0], [0.0, small], [0.0, 0.0]];
+///     Threshold { tau, clip: true }.apply(w.view()).map(|(_, route)| route)
+/// };
+/// assert_eq!(route(0.5, 0.75)?, Route::Gram);
+/// // Of 1e-7 the Gram matrix knows 1e-14, next to 1: no digits for a threshold of that size.
+/// assert_eq!(route(1e-8, 1e-7)?, Route::Svd);
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
     /// Eigenvalues of the small Gram matrix `Wᵀ W`.
@@ -75,6 +99,17 @@ impl Threshold {
 ///
 /// Where no singular value can be below the threshold, `N = τ G^-½`, which takes a few products
 /// of small matrices; eigenvalues are computed only where that does not hold.
+///
+/// ```
+/// use mercer_solvers::{Shrinkage, Threshold};
+/// // Wᵀ W of singular values 4 and 1; a threshold of 1 takes shares of 1/4 and all.
+/// let (gram, threshold) = ([16.0, 0.0, 0.0, 1.0], Threshold { tau: 1.0, clip: true });
+/// let mut shrinkage = Shrinkage::new(2);
+/// let n = shrinkage.plan(&gram, 10, f64::EPSILON, 1e-10, threshold).expect("accurate enough");
+/// assert!(n.iter().zip([0.25, 0.0, 0.0, 1.0]).all(|(n, share)| (n - share).abs() < 1e-12));
+/// let broken = [f64::NAN, 0.0, 0.0, 1.0];
+/// assert!(shrinkage.plan(&broken, 10, f64::EPSILON, 1e-10, threshold).is_none());
+/// ```
 pub struct Shrinkage {
     root: InverseRoot,
     eigen: SmallEigen,

@@ -6,6 +6,16 @@ use serde::{Deserialize, Serialize};
 
 /// Posterior probabilities that the mean difference lies below, in and above a region of
 /// practical equivalence; they sum to 1.
+///
+/// ```
+/// use mercer_statistics::bayesian_correlated_t;
+/// let test = bayesian_correlated_t(&[-2.0, 1.0, 2.0, -1.0], 0.2, 0.5)?;
+/// assert!((test.left - test.right).abs() < 1e-12); // the differences are symmetric
+/// assert!((test.left + test.rope + test.right - 1.0).abs() < 1e-12);
+/// let certain = bayesian_correlated_t(&[2.0, 2.0, 2.0], 0.2, 0.5)?;
+/// assert!(certain.degenerate && certain.right == 1.0);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BayesianT {

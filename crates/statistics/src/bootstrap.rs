@@ -3,6 +3,19 @@ use crate::error::{check_range, check_table};
 use crate::random::SplitMix;
 
 /// Resampled means of a paired difference, in the unit of the differences.
+///
+/// ```
+/// use mercer_statistics::paired_bootstrap;
+/// let same = paired_bootstrap(&[vec![0.5; 20]], 999, 1)?;
+/// assert_eq!((same.mean, same.standard_error, same.interval(0.95)), (0.5, 0.0, (0.5, 0.5)));
+/// assert!(same.degenerate && same.p_two_sided == 0.0);
+/// let losses: Vec<f64> = (0..100).map(|row| f64::from(row % 2)).collect();
+/// let test = paired_bootstrap(&[losses], 999, 1)?;
+/// // The deviation of a mean of 100 fair coins is 0.05.
+/// assert!((test.standard_error - 0.05).abs() < 0.01);
+/// assert_eq!(test.p_two_sided, 0.002); // 2/(999 + 1), the least that 999 resamples can say
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrap {
     /// Mean difference over all rows and seeds.

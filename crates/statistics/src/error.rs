@@ -1,4 +1,19 @@
 /// Why a test or an interval could not be computed.
+///
+/// ```
+/// use mercer_statistics::{average_ranks, paired_t};
+/// let said = |differences: &[f64]| paired_t(differences).unwrap_err().to_string();
+/// assert_eq!(said(&[0.5]), "`differences` has 1 values, at least 2 are needed; run more repeats");
+/// assert_eq!(
+///     said(&[0.5, f64::NAN]),
+///     "`differences`[1] is NaN; leave failed trials out of the comparison"
+/// );
+/// let ragged = average_ranks(&[vec![1.0, 2.0], vec![1.0]], true).unwrap_err();
+/// assert_eq!(
+///     ragged.to_string(),
+///     "`scores`[1] has 1 values, but the first row has 2; keep only what all have"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatisticsError {

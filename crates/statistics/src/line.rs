@@ -6,6 +6,18 @@ use serde::{Deserialize, Serialize};
 /// A least-squares line `y = a + b x` through points.
 ///
 /// Through logarithms of sizes and times, `b` is the exponent of a power law.
+///
+/// ```
+/// use mercer_statistics::line;
+/// // Residuals −1/2, 1, −1/2: s² = 1.5/(3 − 2), over Σ (x − x̄)² = 2.
+/// let found = line(&[(0.0, 0.0), (1.0, 2.0), (2.0, 1.0)])?;
+/// assert_eq!((found.slope, found.intercept, found.count), (0.5, 0.5, 3));
+/// assert!((found.standard_error - 0.75f64.sqrt()).abs() < 1e-15);
+/// let (low, high) = found.interval(0.95)?;
+/// assert!((high - 0.5 - 12.706_204_736 * 0.75f64.sqrt()).abs() < 1e-8); // t of one degree of freedom
+/// assert!(low < 0.0); // three points show no growth
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {

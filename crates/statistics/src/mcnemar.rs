@@ -2,6 +2,15 @@ use crate::distributions::{fair_binomial_lower, normal_tail};
 use serde::{Deserialize, Serialize};
 
 /// The test of `McNemar` of two classifiers on the same test rows.
+///
+/// ```
+/// use mercer_statistics::mcnemar;
+/// let test = mcnemar(10, 2);
+/// assert!((test.chi_squared - 49.0 / 12.0).abs() < 1e-15); // (|10 − 2| − 1)²/12
+/// assert!((test.p_exact - 2.0 * 79.0 / 4096.0).abs() < 1e-15); // 2 (1 + 12 + 66)/2¹²
+/// let alike = mcnemar(0, 0);
+/// assert!(alike.degenerate && alike.p_exact == 1.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct McNemar {

@@ -4,6 +4,16 @@ use crate::{StatisticsError, corrected_t, paired_t, wilson_interval};
 use serde::{Deserialize, Serialize};
 
 /// How often the naive and the corrected test reject a null hypothesis that is true.
+///
+/// ```
+/// use mercer_statistics::{EqualMethods, null_rejection_rates};
+/// let equal = EqualMethods::default();
+/// let rates =
+///     null_rejection_rates(200, 0.05, equal.test_over_train(), |study| equal.differences(study))?;
+/// // The naive test is not honest: its interval lies above the level, that of the corrected one not.
+/// assert!(rates.naive_interval.0 > 0.3 && rates.corrected_interval.0 < rates.level);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectionRates {
@@ -68,6 +78,16 @@ pub fn null_rejection_rates(
 /// the columns, the other the second half. Over samples their errors have the same distribution,
 /// so the null hypothesis is true; over the splits of one sample they share rows, as in any study
 /// that repeats random splits.
+///
+/// ```
+/// use mercer_statistics::EqualMethods;
+/// let equal = EqualMethods::default();
+/// assert_eq!((equal.splits, equal.test_over_train()), (30, 0.25));
+/// let differences = equal.differences(3);
+/// assert_eq!(differences.len(), 30);
+/// assert_eq!(differences, equal.differences(3)); // a study is told by its number
+/// assert_ne!(differences, equal.differences(4));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EqualMethods {

@@ -51,6 +51,17 @@ pub fn average_ranks(
 }
 
 /// Friedman's test and Iman and Davenport's less conservative form of it.
+///
+/// ```
+/// use mercer_statistics::friedman;
+/// // The first of two methods wins on all three datasets.
+/// let test = friedman(&[vec![0.1, 0.2], vec![0.3, 0.4], vec![0.0, 0.9]], false)?;
+/// assert_eq!((test.average_ranks.as_slice(), test.datasets), ([1.0, 2.0].as_slice(), 3));
+/// assert!((test.chi_squared - 3.0).abs() < 1e-12); // N (k − 1), the largest there is
+/// assert!((test.p_chi_squared - 0.083_264_516_663_55).abs() < 1e-12);
+/// assert!(test.degenerate && test.p_iman_davenport == 0.0);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Friedman {

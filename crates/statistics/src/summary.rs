@@ -7,6 +7,15 @@ use serde::{Deserialize, Serialize};
 ///
 /// Papers divide the deviation by `J` or by `J − 1` and seldom say which; both are here under
 /// names that do.
+///
+/// ```
+/// use mercer_statistics::summarise;
+/// let summary = summarise(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+/// assert_eq!((summary.min, summary.max, summary.count), (2.0, 9.0, 8));
+/// assert_eq!(summary.population_std, 2.0);
+/// assert!((summary.sample_std - (32.0f64 / 7.0).sqrt()).abs() < 1e-15); // the larger of the two
+/// assert!((summary.standard_error() - (4.0f64 / 7.0).sqrt()).abs() < 1e-15);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {

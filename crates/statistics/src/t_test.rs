@@ -8,6 +8,17 @@ use serde::{Deserialize, Serialize};
 ///
 /// Where nothing varies there is no t distribution: the test is `degenerate`, `p = 1` if the mean
 /// is 0 and `p = 0` otherwise, and the interval is a point. No field is ever NaN.
+///
+/// ```
+/// use mercer_statistics::paired_t;
+/// let test = paired_t(&[1.0, 2.0, 3.0])?;
+/// assert_eq!((test.mean_difference, test.degrees_of_freedom), (2.0, 2.0));
+/// assert!((test.statistic - 12f64.sqrt()).abs() < 1e-14); // 2 / (1/√3)
+/// // With two degrees of freedom P(|T| ≥ t) = 1 − t/√(2 + t²).
+/// assert!((test.p_two_sided - (1.0 - (12.0f64 / 14.0).sqrt())).abs() < 1e-12);
+/// assert!((test.p_greater - 0.5 * test.p_two_sided).abs() < 1e-12);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TTest {
@@ -130,6 +141,15 @@ pub fn corrected_t(differences: &[f64], test_over_train: f64) -> Result<TTest, S
 }
 
 /// Mean and deviation as a paper prints them.
+///
+/// ```
+/// use mercer_statistics::{MeanStd, welch_summaries};
+/// let ours = MeanStd { mean: 95.0, std: 1.0, count: 25 };
+/// let quoted = MeanStd { mean: 94.0, std: 0.0, count: 1 }; // a single value adds no variance
+/// let test = welch_summaries(ours, quoted);
+/// assert!((test.standard_error - 0.2).abs() < 1e-15 && (test.statistic - 5.0).abs() < 1e-12);
+/// assert_eq!(test.degrees_of_freedom, 24.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeanStd {

@@ -11,6 +11,19 @@ const SHARP: f64 = 2.0;
 const ENOUGH: usize = 10;
 
 /// What became of a published cell.
+///
+/// ```
+/// use mercer_statistics::{Ours, Published, Verdict, verdict};
+/// let published = Published { mean: 2.0, std: 1.0, repeats: 3, digits: 1 };
+/// let of = |values: Vec<f64>, complete| {
+///     let ours = Ours { values, test_over_train: 0.0, paper_repeats: 3, complete };
+///     verdict(&ours, &published).map(|judgement| judgement.verdict)
+/// };
+/// assert_eq!(of(vec![1.0, 2.0, 3.0], true)?, Verdict::Exact);
+/// assert_eq!(of(vec![1.0, 2.0, 3.0], false)?, Verdict::Short); // cut short, whatever the digits say
+/// assert_eq!(of(vec![41.9, 42.0, 42.1], true)?, Verdict::Differs { difference: 40.0 });
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Verdict {
@@ -28,6 +41,17 @@ pub enum Verdict {
 }
 
 /// Our side of a cell, in the unit in which the paper prints (percent, not fractions).
+///
+/// ```
+/// use mercer_statistics::{Ours, Published, Verdict, verdict};
+/// let published = Published { mean: 94.6, std: 1.1, repeats: 30, digits: 1 };
+/// let ours =
+///     Ours { values: vec![94.0, 95.0, 94.5], test_over_train: 0.25, paper_repeats: 30, complete: true };
+/// assert_eq!(verdict(&ours, &published)?.verdict, Verdict::Short); // 3 repeats where there were 30
+/// let none = Ours { values: vec![], ..ours };
+/// assert!(verdict(&none, &published).is_err());
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ours {
@@ -43,6 +67,20 @@ pub struct Ours {
 }
 
 /// A cell as printed.
+///
+/// ```
+/// use mercer_statistics::{Ours, Published, Verdict, verdict};
+/// let values = (0..10).map(|j| 90.0 + 0.1 * f64::from(j % 2)).collect();
+/// let ours = Ours { values, test_over_train: 0.0, paper_repeats: 10, complete: true };
+/// let published = Published { mean: 94.6, std: 1.1, repeats: 30, digits: 1 };
+/// let judgement = verdict(&ours, &published)?;
+/// assert!((judgement.difference + 4.55).abs() < 1e-12);
+/// assert!(matches!(judgement.verdict, Verdict::Differs { .. }));
+/// // With digits as coarse as this, anything between 85 and 95 would print alike.
+/// let coarse = Published { mean: 90.0, std: 0.0, digits: 0, ..published };
+/// assert_eq!(verdict(&ours, &coarse)?.verdict, Verdict::Exact);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
@@ -57,6 +95,18 @@ pub struct Published {
 }
 
 /// A verdict with the numbers that it rests on.
+///
+/// ```
+/// use mercer_statistics::{Ours, Published, Verdict, verdict};
+/// let published = Published { mean: 90.0, std: 1.0, repeats: 10, digits: 1 };
+/// let values = (0..10).map(|j| if j % 2 == 0 { 80.0 } else { 100.0 }).collect();
+/// let ours = Ours { values, test_over_train: 0.25, paper_repeats: 10, complete: true };
+/// let judgement = verdict(&ours, &published)?;
+/// // The same mean, but so wide an interval that this is no agreement: an open question.
+/// assert_eq!(judgement.verdict, Verdict::Differs { difference: 0.0 });
+/// assert!(judgement.covers_zero() && judgement.half_width > 10.0);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// The verdict.

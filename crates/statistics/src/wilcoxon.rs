@@ -8,6 +8,16 @@ use serde::{Deserialize, Serialize};
 const COUNTED: usize = 50;
 
 /// Wilcoxon's signed-rank test that differences are symmetric about 0.
+///
+/// ```
+/// use mercer_statistics::wilcoxon_signed_rank;
+/// let test = wilcoxon_signed_rank(&[1.0, 2.0, 3.0])?;
+/// assert_eq!((test.positive_ranks, test.negative_ranks), (6.0, 0.0));
+/// assert!(test.exact && (test.p_greater - 1.0 / 8.0).abs() < 1e-15); // one of 2³ patterns of signs
+/// let with_zero = wilcoxon_signed_rank(&[0.0, 1.0, 2.0])?;
+/// assert_eq!((with_zero.zeros, with_zero.positive_ranks), (1, 5.0)); // it took rank 1, and is dropped
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wilcoxon {

@@ -8,6 +8,15 @@ use ndarray::{Array2, ArrayView2};
 use std::collections::BTreeMap;
 
 /// A number, a list or a table that an [`ArrayCalculator`] takes.
+///
+/// ```
+/// use mercer_theory::ARRAY_CALCULATORS;
+/// let ridge = ARRAY_CALCULATORS.iter().find(|known| known.name == "rftk-effective-ridge").unwrap();
+/// let names: Vec<&str> = ridge.inputs.iter().map(|input| input.name).collect();
+/// assert_eq!(names, ["eigenvalues", "features"]);
+/// // What each says of itself is what `mercer bound` prints; the examples of one bound go together.
+/// assert!(ridge.inputs.iter().all(|input| !input.meaning.is_empty() && !input.example.is_empty()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ArrayInput {
     /// Name on the command line, kebab-case.
@@ -21,6 +30,19 @@ pub struct ArrayInput {
 }
 
 /// A bound of arrays: what `mercer bound` evaluates of JSON.
+///
+/// ```
+/// use mercer_theory::ARRAY_CALCULATORS;
+/// use ndarray::array;
+/// let exact = ARRAY_CALCULATORS.iter().find(|known| known.name == "askl-rademacher-exact").unwrap();
+/// let given = |gram| {
+///     [("trace-norm", array![[3.0]]), ("outputs", array![[1.0]]), ("gram", gram)].into()
+/// };
+/// assert_eq!(exact.bound(&given(array![[4.0]]))?.value, 6.0); // B ‖φ‖ of one point
+/// let refused = exact.bound(&given(array![[4.0, 1.0]])).unwrap_err();
+/// assert_eq!(refused.to_string(), "`gram` is 1 x 2; it must be 1 x 1");
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ArrayCalculator {
     /// Name on the command line, kebab-case, its paper's short name first.
@@ -36,6 +58,19 @@ pub struct ArrayCalculator {
 }
 
 /// Arrays by the names of inputs.
+///
+/// ```
+/// use mercer_theory::{ARRAY_CALCULATORS, Arrays};
+/// use ndarray::array;
+/// let ridge = ARRAY_CALCULATORS.iter().find(|known| known.name == "rftk-effective-ridge").unwrap();
+/// let mut given = Arrays::new();
+/// given.insert("eigenvalues", array![[1.0], [1.0], [1.0], [1.0]]); // a list is a table of one column
+/// let refused = ridge.bound(&given).unwrap_err();
+/// assert!(refused.to_string().starts_with("`rftk-effective-ridge` needs `features`"));
+/// given.insert("features", array![[2.0]]);
+/// assert!((ridge.bound(&given)?.value - 0.25).abs() < 1e-15); // 4/(1 + t) = 2, λ = t/4
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 pub type Arrays<'a> = BTreeMap<&'a str, Array2<f64>>;
 
 impl ArrayCalculator {

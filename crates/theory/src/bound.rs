@@ -1,6 +1,16 @@
 use serde::Serialize;
 
 /// The value of a bound, with its terms in the order of the formula.
+///
+/// ```
+/// use mercer_theory::sgd_step_limit;
+/// let limit = sgd_step_limit(100, 10, 0.05)?;
+/// let needed = limit.term("32·ln²(2/δ)").unwrap();
+/// assert!(needed > 435.0 && limit.vacuous == Some(true)); // 100 rows are too few for the theorem
+/// assert!(limit.value <= 0.125 && limit.term("no such term").is_none());
+/// assert!(limit.source.starts_with("Li, Liu and Zhang"));
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bound {
     /// The bound, not clipped.

@@ -6,6 +6,16 @@ use crate::{Bound, TheoryError, askl_rate, excess_risk_first_term, rademacher_fr
 use std::collections::BTreeMap;
 
 /// A number that a [`Calculator`] takes.
+///
+/// ```
+/// use mercer_theory::CALCULATORS;
+/// for calculator in CALCULATORS {
+///     let examples = calculator.inputs.iter().map(|input| (input.name, input.example)).collect();
+///     assert!(calculator.bound(&examples).is_ok()); // they are in range together
+/// }
+/// let lipschitz = CALCULATORS.iter().flat_map(|known| known.inputs).find(|i| i.name == "lipschitz");
+/// assert_eq!(lipschitz.unwrap().default, Some(2f64.sqrt()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Input {
     /// Name on the command line, kebab-case.
@@ -21,6 +31,19 @@ pub struct Input {
 }
 
 /// A bound of scalar inputs: what `mercer bound` lists and evaluates.
+///
+/// ```
+/// use mercer_theory::find_calculator;
+/// let rate = find_calculator("askl-rate")?;
+/// let refused = rate.bound(&[("outputs", 2.0), ("rows", 4.0)].into()).unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "`askl-rate` needs `trace-norm` (B, the bound on the nuclear norm of the read-out W)"
+/// );
+/// let given = [("trace-norm", 1.0), ("outputs", 2.0), ("rows", 4.0), ("width", 3.0)].into();
+/// assert!(rate.bound(&given).unwrap_err().to_string().contains("has no input `width`"));
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Calculator {
     /// Name on the command line, kebab-case, its paper's short name first.
@@ -160,6 +183,14 @@ pub const CALCULATORS: &[Calculator] = &[
 ];
 
 /// The calculator of that name.
+///
+/// ```
+/// use mercer_theory::find_calculator;
+/// assert_eq!(find_calculator("rftk-sgd-rate")?.inputs.len(), 3);
+/// let refused = find_calculator("askl-rat").err().unwrap();
+/// assert!(refused.to_string().starts_with("unknown bound `askl-rat`; did you mean `askl-rate`?"));
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 ///
 /// # Errors
 /// [`TheoryError::UnknownCalculator`], with the names that exist.

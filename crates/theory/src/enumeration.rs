@@ -7,6 +7,17 @@ use ndarray::ArrayView2;
 const LIMIT: usize = 20;
 
 /// Rademacher averages over every sign pattern, for a class `{x ↦ Wᵀφ(x) : ‖W‖_* ≤ B}`.
+///
+/// ```
+/// use mercer_theory::enumerate_rademacher;
+/// use ndarray::array;
+/// // Two orthonormal points, two outputs: half of the 2 x 2 matrices of signs have rank 1 and the norm 2,
+/// // the others the norm √2; each has the Frobenius norm 2.
+/// let averages = enumerate_rademacher(1.0, 2, array![[1.0, 0.0], [0.0, 1.0]].view())?;
+/// assert!((averages.spectral - (2.0 + 2f64.sqrt()) / 4.0).abs() < 1e-14);
+/// assert!((averages.frobenius - 1.0).abs() < 1e-14); // what the proof pairs with is larger
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RademacherAverages {
     /// `(B/n) E‖Φ_ε‖_2`: the empirical Rademacher complexity itself, since the spectral norm is

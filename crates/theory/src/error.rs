@@ -1,6 +1,18 @@
 use mercer_linalg::LinalgError;
 
 /// Why a bound could not be evaluated.
+///
+/// ```
+/// use mercer_theory::{enumerate_rademacher, sgd_error_rate};
+/// use ndarray::Array2;
+/// let refused = sgd_error_rate(0, 0.25, 400).unwrap_err();
+/// assert_eq!(refused.to_string(), "`batch` is 0; it must be at least 1");
+/// let refused = enumerate_rademacher(1.0, 3, Array2::eye(8).view()).unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "8 points with 3 outputs have 2^24 sign patterns; enumerate at most 2^20"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TheoryError {

@@ -18,6 +18,17 @@ const KRR_CONSISTENT: &str =
 const OPERATIONS: &str = "Liu et al. (JMLR 2021), Section 4.3";
 
 /// What the theorems assume of the problem.
+///
+/// ```
+/// use mercer_theory::{PairRegularity, pair_ridge_index};
+/// let problem = PairRegularity { alpha: 0.3, source: 0.8, capacity: 2.0 };
+/// assert_eq!(pair_ridge_index(problem, false)?.vacuous, Some(false));
+/// // The theorem wants α < (1 + s)/(s (2 + s)) = 3/8.
+/// let large = PairRegularity { alpha: 0.6, ..problem };
+/// assert_eq!(pair_ridge_index(large, false)?.vacuous, Some(true));
+/// assert!(pair_ridge_index(PairRegularity { alpha: 1.5, ..problem }, false).is_err());
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairRegularity {
     /// `α`: the ridge is `λ = m^(−α)`, `0 < α ≤ 1`.

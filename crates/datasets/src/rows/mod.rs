@@ -17,6 +17,14 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// How the rows of a file are written.
+///
+/// ```
+/// use mercer_datasets::{RowFile, RowFormat};
+/// let format = |text: &str| RowFile::spooled(text.as_bytes(), "pipe", None).map(|file| file.format());
+/// assert_eq!(format("a\tb\n1\t2\n")?, RowFormat::Text(b'\t'));
+/// assert_eq!(format("a,b;c\n1,2\n")?, RowFormat::Text(b',')); // a comma goes first
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowFormat {
     /// Delimited text with this byte between fields.
@@ -28,6 +36,17 @@ pub enum RowFormat {
 }
 
 /// One field of a row.
+///
+/// ```
+/// use mercer_datasets::Field;
+/// assert_eq!(Field::Text("1e3").number(), Some(1000.0));
+/// assert_eq!(Field::Text("red").number(), None);
+/// assert_eq!((Field::Flag(true).number(), Field::Flag(true).text()), (Some(1.0), "true".to_owned()));
+/// // One more than f64 can tell from its neighbour: as a label it keeps its name.
+/// assert_eq!(Field::Whole(9_007_199_254_740_993).text(), "9007199254740993");
+/// assert_eq!(Field::Single(0.1).text(), "0.1"); // not 0.10000000149
+/// assert_eq!(Field::Missing.number(), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Field<'a> {
     /// A number, where the format has types.
@@ -99,6 +118,16 @@ impl<'a> Field<'a> {
 }
 
 /// A row at hand.
+///
+/// ```
+/// use mercer_datasets::{Row, RowFile, RowFormat};
+/// let text = &b"-1 2:0.5\n+1 1:3\n"[..];
+/// let file = RowFile::spooled(text, "toys.svm", Some(RowFormat::Svmlight))?;
+/// let mut rows = file.rows()?;
+/// let Some((line, Row::Sparse { target, entries })) = rows.next()? else { panic!("svmlight") };
+/// assert_eq!((line, target, entries), (1, -1.0, [(2, 0.5)].as_slice())); // column 1 is 0
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub enum Row<'a> {
     /// One field a column.
@@ -113,6 +142,18 @@ pub enum Row<'a> {
 }
 
 /// The fields of a row.
+///
+/// ```
+/// use mercer_datasets::{Field, Row, RowFile};
+/// let file = RowFile::spooled(&b"1.5,NA,None\n"[..], "toys", None)?;
+/// let mut rows = file.rows()?;
+/// let Some((_, Row::Fields(fields))) = rows.next()? else { panic!("delimited text") };
+/// assert_eq!((fields.len(), fields.field(0).number()), (3, Some(1.5)));
+/// assert_eq!(fields.field(1), Field::Missing);
+/// // Among inputs `None` is nothing; among targets it may be the name of a class.
+/// assert_eq!((fields.field(2), fields.raw(2)), (Field::Missing, Field::Text("None")));
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 pub trait Fields: std::fmt::Debug {
     /// How many.
     fn len(&self) -> usize;
@@ -301,6 +342,19 @@ impl RowFile {
 }
 
 /// One pass over a file.
+///
+/// ```
+/// use mercer_datasets::RowFile;
+/// let file = RowFile::spooled(&b"1,2\n\n3,4\n"[..], "toys", None)?;
+/// let mut rows = file.rows()?;
+/// let mut lines = Vec::new();
+/// while let Some((line, _)) = rows.next()? {
+///     lines.push(line);
+/// }
+/// assert_eq!(lines, [1, 3]); // blank lines are skipped, and counted
+/// assert!(rows.names().is_none() && file.rows()?.next()?.is_some()); // another pass begins anew
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug)]
 pub struct Rows<'a> {
     source: Source<'a>,

@@ -9,6 +9,19 @@ use ndarray::Array2;
 use std::collections::BTreeMap;
 
 /// A row that a schema has read.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions, survey};
+/// let text = "size,colour,kind\n1.5,red,a\n,blue,b\n2,red,a\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let mut rows = schema.read(&file)?;
+/// let row = rows.next(true)?.unwrap();
+/// assert_eq!((row.line, row.numbers), (2, [1.5, 0.0, 1.0].as_slice())); // size, blue, red
+/// let row = rows.next(true)?.unwrap();
+/// assert!(row.numbers[0].is_nan() && row.numbers[1..] == [1.0, 0.0]); // a size is missing
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadRow<'a> {
     /// Where it begins in the file.
@@ -23,6 +36,19 @@ pub struct ReadRow<'a> {
 const ROOM: usize = 1 << 16;
 
 /// One pass over a file whose columns a schema knows.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions, Truths, survey};
+/// let file = RowFile::spooled(&b"x,kind\n1,a\n2,b\n3,a\n"[..], "toys", None)?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let mut rows = schema.read(&file)?;
+/// let (inputs, truths, lines) = rows.chunk(2, true)?;
+/// assert_eq!((inputs.dim(), truths, lines), ((2, 1), Truths::Classes(vec![0, 1]), vec![2, 3]));
+/// assert_eq!(rows.chunk(2, true)?.2, [4]); // what is left
+/// let unlabelled = RowFile::spooled(&b"x\n7\n"[..], "new", None)?;
+/// assert!(rows.has_target() && !schema.read(&unlabelled)?.has_target());
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug)]
 pub struct Reading<'a> {
     schema: &'a Schema,

@@ -11,6 +11,18 @@ use std::collections::{BTreeSet, HashSet};
 use target::Targets;
 
 /// Whether the first row of a text table names its columns.
+///
+/// ```
+/// use mercer_datasets::{Header, RowFile, SchemaOptions, survey};
+/// let rows = |text: &'static str, header| {
+///     let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+///     survey(&file, &SchemaOptions { header, ..SchemaOptions::default() }).map(|(_, rows)| rows)
+/// };
+/// assert_eq!(rows("size,kind\n1,a\n2,b\n", Header::Detect)?, 2); // text above a number
+/// assert_eq!(rows("1,a\n2,b\n3,a\n", Header::Detect)?, 3);
+/// assert_eq!(rows("1,a\n2,b\n3,a\n", Header::Yes)?, 2); // columns called `1` and `a`
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Header {
     /// If it looks like it: text above a number, the target's name, or words that differ. Where some

@@ -59,6 +59,21 @@ impl<'a> Adjoint<'a> {
 }
 
 /// Derivatives of a function of a Gram matrix.
+///
+/// ```
+/// use mercer_kernels::{Adjoint, Covariance};
+/// use ndarray::array;
+/// let kernel = Covariance::Gaussian { scale: 1.5, lengths: vec![1.0] };
+/// let x = array![[0.0], [1.0]];
+/// // L = K_01 + K_10 = 2 s² exp(−(x_0 − x_1)²/2ℓ²).
+/// let (left, right) = (array![[1.0, 0.0], [0.0, 1.0]], array![[0.0, 1.0], [1.0, 0.0]]);
+/// let gradient = kernel.gram_gradient(x.view(), None, &Adjoint::new(left.view(), right.view()));
+/// let value = 2.0 * 1.5 * 1.5 * (-0.5f64).exp();
+/// let near = |a: f64, b: f64| (a - b).abs() < 1e-14;
+/// assert!(near(gradient.parameters[0], 2.0 * value)); // by ln s
+/// assert!(near(gradient.parameters[1], value)); // by ln ℓ
+/// assert!(near(gradient.inputs[[0, 0]], value) && near(gradient.inputs[[1, 0]], -value));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CovarianceGradient {
     /// By the logarithms of the parameters, in the order of [`Covariance::parameters`].
@@ -68,6 +83,21 @@ pub struct CovarianceGradient {
 }
 
 /// Derivatives of a function of a cross-Gram matrix.
+///
+/// ```
+/// use mercer_kernels::{Adjoint, Covariance};
+/// use ndarray::array;
+/// let kernel = Covariance::Gaussian { scale: 1.0, lengths: vec![1.0] };
+/// let (left, right, one) = (array![[0.0]], array![[1.0]], array![[1.0]]);
+/// // L = k(0, 1) = exp(−1/2).
+/// let gradient =
+///     kernel.cross_gradient(left.view(), right.view(), &Adjoint::new(one.view(), one.view()));
+/// let value = (-0.5f64).exp();
+/// // Nearer together it grows, and as much from the one side as from the other.
+/// assert!((gradient.left[[0, 0]] - value).abs() < 1e-15);
+/// assert!((gradient.right[[0, 0]] + value).abs() < 1e-15);
+/// assert!((gradient.parameters[1] - value).abs() < 1e-15); // by ln ℓ
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossGradient {
     /// By the logarithms of the parameters, in the order of [`Covariance::parameters`].

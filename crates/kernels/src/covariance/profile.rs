@@ -1,6 +1,21 @@
 use serde::{Deserialize, Serialize};
 
 /// `ν` of a Matérn kernel.
+///
+/// ```
+/// use mercer_kernels::{Covariance, Smoothness};
+/// use ndarray::array;
+/// let at = |smoothness, r: f64| {
+///     let kernel = Covariance::Matern { smoothness, scale: 1.0, lengths: vec![1.0] };
+///     kernel.of(array![0.0].view(), array![r].view())
+/// };
+/// assert!((at(Smoothness::Half, 2.0) - (-2.0f64).exp()).abs() < 1e-15);
+/// let r = 3f64.sqrt(); // √3 r = 3
+/// assert!((at(Smoothness::ThreeHalves, r) - 4.0 * (-3.0f64).exp()).abs() < 1e-15);
+/// // The smoother, the flatter at 0.
+/// assert!(at(Smoothness::Half, 0.1) < at(Smoothness::ThreeHalves, 0.1));
+/// assert!(at(Smoothness::ThreeHalves, 0.1) < at(Smoothness::FiveHalves, 0.1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Smoothness {
     /// `ν = 1/2`: continuous paths.

@@ -21,6 +21,22 @@ use std::f64::consts::PI;
 /// exponential is taken in a loop over pairs, nothing can overflow, and a partial product that
 /// underflows belongs to an `h` that does. `ρ ≥ 0` is `sp ≤ 4τ`, which both forms meet, and is
 /// what makes `β` a positive definite kernel, and with it every `h(q, ·)`.
+///
+/// ```
+/// use mercer_kernels::GaussianHyper;
+/// use ndarray::array;
+/// let hyper = GaussianHyper::printed(0.5, 0.25)?; // sp = 1/2, τ = 3/4
+/// let h = |(a, b), (c, d)| {
+///     let (a, b, c, d) = (array![a], array![b], array![c], array![d]);
+///     hyper.of((a.view(), b.view()), (c.view(), d.view()))
+/// };
+/// assert_eq!(h((0.3, 0.3), (0.3, 0.3)), 1.0);
+/// assert!((h((0.0, 1.0), (0.0, 1.0)) - (-2.0f64).exp()).abs() < 1e-15); // −1/(2 sp), twice
+/// assert!((h((0.0, 0.0), (1.0, 1.0)) - (-2.0f64 / 3.0).exp()).abs() < 1e-15); // −1/(2 τ)
+/// assert_eq!(h((0.0, 1.0), (0.2, 0.7)), h((1.0, 0.0), (0.2, 0.7))); // the order in a pair is nothing
+/// assert!(GaussianHyper::of_variances(4.0, 0.5).is_err()); // sp ≤ 4τ
+/// # Ok::<(), mercer_kernels::KernelError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GaussianHyper {
     pair_variance: f64,

@@ -12,6 +12,20 @@ const BLOCK: usize = 32;
 ///
 /// A tile of hyper-kernel values costs one product of the pairs' means (four products for a Wishart
 /// kernel, of whitened differences and means) and one exponential an entry.
+///
+/// ```
+/// use mercer_kernels::{GaussianHyper, HyperKernel, Pairs};
+/// use ndarray::array;
+/// let hyper = HyperKernel::Gaussian(GaussianHyper::printed(0.5, 0.25)?);
+/// let points = array![[0.0], [0.4], [1.0]];
+/// let pairs = Pairs::all(3);
+/// let sections = hyper.sections(points.view(), &pairs);
+/// let gram = sections.gram(1);
+/// assert_eq!((sections.len(), gram.dim()), (6, (6, 6)));
+/// assert_eq!(gram, gram.t()); // exactly
+/// assert!((sections.at(points.view(), &pairs, 1) - &gram).iter().all(|gap| gap.abs() < 1e-14));
+/// # Ok::<(), mercer_kernels::KernelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairSections {
     kernel: HyperKernel,

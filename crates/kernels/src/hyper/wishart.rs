@@ -13,6 +13,21 @@ use std::f64::consts::{LN_2, PI};
 /// since the scatter of the four points is `B Bᵀ`. One 3 × 3 determinant, no overflow in any dimension.
 /// (The paper prints the sample size `m` where the dimension `d` belongs.) One bump point `p` is
 /// shared by both pairs: it is a mixture of Gaussian hyper-kernels with `σ_h → 0`.
+///
+/// ```
+/// use mercer_kernels::WishartHyper;
+/// use ndarray::array;
+/// let hyper = WishartHyper::isotropic(1.0, 1)?; // b = 4, D = 2
+/// assert_eq!((hyper.freedom(), hyper.features()), (4.0, 1));
+/// assert!((hyper.log_determinant() - 2f64.ln()).abs() < 1e-15);
+/// let (x, z) = (array![0.0], array![1.0]);
+/// // B = [0, 0, 1]: det = 1 + 1/2, to the power −(b + 3)/2.
+/// let h = hyper.of((x.view(), x.view()), (z.view(), z.view()));
+/// assert!((h - 1.5f64.powf(-3.5)).abs() < 1e-15);
+/// let refused = WishartHyper::new(array![[1.0, 0.0], [0.0, 1.0]].view(), 0.5).unwrap_err();
+/// assert!(refused.to_string().contains("needs more than 1 degrees of freedom, got 0.5"));
+/// # Ok::<(), mercer_kernels::KernelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct WishartHyper {
     /// `L⁻¹` of `D = L Lᵀ`, row by row: `‖L⁻¹ a‖² = aᵀ D⁻¹ a`.

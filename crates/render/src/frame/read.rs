@@ -11,6 +11,48 @@ use std::collections::{BTreeMap, HashMap};
 /// The records of a data frame, with their predictions as far as the table of predictions holds
 /// them. Each record that is whole again is verified against its check sum.
 ///
+/// ```
+/// use mercer_render::frame::{from_frame, predictions_frame, to_frame};
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let predicted = Some(mercer_records::Predicted::Classes(vec![2, 0, 1]));
+/// let result = mercer_records::TrialResult { predicted, ..result };
+/// let records = [mercer_records::Record::new(key, result, Default::default())];
+/// let frame = to_frame(&records)?;
+/// let whole = from_frame(&frame, Some(&predictions_frame(&records)?))?;
+/// assert_eq!(whole, records); // and verified against their check sums
+/// let stripped = from_frame(&frame, None)?;
+/// assert!(stripped[0].stripped && stripped[0].result.predicted.is_none());
+/// assert!(from_frame(&frame.drop("method").expect("it is there"), None).is_err());
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
+///
 /// # Errors
 /// [`RenderError::Column`] if a column is missing or has another type; [`RenderError::Row`] if a
 /// row is no record or was changed.

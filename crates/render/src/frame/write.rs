@@ -9,6 +9,47 @@ use std::collections::BTreeSet;
 
 /// One row a record, without predictions.
 ///
+/// ```
+/// use mercer_render::frame::to_frame;
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let other = mercer_records::Key { repeat: 1, ..key.clone() };
+/// let records = [key, other].map(|key| {
+///     mercer_records::Record::new(key, result.clone(), Default::default())
+/// });
+/// let frame = to_frame(&records)?;
+/// assert_eq!(frame.height(), 2);
+/// let accuracy = frame.column("metric.accuracy").expect("a column a metric");
+/// assert_eq!(accuracy.f64().expect("numbers").get(1), Some(0.75));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
+///
 /// # Errors
 /// [`RenderError::Frame`] if the library refuses.
 pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
@@ -83,6 +124,45 @@ fn had_predictions(record: &Record) -> bool {
 }
 
 /// One row a record with predictions: `trial`, and a list of `classes` or of `real` values.
+///
+/// ```
+/// use mercer_render::frame::predictions_frame;
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let without = mercer_records::Record::new(key.clone(), result.clone(), Default::default());
+/// let predicted = Some(mercer_records::Predicted::Classes(vec![2, 0, 1]));
+/// let result = mercer_records::TrialResult { predicted, ..result };
+/// let with = mercer_records::Record::new(key, result, Default::default());
+/// let frame = predictions_frame(&[without, with])?;
+/// assert_eq!(frame.height(), 1); // records without predictions have no row
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
 ///
 /// # Errors
 /// [`RenderError::Frame`] if the library refuses.

@@ -11,6 +11,18 @@ use ndarray::{Array1, ArrayView1};
 /// and `[−C, 0]` for the negative ones. Regression has its targets as `z`, the half-width of the
 /// tube as `ε`, and `β = α − α*` in `[−C, C]`; of `α` and `α*` one is always 0 at the optimum, so
 /// one variable says both.
+///
+/// ```
+/// use mercer_solvers::Dual;
+/// use ndarray::array;
+/// let dual = Dual::classification(&[true, false, true], 1.0)?;
+/// assert_eq!(dual.len(), 3);
+/// assert!(dual.weighted(array![1.0, 2.0, 0.0].view()).is_err()); // a weight is positive
+/// let refused = Dual::classification(&[true, true], 1.0).unwrap_err();
+/// assert_eq!(refused.to_string(), "all 2 points have the same sign; two are needed to tell apart");
+/// assert!(Dual::regression(array![0.5, f64::NAN].view(), 0.1, 1.0).is_err());
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dual {
     pub(super) targets: Array1<f64>,

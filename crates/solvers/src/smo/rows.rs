@@ -42,6 +42,17 @@ pub trait KernelRows {
 }
 
 /// A kernel matrix in memory.
+///
+/// ```
+/// use mercer_solvers::{KernelRows, Precomputed};
+/// let gram = ndarray::array![[1.0, 3.0], [3.0, 9.0]];
+/// let kernel = Precomputed::new(gram.view())?;
+/// let mut values = [0.0];
+/// kernel.fill(0, &[1], &mut values);
+/// assert_eq!((kernel.size(), kernel.diagonal(1), values), (2, 9.0, [3.0]));
+/// assert!(Precomputed::new(gram.slice(ndarray::s![..1, ..])).is_err()); // not square
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Precomputed<'a> {
     gram: ArrayView2<'a, f64>,

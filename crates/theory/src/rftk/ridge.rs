@@ -8,6 +8,16 @@ pub(crate) const EFFECTIVE: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 3";
 pub(crate) const LIMIT: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 3, λ ∝ 1/M made precise";
 
 /// What the trace `Tr[K(K + λnI)⁻¹]` has to be.
+///
+/// ```
+/// use mercer_theory::{RidgeCondition, effective_ridge};
+/// let eigenvalues = [1.0, 0.5, 0.25, 0.125];
+/// // As many features as rows interpolate: no ridge. The displayed condition asks for a trace of 1.
+/// assert_eq!(effective_ridge(&eigenvalues, 4, RidgeCondition::Features)?.lambda, 0.0);
+/// let misprinted = effective_ridge(&eigenvalues, 4, RidgeCondition::Misprinted)?;
+/// assert!(misprinted.target == 1.0 && misprinted.lambda > 0.0);
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum RidgeCondition {
     /// `M`, as in the paper's discussion: at `M = n` it gives `λ = 0`.
@@ -18,6 +28,16 @@ pub enum RidgeCondition {
 }
 
 /// A ridge that random features amount to; see [`effective_ridge`].
+///
+/// ```
+/// use mercer_theory::{RidgeCondition, effective_ridge};
+/// // Of the identity: 4/(1 + t) = 2.
+/// let ridge = effective_ridge(&[1.0; 4], 2, RidgeCondition::Features)?;
+/// assert!((ridge.shift - 1.0).abs() < 1e-14 && (ridge.lambda - 0.25).abs() < 1e-14);
+/// assert!((ridge.trace - ridge.target).abs() < 1e-14 && ridge.target == 2.0);
+/// assert_eq!(ridge.rank, 4);
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EffectiveRidge {
     /// `λ ≥ 0` of `(K + λnI)⁻¹`, in units of `K` over `n`.

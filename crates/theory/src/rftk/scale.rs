@@ -46,6 +46,17 @@ pub fn effective_rank(trace: f64, frobenius: f64) -> Result<Bound, TheoryError> 
 }
 
 /// The size of a Gram matrix with and without its scale.
+///
+/// ```
+/// use mercer_theory::trace_scale_from_gram;
+/// use ndarray::Array2;
+/// let one = trace_scale_from_gram(Array2::eye(3).view())?;
+/// assert!((one.trace - 3.0).abs() < 1e-15 && (one.frobenius - 3f64.sqrt()).abs() < 1e-15);
+/// let four = trace_scale_from_gram((4.0 * Array2::<f64>::eye(3)).view())?;
+/// assert_eq!(four.trace, 12.0); // the trace follows the scale, the rank does not
+/// assert!((one.effective_rank - 3.0).abs() < 1e-14 && (four.effective_rank - 3.0).abs() < 1e-14);
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TraceScale {
     /// `tr(K) = ‖φ(X)‖_F²`, which RFTK penalises.

@@ -92,6 +92,16 @@ fn error_rate(b: f64, gamma: f64, t: f64) -> Bound {
 }
 
 /// The cases of Corollary 1.
+///
+/// ```
+/// use mercer_theory::{SgdRegime, sgd_regime};
+/// let of = |regime| sgd_regime(regime, 10_000, 200, 0.05);
+/// let costs = SgdRegime::ALL.map(|regime| of(regime).map(|setting| setting.cost));
+/// assert_eq!(costs, [Ok(2e6), Ok(2e6), Ok(2e8)]); // n M, n M and n^1.5 M
+/// let all = of(SgdRegime::AllRows)?;
+/// assert!((all.error.value - 0.0101).abs() < 1e-15); // n^−1 + n^−1/2
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum SgdRegime {
     /// Case 1, one row a step: `b = 1`, `γ = n^−1/2`, `T = n`.
@@ -108,6 +118,15 @@ impl SgdRegime {
 }
 
 /// A case of Corollary 1, in numbers; see [`sgd_regime`].
+///
+/// ```
+/// use mercer_theory::{SgdRegime, sgd_regime};
+/// let setting = sgd_regime(SgdRegime::SingleRow, 10_000, 200, 0.05)?;
+/// assert_eq!((setting.batch, setting.step, setting.passes), (1.0, 0.01, 1.0));
+/// assert!(!setting.covered()); // the theorem allows a step of 1/(9 ln(n/δ)) = 0.0091 at most
+/// assert!(sgd_regime(SgdRegime::SingleRow, 20_000, 200, 0.05)?.covered());
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SgdSetting {
     /// `b`, not rounded.

@@ -100,6 +100,22 @@ fn degrees_of_freedom(rows: usize, features: usize) -> Result<f64, TheoryError> 
 }
 
 /// The ridgeless kernel predictor, and what the variance of its random-feature version is made of.
+///
+/// ```
+/// use mercer_theory::ridgeless_limit;
+/// use ndarray::array;
+/// let limit = ridgeless_limit(
+///     array![[1.0, 0.0], [0.0, 1.0]].view(),
+///     array![[0.6, 0.0]].view(),
+///     array![1.0].view(),
+///     array![2.0, 1.0].view(),
+/// )?;
+/// assert!((limit.norm_squared - 5.0).abs() < 1e-14 && limit.rank == 2);
+/// assert!((limit.posterior_variances[0] - 0.64).abs() < 1e-14); // 1 − 0.6²
+/// assert!((limit.excess_risk(10)?.value - 0.64 * 5.0 / 7.0).abs() < 1e-14);
+/// assert!(limit.variances(3).is_err()); // infinite at n + 1 features
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RidgelessLimit {
     /// `f(x) = k_x K⁺ y`, one a test point (`m`): the mean of `f_M(x)` for Gaussian features.
