@@ -268,19 +268,17 @@ impl Accuracies {
     /// With the finding that explains why the cell differs, if one does.
     fn explained(&self, mut report: CellReport, findings: &[Finding]) -> CellReport {
         if report.verdict.as_deref() == Some("differs") {
-            let of_cell = |finding: &&Finding| {
-                finding.cells.iter().any(|cells| {
-                    cells.include(
-                        self.artefact.id,
-                        &report.variant,
-                        &report.dataset,
-                        &report.method,
-                    )
-                })
-            };
-            let finding = findings.iter().find(of_cell);
-            report.finding = finding.map(|finding| finding.id.to_owned());
-            report.cause_known = finding.map(|finding| finding.cause_known);
+            let (variant, dataset) = (&report.variant, &report.dataset);
+            let found = findings
+                .iter()
+                .flat_map(|finding| finding.cells.iter().map(move |cells| (finding, cells)))
+                .find(|(_, cells)| {
+                    cells.include(self.artefact.id, variant, dataset, &report.method)
+                });
+            if let Some((finding, cells)) = found {
+                report.finding = Some(finding.id.to_owned());
+                report.cause_known = Some(cells.cause_known.unwrap_or(finding.cause_known));
+            }
         }
         report
     }

@@ -122,6 +122,9 @@ pub struct Cells {
     /// Methods.
     #[serde(default)]
     pub methods: Vec<String>,
+    /// Whether the cause is known of these cells, where that is not so of all cells of the page.
+    #[serde(default)]
+    pub cause_known: Option<bool>,
 }
 
 impl Cells {

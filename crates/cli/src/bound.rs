@@ -325,9 +325,9 @@ fn print(name: &str, title: &str, bound: &Bound, as_json: bool) -> anyhow::Resul
         writeln!(stdout, "{object:#}")?;
         return Ok(());
     }
-    writeln!(stdout, "{title}: {}", bound.value)?;
+    writeln!(stdout, "{title}: {}", plain(bound.value))?;
     for (name, value) in &bound.terms {
-        writeln!(stdout, "  {name} = {value}")?;
+        writeln!(stdout, "  {name} = {}", plain(*value))?;
     }
     let vacuous = match bound.vacuous {
         Some(true) => "vacuous: it says nothing here",
@@ -336,4 +336,9 @@ fn print(name: &str, title: &str, bound: &Bound, as_json: bool) -> anyhow::Resul
     };
     writeln!(stdout, "  {vacuous}; {}", bound.source)?;
     Ok(())
+}
+
+/// A number to twelve places, without the noise of the last bits; `--json` has them all.
+fn plain(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
 }

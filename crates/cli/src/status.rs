@@ -17,6 +17,11 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
     selection.versions = versions(&all.trials, &args.places)?;
     // A look creates nothing.
     let results = &args.places.results;
+    anyhow::ensure!(
+        results.is_dir() || !results.exists(),
+        "--results {} is a file; name the folder of the records",
+        results.display()
+    );
     let store = results.is_dir().then(|| Store::open(results)).transpose()?;
     let mut stdout = std::io::stdout().lock();
     let mut lines = Vec::new();
@@ -25,9 +30,12 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
         let mut done = 0;
         let mut committed = 0;
         let mut others = 0;
+        let mut missing = 0;
         for trial in &work.trials {
             let record = store.as_ref().map(|store| store.get(&trial.key)).transpose()?.flatten();
-            committed += usize::from(archive.get(&trial.key).is_some());
+            let kept = archive.get(&trial.key).is_some();
+            committed += usize::from(kept);
+            missing += usize::from(record.is_none() && !kept);
             let status = record.map(|record| record.result.status);
             done += usize::from(status == Some(Status::Done));
             others += usize::from(status.is_some_and(|status| status != Status::Done));
@@ -36,7 +44,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
         lines.push(json!({
             "artefact": artefact.id, "profile": args.narrow.profile,
             "trials": trials, "done": done, "without_score": others,
-            "to_run": trials - done - others, "committed": committed,
+            "to_run": trials - done - others, "committed": committed, "to_extend": missing,
         }));
     }
     if args.json {
@@ -45,20 +53,21 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
     } else {
         writeln!(
             stdout,
-            "{:<24} {:>7} {:>7} {:>13} {:>7} {:>10}",
-            "artefact", "trials", "done", "without score", "to run", "committed"
+            "{:<24} {:>7} {:>7} {:>13} {:>7} {:>10} {:>13}",
+            "artefact", "trials", "done", "without score", "to run", "committed", "to --extend"
         )?;
         for line in &lines {
             let number = |name: &str| line[name].as_u64().unwrap_or(0);
             writeln!(
                 stdout,
-                "{:<24} {:>7} {:>7} {:>13} {:>7} {:>10}",
+                "{:<24} {:>7} {:>7} {:>13} {:>7} {:>10} {:>13}",
                 line["artefact"].as_str().unwrap_or_default(),
                 number("trials"),
                 number("done"),
                 number("without_score"),
                 number("to_run"),
-                number("committed")
+                number("committed"),
+                number("to_extend")
             )?;
         }
     }

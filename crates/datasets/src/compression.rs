@@ -51,11 +51,28 @@ pub fn decompress(bytes: Vec<u8>, file: &str, limits: &Limits) -> Result<Vec<u8>
         let reader = bzip2::bufread::MultiBzDecoder::new(bytes.as_slice());
         ("bzip2", pour(reader, file, limits, likely))
     } else {
-        return Ok(bytes);
+        return unpacked(file, &bytes).map(|()| bytes);
     };
     poured?.map_err(|error| {
         DataError::format(file, format!("damaged or cut short inside its {kind} shell: {error}"))
     })
+}
+
+/// Refuses bytes without a shell under a name that promises one: an error page saved as `.xz`, not rows.
+///
+/// # Errors
+/// [`DataError::Format`].
+pub(crate) fn unpacked(file: &str, start: &[u8]) -> Result<(), DataError> {
+    let shells = [(".gz", "gzip"), (".xz", "xz"), (".bz2", "bzip2")];
+    match shells.iter().find(|(suffix, _)| file.ends_with(suffix)) {
+        Some((suffix, kind)) if !start.is_empty() => {
+            let problem = format!(
+                "does not begin as {kind} does; rename it without {suffix} if it is not packed, or fetch it again"
+            );
+            Err(DataError::format(file, problem))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reads to the end or to the limit; the outer error is the limit, the inner one the reader's.

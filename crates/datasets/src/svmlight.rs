@@ -225,6 +225,9 @@ fn value(bytes: &[u8], at: usize, what: &str) -> Result<(f64, usize), String> {
     }
 }
 
+/// Digits of a column number: all numbers of nine fit.
+const DIGITS: usize = 9;
+
 /// The column number in front of a colon.
 #[inline]
 fn pair_column(bytes: &[u8], at: usize) -> Result<(u32, usize), String> {
@@ -236,9 +239,13 @@ fn pair_column(bytes: &[u8], at: usize) -> Result<(u32, usize), String> {
     if end == at || bytes.get(end) != Some(&b':') {
         return Err(format!("expected `column:value`, found `{}`", token(bytes, at)));
     }
-    // Nine digits always fit; leading zeros are not worth more.
-    if end - at > 9 {
-        return Err(format!("the column number in `{}` is too large", token(bytes, at)));
+    // Leading zeros are not worth more.
+    if end - at > DIGITS {
+        return Err(format!(
+            "the column number in `{}` is too large; at most {} digits are read",
+            token(bytes, at),
+            DIGITS
+        ));
     }
     Ok((column, end + 1))
 }

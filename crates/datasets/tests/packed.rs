@@ -29,6 +29,8 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
 fn all_shells_are_opened_also_several_in_a_row() {
     let limits = Limits::default();
     assert_eq!(decompress(TEXT.to_vec(), "f", &limits).unwrap(), TEXT);
+    let named = decompress(TEXT.to_vec(), "f.svm.xz", &limits).unwrap_err().to_string();
+    assert!(named.contains("f.svm.xz") && named.contains("does not begin as xz does"), "{named}");
     for pack in [gzip, bzip2, xz] {
         assert_eq!(decompress(pack(TEXT), "f", &limits).unwrap(), TEXT);
         let twice = [pack(TEXT), pack(TEXT)].concat();

@@ -83,7 +83,14 @@ impl Splitting {
             match self {
                 Self::Folds { folds, .. } => {
                     if folds < 2 || folds > rows {
-                        let must = format!("at least 2 and at most the {rows} rows");
+                        let must = if rows < 2 && !alone.is_empty() {
+                            // No number of folds would do.
+                            return refused("rows", truths.len().to_string(), ONE_EACH.to_owned());
+                        } else if alone.is_empty() {
+                            format!("at least 2 and at most the {rows} rows")
+                        } else {
+                            format!("at least 2 and at most the {rows} rows whose class has others")
+                        };
                         return refused("folds", folds.to_string(), must);
                     }
                     splits.extend(match labels {
@@ -130,6 +137,10 @@ impl Splitting {
         }
     }
 }
+
+/// What rows must be to be held out.
+const ONE_EACH: &str = "more than one of some class: every class has a single row, which can only train; add rows, or give \
+     numbers as targets with --task regression";
 
 /// Rows whose class has no other row.
 fn singles(labels: &[u32]) -> Vec<usize> {

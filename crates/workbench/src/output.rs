@@ -84,7 +84,17 @@ impl Output {
         if let Some(permissions) = self.permissions() {
             builder.permissions(permissions);
         }
-        let mut file = builder.tempfile_in(folder(&self.behind)).map_err(io)?;
+        let folder = folder(&self.behind);
+        // Not the error of a file that is not there: this one was to be made.
+        let made = builder.tempfile_in(folder).map_err(|error| {
+            let why =
+                error.get_ref().map_or_else(|| error.to_string(), |_| error.kind().to_string());
+            let folder = folder.display();
+            io(std::io::Error::other(format!(
+                "no file can be made in {folder} ({why}); name a folder that can be written"
+            )))
+        });
+        let mut file = made?;
         let written = write(file.as_file_mut())?;
         file.as_file().sync_all().map_err(io)?;
         let kept = if self.overwrite {

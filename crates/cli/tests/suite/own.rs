@@ -563,6 +563,9 @@ const REFUSED: &[(&str, i32, &str)] = &[
     ("compare --methods majority,majority --data toys.csv", 2, "named once"),
     ("evaluate --method majority --data toys.csv --folds 1", 2, "`folds` is 1"),
     ("evaluate --method majority --data toys.csv --folds 13", 2, "at most the 12 rows"),
+    ("evaluate --method majority --data singles.csv", 2, "every class has a single row"),
+    ("fit --method majority --data toys.csv --out /proc/a.model", 1, "no file can be made in"),
+    ("fit --method majority --data packed.csv.xz --out a.model", 1, "does not begin as xz does"),
     ("evaluate --method majority --data toys.csv --holdout 1.5", 2, "`holdout` is 1.5"),
     ("evaluate --method majority --data toys.csv --repeats 0", 2, "`repeats` is 0"),
     ("evaluate --data toys.csv", 2, "--method"),
@@ -589,6 +592,8 @@ fn what_cannot_be_used_is_named_with_its_place_and_a_remedy() {
     let place = place_with(&[
         ("toys.csv", &good),
         ("constant.csv", "a,y\n1,x\n2,x\n3,x\n"),
+        ("singles.csv", "a,y\n1,p\n2,q\n3,r\n4,s\n"),
+        ("packed.csv.xz", "a,y\n1,x\n2,z\n"),
         ("level.csv", "a,y\n1,2.5\n2,2.5\n3,2.5\n"),
         ("lost.csv", "a,y\n1,x\n2,\n3,z\n"),
         ("text.csv", "a,y\n1,x\ntwo,z\n3,x\n"),

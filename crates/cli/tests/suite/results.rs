@@ -165,6 +165,7 @@ fn status_counts_what_is_done() {
     let after = status("");
     assert_eq!((after["done"].as_u64(), &after["trials"]), (Some(2), &before["trials"]));
     assert_eq!(status("--method majority")["to_run"], 0);
+    assert_eq!(after["to_extend"], after["to_run"]);
     let text = place.run("status askl --profile smoke").with_code(0).stdout;
     assert!(text.starts_with("artefact") && text.contains("askl/figure3"), "{text}");
 }

@@ -256,6 +256,10 @@ fn a_look_creates_nothing() {
     let place = Place::new();
     let before = files(&place.path("."));
     place.run("status").with_code(0);
+    std::fs::write(place.path("file"), "").unwrap();
+    let told = place.run("status --results file").with_code(1);
+    assert!(told.stderr.contains("--results file is a file"), "{told:?}");
+    std::fs::remove_file(place.path("file")).unwrap();
     place.run("list").with_code(0);
     let dry = place.reproduce("--dry-run").with_code(0);
     assert!(dry.stdout.contains("0 recorded"), "{dry:?}");

@@ -336,6 +336,7 @@ impl RowFile {
         } else if start.starts_with(b"BZh") {
             Box::new(BufReader::with_capacity(1 << 20, bzip2::bufread::MultiBzDecoder::new(packed)))
         } else {
+            crate::compression::unpacked(&self.name, start)?;
             Box::new(packed)
         })
     }
