@@ -66,6 +66,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     rftk::figure1b::ARTEFACT,
     rftk::figure1c::ARTEFACT,
     rftk::figure2a::ARTEFACT,
+    rftk::figure2a_average::ARTEFACT,
     hyper::table2::ARTEFACT,
     hyper::table3::ARTEFACT,
     hyper::figure2::ARTEFACT,

@@ -52,6 +52,7 @@ use mercer_learning::Method;
 /// Trials that are whole curves.
 pub const PATHS: &[Path] = &[
     rftk::double_descent::PATH,
+    rftk::averaged::PATH,
     rftk::sgd_factors::PATH,
     hyper::approximation::PATH,
     hyper::transfer::PATH,

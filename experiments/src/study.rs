@@ -11,6 +11,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("mce/figure1", include_str!("../specs/mce-figure1.toml")),
     ("audit/mce", include_str!("../specs/audit-mce.toml")),
     ("rftk/figure2a", include_str!("../specs/rftk-figure2a.toml")),
+    ("rftk/figure2a-average", include_str!("../specs/rftk-figure2a-average.toml")),
     ("hyper/table2", include_str!("../specs/hyper-table2.toml")),
     ("hyper/table3", include_str!("../specs/hyper-table3.toml")),
     ("hyper/figure2", include_str!("../specs/hyper-figure2.toml")),

@@ -50,7 +50,8 @@ pub use mce::{
 };
 pub use rftk::{
     EffectiveRidge, RidgeCondition, RidgelessLimit, SgdRegime, SgdSetting, TraceScale, bias_rate,
-    effective_rank, effective_ridge, effective_ridge_limit, penalty_at_start,
-    ridgeless_excess_risk, ridgeless_limit, ridgeless_variance_factor, sgd_error_rate, sgd_regime,
-    sgd_step_limit, split_excess_risk, trace_scale_from_features, trace_scale_from_gram,
+    effective_rank, effective_ridge, effective_ridge_beside, effective_ridge_limit,
+    penalty_at_start, ridgeless_excess_risk, ridgeless_limit, ridgeless_variance_factor,
+    sgd_error_rate, sgd_regime, sgd_step_limit, split_excess_risk, trace_scale_from_features,
+    trace_scale_from_gram,
 };

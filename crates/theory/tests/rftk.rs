@@ -4,9 +4,9 @@ use approx::assert_relative_eq;
 use mercer_linalg::{Cholesky, symmetric_eigen};
 use mercer_theory::{
     RidgeCondition, RidgelessLimit, SgdRegime, TheoryError, bias_rate, effective_rank,
-    effective_ridge, effective_ridge_limit, penalty_at_start, ridgeless_excess_risk,
-    ridgeless_limit, ridgeless_variance_factor, sgd_error_rate, sgd_regime, sgd_step_limit,
-    split_excess_risk, trace_scale_from_features, trace_scale_from_gram,
+    effective_ridge, effective_ridge_beside, effective_ridge_limit, penalty_at_start,
+    ridgeless_excess_risk, ridgeless_limit, ridgeless_variance_factor, sgd_error_rate, sgd_regime,
+    sgd_step_limit, split_excess_risk, trace_scale_from_features, trace_scale_from_gram,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
 use proptest::prelude::*;
@@ -237,6 +237,7 @@ fn arguments_out_of_range_are_named() {
     assert_eq!(range(ridgeless_excess_risk(1.0, 1.0, 9, 10).unwrap_err()), "features");
     assert_eq!(range(ridgeless_excess_risk(-1.0, 1.0, 9, 12).unwrap_err()), "posterior_variance");
     assert_eq!(range(effective_ridge_limit(0.0, 9, 1).unwrap_err()), "trace");
+    assert_eq!(range(effective_ridge_beside(&[1.0], 1, -0.1).unwrap_err()), "lambda");
     assert_eq!(range(effective_rank(1.0, 1.1).unwrap_err()), "frobenius");
     assert_eq!(range(penalty_at_start(1.0, 9, 1.1).unwrap_err()), "recorded_share");
     assert_eq!(range(bias_rate(1.0, f64::NAN, 9).unwrap_err()), "trace");
@@ -433,6 +434,37 @@ fn the_mean_projection_is_that_of_the_effective_ridge() {
     }
 }
 
+/// Ridge regression on Gaussian features, with fewer, as many and more features than rows: its mean
+/// smoother is nearer to that of the ridge beside which `λ` is only a part than to that of `λ` itself.
+#[test]
+fn the_mean_smoother_is_that_of_the_ridge_beside_its_own() {
+    let d: Vec<f64> = (1..=12).map(|i| 1.0 / f64::from(i)).collect();
+    let (n, lambda, repeats) = (d.len(), 0.005, 4000);
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    for features in [6usize, 12, 24] {
+        let mut mean = vec![0.0; n];
+        for _ in 0..repeats {
+            let mut f = normals(n, features, &mut rng) / (features as f64).sqrt();
+            for (mut row, d) in f.rows_mut().into_iter().zip(&d) {
+                row *= d.sqrt();
+            }
+            let gram = f.dot(&f.t());
+            let mut ridged = gram.clone();
+            ridged.diag_mut().mapv_inplace(|g| g + lambda * n as f64);
+            let smoother = Cholesky::factor(ridged).unwrap().solve(&gram).unwrap();
+            for (mean, own) in mean.iter_mut().zip(smoother.diag()) {
+                *mean += own / f64::from(repeats);
+            }
+        }
+        let off = |t: f64| -> f64 {
+            d.iter().zip(&mean).map(|(d, own)| (d / (d + t) - own).abs()).fold(0.0, f64::max)
+        };
+        let ridge = effective_ridge_beside(&d, features, lambda).unwrap();
+        let (ours, bare) = (off(ridge.shift), off(lambda * n as f64));
+        assert!(ours < 0.03 && ours < 0.3 * bare, "M = {features}: {ours}, bare {bare}");
+    }
+}
+
 fn spectrum() -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec((-10.0..2.0f64).prop_map(|exponent| 10f64.powf(exponent)), 2..40)
 }
@@ -456,6 +488,30 @@ proptest! {
         }
         let interpolating = effective_ridge(&d, n, RidgeCondition::Features).unwrap();
         prop_assert_eq!((interpolating.lambda, interpolating.evaluations), (0.0, 0));
+    }
+
+    #[test]
+    fn a_ridge_of_its_own_makes_the_effective_one_larger_and_fades_to_itself(
+        d in spectrum(),
+        exponent in -6.0..1.0f64,
+        features in 1usize..80,
+    ) {
+        let (n, lambda) = (d.len() as f64, 10f64.powf(exponent));
+        let ridge = effective_ridge_beside(&d, features, lambda).unwrap();
+        let t = ridge.shift;
+        let trace: f64 = d.iter().map(|d| d / (d + t)).sum();
+        let right = lambda * n + t * trace / features as f64;
+        prop_assert!((t - right).abs() <= 1e-12 * t, "{t} {right}");
+        prop_assert!((ridge.target - ridge.trace).abs() <= 1e-9 * features as f64);
+        prop_assert!(ridge.lambda >= lambda);
+        let bare = effective_ridge(&d, features, RidgeCondition::Features).unwrap();
+        prop_assert!(ridge.lambda >= bare.lambda);
+        let next = effective_ridge_beside(&d, features + 1, lambda).unwrap();
+        prop_assert!(next.lambda <= (1.0 + 1e-14) * ridge.lambda);
+        let many = effective_ridge_beside(&d, 1_000_000_000, lambda).unwrap().lambda;
+        prop_assert!((many / lambda - 1.0).abs() < 1e-3);
+        let none = effective_ridge_beside(&d, features, 0.0).unwrap();
+        prop_assert_eq!(none, bare);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Figure 1(b): distance of RF-SGD to ridgeless random features along training, by batch size, in
 //! function space and in parameter space.
 
-use super::sgd_curves::{At, BATCHES, Points, STUDY, curve, panels, relative, target};
+use super::sgd_curves::{At, BATCHES, Points, STUDY, curve, diverged, panels, relative, target};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Row, Table};
 
@@ -51,18 +51,19 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let mut table = Table::new("rftk/figure1b-factors", "Batch size, step, and how near SGD comes")
-        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, means over repeats with half-widths of 95 % intervals by t. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start.")
+        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, means over repeats with half-widths of 95 % intervals by t. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start. Diverged: repeats that did, and the first pass at which one did; a line ends there, and means are over what all repeats have.")
         .columns(["Target", "Variant"].map(Column::left))
         .columns(["Batch b", "Step γ"].map(Column::right))
         .columns(["1", "10", "100"].map(|passes| Column::right(passes).under("distance after passes")))
-        .columns([Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Parameters, end over start"), Column::right("Repeats")]);
+        .columns([Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Parameters, end over start"), Column::right("Diverged"), Column::right("Repeats")]);
     for cell in &study.1 {
         let key = cell.key();
         for batch in BATCHES {
             let of = |value: &str| curve(cell, value, batch);
             let (distance, errors) = (of("distance"), of("mse"));
             let parameters = relative(cell, "parameters", batch);
-            if distance.is_empty() {
+            let fled = diverged(cell, batch);
+            if distance.is_empty() && fled.is_empty() {
                 continue;
             }
             let at =
@@ -97,11 +98,19 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
                 ratio(last(&distance), there),
                 Cell::number(slope(&distance), 2),
                 Cell::number(last(&parameters), 3),
+                fate(&fled),
                 Cell::text(format!("{}/{}", cell.records().count(), cell.repeats_of_paper())),
             ]));
         }
     }
     Ok(table)
+}
+
+/// How many repeats diverged, and from which pass on.
+fn fate(fled: &[f64]) -> Cell {
+    let first = fled.iter().copied().fold(f64::INFINITY, f64::min);
+    let count = Cell::count(fled.len());
+    if fled.is_empty() { count } else { count.detail(format!("from pass {first}")) }
 }
 
 /// The steps of all repeats: one, or the smallest and the largest.
@@ -144,6 +153,13 @@ mod tests {
         let curve: Vec<At> =
             (0..50).map(|t| (f64::from(t), 3.0 / f64::from(t).sqrt(), 0.0)).collect();
         assert!((slope(&curve) + 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn divergence_is_counted_and_not_hidden() {
+        assert_eq!((fate(&[]).text.as_str(), fate(&[]).detail), ("0", None));
+        let two = fate(&[12.0, 3.0]);
+        assert_eq!((two.text.as_str(), two.detail.as_deref()), ("2", Some("from pass 3")));
     }
 
     #[test]

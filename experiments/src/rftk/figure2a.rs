@@ -1,5 +1,6 @@
 //! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
 
+use super::figure2a_average::{STUDY as AVERAGED, curve as averaged};
 use crate::peak::Repeats;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) const ARTEFACT: Artefact = Artefact {
     id: "rftk/figure2a",
     title: "Double descent of random-feature regression",
-    studies: &["rftk/figure2a"],
+    studies: &["rftk/figure2a", AVERAGED],
     datasets: &[],
     computed: &[],
     render,
@@ -36,18 +37,18 @@ const READ_OFF: ReadOff =
     ReadOff { at: 1.0, peak: 0.80, half: 0.64, end: 0.26, kernel: (0.24, 0.27) };
 
 /// Mean and half-width of the 95 % interval over repeats.
-type Point = (f64, f64);
+pub(super) type Point = (f64, f64);
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("rftk/figure2a")?;
     let (_, cells) = &*study;
-    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse. Horizontal line: the kernel that the features approach, without a ridge. Below M = n, dashed: that kernel with the ridge to which so few features amount in the mean over draws, Tr[K(K + λnI)⁻¹] = M; what lies above it is the variance of the draw.")
-        .columns(2);
+    let averages = desk.cells(AVERAGED)?;
+    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
+    let mut any_averaged = false;
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
-        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge. The paper prints no numbers: on the right what is read off the plot saved with its code, where the third ridge is labelled 1 and is 1e-2.")
+        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the third ridge is labelled 1 and is 1e-2.")
         .columns([Column::left("Dataset"), Column::right("Ridge")])
-        .columns(["Peak at M/n", "Peak error", "Error at M = n/2", "Error at the end", "Kernel"].map(Column::right))
+        .columns(["Peak at M/n", "Peak error", "Error at M = n/2", "Error at the end", "Kernel", "Whole kernel"].map(Column::right))
         .columns(["Peak at", "Peak error", "at n/2", "at the end", "Kernel ridge"].map(|head| Column::right(head).under("read off the authors' plot")))
         .columns([Column::right("Repeats")]);
     for cell in cells {
@@ -56,6 +57,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             continue;
         }
         let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
+        let of_cell = |other: &&StudyCell| other.key().dataset == cell.key().dataset;
+        let average = averages.1.iter().find(of_cell);
         let mut panel = Panel::new(Axis::log10("M / n"), Axis::linear("test error"))
             .title(format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper()));
         for (lambda, curve) in &curves {
@@ -68,7 +71,10 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             let label =
                 if *lambda == 0.0 { "ridgeless".to_owned() } else { format!("ridge {lambda:e}") };
             panel = panel.series(Series::line(label, points).band(band));
-            if let Some(row) = line(cell, *lambda, curve, repeats) {
+            let whole = average.and_then(|other| {
+                means(other, &format!("full error {lambda:e}")).find(|(m, _)| *m == 0)
+            });
+            if let Some(row) = line(cell, *lambda, curve, whole.map(|(_, p)| p), repeats) {
                 table = table.row(row);
             }
             if let (true, Some(kernel)) = (*lambda == 0.0, curve.get(&0)) {
@@ -81,6 +87,14 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         if !predicted.is_empty() {
             let label = "kernel at the effective ridge (Theorem 3)";
             panel = panel.series(Series::line(label, predicted).style(Style::Dashed));
+        }
+        if let Some(average) = average {
+            let points = averaged(average, "averaged error", "0e0");
+            any_averaged |= !points.is_empty();
+            let line = points.iter().map(|(features, p)| (*features as f64 / 100.0, p.0));
+            let band = points.values().map(|p| (p.0 - p.1, p.0 + p.1));
+            let label = "ridgeless, mean predictor over 100 draws";
+            panel = panel.series(Series::points(label, line).band(band));
         }
         panel = panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
         if cell.key().dataset == "mnist" {
@@ -95,13 +109,23 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         figure = figure.panel(panel);
     }
+    let figure = figure.caption(caption(any_averaged));
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
 }
 
+/// What is drawn; of the mean predictor only where it is.
+fn caption(averaged: bool) -> String {
+    let mut caption = "Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse; features and test scores are in single precision, the solution in double. Horizontal line: the kernel that the features approach, half the Gaussian kernel, without a ridge. Below M = n, dashed: that kernel with the ridge of Theorem 3, Tr[K(K + λnI)⁻¹] = M.".to_owned();
+    if averaged {
+        caption.push_str(" Points: the predictor whose scores are the mean over 100 draws of the features, on the rows of the first repeats; the theorem speaks of this mean, and what a single draw has beyond it is its variance (next figure).");
+    }
+    caption
+}
+
 /// Number of features to mean and half-width of one value of the curve.
-fn means(cell: &StudyCell, name: &str) -> impl Iterator<Item = (u64, Point)> {
+pub(super) fn means(cell: &StudyCell, name: &str) -> impl Iterator<Item = (u64, Point)> {
     let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for point in cell.records().flat_map(|record| &record.result.curve) {
         if let Some(value) = point.values.get(name) {
@@ -139,6 +163,7 @@ fn line(
     cell: &StudyCell,
     lambda: f64,
     curve: &BTreeMap<u64, Point>,
+    whole: Option<Point>,
     repeats: usize,
 ) -> Option<Row> {
     let (_, end) = curve.last_key_value()?;
@@ -176,16 +201,27 @@ fn line(
         shown(half),
         shown(end),
         shown(kernel),
+        whole.map_or_else(|| Cell::text("-"), |whole| shown(&whole)),
         read(READ_OFF.at),
         read(READ_OFF.peak),
         read(READ_OFF.half),
         read(READ_OFF.end),
-        if theirs { beside_the_kernel(kernel.0) } else { Cell::text("-") },
+        match (theirs, whole) {
+            (true, Some(whole)) => beside_the_kernel(whole.0),
+            // Without a ridge half the kernel predicts what the whole does.
+            (true, None) if lambda == 0.0 => beside_the_kernel(kernel.0),
+            (true, None) => {
+                let (low, high) = READ_OFF.kernel;
+                Cell::text(format!("{low:.2} to {high:.2}")).sort(low)
+            }
+            (false, _) => Cell::text("-"),
+        },
         Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
     ]))
 }
 
-/// The range of the kernel ridge curves in the saved plot, and where ours lies.
+/// The range of the kernel ridge curves in the saved plot, which are of the whole kernel, and where
+/// ours lies.
 fn beside_the_kernel(ours: f64) -> Cell {
     let (low, high) = READ_OFF.kernel;
     let place = if ours < low {

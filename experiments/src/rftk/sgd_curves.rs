@@ -1,6 +1,6 @@
 //! What Figures 1(b) and 1(c) share: the curves of the SGD study, as means over repeats.
 
-use crate::rftk::sgd_factors::named;
+use crate::rftk::sgd_factors::{DIVERGED, named};
 use crate::{Desk, ExperimentError, StudyCell};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Panel, Series};
@@ -25,6 +25,13 @@ pub(crate) fn target(dataset: &str) -> &str {
         "rftk-slope" => "y = −w·x + ε (code)",
         other => other,
     }
+}
+
+/// Repeats in which a batch size diverged, with the pass at which they did.
+pub(crate) fn diverged(cell: &StudyCell, batch: usize) -> Vec<f64> {
+    let name = named(DIVERGED, batch);
+    let starts = cell.records().filter_map(|record| record.result.curve.first());
+    starts.filter_map(|start| start.values.get(&name).copied()).collect()
 }
 
 /// The curve of one value of one batch size; where a run has ended or diverged it has no points.

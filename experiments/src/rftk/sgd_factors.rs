@@ -8,7 +8,8 @@
 //! and after each pass over the rows there are, on the test rows, the distance in function space
 //! `√(mean (f_t − f_M)²)`, the test error, and the distance in parameter space `‖w_t − w*‖/M` that
 //! the authors' code records. The step, if it is not given, is chosen for each `b` by the error on a
-//! fifth of the training rows that the others predict.
+//! fifth of the training rows that the others predict. A run that diverges ends there: the start of the
+//! curve has the pass as `diverged`, and what it had become is no score.
 
 use mercer_harness::{Parts, Path};
 use mercer_learning::{
@@ -93,6 +94,12 @@ fn defaults(_: &Shape) -> Settings {
     Settings::of(&Params::default())
 }
 
+/// Name of the value, at the start of a curve, that has the pass at which a run diverged.
+pub(crate) const DIVERGED: &str = "diverged";
+
+/// A run whose test error is so many times the smallest that it had has diverged.
+const FLED: f64 = 1e6;
+
 /// The value of one batch size, as the curve names it.
 pub(crate) fn named(value: &str, batch: usize) -> String {
     format!("{value} b={batch}")
@@ -116,20 +123,27 @@ fn run(
         let streams = fitting.streams.child(&format!("batch {batch}"));
         let mut walk = problem.walk(&params, batch, rate, problem.train.rows(), &streams);
         looks[0].insert(named("rate", batch), rate);
-        for look in &mut looks {
+        let (mut began, mut ended) = (f64::INFINITY, None);
+        for (epoch, look) in looks.iter_mut().enumerate() {
             let numbers = problem.look(walk.weights.view());
             let error = numbers.iter().find(|(name, _)| *name == "mse").map_or(0.0, |(_, e)| *e);
+            began = began.min(error);
+            // A run that left the numbers behind has no values there, and says so.
+            if !numbers.iter().all(|(_, value)| value.is_finite()) || error > FLED * began {
+                ended = Some((DIVERGED, epoch));
+                break;
+            }
             look.extend(numbers.map(|(name, value)| (named(name, batch), value)));
-            if !error.is_finite() || error < params.stop {
+            if error < params.stop {
+                ended = Some(("stopped", epoch));
                 break;
             }
             fitting.limits.check()?;
             walk.pass();
         }
-    }
-    // A run that left the numbers behind has no values there.
-    for look in &mut looks {
-        look.retain(|_, value| value.is_finite());
+        if let Some((how, epoch)) = ended {
+            looks[0].insert(named(how, batch), epoch as f64);
+        }
     }
     let point = |(epoch, values)| CurvePoint { step: epoch as u64, epoch: epoch as f64, values };
     Ok(looks.into_iter().enumerate().map(point).collect())
@@ -396,9 +410,16 @@ mod tests {
         }
         assert_eq!(first, curve(&params), "the same seed gives the same curve");
         let diverging = Params { rates: vec![1e3, 1e3], epochs: 300, ..params };
-        let end = curve(&diverging).pop().unwrap();
-        assert!(end.values.values().all(|value| value.is_finite()));
-        assert!(!end.values.contains_key(&named("mse", 1)));
+        let curve = curve(&diverging);
+        for batch in [1, 50] {
+            let at = curve[0].values[&named(DIVERGED, batch)] as usize;
+            assert!((1..=300).contains(&at), "{batch}: {at}");
+            for (epoch, look) in curve.iter().enumerate() {
+                assert_eq!(look.values.contains_key(&named("mse", batch)), epoch < at, "{epoch}");
+            }
+        }
+        assert!(curve.iter().flat_map(|look| look.values.values()).all(|value| value.is_finite()));
+        assert!(!first[0].values.contains_key(&named(DIVERGED, 1)));
     }
 
     #[test]
@@ -415,6 +436,7 @@ mod tests {
         let errors: Vec<f64> =
             curve.iter().filter_map(|point| point.values.get(&named("mse", 10)).copied()).collect();
         let (last, before) = errors.split_last().unwrap();
+        assert_eq!(curve[0].values[&named("stopped", 10)] as usize, errors.len() - 1);
         assert!(*last < 5.0 && before.iter().all(|error| *error >= 5.0), "{errors:?}");
         assert!(errors.len() < 60);
     }

@@ -15,7 +15,9 @@ mod scale;
 mod sgd;
 mod variance;
 
-pub use ridge::{EffectiveRidge, RidgeCondition, effective_ridge, effective_ridge_limit};
+pub use ridge::{
+    EffectiveRidge, RidgeCondition, effective_ridge, effective_ridge_beside, effective_ridge_limit,
+};
 pub use risk::{bias_rate, split_excess_risk};
 pub use scale::{
     TraceScale, effective_rank, penalty_at_start, trace_scale_from_features, trace_scale_from_gram,

@@ -1,4 +1,4 @@
-//! Theorem 3: the ridge that fewer features than rows amount to.
+//! Theorem 3: the ridge that fewer features than rows amount to, and what becomes of it beside a ridge.
 
 use crate::error::{check, check_count, check_filled, check_finite};
 use crate::{Bound, TheoryError};
@@ -165,6 +165,73 @@ fn root(d: &[f64], target: f64) -> Root {
     let t = at.exp();
     let trace = d.iter().map(|d| d / (d + t)).sum();
     Root { at: t, trace, evaluations: MOST_EVALUATIONS }
+}
+
+/// The ridge that `M` random features with a ridge `λ` of their own amount to, in the mean over draws:
+/// ```text
+/// t  =  λ n  +  (t / M) Σ_i d_i / (d_i + t),        the ridge is t/n ≥ λ
+/// ```
+/// Ridge regression `(ΦᵀΦ + λnI)⁻¹` with Gaussian features is in the mean close to kernel ridge
+/// regression with `t/n` (Jacot, Şimşek, Spadaro, Hongler and Gabriel, ICML 2020). At `λ = 0` this is
+/// [`effective_ridge`] with [`RidgeCondition::Features`], where the ridge is 0 from the rank of `K` on;
+/// for `M → ∞` it is `λ`.
+///
+/// - `eigenvalues` are those of `K` (`n`), in any order; `features` is `M ≥ 1`; `lambda` is `λ ≥ 0`
+///
+/// The root is unique, since `λn/t + (1/M) Σ d_i/(d_i + t)` falls from infinity to 0 and has to be 1. It
+/// lies between `λn` and `λn + tr(K)/M`, and is halved towards in `ln t`. `target` and `trace` of the
+/// result are both `Tr[K(K + tI)⁻¹]`, the first from the equation.
+///
+/// # Errors
+/// As [`effective_ridge`], and [`TheoryError::Range`] for a negative `lambda`.
+///
+/// # Examples
+/// ```
+/// use mercer_theory::effective_ridge_beside;
+/// let ridge = effective_ridge_beside(&[1.0, 0.5, 0.25, 0.125], 8, 0.01)?;
+/// let t = ridge.shift;
+/// let trace = 1.0 / (1.0 + t) + 0.5 / (0.5 + t) + 0.25 / (0.25 + t) + 0.125 / (0.125 + t);
+/// assert!((t - 0.04 - t / 8.0 * trace).abs() < 1e-14 && ridge.lambda > 0.01);
+/// # Ok::<(), mercer_theory::TheoryError>(())
+/// ```
+pub fn effective_ridge_beside(
+    eigenvalues: &[f64],
+    features: usize,
+    lambda: f64,
+) -> Result<EffectiveRidge, TheoryError> {
+    check("lambda", lambda, |lambda| lambda >= 0.0, "not negative and finite")?;
+    let alone = effective_ridge(eigenvalues, features, RidgeCondition::Features)?;
+    if lambda == 0.0 {
+        return Ok(alone);
+    }
+    let (n, m) = (eigenvalues.len() as f64, features as f64);
+    let own = lambda * n;
+    // Rounding below zero counts as zero.
+    let d: Vec<f64> = eigenvalues.iter().map(|d| d.max(0.0)).collect();
+    let trace_at = |t: f64| d.iter().map(|d| d / (d + t)).sum::<f64>();
+    let (mut low, mut high) = (own.ln(), (own + d.iter().map(|d| d / m).sum::<f64>()).ln());
+    let mut evaluations = 0;
+    while evaluations < MOST_EVALUATIONS
+        && high - low > 2.0 * f64::EPSILON * low.abs().max(high.abs()).max(1.0)
+    {
+        let middle = 0.5 * (low + high);
+        let t = middle.exp();
+        if own / t + trace_at(t) / m > 1.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+        evaluations += 1;
+    }
+    let t = (0.5 * (low + high)).exp().max(own);
+    Ok(EffectiveRidge {
+        lambda: t / n,
+        shift: t,
+        target: m * (1.0 - own / t),
+        trace: trace_at(t),
+        rank: alone.rank,
+        evaluations,
+    })
 }
 
 /// The largest ridge that `M` random features can amount to:

@@ -1,0 +1,134 @@
+//! Beside Figure 2(a): random features averaged over their draws, and the kernel regression that
+//! Theorems 2 and 3 say that is.
+
+use super::figure2a::{Point, means};
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
+use std::collections::BTreeMap;
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "rftk/figure2a-average",
+    title: "Random features averaged over their draws, beside the kernel",
+    studies: &[STUDY],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+/// The study whose records it shows.
+pub(crate) const STUDY: &str = "rftk/figure2a-average";
+
+/// Training rows `n`.
+const ROWS: f64 = 100.0;
+
+/// Ridges as the curves name them, and as the panels do.
+const RIDGES: [(&str, &str); 4] =
+    [("0e0", "ridgeless"), ("1e-7", "ridge 1e-7"), ("1e-4", "ridge 1e-4"), ("1e-2", "ridge 1e-2")];
+
+/// Those that are drawn: 1e-7 is nowhere to be told from none.
+const DRAWN: [usize; 3] = [0, 2, 3];
+
+fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let study = desk.cells(STUDY)?;
+    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+        .caption("Test error on the n = 100 training rows of repeats of Figure 2(a), against M over n. One draw: mean over 100 draws of the features. Mean of the draws: the error of the one predictor whose scores are the mean over these draws. Kernel: regression with the kernel that the features approach, at the ridge t/n to which M features with a ridge λ amount, t = λn + (t/M) Tr[K(K + tI)⁻¹]; without a ridge this is Theorem 3's, Tr[K(K + tI)⁻¹] = M, and t = 0 from M = n on. Bands: 95 % intervals of the mean over repeats. At M = n without a ridge the variance of a draw is infinite and the mean of a hundred is as bad as one; near it that mean still has a part of the variance in it, which the table takes out.")
+        .columns(DRAWN.len());
+    let mut table = Table::new("rftk/figure2a-average-distances", "What is mean, and what is variance")
+        .caption("Mean over repeats. Distances between scores, root of the mean over the test rows of the sum of squares over the classes, over the size of the kernel's scores (in the same sense); the mean predictor is freed of the part of the variance that is left after 100 draws, and - stands where nothing is left then, and at M = n without a ridge, where the variance is infinite. At t/n: the kernel at the ridge that the features amount to; at λ: at their own ridge. Deviation: of a draw about the mean predictor, in the same unit; beside it what it would be with Gaussian features (no ridge and M > n + 1: Theorem 2's identity). Square error: mean over the test rows, of a draw, and of the mean predictor.")
+        .columns([Column::left("Dataset"), Column::right("Ridge λ")])
+        .columns(["M/n", "Ridge t/n"].map(Column::right))
+        .columns(["a draw", "mean of draws", "kernel at t/n"].map(|head| Column::right(head).under("test error")))
+        .columns(["at t/n", "at λ"].map(|head| Column::right(head).under("distance of the mean to the kernel")))
+        .columns(["measured", "Gaussian features"].map(|head| Column::right(head).under("deviation of a draw")))
+        .columns(["a draw", "mean of draws"].map(|head| Column::right(head).under("square error")))
+        .columns([Column::right("Repeats")]);
+    for cell in &study.1 {
+        let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
+        if repeats == 0 {
+            continue;
+        }
+        for drawn in DRAWN {
+            figure = figure.panel(panel(cell, RIDGES[drawn], repeats));
+        }
+        for ridge in RIDGES {
+            for row in rows(cell, ridge, repeats) {
+                table = table.row(row);
+            }
+        }
+    }
+    let drawings =
+        if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
+    Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// The means of one value of a ridge; features 0 are the kernel, which is no point of a curve.
+pub(super) fn curve(cell: &StudyCell, value: &str, ridge: &str) -> BTreeMap<u64, Point> {
+    means(cell, &format!("{value} {ridge}")).filter(|(features, _)| *features > 0).collect()
+}
+
+fn panel(cell: &StudyCell, (ridge, title): (&str, &str), repeats: usize) -> Panel {
+    let of_paper = cell.repeats_of_paper();
+    let title = format!("{}, {title} ({repeats}/{of_paper})", cell.key().dataset);
+    let panel = Panel::new(Axis::log10("M / n"), Axis::linear("test error")).title(title);
+    let lines = [
+        ("error", "one draw", Style::Line),
+        ("averaged error", "mean of the draws", Style::LinePoints),
+        ("predicted error", "kernel at the ridge that the features amount to", Style::Dashed),
+    ];
+    let panel = lines.into_iter().fold(panel, |panel, (value, label, style)| {
+        let points = curve(cell, value, ridge);
+        let line = points.iter().map(|(features, p)| (*features as f64 / ROWS, p.0));
+        let series = Series::line(label, line).style(style);
+        let band = points.values().map(|p| (p.0 - p.1, p.0 + p.1));
+        panel.series(if style == Style::Dashed { series } else { series.band(band) })
+    });
+    panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() })
+}
+
+fn rows(cell: &StudyCell, (ridge, _): (&str, &str), repeats: usize) -> Vec<Row> {
+    let of = |value: &str| curve(cell, value, ridge);
+    let (error, averaged, predicted) = (of("error"), of("averaged error"), of("predicted error"));
+    let (near, bare) = (of("squared distance"), of("bare squared distance"));
+    let (size, variance) = (of("predicted size"), of("variance"));
+    let (gaussian, effective) = (of("gaussian variance"), of("effective ridge"));
+    let (mse, averaged_mse) = (of("mse"), of("averaged mse"));
+    let row = |features: &u64| {
+        // Without a ridge the variance is infinite there, and means over draws say nothing.
+        let settled = ridge != "0e0" || features.abs_diff(ROWS as u64) > 1;
+        let number = |curve: &BTreeMap<u64, Point>, digits| {
+            curve.get(features).map_or_else(|| Cell::text("-"), |p| Cell::number(p.0, digits))
+        };
+        let squares =
+            |curve: &BTreeMap<u64, Point>| if settled { number(curve, 3) } else { Cell::text("-") };
+        let with_band = |curve: &BTreeMap<u64, Point>| match curve.get(features) {
+            Some(p) if repeats > 1 => number(curve, 3).detail(format!("± {:.3}", p.1)),
+            _ => number(curve, 3),
+        };
+        // What the draws leave of their variance is taken out, which may leave less than nothing.
+        let relative = |curve: &BTreeMap<u64, Point>| {
+            let found = curve.get(features).zip(size.get(features));
+            let square =
+                found.map(|(part, size)| part.0 / size.0).filter(|square| *square > 0.0 && settled);
+            square.map_or_else(|| Cell::text("-"), |square| Cell::number(square.sqrt(), 3))
+        };
+        let shift = effective.get(features).map_or(f64::NAN, |p| p.0);
+        Row::new([
+            Cell::text(&cell.key().dataset),
+            Cell::text(if ridge == "0e0" { "0" } else { ridge }).sort(ridge.parse().unwrap_or(0.0)),
+            Cell::number(*features as f64 / ROWS, 2),
+            Cell::text(if shift == 0.0 { "0".to_owned() } else { format!("{shift:.1e}") })
+                .sort(shift),
+            with_band(&error),
+            with_band(&averaged),
+            with_band(&predicted),
+            relative(&near),
+            relative(&bare),
+            relative(&variance),
+            relative(&gaussian),
+            squares(&mse),
+            squares(&averaged_mse),
+            Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
+        ])
+    };
+    error.keys().map(row).collect()
+}
