@@ -1,8 +1,8 @@
 //! The cost model on the records of the reference run.
 
 use mercer_experiments::{Shelf, plannable};
-use mercer_harness::{CostModel, HoldOut, understood};
-use mercer_learning::{Shape, Task};
+use mercer_harness::{CostModel, HoldOut, declared_bytes, understood};
+use mercer_learning::{Settings, Shape, Task, find};
 use std::path::Path;
 
 /// The total of what the model has not seen, within a quarter: what a forecast of `paper` promises. Not
@@ -37,5 +37,26 @@ fn every_declared_cost_is_understood() {
                 assert_eq!(understood(&method, &shape), Ok(()), "{}", method.name);
             }
         }
+    }
+}
+
+/// Explicit features are there for many rows: they are not charged for the Gram matrix.
+#[test]
+fn explicit_features_are_not_charged_for_the_gram_matrix() {
+    let methods = plannable();
+    let shape = Shape { rows: 60_000, features: 2, task: Task::Classification { classes: 2 } };
+    for name in ["gmce", "gmce-sgd", "mce-erm", "mce-median"] {
+        let method = find(&methods, name).unwrap();
+        let bytes = |settings: &Settings| {
+            let settings = (method.defaults)(&shape).overridden_by(settings);
+            declared_bytes(method, &shape, &settings).unwrap()
+        };
+        assert!((bytes(&Settings::new()) / 28.8e9 - 1.0).abs() < 1e-12, "{name}");
+        let fourier = bytes(&Settings::new().with("map", "fourier").with("features", 200));
+        assert!((0.096e9..0.6e9).contains(&fourier), "{name}: {fourier}");
+        // 21 monomials of two columns up to degree 5.
+        let monomials = Settings::new().with("map", "monomials").with("kernel", "polynomial");
+        let monomials = bytes(&monomials.with("degree", 5));
+        assert!((0.01e9..0.06e9).contains(&monomials), "{name}: {monomials}");
     }
 }

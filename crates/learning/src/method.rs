@@ -101,7 +101,8 @@ impl Tasks {
 }
 
 /// Leading terms of a method's cost, in `n` rows, `d` columns, `D` features, `K` outputs, `b` rows of a
-/// batch, `n_test` test rows, and the method's own settings by name.
+/// batch, `n_test` test rows, and the method's own settings by name; `map.fourier` is 1 where the setting
+/// `map` is `fourier`, else 0.
 ///
 /// A product is written without a sign or with `·`; names of its own are explained after commas:
 /// `3 epochs n P, P = 16 d + 768`. The cost model reads `fit` and `memory`; `predict` is for people.

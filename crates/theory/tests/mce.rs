@@ -154,5 +154,12 @@ fn arguments_out_of_range_are_refused_by_name() {
     assert!(said(log_distance_bound(0.0, 1.0).unwrap_err()).starts_with("`first`"));
     assert!(said(entropy_factor(&[], &[]).unwrap_err()).contains("truth"));
     assert!(said(entropy_factor(&[0.5, 0.5], &[0.5]).unwrap_err()).contains("estimate"));
+    for truth in [[7.0, 3.0], [0.7, 0.7]] {
+        let refused = said(entropy_factor(&truth, &[0.5, 0.5]).unwrap_err());
+        assert!(
+            refused.contains("`sum of truth`") && refused.contains("probabilities"),
+            "{refused}"
+        );
+    }
     assert!(said(entropy_factor(&[0.5, 0.0], &[0.5, 0.5]).unwrap_err()).contains("truth"));
 }

@@ -95,3 +95,22 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     }
     Ok(Rendered { tables: vec![table], ..Rendered::default() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row whose stand-in no study plans could never be filled.
+    #[test]
+    fn every_stand_in_is_planned() {
+        let specs: Vec<_> = STUDIES.iter().map(|name| crate::study(name).unwrap()).collect();
+        for (words, stand_ins) in PRINTED {
+            for (variant, method, _) in stand_ins {
+                let planned = specs.iter().flat_map(|spec| &spec.variants).any(|planned| {
+                    planned.name == *variant && planned.methods.iter().any(|m| m.name == *method)
+                });
+                assert!(planned, "{}: {variant} has no {method}", words[0]);
+            }
+        }
+    }
+}

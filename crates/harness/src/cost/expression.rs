@@ -3,8 +3,8 @@
 /// Evaluates a method's declared cost; `size` gives the value of each name that it knows.
 ///
 /// The grammar is that of [`mercer_learning::Cost`]: sums, differences, products written by
-/// juxtaposition, `·` or `*`, quotients, powers, brackets, and `min(a, b)`; then, after commas, what
-/// names of its own mean: `epochs n P, P = 16 d + 768`. `None` if the text is no such expression
+/// juxtaposition, `·` or `*`, quotients, powers, brackets, `min(a, b)`, `choose(a, b)` and the like; then,
+/// after commas, what names of its own mean: `epochs n P, P = 16 d + 768`. `None` if the text is no such expression
 /// (`"-"`), has a name that nobody knows, or its value is no positive number.
 pub(crate) fn evaluate(text: &str, size: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let (cost, own) = parts(text)?;
@@ -133,11 +133,15 @@ impl Parser<'_> {
         if length == 0 {
             return None;
         }
-        if matches!(text.as_str(), "min" | "max" | "log" | "sqrt") && self.take('(') {
+        if matches!(text.as_str(), "min" | "max" | "choose" | "log" | "sqrt") && self.take('(') {
             let mut value = self.sum()?;
             while self.take(',') {
                 let other = self.sum()?;
-                value = if text == "max" { value.max(other) } else { value.min(other) };
+                value = match text.as_str() {
+                    "max" => value.max(other),
+                    "choose" => choose(value, other),
+                    _ => value.min(other),
+                };
             }
             value = match text.as_str() {
                 "log" => value.max(std::f64::consts::E).ln(),
@@ -148,6 +152,18 @@ impl Parser<'_> {
         }
         (self.size)(&text)
     }
+}
+
+/// The binomial coefficient of `all` over `some`; infinite where it is beyond all use.
+fn choose(all: f64, some: f64) -> f64 {
+    let some = some.min(all - some);
+    let mut value = 1.0;
+    let mut k = 1.0;
+    while k <= some && value < 1e18 {
+        value *= (all - some + k) / k;
+        k += 1.0;
+    }
+    if value < 1e18 { value } else { f64::INFINITY }
 }
 
 const fn superscript(letter: char) -> Option<f64> {
@@ -170,6 +186,8 @@ mod tests {
             "K" => Some(2.0),
             "epochs" => Some(5.0),
             "iterations" | "n_test" => Some(1.0),
+            "map.explicit" => Some(1.0),
+            "map.implicit" => Some(0.0),
             _ => None,
         })
     }
@@ -184,6 +202,9 @@ mod tests {
         assert_eq!(value("n_test d ΣM, ΣM = 7"), Some(21.0));
         assert_eq!(value("epochs n (P + p^2), P = 2 d + p, p = 4"), Some(5.0 * 10.0 * 26.0));
         assert_eq!(value("min(n, D) + n, n = 6"), Some(10.0));
+        assert_eq!(value("choose(d + 2, 2) + choose(n, 7)"), Some(130.0));
+        assert_eq!(value("choose(900 n, 800)"), None);
+        assert_eq!(value("map.implicit n^2 + map.explicit n d"), Some(30.0));
         assert_eq!(value("1"), Some(1.0));
         assert_eq!(value("n - 4"), Some(6.0));
     }

@@ -67,9 +67,8 @@ impl Workload {
             train = train.min(rows);
         }
         let defaults = (method.defaults)(&shape);
-        let setting = |name: &str| {
-            key.settings.get(name).or_else(|| defaults.get(name)).and_then(Value::as_f64)
-        };
+        let known = |name: &str| key.settings.get(name).or_else(|| defaults.get(name));
+        let setting = |name: &str| number(name, &known);
         let width = ["features", "landmarks", "centres"].into_iter().find_map(setting);
         let (n, d) = (train.max(1) as f64, entry.features.max(1) as f64);
         let size = |name: &str| match name {
@@ -107,9 +106,18 @@ impl Workload {
     }
 }
 
+/// The value of a setting that is a number; of `map.fourier` 1 where the setting `map` is the word
+/// `fourier`, else 0.
+fn number<'a>(name: &str, setting: &dyn Fn(&str) -> Option<&'a Value>) -> Option<f64> {
+    let Some((name, word)) = name.split_once('.') else {
+        return setting(name).and_then(Value::as_f64);
+    };
+    setting(name).and_then(Value::as_str).map(|chosen| f64::from(u8::from(chosen == word)))
+}
+
 /// The declared memory of a fit, in bytes, for data of that shape.
 pub(crate) fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Option<f64> {
-    let setting = |name: &str| settings.get(name).and_then(Value::as_f64);
+    let setting = |name: &str| number(name, &|name| settings.get(name));
     let width = ["features", "landmarks", "centres"].into_iter().find_map(setting);
     let n = shape.rows as f64;
     let size = |name: &str| match name {
@@ -128,7 +136,7 @@ pub(crate) fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings
 pub(crate) fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
     let defaults = (method.defaults)(shape);
     let width = ["features", "landmarks", "centres"];
-    let setting = |name: &str| defaults.get(name).and_then(Value::as_f64);
+    let setting = |name: &str| number(name, &|name| defaults.get(name));
     let size = |name: &str| match name {
         "n" | "n_test" | "d" | "K" | "b" => Some(2.0),
         "D" | "M" | "m" => setting(name).or_else(|| width.into_iter().find_map(setting)),

@@ -98,6 +98,11 @@ impl<'a> Explicit<'a> {
         self.weights.mapv(|w| w * w).sum().sqrt()
     }
 
+    /// `α`, as far as the rows tell: the largest `‖z_i‖`.
+    pub fn alpha(&self) -> f64 {
+        self.sensitivity(Sensitivity::Supremum).0
+    }
+
     /// The objective, its loss measured on the training rows or on held ones.
     pub fn value(&self, objective: &Objective, held: Option<Held<'_>>) -> Value {
         let (rows, labels) = self.scored(held.as_ref());

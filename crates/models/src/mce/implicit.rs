@@ -125,10 +125,19 @@ impl<'a> Implicit<'a> {
         self.kernel.cross_gram(rows, self.inputs).dot(&self.weights)
     }
 
-    /// The complexity `r = α √tr(Vᵀ K V)`.
+    /// `‖W‖_HS = √tr(Vᵀ K V)`.
+    pub fn norm(&self) -> f64 {
+        (&self.weights * &self.probabilities()).sum().max(0.0).sqrt()
+    }
+
+    /// `α`, as far as the rows tell: the largest `√k(x_i, x_i)`.
+    pub fn alpha(&self) -> f64 {
+        self.sensitivity(Sensitivity::Supremum).0
+    }
+
+    /// The complexity `r = α ‖W‖_HS`.
     pub fn complexity(&self, sensitivity: Sensitivity) -> f64 {
-        let squared = (&self.weights * &self.probabilities()).sum().max(0.0);
-        self.sensitivity(sensitivity).0 * squared.sqrt()
+        self.sensitivity(sensitivity).0 * self.norm()
     }
 
     /// The objective, its loss measured on the training rows or on held ones.
@@ -260,9 +269,18 @@ impl<'a> Implicit<'a> {
 
 /// A kernel's complaint as one about a setting.
 pub(super) fn setting(error: &KernelError) -> LearningError {
-    LearningError::Setting {
-        name: "kernel",
-        value: error.to_string(),
-        must: "a kernel whose parameters are positive and finite",
-    }
+    let (value, must) = match error {
+        KernelError::Parameter { name, value } => {
+            (format!("one with {name} = {value}"), "one whose parameters are positive and finite")
+        }
+        KernelError::Lengths { found, features } => (
+            format!("one with {found} length scales for {features} columns"),
+            "one with a length scale for each column, or one for all",
+        ),
+        KernelError::NoKernels => {
+            ("a sum or product of nothing".to_owned(), "a sum or product of at least one kernel")
+        }
+        other => (other.to_string(), "a kernel that can be evaluated"),
+    };
+    LearningError::Setting { name: "kernel", value, must }
 }

@@ -2,7 +2,7 @@ use super::batches::Batches;
 use super::embedding::EmbeddingForm;
 use super::selection::{cross_validated, median_lengths};
 use super::{
-    Embedding, EmbeddingParams, Explicit, ExplicitMap, FeatureForm, Held, Implicit, Learning,
+    Embedding, EmbeddingParams, Explicit, ExplicitMap, FeatureForm, Form, Held, Implicit, Learning,
     Objective, Value, refused,
 };
 use mercer_kernels::Covariance;
@@ -21,7 +21,8 @@ const LISTED_LENGTHS: usize = 64;
 /// Facts of a fit: `lambda`, `lambda-over-scale-squared`, every parameter of the kernel (length
 /// scales up to 64), `median-distance` where it was asked for, `columns-of-median-0` where those of
 /// columns were; `objective`, `loss` and `complexity`
-/// of all training rows at the end; `jitter` of the last factorisation, `jitter-steps` (steps whose
+/// of all training rows at the end; `alpha`, the largest `√k(x_i, x_i)` of them, and `norm`, that of
+/// `W`, whose product Theorem 4 asks for beside `mean-loss`; `jitter` of the last factorisation, `jitter-steps` (steps whose
 /// factorisation needed one), `batch-used`, and `validated-accuracy` of cross-validation. A probe
 /// sees the parameters and the objective of all training rows.
 ///
@@ -106,14 +107,14 @@ impl Machine {
         }
     }
 
-    /// The embedding of a sample, and the objective there.
+    /// The embedding of a sample, the objective there, and `α` with `‖W‖`.
     fn embed(
         &self,
         batch: &Batch<'_>,
         lambda: f64,
         objective: &Objective,
         task: Task,
-    ) -> Result<(Embedding, Value), LearningError> {
+    ) -> Result<(Embedding, Value, [f64; 2]), LearningError> {
         let (x, y, classes) = (batch.inputs.view(), batch.labels, batch.classes);
         Ok(match self {
             Self::Implicit(kernel) => {
@@ -121,7 +122,7 @@ impl Machine {
                 let value = fitted.value(objective, None);
                 let weights = fitted.weights().to_owned();
                 let form = EmbeddingForm::Implicit { kernel: kernel.clone(), inputs: x.to_owned() };
-                (Embedding { task, form, weights }, value)
+                (Embedding { task, form, weights }, value, [fitted.alpha(), fitted.norm()])
             }
             Self::Explicit(map) => {
                 let z = map.features(x);
@@ -129,7 +130,7 @@ impl Machine {
                 let value = fitted.value(objective, None);
                 let weights = fitted.weights().to_owned();
                 let form = EmbeddingForm::Explicit { map: map.clone(), columns: x.ncols() };
-                (Embedding { task, form, weights }, value)
+                (Embedding { task, form, weights }, value, [fitted.alpha(), fitted.norm()])
             }
         })
     }
@@ -179,9 +180,10 @@ impl EmbeddingLearner {
             let must = "a share that leaves a row of each batch on either side";
             return Err(refused("validation", params.validation, must));
         }
-        // The Gram matrix, and right-hand sides.
-        let width = if params.map == FeatureForm::Implicit { n } else { params.features };
-        fitting.limits.reserve(8 * (width * (width + 6 * task.outputs())) as u64)?;
+        if params.map == FeatureForm::Implicit {
+            // The Gram matrix, and right-hand sides.
+            fitting.limits.reserve(8 * (n * (n + 6 * task.outputs())) as u64)?;
+        }
         let mut facts = BTreeMap::new();
         let whole = Batch { inputs: sample.inputs(), labels, classes: task.outputs(), held: None };
         if params.learning == Learning::CrossValidation {
@@ -214,6 +216,12 @@ impl EmbeddingLearner {
                 &mut fitting.streams.rng("frequencies"),
             )?),
         };
+        if let Machine::Explicit(map) = &machine {
+            // Features, their gradient and two more of that size on the way; the normal matrix and its
+            // factor.
+            let p = map.width();
+            fitting.limits.reserve(8 * (n * (4 * p + 6 * task.outputs()) + 2 * p * p) as u64)?;
+        }
         if params.learning == Learning::Nothing {
             let mut outcome =
                 self.finish(&whole, &machine, params.lambda, task, facts, Convergence::Exact)?;
@@ -272,7 +280,7 @@ impl EmbeddingLearner {
             if let Some(probe) = fitting.probe.as_deref_mut()
                 && step % probe.interval() == 0
             {
-                let (embedding, value) = machine.embed(whole, lambda, &objective, task)?;
+                let (embedding, value, _) = machine.embed(whole, lambda, &objective, task)?;
                 let numbers = describe(&machine, lambda, &value);
                 let epoch = step as f64 * size as f64 / n as f64;
                 probe.observe(Moment { step, epoch }, &embedding, &numbers)?;
@@ -319,8 +327,13 @@ impl EmbeddingLearner {
         convergence: Convergence,
     ) -> Result<Outcome<Embedding>, LearningError> {
         let objective = self.params.objective();
-        let (predictor, value) = machine.embed(whole, lambda, &objective, task)?;
+        let (predictor, value, [alpha, norm]) = machine.embed(whole, lambda, &objective, task)?;
         facts.extend(describe(machine, lambda, &value));
+        facts.insert("alpha".to_owned(), alpha);
+        facts.insert("norm".to_owned(), norm);
+        let n = whole.labels.len() as f64;
+        let mean = if objective.form == Form::Sum { value.loss / n } else { value.loss };
+        facts.insert("mean-loss".to_owned(), mean);
         facts.insert("jitter".to_owned(), value.jitter);
         Ok(Outcome { predictor, convergence, facts })
     }

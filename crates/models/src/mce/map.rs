@@ -10,6 +10,9 @@ use rand_distr::StandardNormal;
 /// Most features of a polynomial map: the normal matrix then fills 200 MB.
 const MOST_FEATURES: usize = 5000;
 
+/// Highest degree of a polynomial map: the factorial of the next is beyond the largest number.
+const MOST_DEGREE: u32 = 170;
+
 /// Explicit features with parameters to learn: `Z` of Algorithm 2.
 ///
 /// | map | features | stands for |
@@ -47,12 +50,17 @@ impl ExplicitMap {
     /// All monomials of a polynomial kernel of `d` inputs: `C(d + degree, degree)` of them.
     ///
     /// # Errors
-    /// [`LearningError::Setting`] for another kernel, bad parameters or more than 5000 monomials.
+    /// [`LearningError::Setting`] for another kernel, bad parameters, a degree above 170 or more than
+    /// 5000 monomials.
     pub fn monomials(kernel: &Covariance, d: usize) -> Result<Self, LearningError> {
         kernel.check(d).map_err(|error| setting(&error))?;
         let Covariance::Polynomial { degree, .. } = *kernel else {
             return Err(refused("map", "monomials", "with a polynomial kernel"));
         };
+        if degree > MOST_DEGREE {
+            let must = "at most 170: its factorial is beyond the largest number";
+            return Err(refused("degree", degree, must));
+        }
         let count = (1..=u64::from(degree)).try_fold(1u64, |count, k| {
             Some(count.checked_mul(d as u64 + k)? / k).filter(|&c| c <= MOST_FEATURES as u64)
         });

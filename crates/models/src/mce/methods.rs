@@ -20,6 +20,16 @@ use mercer_learning::{
 /// ```
 pub const METHODS: &[Method] = &[GMCE, GMCE_SGD, ERM, CROSS_VALIDATED, MEDIAN];
 
+/// Features of an explicit map; none without one.
+macro_rules! width {
+    () => {
+        "p = map.fourier features + map.monomials choose(d + degree, degree)"
+    };
+}
+
+/// The Gram matrix; or features with what their gradients need, and the normal matrix.
+const MEMORY: &str = concat!("map.implicit n^2 + 4 n p + 2 p^2, ", width!());
+
 const CITES: &str = "Hsu, Nock & Ramos (2018)";
 
 const GMCE: Method = Method {
@@ -29,12 +39,19 @@ const GMCE: Method = Method {
     cites: CITES,
     revision: 1,
     tasks: Tasks::Classification,
-    cost: Cost { fit: "epochs (n^3/3 + n^2 (d + K))", predict: "n (d + K)", memory: "n^2" },
+    cost: Cost {
+        fit: concat!(
+            "epochs (map.implicit (n^3/3 + n^2 (d + K)) + n p (p + d + K) + p^3/3), ",
+            width!()
+        ),
+        predict: "n (d + K), features instead of n with a map",
+        memory: MEMORY,
+    },
     resource: Some("epochs"),
     settings: declared::<EmbeddingParams>,
     defaults: |_| Settings::of(&params(Kind::Bound)),
     space: |_| learned_space(Kind::Bound),
-    build: |settings| build(settings, "gmce"),
+    build: |settings| build(settings, "gmce", Kind::Bound),
     restore: super::embedding::restore,
 };
 
@@ -42,10 +59,16 @@ const GMCE_SGD: Method = Method {
     name: "gmce-sgd",
     title: "GMCE-SGD",
     summary: "Gaussian conditional mean embedding, tuned by its bound on a tenth of the rows at a time",
-    cost: Cost { fit: "epochs n^3/300 + n^3/3", predict: "n (d + K)", memory: "n^2" },
+    cost: Cost {
+        fit: concat!(
+            "map.implicit (epochs n^3/300 + n^3/3) + epochs (n p (p + d + K) + 10 p^3/3), ",
+            width!()
+        ),
+        ..GMCE.cost
+    },
     defaults: |_| Settings::of(&params(Kind::Batches)),
     space: |_| learned_space(Kind::Batches),
-    build: |settings| build(settings, "gmce-sgd"),
+    build: |settings| build(settings, "gmce-sgd", Kind::Batches),
     ..GMCE
 };
 
@@ -55,7 +78,7 @@ const ERM: Method = Method {
     summary: "Gaussian conditional mean embedding, tuned by its empirical risk alone",
     defaults: |_| Settings::of(&params(Kind::Risk)),
     space: |_| learned_space(Kind::Risk),
-    build: |settings| build(settings, "mce-erm"),
+    build: |settings| build(settings, "mce-erm", Kind::Risk),
     ..GMCE
 };
 
@@ -67,7 +90,7 @@ const CROSS_VALIDATED: Method = Method {
     resource: None,
     defaults: |_| Settings::of(&params(Kind::CrossValidated)),
     space: |_| Space::default(),
-    build: |settings| build(settings, "mce-cv"),
+    build: |settings| build(settings, "mce-cv", Kind::CrossValidated),
     ..GMCE
 };
 
@@ -75,14 +98,14 @@ const MEDIAN: Method = Method {
     name: "mce-median",
     title: "MED",
     summary: "Gaussian conditional mean embedding, length scale the median distance of the rows",
-    cost: Cost { fit: "n^3/3", predict: "n (d + K)", memory: "n^2" },
+    cost: Cost { fit: concat!("map.implicit n^3/3 + n p^2 + p^3/3, ", width!()), ..GMCE.cost },
     resource: None,
     defaults: |_| Settings::of(&params(Kind::Median)),
     space: |_| Space {
         axes: vec![Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) }],
         anchors: vec![Settings::new().with("lambda", 0.01)],
     },
-    build: |settings| build(settings, "mce-median"),
+    build: |settings| build(settings, "mce-median", Kind::Median),
     ..GMCE
 };
 
@@ -114,8 +137,17 @@ fn params(kind: Kind) -> EmbeddingParams {
     }
 }
 
-fn build(settings: &Settings, method: &'static str) -> Result<Box<dyn Learner>, LearningError> {
-    Ok(Box::new(settings.read::<EmbeddingParams>(method)?.checked()?))
+fn build(
+    settings: &Settings,
+    method: &'static str,
+    kind: Kind,
+) -> Result<Box<dyn Learner>, LearningError> {
+    let mut read: EmbeddingParams = settings.read(method)?;
+    // Where rows of a batch are set, the method's own number of batches is none that anybody asked for.
+    if read.batch.is_some() && read.batches == params(kind).batches {
+        read.batches = 1;
+    }
+    Ok(Box::new(read.checked()?))
 }
 
 /// Where the learned parameters start, and what the complexity weighs: the paper's `4e`, and less,

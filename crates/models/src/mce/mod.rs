@@ -43,7 +43,7 @@ pub use implicit::{Implicit, ImplicitGradient};
 pub use learner::EmbeddingLearner;
 pub use map::ExplicitMap;
 pub use methods::METHODS;
-pub use objective::{Form, Held, Objective, Sensitivity, Value};
+pub use objective::{Clip, Form, Held, Objective, Sensitivity, Value};
 pub use params::{EmbeddingParams, FeatureForm, KernelChoice, KernelName, Learning, MedianOf};
 
 use mercer_learning::LearningError;

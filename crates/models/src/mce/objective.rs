@@ -23,6 +23,16 @@ pub enum Sensitivity {
     One,
 }
 
+/// Which side of a decision probability is clipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clip {
+    /// Both: what is above 1 counts as 1, as the paper has it and its code for tables.
+    Both,
+    /// Below alone: a decision probability above 1 has a negative loss, as in its code for images.
+    Below,
+}
+
 /// The learning objective `q = Σ loss_ε(y_i, f(x_i)) + τ r` (equation (12)), `loss_ε(y, f) =
 /// −log min(max(f_y, ε), 1)`, `r = α ‖W‖_HS`.
 ///
@@ -43,6 +53,8 @@ pub struct Objective {
     pub weight: f64,
     /// `ε` in `(0, 1)`, below which a probability is clipped.
     pub epsilon: f64,
+    /// Whether a probability above 1 is clipped, too.
+    pub clip: Clip,
     /// What stands for `α`.
     pub sensitivity: Sensitivity,
 }
@@ -53,6 +65,7 @@ impl Default for Objective {
             form: Form::Mean,
             weight: 4.0 * std::f64::consts::E,
             epsilon: 1e-15,
+            clip: Clip::Both,
             sensitivity: Sensitivity::Supremum,
         }
     }
@@ -72,12 +85,14 @@ impl Objective {
     }
 
     /// The loss of the decision probabilities `P` (`n × K`), and its derivative by them:
-    /// `−1/P_{i,y_i}` (over `n` in the mean form) where `ε < P_{i,y_i} < 1`, else 0.
+    /// `−1/P_{i,y_i}` (over `n` in the mean form) where `ε < P_{i,y_i} < 1`, or above 1 where that is
+    /// not clipped, else 0.
     pub fn loss(&self, probabilities: ArrayView2<'_, f64>, labels: &[u32]) -> (f64, Array2<f64>) {
         let share = match self.form {
             Form::Sum => 1.0,
             Form::Mean => 1.0 / labels.len() as f64,
         };
+        let top = if self.clip == Clip::Both { 1.0 } else { f64::INFINITY };
         let mut slope = Array2::zeros(probabilities.dim());
         let mut loss = 0.0;
         for (row, &label) in labels.iter().enumerate() {
@@ -86,12 +101,12 @@ impl Objective {
             // Written so that NaN becomes a NaN loss, and ends the fit.
             loss -= if p <= self.epsilon {
                 self.epsilon.ln()
-            } else if p >= 1.0 {
+            } else if p >= top {
                 0.0
             } else {
                 p.ln()
             };
-            if p > self.epsilon && p < 1.0 {
+            if p > self.epsilon && p < top {
                 slope[at] = -share / p;
             }
         }

@@ -122,7 +122,7 @@ mercer_learning::parameters! {
         pub epochs: usize = 1000, Allowed::COUNT;
         /// Batches a pass: a batch has `⌊n/batches⌋` rows; 1 for all rows at once.
         pub batches: usize = 1, Allowed::COUNT;
-        /// Rows of a batch, in place of `batches`; at most the training rows.
+        /// Rows of a batch, in place of `batches`, which then is not set; at most the training rows.
         pub batch: Option<usize> = None, Allowed::COUNT;
         /// Share of each batch on which the loss is measured and which the embedding does not see,
         /// equation (13); 0 for none.
@@ -151,6 +151,7 @@ impl EmbeddingParams {
             weight: self.weight.unwrap_or(Objective::default().weight),
             epsilon: self.epsilon,
             sensitivity: self.sensitivity,
+            ..Objective::default()
         }
     }
 
@@ -201,6 +202,18 @@ impl EmbeddingParams {
                 self.features,
                 "even: each frequency has a cosine and a sine",
             ));
+        }
+        if self.batch.is_some() && self.batches != 1 {
+            let must = "1 where `batch` says how many rows a batch has";
+            return Err(refused("batches", self.batches, must));
+        }
+        let named = matches!(self.kernel, KernelChoice::Named(_));
+        if self.median != MedianOf::Rows && (self.length.is_some() || !named) {
+            let must =
+                "`rows` unless `length` is null and the kernel is a named one: no median is taken";
+            let chosen =
+                if self.median == MedianOf::Columns { "columns" } else { "columns-unguarded" };
+            return Err(refused("median", chosen, must));
         }
         if self.median == MedianOf::ColumnsUnguarded && self.learning != Learning::Nothing {
             let must = "`rows` or `columns` where anything is learned";

@@ -28,6 +28,44 @@ fn objectives() -> Vec<Objective> {
     all
 }
 
+/// The paper's loss is 0 above 1; that of its code for images goes on falling.
+#[test]
+fn a_probability_above_one_may_be_clipped_or_not() {
+    let p = array![[1.25, 0.0], [0.5, 0.5]];
+    let both = Objective { form: Form::Sum, ..Objective::default() };
+    let below = Objective { clip: Clip::Below, ..both };
+    let (loss, slope) = both.loss(p.view(), &[0, 1]);
+    assert_abs_diff_eq!(loss, 2f64.ln(), epsilon = 1e-15);
+    assert_eq!([slope[[0, 0]], slope[[1, 1]]], [0.0, -2.0]);
+    let (loss, slope) = below.loss(p.view(), &[0, 1]);
+    assert_abs_diff_eq!(loss, 2f64.ln() - 1.25f64.ln(), epsilon = 1e-15);
+    assert_eq!([slope[[0, 0]], slope[[1, 1]]], [-0.8, -2.0]);
+}
+
+/// `r = α ‖W‖` of what a fit leaves, whatever kernel or map.
+#[test]
+fn sensitivity_and_norm_stand_among_the_facts() {
+    let y = labels(30, 2, 5);
+    let sample = mercer_learning::Sample::classification(apart(2, &y, 6), y.clone(), 2).unwrap();
+    for (kernel, map) in [
+        (KernelName::Gaussian, FeatureForm::Implicit),
+        (KernelName::Gaussian, FeatureForm::Fourier),
+        (KernelName::Polynomial, FeatureForm::Implicit),
+        (KernelName::Polynomial, FeatureForm::Monomials),
+    ] {
+        let kernel = KernelChoice::Named(kernel);
+        let params = EmbeddingParams { kernel, map, epochs: 20, ..EmbeddingParams::default() };
+        let mut fitting = mercer_learning::Fitting::seeded(1);
+        let facts = params.checked().unwrap().embed(&sample, &mut fitting).unwrap().facts;
+        let r = facts["alpha"] * facts["norm"];
+        assert_relative_eq!(facts["complexity"], r, max_relative = 1e-12);
+        assert_relative_eq!(facts["mean-loss"], facts["loss"] / 30.0, max_relative = 1e-12);
+        if map == FeatureForm::Fourier {
+            assert_relative_eq!(facts["alpha"], facts["scale"], max_relative = 1e-12);
+        }
+    }
+}
+
 /// Central differences of two widths, combined so that their error is of fourth order: the
 /// logarithm of a small probability bends too much for one.
 fn difference(at: impl Fn(f64) -> f64) -> f64 {
@@ -193,7 +231,10 @@ fn bad_settings_of_the_objective_are_refused_by_name() {
         let explicit = Explicit::new(x.view(), &[0, 1], 2, lambda).err().unwrap();
         assert!(explicit.to_string().starts_with("setting `lambda`"));
     }
-    assert!(error(&kernel(-1.0), 0.1).contains("`length` must be positive"));
+    assert_eq!(
+        error(&kernel(-1.0), 0.1),
+        "setting `kernel` is one with length = -1; it must be one whose parameters are positive and finite"
+    );
 }
 
 /// λ → 0 with duplicate rows: the matrix is singular, the ladder says how much it took.
@@ -219,6 +260,48 @@ fn memory_is_reused_without_a_trace() {
         let again = Implicit::in_memory(&kernel, x.view(), &y, 2, 0.1, stale).unwrap();
         assert_eq!(fresh.weights(), again.weights());
     }
+}
+
+/// What a fit asks for: the Gram matrix is that of the rows, features take `n p + p²`.
+#[test]
+fn memory_is_asked_for_by_the_form_of_the_features() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    #[derive(Default)]
+    struct Asked(AtomicU64);
+    impl mercer_learning::Limits for Asked {
+        fn check(&self) -> Result<(), mercer_learning::LearningError> {
+            Ok(())
+        }
+        fn reserve(&self, bytes: u64) -> Result<(), mercer_learning::LearningError> {
+            self.0.fetch_max(bytes, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+    let sample = blobs(200, 2, 1);
+    let asked = |kernel, map, degree| {
+        let params = EmbeddingParams {
+            kernel: KernelChoice::Named(kernel),
+            map,
+            degree,
+            features: 10,
+            learning: Learning::Nothing,
+            ..EmbeddingParams::default()
+        };
+        let asked = Asked::default();
+        let mut fitting =
+            mercer_learning::Fitting { limits: &asked, ..mercer_learning::Fitting::seeded(1) };
+        params.checked().unwrap().embed(&sample, &mut fitting).unwrap();
+        asked.0.load(Ordering::Relaxed) / 8
+    };
+    let (n, d) = (200, sample.features() as u64);
+    let gram = asked(KernelName::Gaussian, FeatureForm::Implicit, 2);
+    assert!((n * n..2 * n * n).contains(&gram), "{gram}");
+    let fourier = asked(KernelName::Gaussian, FeatureForm::Fourier, 2);
+    assert!((n * 10..n * n / 2).contains(&fourier), "{fourier}");
+    // The width is that of the map, not of the setting `features`.
+    let width = (d + 1) * (d + 2) / 2;
+    let monomials = asked(KernelName::Polynomial, FeatureForm::Monomials, 2);
+    assert!(monomials >= n * width + width * width, "{monomials} for {width} monomials");
 }
 
 /// The golden values of the paper.
@@ -565,6 +648,9 @@ fn bad_settings_of_the_model_are_refused_by_name() {
         ("epochs", EmbeddingParams { epochs: 0, ..base.clone() }),
         ("batches", EmbeddingParams { batches: 0, ..base.clone() }),
         ("batch", EmbeddingParams { batch: Some(0), ..base.clone() }),
+        // What another setting would make of no effect, without a word.
+        ("batches", EmbeddingParams { batches: 2, batch: Some(5), ..base.clone() }),
+        ("median", EmbeddingParams { median: MedianOf::Columns, ..base.clone() }),
         ("degree", EmbeddingParams { degree: 0, ..base.clone() }),
         ("features", EmbeddingParams { features: 1, ..base.clone() }),
         ("folds", EmbeddingParams { folds: 1, ..base.clone() }),
@@ -592,11 +678,28 @@ fn bad_settings_of_the_model_are_refused_by_name() {
     assert!(thin.starts_with("setting `validation`"), "{thin}");
     let lengths = Covariance::Gaussian { scale: 1.0, lengths: vec![1.0, 1.0, 0.0, 1.0] };
     let zero = said(EmbeddingParams { kernel: KernelChoice::Given(lengths), ..base.clone() });
-    assert!(zero.contains("`length-2` must be positive"), "{zero}");
+    assert!(zero.starts_with("setting `kernel` is one with length-2 = 0; it must be"), "{zero}");
+    assert_eq!(zero.matches("must be").count(), 1, "{zero}");
     let wide = KernelChoice::Given(Covariance::Gaussian { scale: 1.0, lengths: vec![1.0; 3] });
     assert!(
         said(EmbeddingParams { kernel: wide, ..base.clone() }).contains("3 length scales for 4")
     );
+    // 200! is beyond the largest number, however few monomials there are.
+    let steep = Covariance::Polynomial { degree: 200, scale: 1.0, offset: 1.0 };
+    let refused = ExplicitMap::monomials(&steep, 1).unwrap_err().to_string();
+    assert!(refused.starts_with("setting `degree` is 200; it must be at most 170"), "{refused}");
+    let top = Covariance::Polynomial { degree: 170, scale: 1.0, offset: 1.0 };
+    let map = ExplicitMap::monomials(&top, 1).unwrap();
+    let z = map.features(array![[0.9], [0.5]].view());
+    assert_eq!(z.ncols(), 171);
+    let product = z.row(0).dot(&z.row(1));
+    assert_relative_eq!(product, 1.45f64.powi(170), max_relative = 1e-10);
+    // The batches of a method's own defaults give way to `batch`; others do not.
+    let sgd = METHODS.iter().find(|method| method.name == "gmce-sgd").unwrap();
+    let settings = (sgd.defaults)(&sample.shape()).with("batch", 5);
+    assert!(sgd.learner(&settings, sample.task()).is_ok());
+    let both = sgd.learner(&settings.with("batches", 4), sample.task()).err().unwrap().to_string();
+    assert!(both.starts_with("setting `batches` is 4; it must be 1 where `batch`"), "{both}");
     let odd = EmbeddingParams { map: FeatureForm::Fourier, features: 3, ..base.clone() };
     assert!(said(odd).starts_with("setting `features` is 3; it must be even"));
     // A rate so large that the parameters leave the numbers.

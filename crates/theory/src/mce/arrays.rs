@@ -29,12 +29,12 @@ const NORM: ArrayInput = ArrayInput {
 const TRUTH: ArrayInput = ArrayInput {
     name: "truth",
     meaning: "the true probabilities of the classes",
-    range: "a list, all positive",
+    range: "a list, all positive, of sum 1",
     example: &[&[0.7], &[0.3]],
 };
 const ESTIMATE: ArrayInput = ArrayInput {
     name: "estimate",
-    meaning: "the estimated ones",
+    meaning: "the estimated ones: decision probabilities, whose sum need not be 1",
     range: "a list, all positive",
     example: &[&[0.6], &[0.4]],
 };

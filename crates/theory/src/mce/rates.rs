@@ -59,7 +59,8 @@ pub fn best_embedding_rate(rows: usize) -> Result<Bound, TheoryError> {
 /// The proof's step (40) has `max 1/p_c` of the true probabilities; by [`log_distance_bound`] it
 /// needs the smaller of true and estimated ones, and with those the term `corrected` is the factor.
 ///
-/// - `truth` is `p(x)`, every entry positive; `estimate` is `p̂(x)`, every entry positive
+/// - `truth` is `p(x)`, every entry positive, their sum 1 (to two digits); `estimate` is `p̂(x)`, every
+///   entry positive: decision probabilities need not sum to 1
 ///
 /// # Errors
 /// [`TheoryError::Empty`], [`TheoryError::Shape`] or [`TheoryError::Range`].
@@ -76,6 +77,8 @@ pub fn entropy_factor(truth: &[f64], estimate: &[f64]) -> Result<Bound, TheoryEr
     for (name, entries) in [("truth", truth), ("estimate", estimate)] {
         entries.iter().try_for_each(|&p| check(name, p, |p| p > 0.0, "positive and finite"))?;
     }
+    let sums_to_one = |sum: f64| (sum - 1.0).abs() < 0.01;
+    check("sum of truth", truth.iter().sum(), sums_to_one, "1: these are probabilities")?;
     let norm = |entries: &mut dyn Iterator<Item = f64>| entries.map(|p| p * p).sum::<f64>().sqrt();
     let size = norm(&mut estimate.iter().copied());
     let information = norm(&mut truth.iter().map(|p| -p.ln()));

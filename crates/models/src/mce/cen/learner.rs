@@ -1,4 +1,4 @@
-use super::predictor::{CenPredictor, ReadOut, read_out};
+use super::predictor::{Bounded, CenPredictor, ReadOut, read_out};
 use super::standing::Standing;
 use super::{CenParams, Masks, Precision, params};
 use crate::mce::{Explicit, Held, Implicit, Value, refused};
@@ -15,6 +15,12 @@ use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 
 /// A conditional embedding network with its settings checked.
+///
+/// Facts of a fit: `lambda` and the kernel's parameters; `objective`, `loss` and `complexity` of the last
+/// step, the latter with the `α` of the settings; of the read-out from all training rows
+/// `training-accuracy`, `jitter`, `alpha`, the largest `√k(x_i, x_i)` (of the features, without a
+/// kernel), `norm`, that of `W`, and `mean-loss`: Theorem 4 asks for the last and the product of the
+/// others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cen(CenParams);
 
@@ -183,6 +189,10 @@ impl Cen {
             self.predictor::<F>(&**net, &x, labels, &logs.values, sample, fitting.threads)?;
         facts.insert("training-accuracy".to_owned(), predictor.accuracy);
         facts.insert("jitter".to_owned(), predictor.jitter);
+        let Bounded { alpha, norm, loss } = predictor.bounded;
+        for (name, value) in [("alpha", alpha), ("norm", norm), ("mean-loss", loss)] {
+            facts.insert(name.to_owned(), value);
+        }
         let convergence = Convergence::FixedSteps { steps };
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
@@ -260,8 +270,16 @@ impl Cen {
         let own = architecture
             .with_parameters(net.parameters(), threads)
             .map_err(|error| params::network(&error))?;
-        let ReadOut { weights, points, accuracy, jitter } =
-            read_out(&*own, x, labels, task.outputs(), lambda, kernel.as_ref(), threads)?;
+        let ReadOut { weights, points, accuracy, jitter, bounded } = read_out(
+            &*own,
+            x,
+            labels,
+            task.outputs(),
+            lambda,
+            kernel.as_ref(),
+            self.0.epsilon,
+            threads,
+        )?;
         Ok(CenPredictor {
             task,
             features: sample.features(),
@@ -272,6 +290,7 @@ impl Cen {
             threads,
             accuracy,
             jitter,
+            bounded,
         })
     }
 }

@@ -1,4 +1,5 @@
 use super::{CenParams, Layers, Masks, Precision, predictor::restore};
+use crate::mce::Sensitivity;
 use mercer_kernels::Covariance;
 use mercer_learning::{
     Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
@@ -12,7 +13,8 @@ const CEN_1: Method = Method {
     title: "CEN-1",
     summary: "conditional embedding of a network's features (16-32-8), tuned by its complexity bound",
     cites: "Hsu, Nock & Ramos (2018)",
-    revision: 1,
+    // 2: `alpha`, `norm` and `mean-loss` stand among the facts.
+    revision: 2,
     tasks: Tasks::Classification,
     cost: Cost {
         fit: "3 epochs n (P + p^2), P = 16 d + 768, p = 8",
@@ -52,7 +54,9 @@ const CEN_IMPLICIT: Method = Method {
     },
     defaults: |_| {
         let kernel = Some(Covariance::Gaussian { scale: 1.0, lengths: vec![1.0] });
-        Settings::of(&CenParams { kernel, ..dense(&[96], 32) })
+        // Scale and ridge are one parameter: with 1 for `α` the scale alone could take all complexity away.
+        let sensitivity = Sensitivity::Supremum;
+        Settings::of(&CenParams { kernel, sensitivity, ..dense(&[96], 32) })
     },
     build: |settings| build(settings, "cen-implicit"),
     ..CEN_1

@@ -1,5 +1,5 @@
 use super::Cen;
-use crate::mce::{Form, Objective, Sensitivity};
+use crate::mce::{Clip, Form, Objective, Sensitivity, refused};
 use mercer_kernels::Covariance;
 use mercer_learning::{Allowed, LearningError, Parameters};
 use mercer_networks::{
@@ -81,7 +81,10 @@ mercer_learning::parameters! {
         pub weight: f64 = Objective::default().weight, Allowed::NOT_NEGATIVE;
         /// `ε`, below which a probability is clipped.
         pub epsilon: f64 = Objective::default().epsilon, Allowed::INSIDE_ONE;
-        /// What stands for `α`.
+        /// Whether a probability above 1 is clipped, too.
+        pub clip: Clip = Clip::Both;
+        /// What stands for `α`. With a kernel of the features that has a scale, 1 would leave the
+        /// complexity to that scale, which changes nothing else.
         pub sensitivity: Sensitivity = Sensitivity::One;
         /// How parameters are moved.
         pub optimiser: Optimiser = Optimiser::Adam;
@@ -126,8 +129,8 @@ impl CenParams {
     }
 
     pub(super) fn objective(&self) -> Objective {
-        let Self { form, weight, epsilon, sensitivity, .. } = *self;
-        Objective { form, weight, epsilon, sensitivity }
+        let Self { form, weight, epsilon, clip, sensitivity, .. } = *self;
+        Objective { form, weight, epsilon, clip, sensitivity }
     }
 
     pub(super) fn dropout(&self) -> Result<Dropout, NetworkError> {
@@ -151,8 +154,20 @@ impl CenParams {
     }
 }
 
-/// A network's complaint as one about a setting.
+/// A network's complaint as one about the setting that it concerns.
 pub(super) fn network(error: &NetworkError) -> LearningError {
-    let (value, must) = (error.to_string(), "a network that can be built");
-    LearningError::Setting { name: "layers", value, must }
+    match *error {
+        NetworkError::Number { name: "dropout", value, must } => refused("dropout", value, must),
+        NetworkError::Number { name, value, must } => {
+            refused("start", format!("truncated with {name} = {value}"), must)
+        }
+        NetworkError::Size { name, value, must } => {
+            refused("layers", format!("a network with {name} = {value}"), must)
+        }
+        NetworkError::NoLayers { name } => {
+            let must = "a network of at least one layer of each kind";
+            refused("layers", format!("a network without {name}"), must)
+        }
+        ref other => refused("layers", other, "a network that can be built"),
+    }
 }

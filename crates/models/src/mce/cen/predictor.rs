@@ -1,6 +1,5 @@
-use super::params;
-use crate::mce::Implicit;
 use crate::mce::objective::{failed, one_hot, share_right};
+use crate::mce::{Implicit, Objective};
 use mercer_kernels::Covariance;
 use mercer_learning::{Element, LearningError, Predictor, State, Task};
 use mercer_linalg::{Cholesky, JITTER_LADDER, Real, product};
@@ -25,6 +24,19 @@ pub(super) struct CenPredictor<F> {
     pub accuracy: f64,
     /// What the last factorisation needed.
     pub jitter: f64,
+    /// What Theorem 4 asks for.
+    pub bounded: Bounded,
+}
+
+/// Of the read-out of all training rows, what its risk bound is made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounded {
+    /// The largest `√k(x_i, x_i)`.
+    pub alpha: f64,
+    /// `‖W‖`.
+    pub norm: f64,
+    /// The mean of the clipped losses.
+    pub loss: f64,
 }
 
 /// A read-out from all training rows.
@@ -34,6 +46,7 @@ pub(super) struct ReadOut {
     pub points: Option<Array2<f64>>,
     pub accuracy: f64,
     pub jitter: f64,
+    pub bounded: Bounded,
 }
 
 /// The read-out of the training rows `x`: `(Zᵀ Z + n λ I)⁻¹ Zᵀ Y`, summed block by block, or
@@ -45,40 +58,50 @@ pub(super) fn read_out<F: Real>(
     classes: usize,
     lambda: f64,
     kernel: Option<&Covariance>,
+    epsilon: f64,
     threads: usize,
 ) -> Result<ReadOut, LearningError> {
     let (n, p) = (x.nrows(), net.outputs());
+    let mean = Objective { epsilon, ..Objective::default() };
     let of = |rows: ArrayView2<'_, F>| net.apply(rows, threads).mapv(Real::wide);
     if let Some(kernel) = kernel {
         let z = of(x.view());
         let embedding = Implicit::new(kernel, z.view(), labels, classes, lambda)?;
-        let accuracy = share_right(embedding.probabilities().view(), labels);
+        let probabilities = embedding.probabilities();
+        let accuracy = share_right(probabilities.view(), labels);
+        let loss = mean.loss(probabilities.view(), labels).0;
         let (weights, jitter) = (embedding.weights().to_owned(), embedding.jitter());
-        return Ok(ReadOut { weights, points: Some(z), accuracy, jitter });
+        let bounded = Bounded { alpha: embedding.alpha(), norm: embedding.norm(), loss };
+        return Ok(ReadOut { weights, points: Some(z), accuracy, jitter, bounded });
     }
     let (mut normal, mut seen) = (Array2::zeros((p, p)), Array2::zeros((p, classes)));
     let blocks = || (0..n).step_by(BLOCK).map(|start| start..(start + BLOCK).min(n));
-    let mut kept = None;
+    let (mut kept, mut longest) = (None, 0.0_f64);
     for rows in blocks() {
         let z = of(x.slice(s![rows.clone(), ..]));
         product(1.0, z.t(), z.view(), 1.0, normal.view_mut());
         let y = one_hot(&labels[rows], classes);
         product(1.0, z.t(), y.view(), 1.0, seen.view_mut());
+        longest = z.rows().into_iter().map(|z| z.dot(&z)).fold(longest, f64::max);
         kept = Some(z);
     }
     normal.diag_mut().mapv_inplace(|entry| entry + n as f64 * lambda);
     let (factor, jitter) = Cholesky::with_jitter(normal, &JITTER_LADDER)
         .map_err(|error| failed("factoring the features' normal matrix", error))?;
     let weights = factor.solve(&seen).map_err(|error| failed("solving for the weights", error))?;
-    let mut right = 0.0;
+    let (mut right, mut loss) = (0.0, 0.0);
     for rows in blocks() {
         let z = match &kept {
             Some(z) if n <= BLOCK => z.view().to_owned(),
             _ => of(x.slice(s![rows.clone(), ..])),
         };
-        right += share_right(z.dot(&weights).view(), &labels[rows.clone()]) * rows.len() as f64;
+        let (p, truth, many) = (z.dot(&weights), &labels[rows.clone()], rows.len() as f64);
+        right += share_right(p.view(), truth) * many;
+        loss += mean.loss(p.view(), truth).0 * many;
     }
-    Ok(ReadOut { weights, points: None, accuracy: right / n as f64, jitter })
+    let norm = weights.mapv(|w| w * w).sum().sqrt();
+    let bounded = Bounded { alpha: longest.sqrt(), norm, loss: loss / n as f64 };
+    Ok(ReadOut { weights, points: None, accuracy: right / n as f64, jitter, bounded })
 }
 
 impl<F: Real + Element> Predictor for CenPredictor<F> {
@@ -155,7 +178,7 @@ fn restore_in<F: Real + Element>(state: &State) -> Result<Box<dyn Predictor>, Le
     let parameters = state.array::<F, Ix1>("parameters")?.to_vec();
     let net = architecture
         .with_parameters(&parameters, 1)
-        .map_err(|error| refuse("parameters", params::network(&error).to_string()))?;
+        .map_err(|error| refuse("parameters", error.to_string()))?;
     let (p, outputs) = (net.outputs(), task.outputs());
     let (kernel, height) = if state.holds::<f64>("points") {
         let kernel: Covariance = state.value("kernel")?;
@@ -171,6 +194,7 @@ fn restore_in<F: Real + Element>(state: &State) -> Result<Box<dyn Predictor>, Le
     };
     let weights = state.array_of::<f64, Ix2>("weights", (height, outputs))?;
     let (threads, accuracy, jitter) = (1, f64::NAN, 0.0);
+    let bounded = Bounded { alpha: f64::NAN, norm: f64::NAN, loss: f64::NAN };
     Ok(Box::new(CenPredictor {
         task,
         features,
@@ -181,5 +205,6 @@ fn restore_in<F: Real + Element>(state: &State) -> Result<Box<dyn Predictor>, Le
         threads,
         accuracy,
         jitter,
+        bounded,
     }))
 }

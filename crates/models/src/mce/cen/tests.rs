@@ -95,6 +95,42 @@ fn the_objective_goes_through_the_layers() {
     }
 }
 
+/// `α` and `‖W‖` of the final read-out stand among the facts; with 1 for `α` the complexity that the
+/// objective saw is not their product.
+#[test]
+fn sensitivity_and_norm_are_those_of_the_read_out() {
+    let sample = moons(60, 4);
+    let labels = sample.labels().unwrap();
+    let still = CenParams { rate: 1e-12, epochs: 1.0, ..quick() };
+    let fit = |params: CenParams| {
+        params.checked().unwrap().fit(&sample, &mut Fitting::seeded(3)).unwrap().facts
+    };
+    let facts = fit(still.clone());
+    let mut rng = Fitting::seeded(3).streams.rng("network");
+    let net = still.architecture(2).draw::<f64>(&still.start, 1, &mut rng).unwrap();
+    let z = net.apply(sample.inputs(), 1);
+    let embedding = Explicit::new(z.view(), labels, 2, still.lambda).unwrap();
+    let mean = Objective { epsilon: still.epsilon, ..Objective::default() };
+    let longest = z.rows().into_iter().map(|z| z.dot(&z).sqrt()).fold(0.0, f64::max);
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * b;
+    assert!(near(facts["alpha"], longest) && near(embedding.alpha(), longest), "{facts:?}");
+    assert!(near(facts["norm"], embedding.norm()), "{facts:?}");
+    assert!(near(facts["mean-loss"], embedding.value(&mean, None).loss), "{facts:?}");
+    assert!(near(facts["complexity"], facts["norm"]), "{facts:?}");
+    let supremum = fit(CenParams { sensitivity: Sensitivity::Supremum, ..still });
+    let r = supremum["alpha"] * supremum["norm"];
+    assert!(near(supremum["complexity"], r), "{supremum:?}");
+    // A kernel with a scale: of the method's defaults, r is the product.
+    let method = METHODS.iter().find(|method| method.name == "cen-implicit").unwrap();
+    let settings = (method.defaults)(&sample.shape());
+    assert_eq!(settings.get("sensitivity").unwrap(), "supremum");
+    let still = settings.with("rate", 1e-12).with("epochs", 1.0);
+    let learner = method.learner(&still, sample.task()).unwrap();
+    let facts = learner.fit(&sample, &mut Fitting::seeded(3)).unwrap().facts;
+    assert!(near(facts["complexity"], facts["alpha"] * facts["norm"]), "{facts:?}");
+    assert!(near(facts["alpha"], facts["scale"]), "{facts:?}");
+}
+
 #[test]
 fn threads_do_not_change_a_bit() {
     let sample = moons(150, 6);
@@ -187,6 +223,21 @@ fn bad_settings_and_data_are_named() {
         let message = refusal(params);
         assert!(message.contains(name), "{name}: {message}");
     }
+    // Each names the setting that it was given by, once.
+    let start = mercer_networks::Initialisation::Truncated { std: -1.0, bias: 0.1 };
+    assert_eq!(
+        refusal(CenParams { start, ..default() }),
+        "setting `start` is truncated with std = -1; it must be at least 0 and finite"
+    );
+    assert_eq!(
+        refusal(CenParams { layers: Layers::Dense(vec![0]), ..default() }),
+        "setting `layers` is a network with widths = 0; it must be at least 1"
+    );
+    let kernel = Some(Covariance::Gaussian { scale: 0.0, lengths: vec![1.0] });
+    assert_eq!(
+        refusal(CenParams { kernel, ..default() }),
+        "setting `kernel` is one with scale = 0; it must be one whose parameters are positive and finite"
+    );
     let sample = moons(20, 1);
     let fit = |params: CenParams, sample: &Sample| {
         params.checked().unwrap().fit(sample, &mut Fitting::seeded(1))
