@@ -35,6 +35,22 @@ pub(crate) const METHOD: Method = Method {
 };
 
 /// Where the variational iteration begins.
+///
+/// ```
+/// use mercer_baselines::{Bmkl, BmklParams, Start};
+/// use mercer_learning::{Fitting, Learner, Sample};
+/// use ndarray::array;
+/// let x = array![[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]];
+/// let sample = Sample::classification(x, vec![0, 0, 0, 1, 1, 1], 2)?;
+/// let scores = |start, seed| {
+///     let learner = Bmkl::new(BmklParams { start, iterations: 3, ..Default::default() })?;
+///     let fitted = learner.fit(&sample, &mut Fitting::seeded(seed))?;
+///     Ok::<_, mercer_learning::LearningError>(fitted.predictor.decision(sample.inputs()))
+/// };
+/// assert_eq!(scores(Start::Plain, 1)?, scores(Start::Plain, 2)?);
+/// assert_ne!(scores(Start::Random, 1)?, scores(Start::Random, 2)?); // few iterations: the start shows
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
@@ -46,6 +62,13 @@ pub enum Start {
 
 mercer_learning::parameters! {
     /// Settings of [`Bmkl`]; the defaults are those of the public code.
+    ///
+    /// ```
+    /// use mercer_baselines::{Bmkl, BmklParams};
+    /// assert_eq!(BmklParams::default().iterations, 200); // the public code's number
+    /// let refused = Bmkl::new(BmklParams { noise: 0.0, ..Default::default() }).unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `noise` is 0; it must be positive and finite");
+    /// ```
     pub struct BmklParams {
         /// Variational iterations; there is no stopping test.
         pub iterations: usize = 200, Allowed::COUNT;

@@ -30,6 +30,20 @@ pub(crate) const METHOD: Method = Method {
 };
 
 /// How the learned matrix is continued to points that were not trained on.
+///
+/// ```
+/// use mercer_baselines::{DankMachine, DankParams, Extension};
+/// use mercer_learning::Fitting;
+/// use ndarray::array;
+/// let x = array![[-2.0], [-1.0], [1.0], [2.0]];
+/// let positive = [false, false, true, true];
+/// let machine =
+///     DankMachine::fit(x.view(), &positive, (1.0, 1.0), &DankParams::default(), &Fitting::seeded(1))?;
+/// let gap = |extension| (machine.cross(x.view(), extension) - machine.kernel()).mapv(f64::abs).sum();
+/// assert!(gap(Extension::Nearest) < 1e-12); // a training point is its own neighbour
+/// assert!(gap(Extension::Plain) > 1e-6); // the plain kernel is another one
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extension {
@@ -44,6 +58,12 @@ pub enum Extension {
 
 mercer_learning::parameters! {
     /// Settings of [`Dank`].
+    ///
+    /// ```
+    /// use mercer_baselines::{Dank, DankParams};
+    /// let refused = Dank::new(DankParams { threshold: 0.0, ..Default::default() }).unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `threshold` is 0; it must be positive and finite");
+    /// ```
     pub struct DankParams {
         /// `1/(2τ)` as a share of `n`: what each eigenvalue of the learned matrix loses.
         pub threshold: f64 = 0.01, Allowed::POSITIVE;
@@ -72,6 +92,20 @@ mercer_learning::parameters! {
 /// points are recalled, and the numbers that are said to be its defaults give `F = 0` for fewer than
 /// 50 points. The settings here are free of scale: with them `‖F − 11ᵀ‖_F / n` is 0.04 to 0.06.
 /// Width and cost come from [`SvmCv`]; more than two classes are told apart pair by pair.
+///
+/// ```
+/// use mercer_baselines::{Dank, DankParams, Extension};
+/// use mercer_learning::{Fitting, Learner, Predictions, Sample};
+/// use ndarray::{Array2, array};
+/// let x = Array2::from_shape_fn((20, 1), |(i, _)| if i % 2 == 0 { -1.0 } else { 1.0 } + 0.01 * i as f64);
+/// let sample = Sample::classification(x, (0..20).map(|i| i % 2).collect(), 2)?;
+/// let fitted = Dank::new(DankParams::default())?.fit(&sample, &mut Fitting::seeded(1))?;
+/// let said = fitted.predictor.predict(array![[-1.0], [1.1]].view())?;
+/// assert_eq!(said, Predictions::Classes(vec![0, 1]));
+/// // Reciprocal neighbours need all test points at once.
+/// assert!(Dank::new(DankParams { extension: Extension::Reciprocal, ..Default::default() }).is_err());
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dank {
     params: DankParams,
@@ -94,6 +128,21 @@ impl Dank {
 }
 
 /// A machine for two classes with its adapted kernel.
+///
+/// ```
+/// use mercer_baselines::{DankMachine, DankParams, Extension};
+/// use mercer_learning::Fitting;
+/// use ndarray::array;
+/// let x = array![[-2.0], [-1.0], [1.0], [2.0]];
+/// let positive = [false, false, true, true];
+/// let machine =
+///     DankMachine::fit(x.view(), &positive, (1.0, 1.0), &DankParams::default(), &Fitting::seeded(1))?;
+/// let f = machine.decision(x.view(), Extension::Nearest);
+/// assert!(f.iter().zip(positive).all(|(&f, positive)| (f > 0.0) == positive));
+/// assert!(machine.weights.sum().abs() < 1e-9); // Σ y_i α_i = 0
+/// assert!(machine.matrix.iter().all(|entry| (entry - 1.0).abs() < 0.5)); // near all ones
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 pub struct DankMachine {
     points: Array2<f64>,
     sections: BaseSections,

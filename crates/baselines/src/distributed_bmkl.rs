@@ -33,6 +33,18 @@ pub(crate) const METHOD: Method = Method {
 
 mercer_learning::parameters! {
     /// Settings of [`DistributedBmkl`].
+    ///
+    /// ```
+    /// use mercer_baselines::{BASELINES, DistributedBmkl, DistributedBmklParams};
+    /// use mercer_learning::{Shape, Task, find};
+    /// let refused = DistributedBmkl::new(DistributedBmklParams { parts: 0, ..Default::default() }).unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `parts` is 0; it must be at least 1");
+    /// // As many parts as leave 2500 rows each.
+    /// let shape = Shape { rows: 10_000, features: 3, task: Task::Classification { classes: 2 } };
+    /// let defaults = (find(BASELINES, "distributed-bmkl")?.defaults)(&shape);
+    /// assert_eq!(defaults.get("parts"), Some(&4.into()));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     pub struct DistributedBmklParams {
         /// Number of parts `v`.
         pub parts: usize = 2, Allowed::COUNT;
@@ -46,6 +58,18 @@ mercer_learning::parameters! {
 }
 
 /// How the outputs of parts become one.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_baselines::{DistributedBmklParams, Merge};
+/// // How the paper merges its parts is not said: the mean, unless votes are asked for.
+/// let read = |word: &str| Settings::new().with("merge", word).read::<DistributedBmklParams>("distributed-bmkl");
+/// assert_eq!(read("vote")?.merge, Merge::Vote);
+/// assert_eq!(DistributedBmklParams::default().merge, Merge::Mean);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("mean, vote"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Merge {

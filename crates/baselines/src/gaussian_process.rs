@@ -48,6 +48,15 @@ const ENDS: Allowed = Allowed::between(RANGE.0, true, RANGE.1, true, "between 1e
 
 mercer_learning::parameters! {
     /// Settings of [`GaussianProcess`].
+    ///
+    /// ```
+    /// use mercer_baselines::{GaussianProcess, GaussianProcessParams};
+    /// let refused = GaussianProcess::new(GaussianProcessParams { deviation: 1e6, ..Default::default() });
+    /// assert_eq!(
+    ///     refused.unwrap_err().to_string(),
+    ///     "setting `deviation` is 1000000; it must be between 1e-5 and 1e5"
+    /// );
+    /// ```
     pub struct GaussianProcessParams {
         /// `s` at the start.
         pub deviation: f64 = 1.0, ENDS;

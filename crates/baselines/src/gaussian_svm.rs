@@ -58,6 +58,18 @@ fn space(shape: &Shape) -> Space {
 }
 
 /// How binary machines are combined for more than two classes.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_baselines::{GaussianSvmParams, MultiClass};
+/// // As LIBSVM does it: a machine a pair of classes.
+/// let read = |word: &str| Settings::new().with("multiclass", word).read::<GaussianSvmParams>("gaussian-svm");
+/// assert_eq!(read("one-versus-rest")?.multiclass, MultiClass::OneVersusRest);
+/// assert_eq!(GaussianSvmParams::default().multiclass, MultiClass::OneVersusOne);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("one-versus-one, one-versus-rest"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MultiClass {
@@ -69,6 +81,12 @@ pub enum MultiClass {
 
 mercer_learning::parameters! {
     /// Settings of [`GaussianSvm`].
+    ///
+    /// ```
+    /// use mercer_baselines::{GaussianSvm, GaussianSvmParams};
+    /// let refused = GaussianSvm::new(GaussianSvmParams { cost: -1.0, ..Default::default() }).unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `cost` is -1; it must be positive and finite");
+    /// ```
     pub struct GaussianSvmParams {
         /// `C > 0`, the weight of the losses, summed over rows.
         pub cost: f64 = 10.0, Allowed::POSITIVE;

@@ -59,6 +59,21 @@ pub(crate) fn default_std(features: usize) -> f64 {
 
 mercer_learning::parameters! {
     /// Settings of [`KernelRidge`].
+    ///
+    /// ```
+    /// use mercer_baselines::{KernelRidge, KernelRidgeParams};
+    /// use mercer_learning::{Fitting, Learner, Predictions, Sample};
+    /// use ndarray::array;
+    /// let sample = Sample::regression(array![[0.0], [1.0], [2.0]], array![4.0, 5.0, 9.0])?;
+    /// let far = |centre| {
+    ///     let params = KernelRidgeParams { centre, std: Some(1.0), ..Default::default() };
+    ///     let fitted = KernelRidge::new(params)?.fit(&sample, &mut Fitting::seeded(1))?;
+    ///     fitted.predictor.predict(array![[1e3]].view())
+    /// };
+    /// // Far from all training rows: their mean, or 0.
+    /// assert_eq!((far(true)?, far(false)?), (Predictions::Real(vec![6.0]), Predictions::Real(vec![0.0])));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     pub struct KernelRidgeParams {
         /// `λ ≥ 0` in `K + λ n I`.
         pub lambda: f64 = 1e-5, Allowed::NOT_NEGATIVE;

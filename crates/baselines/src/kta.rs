@@ -32,6 +32,12 @@ pub(crate) const METHOD: Method = Method {
 
 mercer_learning::parameters! {
     /// Settings of [`Kta`].
+    ///
+    /// ```
+    /// use mercer_baselines::{Kta, KtaParams};
+    /// let refused = Kta::new(KtaParams { cap: 1, ..Default::default() }).unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `cap` is 1; it must be at least 2");
+    /// ```
     pub struct KtaParams {
         /// No pair of the machine's dual variables violates optimality by more than this.
         pub tolerance: f64 = 1e-3, TOLERANCE;
@@ -67,6 +73,20 @@ pub struct Kta {
 }
 
 /// The result of stage one.
+///
+/// ```
+/// use mercer_baselines::align;
+/// use ndarray::array;
+/// let target = array![[1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
+/// let found = align(&[target.clone(), -&target], &[0, 0, 1])?;
+/// assert!((found.single[1] + found.single[0]).abs() < 1e-12); // one aligned, one against it
+/// assert!((found.weights[0] - 1.0).abs() < 1e-9 && found.weights[1].abs() < 1e-9);
+/// assert!((found.alignment - found.single[0]).abs() < 1e-9 && !found.fallback);
+/// // With none that aligns, all weigh the same.
+/// let none = align(&[-&target, -&target], &[0, 0, 1])?;
+/// assert!(none.fallback && (none.weights[0] - none.weights[1]).abs() < 1e-12);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
     /// `v`, the minimiser of `vᵀ M v − 2 vᵀ a` over `v ≥ 0`.

@@ -37,6 +37,12 @@ const KERNELS: [Base; 3] = [Base::Linear, Base::Gaussian(0.1), Base::Gaussian(10
 
 mercer_learning::parameters! {
     /// Settings of [`Mikl`].
+    ///
+    /// ```
+    /// use mercer_baselines::{Mikl, MiklParams};
+    /// let refused = Mikl::new(MiklParams { steps: 0, ..Default::default() }).unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `steps` is 0; it must be at least 1");
+    /// ```
     pub struct MiklParams {
         /// Penalties tried by 5-fold cross-validation, as shares of the largest that leaves any
         /// weight: so many logarithmic steps from 1 down to 10⁻³.
@@ -65,6 +71,19 @@ mercer_learning::parameters! {
 /// [`fista`] is the paper's algorithm, for the other mixed norms too, and slower here: the
 /// columns of the wide Gaussian are nearly equal. The facts hold `lambda-share`, the weights in use
 /// (`columns`) and the gap left (`gap`).
+///
+/// ```
+/// use mercer_baselines::{Mikl, MiklParams};
+/// use mercer_learning::{Fitting, Learner, Predictions, Sample};
+/// use ndarray::{Array2, array};
+/// let x = Array2::from_shape_fn((20, 1), |(i, _)| if i % 2 == 0 { -1.0 } else { 1.0 } + 0.01 * i as f64);
+/// let sample = Sample::classification(x, (0..20).map(|i| i % 2).collect(), 2)?;
+/// let fitted = Mikl::new(MiklParams::default())?.fit(&sample, &mut Fitting::seeded(1))?;
+/// let said = fitted.predictor.predict(array![[-1.0], [1.1]].view())?;
+/// assert_eq!(said, Predictions::Classes(vec![0, 1]));
+/// assert!(fitted.facts["columns"] < 60.0); // few of the 3 · 20 weights are in use
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mikl {
     params: MiklParams,

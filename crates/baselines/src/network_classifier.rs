@@ -20,6 +20,15 @@ use training::Training;
 
 mercer_learning::parameters! {
     /// Settings of [`crate::SoftmaxNetwork`].
+    ///
+    /// ```
+    /// use mercer_baselines::{SoftmaxNetwork, SoftmaxNetworkParams};
+    /// let refused = SoftmaxNetwork::new(SoftmaxNetworkParams { dropout: 1.0, ..Default::default() });
+    /// assert_eq!(
+    ///     refused.unwrap_err().to_string(),
+    ///     "setting `dropout` is 1; it must be at least 0 and below 1"
+    /// );
+    /// ```
     pub struct SoftmaxNetworkParams {
         /// Widths of the dense layers below the features; none for two convolutions with pooling (32
         /// and 64 channels) on the smallest square image that holds a row and can be halved twice.

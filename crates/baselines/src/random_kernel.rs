@@ -33,6 +33,18 @@ pub(crate) const METHOD: Method = Method {
 };
 
 /// What is fitted on the learned features.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_baselines::{RandomKernelParams, SecondStage};
+/// // The paper has a machine, its public code a ridge.
+/// let read = |word: &str| Settings::new().with("stage", word).read::<RandomKernelParams>("random-kernel");
+/// assert_eq!(read("ridge")?.stage, SecondStage::Ridge);
+/// assert_eq!(RandomKernelParams::default().stage, SecondStage::Machine);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("machine, ridge"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecondStage {
@@ -45,6 +57,12 @@ pub enum SecondStage {
 
 mercer_learning::parameters! {
     /// Settings of [`RandomKernel`].
+    ///
+    /// ```
+    /// use mercer_baselines::{RandomKernel, RandomKernelParams};
+    /// let refused = RandomKernel::new(RandomKernelParams { radius: 0.0, ..Default::default() }).unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `radius` is 0; it must be positive and finite");
+    /// ```
     pub struct RandomKernelParams {
         /// Number of features drawn, `N`.
         pub features: usize = 10_000, Allowed::COUNT;

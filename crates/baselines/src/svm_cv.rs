@@ -34,6 +34,18 @@ pub(crate) const METHOD: Method = Method {
 };
 
 /// Who solves the dual problems.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_baselines::{Engine, SvmCvParams};
+/// // Costs upwards from each other's solutions, unless linfa's solver is asked for.
+/// let read = |word: &str| Settings::new().with("engine", word).read::<SvmCvParams>("svm-cv");
+/// assert_eq!(read("linfa")?.engine, Engine::Linfa);
+/// assert_eq!(SvmCvParams::default().engine, Engine::Smo);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("smo, linfa"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
@@ -45,6 +57,19 @@ pub enum Engine {
 
 mercer_learning::parameters! {
     /// Settings of [`SvmCv`].
+    ///
+    /// ```
+    /// use mercer_baselines::{SvmCv, SvmCvParams};
+    /// use mercer_learning::{Fitting, Sample};
+    /// use ndarray::Array2;
+    /// let x = Array2::from_shape_fn((20, 1), |(i, _)| if i % 2 == 0 { -1.0 } else { 1.0 } + 0.01 * i as f64);
+    /// let sample = Sample::classification(x, (0..20).map(|i| i % 2).collect(), 2)?;
+    /// let grid = SvmCv::new(SvmCvParams::default())?.grid(&sample, &Fitting::seeded(1))?;
+    /// assert_eq!((grid.len(), grid[0].1.right.len()), (11, 11)); // widths by costs
+    /// assert!(grid.windows(2).all(|pair| pair[0].0 > pair[1].0)); // the widest first
+    /// assert!(SvmCv::new(SvmCvParams { cap: 1, ..Default::default() }).is_err());
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     pub struct SvmCvParams {
         /// Who solves the dual problems of the grid; the final machines are always ours.
         pub engine: Engine = Engine::Smo;

@@ -62,6 +62,20 @@ impl Default for Smo {
 }
 
 /// What a run leaves: `f(x) = Σ_t weights_t k(x_t, x) + bias`.
+///
+/// ```
+/// use mercer_solvers::{Dual, Precomputed, Smo};
+/// use ndarray::array;
+/// // x = −1 and x = 1 with the linear kernel: f(x) = x, of weights ∓1/2.
+/// let gram = array![[1.0, -1.0], [-1.0, 1.0]];
+/// let dual = Dual::classification(&[false, true], 10.0)?;
+/// let solution = Smo::default().solve(&Precomputed::new(gram.view())?, &dual)?;
+/// let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+/// assert!(near(solution.weights[0], -0.5) && near(solution.weights[1], 0.5));
+/// assert!(near(solution.bias, 0.0) && solution.converged);
+/// assert!(near(solution.decision(gram.view())[1], 1.0)); // on the margin
+/// # Ok::<(), mercer_solvers::SolverError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
     /// `β`: `y_t α_t` of a classification, `α_t − α_t*` of a regression; `n` entries.

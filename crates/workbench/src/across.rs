@@ -6,6 +6,24 @@ use mercer_statistics::{
 use serde::Serialize;
 
 /// One method over several files.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # use mercer_workbench::{Choices, Splitting, Table, compare};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// # let splitting = Splitting::Folds { folds: 2, repeats: 2 };
+/// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+/// // The same comparison of two files of the same rows.
+/// let found = mercer_workbench::across(vec![found.clone(), found])?;
+/// let ridge = &found.methods[0];
+/// assert_eq!((ridge.method.as_str(), ridge.rank), ("kernel-ridge", Some(1.0)));
+/// assert_eq!(ridge.means[0], ridge.means[1]);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MethodAcross {
     /// The method.
@@ -19,6 +37,23 @@ pub struct MethodAcross {
 }
 
 /// The method of the best mean rank against another, one number a file.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # use mercer_workbench::{Choices, Splitting, Table, compare};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// # let splitting = Splitting::Folds { folds: 2, repeats: 2 };
+/// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+/// let found = mercer_workbench::across(vec![found.clone(), found])?;
+/// let pair = &found.pairs[0];
+/// assert_eq!((pair.best.as_str(), pair.other.as_str()), ("kernel-ridge", "majority"));
+/// assert_eq!((pair.wins, pair.p), ([2, 0, 0], 0.5)); // of 2² patterns of signs two are as clear
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairAcross {
     /// The method of the best mean rank.
@@ -34,6 +69,23 @@ pub struct PairAcross {
 }
 
 /// The same methods on several tables.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # use mercer_workbench::{Choices, Splitting, Table, compare};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// # let splitting = Splitting::Folds { folds: 2, repeats: 2 };
+/// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+/// let across = mercer_workbench::across(vec![found.clone(), found.clone()])?;
+/// assert_eq!((across.files.len(), across.failed()), (2, 0));
+/// assert!(across.critical_difference.is_some_and(|difference| difference > 1.0)); // two files say little
+/// assert!(mercer_workbench::across(vec![found]).is_err()); // and one says nothing
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Across {
     /// The comparison on each.

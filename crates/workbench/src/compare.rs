@@ -5,6 +5,23 @@ use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_diffe
 use serde::Serialize;
 
 /// One method of a comparison.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # use mercer_workbench::{Choices, Splitting, Table, compare};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// # let splitting = Splitting::Folds { folds: 2, repeats: 2 };
+/// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+/// let ridge = &found.methods[0];
+/// assert_eq!((ridge.method.as_str(), ridge.rank), ("kernel-ridge", Some(1.0)));
+/// let evaluation = ridge.evaluation.as_ref().expect("it was fitted");
+/// assert_eq!(evaluation.splits.len(), 4); // two folds, twice
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MethodScores {
     /// Its evaluation, or why there is none.
@@ -18,6 +35,23 @@ pub struct MethodScores {
 }
 
 /// The best method against another.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # use mercer_workbench::{Choices, Splitting, Table, compare};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+/// # let splitting = Splitting::Folds { folds: 2, repeats: 2 };
+/// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+/// let pair = &found.pairs[0];
+/// assert_eq!((pair.best.as_str(), pair.other.as_str()), ("kernel-ridge", "majority"));
+/// assert!(pair.difference > 0.4 && pair.p_naive <= pair.p_corrected);
+/// assert_eq!(pair.p_holm, pair.p_corrected); // a single pair
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
     /// The method of the best mean.

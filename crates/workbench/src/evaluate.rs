@@ -174,6 +174,22 @@ fn stratified_folds(
 }
 
 /// A metric over several splits.
+///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// use mercer_workbench::{Choices, Splitting, Table, evaluate};
+/// let splitting = Splitting::HoldOut { test: 0.5, repeats: 1 };
+/// let found = evaluate(BASELINES, "majority", &table, splitting, &Choices::plain(), |_, _| {})?;
+/// let accuracy = &found.estimates["accuracy"];
+/// assert_eq!(accuracy.std, None); // of one split there is no spread
+/// let (low, high) = accuracy.interval.expect("Wilson's, of the test rows");
+/// assert!(low < accuracy.mean && accuracy.mean < high && high - low > 0.5); // four rows say little
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Estimate {
     /// Its mean.

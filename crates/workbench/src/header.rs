@@ -13,6 +13,19 @@ pub const MAJOR: u32 = 1;
 pub const MINOR: u32 = 0;
 
 /// Where a model's training rows came from.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Table, fit};
+/// let file = RowFile::spooled(&b"x,kind\n-1,a\n1,b\n"[..], "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+/// let note = &model.header.data;
+/// assert_eq!((note.file.as_str(), note.rows), ("toys", 2));
+/// assert_eq!(note.sha256, file.sha256()?); // by which the file can be told from another of its name
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataNote {

@@ -9,6 +9,13 @@ use std::collections::BTreeMap;
 /// Metrics by name: accuracies as fractions; where the method has probabilities `log-loss`, `brier` and,
 /// of two classes, `auc`; errors in the units of the target, and `r2`, the share of the targets'
 /// variance that the predictions explain.
+///
+/// ```
+/// use mercer_workbench::Scores;
+/// let folds: [Scores; 2] = [0.75, 1.0].map(|share| [("accuracy".to_owned(), share)].into());
+/// let mean = folds.iter().map(|scores| scores["accuracy"]).sum::<f64>() / 2.0;
+/// assert_eq!(mean, 0.875); // a fraction, not percent
+/// ```
 pub type Scores = BTreeMap<String, f64>;
 
 /// The metric that methods are chosen by.

@@ -10,6 +10,23 @@ const ROWS: usize = 1024;
 const NUMBERS: usize = 1 << 20;
 
 /// What a model says of some consecutive rows of a file.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, PredictedRows, Table, WorkbenchError, fit};
+/// let file = RowFile::spooled(&b"x,kind\n-1,a\n-2,a\n\n1,b\n2,b\n"[..], "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+/// let mut places = Vec::new();
+/// let place = |rows: PredictedRows| (rows.first, rows.lines, rows.probabilities.is_some());
+/// model.predict_file(&file, 1, false, place, |place| {
+///     places.push(place);
+///     Ok::<(), WorkbenchError>(())
+/// })?;
+/// assert_eq!(places, [(0, vec![2, 3, 5, 6], false)]); // line 4 is blank
+/// # Ok::<(), WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredictedRows {
     /// How many rows of the file came before.

@@ -5,6 +5,22 @@ use statrs::function::erf::erfc;
 use std::f64::consts::{PI, SQRT_2};
 
 /// What the model assumes before it sees labels.
+///
+/// ```
+/// use mercer_baselines::{Prior, Variational};
+/// use ndarray::array;
+/// let gram = [array![[1.0, 0.0], [0.0, 1.0]]];
+/// let labels = array![[-1.0], [1.0]];
+/// let inferred = |noise| {
+///     let prior = Prior { shape: 1.0, scale: 1.0, margin: 1.0, noise };
+///     let mut factors = Variational::start(&gram, labels.view(), prior, &mut || None)?;
+///     (0..10).try_for_each(|_| factors.iterate(&gram))?;
+///     Ok::<_, mercer_learning::LearningError>(factors.sample_weights()[[1, 0]].abs())
+/// };
+/// // The noisier the outputs between, the less the weights explain.
+/// assert!(inferred(0.1)? > inferred(10.0)?);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prior {
     /// Shape of the Gamma priors of all precisions.
@@ -19,6 +35,22 @@ pub struct Prior {
 
 /// Mean-field factors of Bayesian multiple kernel learning, for `L` binary targets that share the
 /// kernel weights.
+///
+/// ```
+/// use mercer_baselines::{Prior, Variational};
+/// use ndarray::array;
+/// // The kernel of x = −1 and x = 1, which are of different classes.
+/// let gram = [array![[1.0, -1.0], [-1.0, 1.0]]];
+/// let labels = array![[-1.0], [1.0]];
+/// let prior = Prior { shape: 1.0, scale: 1.0, margin: 1.0, noise: 0.1 };
+/// let mut factors = Variational::start(&gram, labels.view(), prior, &mut || None)?;
+/// assert_eq!(factors.sample_weights(), array![[0.0], [0.0]]); // the plain start
+/// (0..20).try_for_each(|_| factors.iterate(&gram))?;
+/// let weights = factors.sample_weights().to_owned();
+/// assert!((weights[[0, 0]] + weights[[1, 0]]).abs() < 1e-9 && weights[[1, 0]] != 0.0); // by symmetry
+/// assert_eq!((factors.targets(), factors.kernel_weights().len()), (1, 1));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variational {
     pub(super) prior: Prior,
@@ -247,6 +279,21 @@ impl Variational {
 }
 
 /// What is known of sample weights, biases and kernel weights after the inference.
+///
+/// ```
+/// use mercer_baselines::{Prior, Variational};
+/// use ndarray::array;
+/// let gram = [array![[1.0, -1.0], [-1.0, 1.0]]];
+/// let labels = array![[-1.0], [1.0]];
+/// let prior = Prior { shape: 1.0, scale: 1.0, margin: 1.0, noise: 0.1 };
+/// let mut factors = Variational::start(&gram, labels.view(), prior, &mut || None)?;
+/// (0..20).try_for_each(|_| factors.iterate(&gram))?;
+/// let posterior = factors.posterior();
+/// let (mean, variance) = posterior.predict(&[gram[0].dot(&posterior.sample_weights())]);
+/// assert!(mean[[0, 0]] < 0.0 && mean[[1, 0]] > 0.0); // on the side of its label
+/// assert!(variance.iter().all(|&variance| variance > 0.0));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior {
     /// Means of the sample weights `a`, `n × L`.

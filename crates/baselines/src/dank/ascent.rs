@@ -3,6 +3,25 @@ use mercer_linalg::{product, symmetric_eigen};
 use ndarray::{Array1, Array2, Axis};
 
 /// The saddle point problem of an adapted kernel, for one pair of classes.
+///
+/// ```
+/// use mercer_baselines::DankProblem;
+/// use ndarray::{Array2, array};
+/// let problem = DankProblem {
+///     gram: Array2::eye(2),
+///     signs: array![1.0, -1.0],
+///     cost: 1.0,
+///     tau: 0.5,
+///     eta: 1.0,
+/// };
+/// // At α = 0 the matrix is 11ᵀ, whose eigenvalue 2 loses 1/(2τ) = 1.
+/// let (matrix, _) = problem.inner(&array![0.0, 0.0])?;
+/// assert!(matrix.iter().all(|entry| (entry - 0.5).abs() < 1e-12));
+/// assert_eq!(problem.gradient(&array![0.0, 0.0], &matrix), array![1.0, 1.0]);
+/// let nearest = problem.project(&array![3.0, 0.0]); // α_1 = α_2, and at most C
+/// assert!((nearest - array![1.0, 1.0]).iter().all(|gap| gap.abs() < 1e-9));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct DankProblem {
     /// The kernel matrix `K`, positive semidefinite, `n × n`.
@@ -18,6 +37,25 @@ pub struct DankProblem {
 }
 
 /// A point of the ascent.
+///
+/// ```
+/// use mercer_baselines::DankProblem;
+/// use ndarray::{Array2, array};
+/// let problem = DankProblem {
+///     gram: Array2::eye(2),
+///     signs: array![1.0, -1.0],
+///     cost: 0.5,
+///     tau: 0.5,
+///     eta: 1.0,
+/// };
+/// let start = array![0.0, 0.0];
+/// let (_, before) = problem.inner(&start)?;
+/// let ascent = problem.maximise(&start, 1e-9, 1000, &mut || Ok(()))?;
+/// assert!(ascent.converged && ascent.value > before);
+/// assert!((ascent.alpha[0] - ascent.alpha[1]).abs() < 1e-9); // yᵀ α = 0
+/// assert!(ascent.alpha.iter().all(|alpha| (0.0..=0.5).contains(alpha)));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ascent {
     /// `α`.

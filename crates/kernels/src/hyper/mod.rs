@@ -37,6 +37,23 @@ pub use wishart::WishartHyper;
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
 /// A kernel of two pairs of points. The order within a pair does not matter.
+///
+/// ```
+/// use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, WishartHyper};
+/// use ndarray::array;
+/// let points = array![[0.0, 0.5], [1.0, -0.2]];
+/// let gaussian = HyperKernel::Gaussian(GaussianHyper::constructed(1.0, 0.5)?);
+/// let wishart = HyperKernel::Wishart(WishartHyper::isotropic(1.0, 2)?);
+/// let pairs = Pairs::new([(0, 1), (1, 0)]);
+/// for hyper in [gaussian, wishart] {
+///     let gram = hyper.gram(points.view(), &pairs, 1);
+///     // The order within a pair does not matter: both rows are the same.
+///     assert!((gram[[0, 1]] - gram[[0, 0]]).abs() < 1e-14 && gram[[0, 0]] < 1.0);
+///     let (x, z) = (points.row(0), points.row(1));
+///     assert!((hyper.of((x, z), (x, z)) - gram[[0, 0]]).abs() < 1e-14);
+/// }
+/// # Ok::<(), mercer_kernels::KernelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum HyperKernel {
     /// Gaussian within the pairs and between their means.

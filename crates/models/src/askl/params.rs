@@ -6,6 +6,17 @@ use mercer_solvers::Optimiser;
 use serde::{Deserialize, Serialize};
 
 /// Which of the paper's five methods (its Table 1).
+///
+/// ```
+/// use mercer_learning::find;
+/// use mercer_models::askl::{Kind, METHODS};
+/// let kinds = [Kind::Sk, Kind::Nsk, Kind::Skl, Kind::Nskl, Kind::Askl];
+/// let (learned, two): (Vec<bool>, Vec<bool>) =
+///     kinds.map(|kind| (kind.learns_frequencies(), kind.non_stationary())).into_iter().unzip();
+/// assert_eq!(learned, [false, false, true, true, true]);
+/// assert_eq!(two, [false, true, false, true, true]); // Table 1 of the paper
+/// assert!(kinds.iter().all(|kind| find(METHODS, kind.name()).is_ok()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Stationary features, drawn.
@@ -44,6 +55,18 @@ impl Kind {
 }
 
 /// Which loss.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::askl::{AsklParams, LossChoice};
+/// // The text has the hinge for classes, the authors' code cross-entropy.
+/// let read = |word: &str| Settings::new().with("loss", word).read::<AsklParams>("askl");
+/// assert_eq!(read("auto-cross-entropy")?.loss, LossChoice::AutoCrossEntropy);
+/// assert_eq!(AsklParams::default().loss, LossChoice::Auto);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("auto, auto-cross-entropy, hinge, cross-entropy, squared"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossChoice {
@@ -60,6 +83,18 @@ pub enum LossChoice {
 }
 
 /// Whether penalties are squared norms.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::askl::{AsklParams, Norms};
+/// // The text squares its norms, the authors' code does not.
+/// let read = |word: &str| Settings::new().with("norms", word).read::<AsklParams>("askl");
+/// assert_eq!(read("unsquared")?.norms, Norms::Unsquared);
+/// assert_eq!(AsklParams::default().norms, Norms::Squared);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("squared, unsquared"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Norms {
@@ -70,6 +105,18 @@ pub enum Norms {
 }
 
 /// Whether gradients reach the read-out.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::askl::{AsklParams, ReadOut};
+/// // The authors' code of ASKL does not train the read-out.
+/// let read = |word: &str| Settings::new().with("read_out", word).read::<AsklParams>("askl");
+/// assert_eq!(read("frozen")?.read_out, ReadOut::Frozen);
+/// assert_eq!(AsklParams::default().read_out, ReadOut::Trained);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("trained, frozen"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadOut {
@@ -81,6 +128,18 @@ pub enum ReadOut {
 }
 
 /// What the trace norm does to singular values (ASKL only).
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::askl::{AsklParams, Thresholding};
+/// // The text stops singular values at 0, the authors' code lets them turn negative.
+/// let read = |word: &str| Settings::new().with("thresholding", word).read::<AsklParams>("askl");
+/// assert_eq!(read("unclipped")?.thresholding, Thresholding::Unclipped);
+/// assert_eq!(AsklParams::default().thresholding, Thresholding::Clipped);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("clipped, unclipped, none"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Thresholding {
@@ -93,6 +152,18 @@ pub enum Thresholding {
 }
 
 /// What `λ2` multiplies (with squared norms).
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::askl::{AsklParams, PenaltyScale};
+/// // A mean does not depend on the rows of a batch, a sum does.
+/// let read = |word: &str| Settings::new().with("penalty_scale", word).read::<AsklParams>("askl");
+/// assert_eq!(read("batch-sum")?.penalty_scale, PenaltyScale::BatchSum);
+/// assert_eq!(AsklParams::default().penalty_scale, PenaltyScale::Mean);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("mean, batch-sum"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PenaltyScale {
@@ -103,6 +174,18 @@ pub enum PenaltyScale {
 }
 
 /// Number format of the training.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::askl::{AsklParams, Precision};
+/// // Single precision, as in the paper, unless double is asked for.
+/// let read = |word: &str| Settings::new().with("precision", word).read::<AsklParams>("askl");
+/// assert_eq!(read("f64")?.precision, Precision::F64);
+/// assert_eq!(AsklParams::default().precision, Precision::F32);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("f32, f64"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
@@ -210,6 +293,14 @@ fn no_regression(loss: &str) -> LearningError {
 }
 
 /// [`AsklParams`] with a seed, as linfa wants them: not checked before `fit` or `check`.
+///
+/// ```
+/// use linfa::ParamGuard;
+/// use mercer_models::askl::AsklParams;
+/// let refused = AsklParams { rate: 0.0, ..Default::default() }.seeded(1).check().unwrap_err();
+/// assert_eq!(refused.to_string(), "setting `rate` is 0; it must be positive and finite");
+/// assert_eq!(AsklParams::default().seeded(7).check().unwrap().seed, 7);
+/// ```
 #[derive(Debug, Clone)]
 pub struct SeededAskl(Estimator<Askl>);
 

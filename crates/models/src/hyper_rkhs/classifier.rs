@@ -16,6 +16,22 @@ use rand::seq::{SliceRandom, index};
 use serde::{Deserialize, Serialize};
 
 /// Which regression learns the kernel.
+///
+/// ```
+/// use mercer_learning::Fitting;
+/// use mercer_models::hyper_rkhs::{HyperClassifierParams, Stage1};
+/// use ndarray::array;
+/// let points = array![[0.0], [0.3], [1.0], [1.4]];
+/// let least = |stage1| {
+///     let learner = HyperClassifierParams { stage1, width: 0.5, ..Default::default() }.checked()?;
+///     let learned = learner.learn_kernel(points.view(), &[0, 0, 1, 1], &Fitting::seeded(1))?;
+///     let least = learned.kernel.coefficients().iter().copied().fold(f64::INFINITY, f64::min);
+///     Ok::<f64, mercer_learning::LearningError>(least)
+/// };
+/// assert!(least(Stage1::Ridge)? < 0.0);
+/// assert!(least(Stage1::NonNegative)? >= 0.0); // so that the learned kernel is positive definite
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage1 {
@@ -29,6 +45,21 @@ pub enum Stage1 {
 }
 
 /// Which hyper-kernel.
+///
+/// ```
+/// use mercer_kernels::HyperKernel;
+/// use mercer_models::hyper_rkhs::{HyperClassifierParams, HyperForm};
+/// use ndarray::array;
+/// let points = array![[0.0, 0.0], [2.0, 0.0]]; // of total variance 1
+/// let pair_variance = |hyper| {
+///     match (HyperClassifierParams { hyper, ..Default::default() }).kernel(points.view()) {
+///         Ok(HyperKernel::Gaussian(kernel)) => kernel.pair_variance(),
+///         other => panic!("no Gaussian: {other:?}"),
+///     }
+/// };
+/// assert_eq!(pair_variance(HyperForm::GaussianPrinted), 1.0); // s
+/// assert_eq!(pair_variance(HyperForm::GaussianConstructed), 2.0); // 2 s
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HyperForm {
@@ -41,6 +72,21 @@ pub enum HyperForm {
 }
 
 /// What "the variance of the data" is.
+///
+/// ```
+/// use mercer_kernels::HyperKernel;
+/// use mercer_models::hyper_rkhs::{HyperClassifierParams, Variance};
+/// use ndarray::array;
+/// let points = array![[0.0, 0.0], [2.0, 0.0]];
+/// let variance = |variance| {
+///     match (HyperClassifierParams { variance, ..Default::default() }).kernel(points.view()) {
+///         Ok(HyperKernel::Gaussian(kernel)) => kernel.pair_variance() / 2.0,
+///         other => panic!("no Gaussian: {other:?}"),
+///     }
+/// };
+/// assert_eq!(variance(Variance::Total), 1.0); // of the points around (1, 0)
+/// assert_eq!(variance(Variance::Entry), 0.75); // of 0, 0, 2, 0 around 1/2
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variance {
@@ -51,6 +97,18 @@ pub enum Variance {
 }
 
 /// How the settings that the paper tunes are found.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::hyper_rkhs::{HyperClassifierParams, Search};
+/// // What is given is used, unless folds are to choose.
+/// let read = |word: &str| Settings::new().with("search", word).read::<HyperClassifierParams>("hyper-krr");
+/// assert_eq!(read("folds")?.search, Search::Folds);
+/// assert_eq!(HyperClassifierParams::default().search, Search::None);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("none, folds"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
@@ -64,6 +122,15 @@ pub enum Search {
 
 mercer_learning::parameters! {
     /// Settings of a support vector machine with a kernel that is learned by regression on pairs.
+    ///
+    /// ```
+    /// use mercer_models::hyper_rkhs::HyperClassifierParams;
+    /// use ndarray::Array2;
+    /// let refused = HyperClassifierParams { freedom: 1.0, ..Default::default() }.checked().unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `freedom` is 1; it must be finite and above 1");
+    /// // Widths are in multiples of the variance: equal points have none.
+    /// assert!(HyperClassifierParams::default().kernel(Array2::ones((5, 2)).view()).is_err());
+    /// ```
     pub struct HyperClassifierParams {
         /// Which regression: the method's name says it.
         #[serde(skip)]

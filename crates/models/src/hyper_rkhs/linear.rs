@@ -68,6 +68,26 @@ const FIRST_COLUMNS: usize = 64;
 /// for every ridge.
 ///
 /// The learned kernel is a [`LearnedKernel`] of `P` pairs of landmarks.
+///
+/// ```
+/// use mercer_kernels::{GaussianHyper, HyperKernel};
+/// use mercer_learning::Fitting;
+/// use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
+/// use ndarray::Array2;
+/// let points = Array2::from_shape_fn((12, 1), |(i, _)| 0.2 * i as f64);
+/// let labels: Vec<u32> = (0..12).map(|i| i / 6).collect();
+/// let hyper = HyperKernel::Gaussian(GaussianHyper::printed(0.5, 0.25)?);
+/// let target = PairTarget::classes(&labels, 1.0, -1.0)?;
+/// let learn = |solver| {
+///     let ridge = PairRidge { solver, landmarks: Some(3), lambda: 0.1, ..PairRidge::default() };
+///     ridge.learn(&hyper, points.view(), &target, &Fitting::seeded(1))
+/// };
+/// let (linear, all) = (learn(PairSolver::LinearTime)?, learn(PairSolver::Nystrom)?);
+/// let gap = linear.kernel.gram(points.view(), 1) - all.kernel.gram(points.view(), 1);
+/// assert!(gap.iter().all(|gap| gap.abs() < 1e-3)); // the same landmarks, the same kernel
+/// assert!(linear.facts["solution-error"] < 1e-3); // and it says so itself
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearTime {
     /// Landmarks `M`.
@@ -88,7 +108,7 @@ pub struct LinearTime {
 
 /// What the approximations left.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LinearTimeReport {
+pub(crate) struct LinearTimeReport {
     /// Columns `L` of the factor of `B`.
     pub rank: usize,
     /// `tr(E)/m` of it.

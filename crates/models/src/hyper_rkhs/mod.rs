@@ -41,7 +41,7 @@ mod tests;
 
 pub use classifier::{HyperClassifier, HyperClassifierParams, HyperForm, Search, Stage1, Variance};
 pub use krein::KreinFeatures;
-pub use linear::{LinearTime, LinearTimeReport};
+pub use linear::LinearTime;
 pub use methods::METHODS;
 pub use ridge::{Learned, PairRidge, PairSolver};
 pub use svr::PairSvr;

@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How hyper-KRR is solved.
+///
+/// ```
+/// use mercer_kernels::{GaussianHyper, HyperKernel, WishartHyper};
+/// use mercer_models::hyper_rkhs::{PairRidge, PairSolver};
+/// let ridge = PairRidge::default();
+/// let gaussian = HyperKernel::Gaussian(GaussianHyper::printed(0.5, 0.25)?);
+/// let chosen = [100, 500, 1000].map(|points| ridge.chosen(&gaussian, points));
+/// use PairSolver::{Cholesky, ConjugateGradients, LinearTime, Nystrom};
+/// assert_eq!(chosen, [Cholesky, ConjugateGradients, LinearTime]);
+/// let wishart = HyperKernel::Wishart(WishartHyper::isotropic(1.0, 2)?);
+/// assert_eq!(ridge.chosen(&wishart, 500), Nystrom); // it has no product form
+/// # Ok::<(), mercer_kernels::KernelError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairSolver {
@@ -104,6 +117,22 @@ impl Default for PairRidge {
 }
 
 /// A learned kernel, and how it was learned.
+///
+/// ```
+/// use mercer_kernels::{GaussianHyper, HyperKernel};
+/// use mercer_learning::{Convergence, Fitting};
+/// use mercer_models::hyper_rkhs::{PairRidge, PairTarget};
+/// use ndarray::array;
+/// let hyper = HyperKernel::Gaussian(GaussianHyper::printed(0.5, 0.25)?);
+/// let points = array![[0.0], [0.4], [1.0]];
+/// let target = PairTarget::classes(&[0, 0, 1], 1.0, -1.0)?;
+/// let learned = PairRidge::default().learn(&hyper, points.view(), &target, &Fitting::seeded(1))?;
+/// assert_eq!(learned.convergence, Convergence::Exact); // few points: by Cholesky
+/// assert_eq!(learned.kernel.len(), 6); // 3 · 4/2 unordered pairs
+/// let gram = learned.kernel.gram(points.view(), 1);
+/// assert!(gram[[0, 1]] > 0.0 && gram[[0, 2]] < 0.0); // near +1 and −1
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learned {
     /// The kernel.

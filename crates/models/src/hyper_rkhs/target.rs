@@ -3,6 +3,16 @@ use mercer_learning::LearningError;
 use ndarray::{Array1, ArrayView2};
 
 /// What the learned kernel should be on the pairs of the points: a symmetric matrix `Y`, `m × m`.
+///
+/// ```
+/// use mercer_models::hyper_rkhs::PairTarget;
+/// use ndarray::array;
+/// let ideal = PairTarget::classes(&[0, 0, 1], 1.0, -1.0)?;
+/// assert_eq!((ideal.points(), ideal.of(0, 1), ideal.of(0, 2)), (3, 1.0, -1.0));
+/// assert!(PairTarget::classes(&[0, 1], 1.0, 1.0).is_err()); // nothing to tell apart
+/// assert!(PairTarget::matrix(array![[1.0, 2.0], [3.0, 1.0]].view()).is_err()); // not symmetric
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum PairTarget<'a> {
     /// Any symmetric matrix.

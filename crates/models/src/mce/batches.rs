@@ -4,6 +4,18 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 /// Where the order of the batches comes from.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::mce::{BatchOrder, EmbeddingParams};
+/// // Ours come from the fit's streams; the authors' from the generator of their folds.
+/// let read = |word: &str| Settings::new().with("order", word).read::<EmbeddingParams>("mce");
+/// assert_eq!(read("released")?.order, BatchOrder::Released);
+/// assert_eq!(EmbeddingParams::default().order, BatchOrder::Seeded);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("seeded, released"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchOrder {

@@ -5,6 +5,21 @@ use mercer_linalg::{Cholesky, JITTER_LADDER, product, symmetric_product};
 use ndarray::{Array2, ArrayView2};
 
 /// The objective of an embedding with explicit features, with its derivatives.
+///
+/// ```
+/// use mercer_models::mce::{Explicit, Objective, Sensitivity};
+/// use ndarray::array;
+/// let z = array![[1.0, 2.0], [0.0, 1.0], [1.0, 0.0]];
+/// let objective = Objective { sensitivity: Sensitivity::One, ..Default::default() };
+/// let at = |lambda: f64| Explicit::new(z.view(), &[0, 1, 0], 2, lambda);
+/// let found = at(0.1)?.gradient(&objective, None)?;
+/// let h = 1e-5f64;
+/// let value = |step: f64| at(0.1 * step.exp()).map(|e| e.value(&objective, None).objective);
+/// let slope = (value(h)? - value(-h)?) / (2.0 * h);
+/// assert!((found.log_lambda - slope).abs() < 1e-6 * slope.abs().max(1.0));
+/// assert!(found.held.is_none()); // the loss was measured on the training rows
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplicitGradient {
     /// The objective.

@@ -6,6 +6,24 @@ use mercer_linalg::{Cholesky, JITTER_LADDER};
 use ndarray::{Array2, ArrayView2, Axis, Zip};
 
 /// The objective of an implicit embedding with all its derivatives.
+///
+/// ```
+/// use mercer_kernels::Covariance;
+/// use mercer_models::mce::{Implicit, Objective};
+/// use ndarray::array;
+/// let x = array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+/// let value = |step: f64| {
+///     let kernel = Covariance::Gaussian { scale: 1.0, lengths: vec![step.exp(), 1.0] };
+///     let embedding = Implicit::new(&kernel, x.view(), &[0, 0, 1, 1], 2, 0.1)?;
+///     embedding.gradient(&Objective::default(), None)
+/// };
+/// let h = 1e-5;
+/// let slope = (value(h)?.value.objective - value(-h)?.value.objective) / (2.0 * h);
+/// let found = value(0.0)?;
+/// assert_eq!(found.log_parameters.len(), 3); // ln s, ln ℓ_1, ln ℓ_2
+/// assert!((found.log_parameters[1] - slope).abs() < 1e-6 * slope.abs().max(1.0));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImplicitGradient {
     /// The objective.

@@ -4,6 +4,17 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 /// How the losses of the rows are put together.
+///
+/// ```
+/// use mercer_models::mce::{Form, Objective};
+/// use ndarray::array;
+/// let loss = |form| {
+///     let objective = Objective { form, ..Objective::default() };
+///     objective.loss(array![[0.5, 0.5], [0.5, 0.5]].view(), &[0, 1]).0
+/// };
+/// assert!((loss(Form::Sum) - 2.0 * 2f64.ln()).abs() < 1e-15);
+/// assert!((loss(Form::Mean) - 2f64.ln()).abs() < 1e-15);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -14,6 +25,19 @@ pub enum Form {
 }
 
 /// What stands for `α = sup_x √k(x, x)` in the complexity `r = α ‖W‖`.
+///
+/// ```
+/// use mercer_kernels::Covariance;
+/// use mercer_models::mce::{Implicit, Sensitivity};
+/// use ndarray::array;
+/// let kernel = Covariance::Gaussian { scale: 3.0, lengths: vec![1.0] }; // √k(x, x) = 3
+/// let x = array![[0.0], [1.0]];
+/// let embedding = Implicit::new(&kernel, x.view(), &[0, 1], 2, 0.1)?;
+/// let (supremum, one) =
+///     (embedding.complexity(Sensitivity::Supremum), embedding.complexity(Sensitivity::One));
+/// assert!((supremum / one - 3.0).abs() < 1e-12);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sensitivity {
@@ -24,6 +48,18 @@ pub enum Sensitivity {
 }
 
 /// Which side of a decision probability is clipped.
+///
+/// ```
+/// use mercer_models::mce::{Clip, Objective};
+/// use ndarray::array;
+/// let of = |clip, probability: f64| {
+///     let objective = Objective { clip, ..Objective::default() };
+///     objective.loss(array![[1.0 - probability, probability]].view(), &[1]).0
+/// };
+/// assert_eq!(of(Clip::Both, 2.0), 0.0);
+/// assert!((of(Clip::Below, 2.0) + 2f64.ln()).abs() < 1e-15); // better than certain
+/// assert_eq!(of(Clip::Both, 0.0), of(Clip::Below, 0.0)); // −ln ε in any case
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clip {
@@ -115,6 +151,19 @@ impl Objective {
 }
 
 /// The objective at one point, whatever its features.
+///
+/// ```
+/// use mercer_models::mce::{Explicit, Objective};
+/// use ndarray::array;
+/// let z = array![[1.0, 0.0], [0.0, 1.0]];
+/// let objective = Objective { weight: 0.5, ..Objective::default() };
+/// let value = Explicit::new(z.view(), &[0, 1], 2, 0.5)?.value(&objective, None);
+/// // W = (Zᵀ Z + n λ I)⁻¹ Zᵀ Y = I/2: probabilities of 1/2.
+/// assert!((value.loss - 2f64.ln()).abs() < 1e-15);
+/// assert!((value.objective - (value.loss + 0.5 * value.complexity)).abs() < 1e-15);
+/// assert_eq!((value.accuracy, value.jitter), (1.0, 0.0));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value {
     /// `q = loss + τ r`.
@@ -131,6 +180,20 @@ pub struct Value {
 
 /// Rows on which the loss is measured instead of the training rows: batch validation, equation
 /// (13), or the second pass of a network whose dropout changes between the two.
+///
+/// ```
+/// use mercer_models::mce::{Explicit, Held, Objective};
+/// use ndarray::array;
+/// let z = array![[1.0, 0.0], [0.0, 1.0]];
+/// let embedding = Explicit::new(z.view(), &[0, 1], 2, 0.5)?;
+/// let objective = Objective::default();
+/// let of = |rows, labels| embedding.value(&objective, Some(Held { rows, labels }));
+/// // The training rows, held out: nothing changes. Of the other class, the loss is that of ε.
+/// assert_eq!(of(z.view(), &[0, 1]).loss, embedding.value(&objective, None).loss);
+/// let wrong = of(z.view(), &[1, 0]);
+/// assert!(wrong.accuracy == 0.0 && (wrong.loss + objective.epsilon.ln()).abs() < 1e-12);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Held<'a> {
     /// Inputs or features, `n' × p`.

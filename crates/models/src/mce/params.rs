@@ -4,6 +4,18 @@ use mercer_learning::{Allowed, LearningError, Parameters};
 use serde::{Deserialize, Serialize};
 
 /// Which kernel: by name, its parameters set by the other settings; or all of it.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::mce::{EmbeddingParams, KernelChoice, KernelName};
+/// use serde_json::{Value, json};
+/// let read = |kernel: Value| Settings::new().with("kernel", kernel).read::<EmbeddingParams>("mce");
+/// assert_eq!(read(json!("linear"))?.kernel, KernelChoice::Named(KernelName::Linear));
+/// let given = json!({ "kind": "gaussian", "scale": 1.0, "lengths": [1.0, 2.0] });
+/// assert!(matches!(read(given)?.kernel, KernelChoice::Given(_)));
+/// assert!(read(json!("gausian")).unwrap_err().to_string().contains("gaussian"));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -17,6 +29,15 @@ pub enum KernelChoice {
 }
 
 /// The simple kernels.
+///
+/// ```
+/// use mercer_models::mce::KernelName;
+/// let read = |text: &str| serde_json::from_str::<KernelName>(text);
+/// assert_eq!(read(r#""matern-3/2""#)?, KernelName::MaternThreeHalves);
+/// assert_eq!(serde_json::to_string(&KernelName::RationalQuadratic)?, r#""rational-quadratic""#);
+/// assert!(read(r#""matern-7/2""#).is_err()); // half-integers up to 5/2
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelName {
@@ -40,6 +61,18 @@ pub enum KernelName {
 }
 
 /// How the features are written down.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::mce::{EmbeddingParams, FeatureForm};
+/// // Without features the Gram matrix is solved: Algorithm 1.
+/// let read = |word: &str| Settings::new().with("map", word).read::<EmbeddingParams>("mce");
+/// assert_eq!(read("monomials")?.map, FeatureForm::Monomials);
+/// assert_eq!(EmbeddingParams::default().map, FeatureForm::Implicit);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("implicit, monomials, fourier"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureForm {
@@ -52,6 +85,18 @@ pub enum FeatureForm {
 }
 
 /// How `θ` and `λ` are found.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::mce::{EmbeddingParams, Learning};
+/// // The paper learns by its bound; its rival by folds.
+/// let read = |word: &str| Settings::new().with("learning", word).read::<EmbeddingParams>("mce");
+/// assert_eq!(read("cross-validation")?.learning, Learning::CrossValidation);
+/// assert_eq!(EmbeddingParams::default().learning, Learning::Objective);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("objective, nothing, cross-validation"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Learning {
@@ -65,6 +110,18 @@ pub enum Learning {
 }
 
 /// Of what the median is taken where no length scale is set.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::mce::{EmbeddingParams, MedianOf};
+/// // The printed column MED is of columns, without a guard against a median of 0.
+/// let read = |word: &str| Settings::new().with("median", word).read::<EmbeddingParams>("mce");
+/// assert_eq!(read("columns-unguarded")?.median, MedianOf::ColumnsUnguarded);
+/// assert_eq!(EmbeddingParams::default().median, MedianOf::Rows);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("rows, columns, columns-unguarded"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MedianOf {
@@ -86,6 +143,17 @@ mercer_learning::parameters! {
     /// The defaults are the paper's protocol with the objective of its code: an anisotropic Gaussian
     /// kernel, everything starts at 1, Adam at rate 0.1 for 1000 epochs on all rows at once, summed
     /// losses.
+    ///
+    /// ```
+    /// use mercer_models::mce::{EmbeddingParams, Form};
+    /// let objective = EmbeddingParams::default().objective();
+    /// assert_eq!((objective.form, objective.weight), (Form::Sum, 4.0 * std::f64::consts::E)); // τ = 4e
+    /// let risk = EmbeddingParams { weight: Some(0.0), ..Default::default() }; // the empirical risk
+    /// assert_eq!(risk.checked()?.params().objective().weight, 0.0);
+    /// let refused = EmbeddingParams { lambda: 0.0, ..Default::default() }.checked().unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `lambda` is 0; it must be positive and finite");
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     pub struct EmbeddingParams {
         /// The kernel.
         pub kernel: KernelChoice = KernelChoice::Named(KernelName::Gaussian) => "gaussian, matern-1/2, matern-3/2, matern-5/2, rational-quadratic, linear, polynomial, or JSON of a kernel";

@@ -22,6 +22,18 @@ const RANK_ROWS: usize = 1000;
 const SMALL_RIDGE: f64 = 1e-10;
 
 /// How a closed form is computed.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::rftk::{ClosedPrecision, RandomFeaturesParams};
+/// // The authors' code inverts in single precision.
+/// let read = |word: &str| Settings::new().with("precision", word).read::<RandomFeaturesParams>("rf");
+/// assert_eq!(read("f32-inverse")?.precision, ClosedPrecision::F32Inverse);
+/// assert_eq!(RandomFeaturesParams::default().precision, ClosedPrecision::F64);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("f64, f32-inverse"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClosedPrecision {
@@ -89,6 +101,14 @@ impl RandomFeaturesParams {
 }
 
 /// [`RandomFeaturesParams`] with a seed, as linfa wants them: not checked before `fit` or `check`.
+///
+/// ```
+/// use linfa::ParamGuard;
+/// use mercer_models::rftk::RandomFeaturesParams;
+/// let refused = RandomFeaturesParams { features: 0, ..Default::default() }.seeded(1).check().unwrap_err();
+/// assert_eq!(refused.to_string(), "setting `features` is 0; it must be at least 1");
+/// assert_eq!(RandomFeaturesParams::default().seeded(7).check().unwrap().seed, 7);
+/// ```
 #[derive(Debug, Clone)]
 pub struct SeededRandomFeatures(Estimator<RandomFeatures>);
 

@@ -18,6 +18,18 @@ use std::collections::BTreeMap;
 const DIRECT_ROWS: usize = 12_000;
 
 /// How the coefficients are found.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::rftk::{KernelRidgelessParams, KernelSolver};
+/// // Up to 12,000 rows are solved directly, unless something else is asked for.
+/// let read = |word: &str| Settings::new().with("solver", word).read::<KernelRidgelessParams>("kernel-ridgeless");
+/// assert_eq!(read("iterative")?.solver, KernelSolver::Iterative);
+/// assert_eq!(KernelRidgelessParams::default().solver, KernelSolver::Auto);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("auto, direct, iterative"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelSolver {
@@ -32,6 +44,22 @@ pub enum KernelSolver {
 
 mercer_learning::parameters! {
     /// Settings of `kernel-ridgeless`; the defaults are the paper's text.
+    ///
+    /// ```
+    /// use mercer_learning::{Fitting, Learner, Sample};
+    /// use mercer_models::rftk::KernelRidgelessParams;
+    /// use ndarray::{Array1, Axis};
+    /// let x = Array1::linspace(-2.0, 2.0, 12);
+    /// let sample = Sample::regression(x.clone().insert_axis(Axis(1)), x.mapv(f64::sin))?;
+    /// let loss = |lambda| {
+    ///     let learner = KernelRidgelessParams { std: 2.0, lambda, ..Default::default() }.checked()?;
+    ///     learner.fit(&sample, &mut Fitting::seeded(1)).map(|fitted| fitted.facts["loss"])
+    /// };
+    /// // A ridge ends the interpolation, a larger one the more.
+    /// assert!(loss(0.0)? < 1e-20 && loss(0.01)? > 1e-6 && loss(0.1)? > loss(0.01)?);
+    /// assert!(loss(-1.0).unwrap_err().to_string().contains("`lambda` is -1"));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     pub struct KernelRidgelessParams {
         /// `k` of the kernel `exp(−k² ‖x − x'‖²/2)`, in 1/input unit ([`super::Width`] converts).
         pub std: f64 = 0.1, Allowed::POSITIVE;

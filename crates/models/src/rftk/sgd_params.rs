@@ -7,6 +7,13 @@ use mercer_solvers::Optimiser;
 use serde::{Deserialize, Serialize};
 
 /// Which of the two methods that train by mini-batches.
+///
+/// ```
+/// use mercer_learning::find;
+/// use mercer_models::rftk::{METHODS, SgdKind};
+/// assert_eq!((SgdKind::RfSgd.name(), SgdKind::Rftk.name()), ("rf-sgd", "rftk"));
+/// assert!([SgdKind::RfSgd, SgdKind::Rftk].iter().all(|kind| find(METHODS, kind.name()).is_ok()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SgdKind {
     /// `rf-sgd`: the frequencies stay as they were drawn.
@@ -26,6 +33,18 @@ impl SgdKind {
 }
 
 /// Which loss.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::rftk::{FeatureSgdParams, SgdLoss};
+/// // The text has least squares, also for classes.
+/// let read = |word: &str| Settings::new().with("loss", word).read::<FeatureSgdParams>("rftk");
+/// assert_eq!(read("auto-cross-entropy")?.loss, SgdLoss::AutoCrossEntropy);
+/// assert_eq!(FeatureSgdParams::default().loss, SgdLoss::Squared);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("squared, auto-cross-entropy, cross-entropy"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SgdLoss {
@@ -38,6 +57,18 @@ pub enum SgdLoss {
 }
 
 /// What `β` multiplies.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::rftk::{FeatureSgdParams, TraceForm};
+/// // The text penalises the trace, the authors' code its root over the rows.
+/// let read = |word: &str| Settings::new().with("trace", word).read::<FeatureSgdParams>("rftk");
+/// assert_eq!(read("norm-by-rows")?.trace, TraceForm::NormByRows);
+/// assert_eq!(FeatureSgdParams::default().trace, TraceForm::Squared);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("squared, norm-by-rows"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceForm {
@@ -167,6 +198,13 @@ impl FeatureSgdParams {
 }
 
 /// [`FeatureSgdParams`] with a seed, as linfa wants them: not checked before `fit` or `check`.
+///
+/// ```
+/// use linfa::ParamGuard;
+/// use mercer_models::rftk::FeatureSgdParams;
+/// let refused = FeatureSgdParams { every: 0, ..Default::default() }.seeded(1).check().unwrap_err();
+/// assert_eq!(refused.to_string(), "setting `every` is 0; it must be at least 1");
+/// ```
 #[derive(Debug, Clone)]
 pub struct SeededFeatureSgd(Estimator<FeatureSgd>);
 

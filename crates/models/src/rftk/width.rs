@@ -39,6 +39,13 @@ impl Width {
 ///
 /// Between the two, kernels differ by a factor 2 and the least-norm predictor not at all; a ridge
 /// `λ` with `printed` acts as `2λ` with `unit`; and gradient descent needs twice the rate.
+///
+/// ```
+/// use mercer_models::rftk::Normalisation;
+/// assert_eq!(Normalisation::Unit.scale(2), 1.0); // √(2/M)
+/// let (printed, unit) = (Normalisation::Printed.scale(8), Normalisation::Unit.scale(8));
+/// assert!((unit * unit / (printed * printed) - 2.0).abs() < 1e-15); // twice the kernel
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Normalisation {

@@ -13,6 +13,18 @@ use std::f64::consts::TAU;
 const BLOCK: usize = 32;
 
 /// Whether the two maps of a non-stationary feature share one phase.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::{Phases, askl::AsklParams};
+/// // With phases apart from each other, half a stationary kernel is all that is left.
+/// let read = |word: &str| Settings::new().with("phases", word).read::<AsklParams>("askl");
+/// assert_eq!(read("independent")?.phases, Phases::Independent);
+/// assert_eq!(AsklParams::default().phases, Phases::Shared);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("shared, independent"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phases {

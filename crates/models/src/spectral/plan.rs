@@ -46,6 +46,18 @@ pub(crate) struct Plan {
 pub(crate) const DIVERGED: f64 = 1e6;
 
 /// How the rows of a batch are chosen.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::{Sampling, rftk::FeatureSgdParams};
+/// // The theory draws with replacement, the authors' code shuffles.
+/// let read = |word: &str| Settings::new().with("sampling", word).read::<FeatureSgdParams>("rftk");
+/// assert_eq!(read("shuffled")?.sampling, Sampling::Shuffled);
+/// assert_eq!(FeatureSgdParams::default().sampling, Sampling::Replacement);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("shuffled, replacement"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sampling {
@@ -56,6 +68,18 @@ pub enum Sampling {
 }
 
 /// How a rate changes with the step `t`, from 1.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::{Schedule, rftk::FeatureSgdParams};
+/// // The rate of the theorem is constant.
+/// let read = |word: &str| Settings::new().with("schedule", word).read::<FeatureSgdParams>("rftk");
+/// assert_eq!(read("inverse-root")?.schedule, Schedule::InverseRoot);
+/// assert_eq!(FeatureSgdParams::default().schedule, Schedule::Constant);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("constant, inverse-root"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
@@ -90,6 +114,18 @@ impl Pace {
 }
 
 /// From where the steps are counted in which a penalty of fixed inputs takes part.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::{TraceClock, rftk::FeatureSgdParams};
+/// // Algorithm 1 counts through the whole run, the authors' code from each pass on.
+/// let read = |word: &str| Settings::new().with("trace_clock", word).read::<FeatureSgdParams>("rftk");
+/// assert_eq!(read("pass")?.trace_clock, TraceClock::Pass);
+/// assert_eq!(FeatureSgdParams::default().trace_clock, TraceClock::Run);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("run, pass"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceClock {

@@ -21,6 +21,15 @@ use std::collections::BTreeMap;
 /// `training-accuracy`, `jitter`, `alpha`, the largest `√k(x_i, x_i)` (of the features, without a
 /// kernel), `norm`, that of `W`, and `mean-loss`: Theorem 4 asks for the last and the product of the
 /// others.
+///
+/// ```
+/// use mercer_models::mce::CenParams;
+/// let cen = CenParams { features: 5, ..CenParams::default() }.checked()?;
+/// assert_eq!(cen.params().features, 5);
+/// let refused = CenParams { dropout: 1.0, ..CenParams::default() }.checked().unwrap_err();
+/// assert_eq!(refused.to_string(), "setting `dropout` is 1; it must be at least 0 and below 1");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cen(CenParams);
 

@@ -10,6 +10,15 @@ use mercer_solvers::Optimiser;
 use serde::{Deserialize, Serialize};
 
 /// The layers of a network, whatever the number of columns.
+///
+/// ```
+/// use mercer_models::mce::Layers;
+/// let read = |text: &str| serde_json::from_str::<Layers>(text);
+/// assert_eq!(read(r#"{"dense": [16, 32]}"#)?, Layers::Dense(vec![16, 32]));
+/// assert_eq!(read(r#""convolutional""#)?, Layers::Convolutional);
+/// assert!(read(r#""dense""#).is_err()); // of what widths?
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layers {
@@ -22,6 +31,18 @@ pub enum Layers {
 }
 
 /// The dropout masks of a step.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::mce::{CenParams, Masks};
+/// // The authors' code forms the read-out under one mask and scores it under another.
+/// let read = |word: &str| Settings::new().with("masks", word).read::<CenParams>("cen");
+/// assert_eq!(read("one")?.masks, Masks::One);
+/// assert_eq!(CenParams::default().masks, Masks::Two);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("one, two"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Masks {
@@ -33,6 +54,18 @@ pub enum Masks {
 }
 
 /// The arithmetic of the network; the embedding's is always double.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::mce::{CenParams, Precision};
+/// // Of the network alone: the embedding is double in any case.
+/// let read = |word: &str| Settings::new().with("precision", word).read::<CenParams>("cen");
+/// assert_eq!(read("f32")?.precision, Precision::F32);
+/// assert_eq!(CenParams::default().precision, Precision::F64);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("f32, f64"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
