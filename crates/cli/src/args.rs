@@ -322,6 +322,8 @@ pub(crate) struct ClusterArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterCommand {
     /// Say which tasks there would be, with hours and memory, and write nothing.
+    ///
+    /// Simulations and measurements need no data and are in no task: `collect` computes them.
     Plan(ClusterPlan),
     /// Write the tasks that are not recorded yet, and hand them to the engine.
     Submit(ClusterPlan),
@@ -335,6 +337,10 @@ pub(crate) enum ClusterCommand {
         json: bool,
     },
     /// Render what the tasks recorded, as `reproduce` does; exit status 3 if trials are missing.
+    ///
+    /// Simulations and measurements that are not recorded are computed first, on this machine, as by
+    /// `reproduce`: minutes to an hour (`plan` says how many and how long). Measurements are of times, so
+    /// run it where nothing else runs.
     Collect {
         /// Directory of the campaign.
         #[arg(value_name = "DIR", default_value = "results/cluster")]
@@ -357,6 +363,9 @@ pub(crate) enum ClusterCommand {
         /// The variable of the environment that names the task, such as `HQ_TASK_ID`.
         #[arg(long, value_name = "VARIABLE", conflicts_with = "task")]
         task_from: Option<String>,
+        /// Added to what the variable says, where a launcher counts from the start in each of several jobs.
+        #[arg(long, value_name = "N", default_value = "0", conflicts_with = "task")]
+        after: usize,
     },
 }
 

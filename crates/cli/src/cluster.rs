@@ -6,16 +6,17 @@ mod work;
 
 use crate::Ended;
 use crate::args::{ClusterCommand, ClusterPlan, Engine};
-use crate::forecast::{CELLS, costs, off};
+use crate::forecast::{CELLS, Computing, costs, off};
 use crate::reproduce::{planned, show};
 use anyhow::Context;
-use campaign::{Campaign, Job, Request};
-use mercer_harness::{Array, Grouping, HoldOut, Launch, Task, Trial, arrays, group};
+use campaign::{Campaign, Job, Request, new_logs};
+use mercer_harness::{Array, Grouping, HoldOut, Launch, MOST_GROWTH, Task, Trial, arrays, group};
 use mercer_records::{Status, Store};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+pub(crate) use work::NoSuchWork;
 
 /// Slurm's default of `MaxArraySize` is 1001, and indices stay below it.
 const MOST_TASKS: usize = 1000;
@@ -28,8 +29,8 @@ pub(crate) fn run(command: &ClusterCommand) -> anyhow::Result<Ended> {
         ClusterCommand::Submit(args) => submit(args),
         ClusterCommand::Status { campaign, json } => status(campaign, *json),
         ClusterCommand::Collect { campaign, json, out } => collect(campaign, *json, out.clone()),
-        ClusterCommand::Work { campaign, task, task_from } => {
-            work::run(campaign, *task, task_from.as_deref())
+        ClusterCommand::Work { campaign, task, task_from, after } => {
+            work::run(campaign, *task, task_from.as_deref(), *after)
         }
     }
 }
@@ -39,6 +40,8 @@ struct Draft {
     campaign: Campaign,
     recorded: usize,
     error: Option<String>,
+    /// In no task: `collect` computes it.
+    computing: Computing,
 }
 
 /// Where the campaign is.
@@ -72,16 +75,25 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
         },
     );
     for task in &mut tasks {
-        // What did not end within its time would not do so again.
-        let before = earlier.and_then(|earlier| earlier.exceeded(&task.trials));
-        task.minutes = task.minutes.max(2 * before.unwrap_or(0));
+        // What did not end within its time, or its memory, would not do so again.
+        let before = earlier.map(|earlier| earlier.exceeded(&task.trials)).unwrap_or_default();
+        let grown = |first: u64, before: u64| first.max((2 * before).min(MOST_GROWTH * first));
+        task.minutes = grown(task.minutes, before.minutes);
+        task.mib = grown(task.mib, before.mib);
     }
     let recorded = planned.work.trials.len() - left.len() + planned.committed;
     request.versions.clone_from(&planned.selection.versions);
+    let (places, campaign) = (&request.places, folder(args)?);
     let launch = Launch {
         program: std::env::current_exe().context("cannot name this program")?,
         directory: std::env::current_dir().context("cannot name this directory")?,
-        campaign: folder(args)?,
+        logs: new_logs(&campaign),
+        campaign,
+        places: [Some(&places.results), places.data.as_ref(), Some(&places.reports)]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect(),
         cores: args.cores.into(),
         at_once: args.at_once.map(usize::from),
         restarts: args.restarts,
@@ -89,7 +101,8 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
     };
     let campaign = Campaign::new(args.engine, request, launch, tasks);
     let error = error.map(|error| off(CELLS, &error));
-    Ok(Draft { campaign, recorded, error })
+    let computing = costs.computing(&planned.work.computed, &planned.archive);
+    Ok(Draft { campaign, recorded, error, computing })
 }
 
 fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
@@ -119,6 +132,9 @@ fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
         tasks.len(),
         draft.recorded
     )?;
+    if draft.computing.count > 0 {
+        writeln!(stdout, "in no task: {}, by `cluster collect`", draft.computing.line())?;
+    }
     if let Some(error) = draft.error {
         writeln!(stdout, "{error}")?;
     }
@@ -175,7 +191,14 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
     let scripts = campaign.write_scripts()?;
     if args.engine == Engine::Slurm {
         for (script, array) in scripts.iter().zip(arrays(&campaign.tasks)) {
-            let id = queue::submit(script)?;
+            let id = queue::submit(script).with_context(|| {
+                format!(
+                    "{} of {} array jobs were submitted, and the campaign in {} lacks the others: mend what                      sbatch says, wait for what is queued or cancel it, and submit again",
+                    campaign.jobs.len(),
+                    scripts.len(),
+                    place.display()
+                )
+            })?;
             let tasks = array.tasks.iter().map(|task| task.index).collect();
             campaign.jobs.push(Job { id, tasks });
             // At once: should the next array be refused, this one is known.
@@ -269,6 +292,15 @@ fn status(folder: &Path, as_json: bool) -> anyhow::Result<Ended> {
         sum(|c| c.missing),
         queued.len()
     )?;
+    let handed: usize = campaign.jobs.iter().map(|job| job.tasks.len()).sum();
+    if campaign.engine == Engine::Slurm && handed < campaign.tasks.len() {
+        writeln!(
+            stdout,
+            "{} tasks were never handed to Slurm: sbatch refused them, or was stopped; `mercer cluster submit` \
+             hands out what is not recorded",
+            campaign.tasks.len() - handed
+        )?;
+    }
     Ok(Ended::Done)
 }
 

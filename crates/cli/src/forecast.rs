@@ -2,8 +2,8 @@
 
 use crate::Ended;
 use crate::args::{Places, ReproduceArgs};
-use crate::reproduce::Planned;
-use mercer_experiments::{Artefact, Shelf, work};
+use crate::reproduce::{Planned, without_times};
+use mercer_experiments::{Artefact, Computed, Shelf, work};
 use mercer_harness::{CostModel, Forecast, HeldOut, HoldOut};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
@@ -29,7 +29,56 @@ pub(crate) fn costs(places: &Places, archive: &Shelf, methods: &[Method]) -> any
     Ok(Costs { model, recorded })
 }
 
+/// What simulations and measurements take, that are no trials: whoever renders computes them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Computing {
+    /// Those that are not recorded.
+    pub count: usize,
+    /// What they took when they were committed, on this machine.
+    pub seconds: f64,
+    /// Those that were never recorded, and count for nothing.
+    pub unknown: usize,
+}
+
+impl Computing {
+    /// One line, for a reader.
+    pub(crate) fn line(&self) -> String {
+        let unknown = match self.unknown {
+            0 => String::new(),
+            count => format!(", {count} of them never timed"),
+        };
+        format!(
+            "{} simulations and measurements to compute besides, {:.2} hours as last recorded{unknown}: computed on \
+             one core before the tables are rendered",
+            self.count,
+            self.seconds / 3600.0
+        )
+    }
+}
+
 impl Costs {
+    /// What of these is to be computed, and for how long.
+    pub(crate) fn computing(&self, computed: &[&Computed], archive: &Shelf) -> Computing {
+        let mut found = Computing::default();
+        for computed in computed {
+            let key = computed.key();
+            if self.recorded.iter().any(|record| record.key == key) {
+                continue;
+            }
+            found.count += 1;
+            // An older revision is better than nothing.
+            let like = |record: &&Record| {
+                record.key.artefact == key.artefact && record.key.method == key.method
+            };
+            let known = archive.get(&key).or_else(|| archive.records().find(like));
+            match known.and_then(|record| record.run.seconds.get("compute")) {
+                Some(seconds) => found.seconds += seconds * self.model.machine_factor(),
+                None => found.unknown += 1,
+            }
+        }
+        found
+    }
+
     /// Digests of the keys that need no further work.
     pub(crate) fn recorded(&self, retry_failed: bool) -> BTreeSet<String> {
         let settled = |record: &&Record| {
@@ -57,12 +106,13 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     let of = |artefacts: &[&Artefact]| {
         // A selection made for one study may name what another does not have.
         let mut work = work(artefacts, methods, profile, selection, archive).unwrap_or_default();
+        without_times(&mut work, profile);
         let all = work.trials.len();
         if args.extend {
             work.leave_out(archive, args.retry_failed);
         }
         let left = work.trials.iter().filter(|trial| !recorded.contains(&trial.key.digest()));
-        (all, costs.model.forecast(left), work.computed.len())
+        (all, costs.model.forecast(left), costs.computing(&work.computed, archive))
     };
     let mut lines = Vec::new();
     // Many artefacts show the same trials: planned once.
@@ -79,7 +129,7 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     let datasets = error(HoldOut::Datasets);
     let mut stdout = std::io::stdout().lock();
     if args.json {
-        let line = |id: &str, all: usize, forecast: &Forecast, simulations: usize| {
+        let line = |id: &str, all: usize, forecast: &Forecast, simulations: Computing| {
             json!({
                 "artefact": id, "profile": profile, "trials": all, "to_run": forecast.trials,
                 "hours": forecast.seconds / 3600.0, "bytes": forecast.bytes,
@@ -88,15 +138,10 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
                 "hours_from_cell": forecast.seconds_by_basis[0] / 3600.0,
                 "hours_from_method": forecast.seconds_by_basis[1] / 3600.0,
                 "hours_from_declared_cost": forecast.seconds_by_basis[2] / 3600.0, "at_limit": forecast.at_limit,
-                "held_back": forecast.held_back, "simulations": simulations,
+                "held_back": forecast.held_back, "simulations": simulations.count,
+                "simulation_hours": simulations.seconds / 3600.0,
+                "simulations_never_timed": simulations.unknown,
             })
-        };
-        let held_out = |error: &Option<HeldOut>| match error {
-            Some(error) => json!({
-                "records": error.records, "doubtful": error.doubtful, "total": error.total, "median_factor": error.median,
-                "factor_of_nine_in_ten": error.nine_of_ten, "bytes_factor": error.bytes,
-            }),
-            None => Value::Null,
         };
         let summary = json!({
             "artefacts": lines.iter().map(|(id, all, forecast, simulations)| {
@@ -105,8 +150,8 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
             "all": line("all", all, &forecast, simulations),
             "machine_factor": costs.model.machine_factor(),
             "held_out": {
-                "fifths": held_out(&fifths), "cells": held_out(&cells),
-                "datasets": held_out(&datasets),
+                "fifths": held_out(fifths.as_ref()), "cells": held_out(cells.as_ref()),
+                "datasets": held_out(datasets.as_ref()),
             },
         });
         serde_json::to_writer_pretty(&mut stdout, &summary)?;
@@ -124,10 +169,11 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         let [cell, method, declared] = forecast.bases;
         writeln!(
             stdout,
-            "{id:<24} {all:>7} {:>7} {:>8.2} {:>8.0} {simulations:>11}  cell {cell}, method {method}, declared cost {declared}{}",
+            "{id:<24} {all:>7} {:>7} {:>8.2} {:>8.0} {:>11}  cell {cell}, method {method}, declared cost {declared}{}",
             forecast.trials,
             forecast.seconds / 3600.0,
             forecast.bytes / 1e6,
+            simulations.count,
             doubts(forecast),
         )?;
     }
@@ -140,10 +186,13 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     }
     writeln!(
         stdout,
-        "{all} trials, {} recorded, {} to run; {simulations} simulations",
+        "{all} trials, {} recorded, {} to run",
         all - forecast.trials,
         forecast.trials
     )?;
+    if simulations.count > 0 {
+        writeln!(stdout, "{}", simulations.line())?;
+    }
     closing(&mut stdout, &forecast, costs)?;
     for (what, error) in [("a fifth", fifths), (CELLS, cells), ("a dataset", datasets)] {
         if let Some(error) = error {
@@ -151,6 +200,16 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         }
     }
     Ok(Ended::Done)
+}
+
+fn held_out(error: Option<&HeldOut>) -> Value {
+    match error {
+        Some(error) => json!({
+            "records": error.records, "doubtful": error.doubtful, "total": error.total, "median_factor": error.median,
+            "factor_of_nine_in_ten": error.nine_of_ten, "bytes_factor": error.bytes,
+        }),
+        None => Value::Null,
+    }
 }
 
 /// What the hours rest on, and the machine that they are of.

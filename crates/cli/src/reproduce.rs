@@ -91,12 +91,16 @@ pub(crate) fn planned(
         selection.versions = versions(&work.trials, &args.places)?;
         if selection.versions.is_empty() { work } else { plan(&selection)? }
     };
-    // Times of minutes prove no pipe.
-    if args.narrow.profile == "smoke" {
-        work.computed.retain(|computed| !computed.is_measurement());
-    }
+    without_times(&mut work, &args.narrow.profile);
     let committed = if args.extend { work.leave_out(&archive, args.retry_failed) } else { 0 };
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
+}
+
+/// Times of minutes prove no pipe: the profile that proves it goes without measurements.
+pub(crate) fn without_times(work: &mut Work, profile: &str) {
+    if profile == "smoke" {
+        work.computed.retain(|computed| !computed.is_measurement());
+    }
 }
 
 /// A laboratory that Ctrl-C, or a signal to end, stops.
@@ -161,7 +165,7 @@ struct Printed<'a> {
     numbers: &'a [ArtefactNumbers],
 }
 
-/// Computes the simulations and renders what is recorded.
+/// Computes the simulations and measurements that are not recorded, and renders what is.
 pub(crate) fn show(
     args: &ReproduceArgs,
     planned: Planned,
@@ -169,6 +173,9 @@ pub(crate) fn show(
     missing: &BTreeMap<String, String>,
 ) -> anyhow::Result<()> {
     for computed in &planned.work.computed {
+        if store.get(&computed.key())?.is_none() {
+            tracing::info!("computing {}, on this machine", computed.name);
+        }
         computed.ensure(store, env!("MERCER_CODE"))?;
     }
     let Planned { methods, artefacts, selection, archive, .. } = planned;

@@ -26,6 +26,8 @@ const LEAST_MIB: u64 = 512;
 const ALLOWANCE_MINUTES: f64 = 10.0;
 /// How much longer than predicted a task may take before its time limit.
 const PATIENCE: f64 = 2.0;
+/// How many times its first request a task is granted at most, however often it is stopped.
+pub const MOST_GROWTH: u64 = 8;
 
 /// What one array task carries out, and what it is granted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -79,6 +81,10 @@ pub struct Launch {
     pub directory: PathBuf,
     /// The directory of the campaign, for `cluster work`.
     pub campaign: PathBuf,
+    /// Where the log of each task goes, in a folder of its own for every campaign.
+    pub logs: PathBuf,
+    /// The directories that a worker reads or writes besides: results, data, committed reports.
+    pub places: Vec<PathBuf>,
     /// Trials side by side in a task.
     pub cores: usize,
     /// Tasks at once, if limited.
@@ -96,6 +102,22 @@ struct Unit<'a> {
     trials: Vec<&'a Trial>,
     seconds: f64,
     mib: u64,
+}
+
+/// The units of a task in the making.
+#[derive(Clone, Default)]
+struct Bin<'a> {
+    sum: f64,
+    longest: f64,
+    trials: Vec<&'a Trial>,
+}
+
+impl Bin<'_> {
+    /// Seconds by the clock on the wall, at most, whatever the order in which `cores` cores take the units
+    /// (Graham 1966): when the last unit begins no core is idle. A unit runs on one core.
+    fn wall(&self, cores: f64) -> f64 {
+        self.sum / cores + (1.0 - 1.0 / cores) * self.longest
+    }
 }
 
 /// Cuts trials into tasks of similar predicted time, by the memory that they need.
@@ -129,15 +151,17 @@ pub fn group(trials: &[&Trial], model: &CostModel, how: &Grouping) -> Vec<Task> 
         units.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         let sum: f64 = units.iter().map(|unit| unit.seconds).sum();
         let count = ((sum / seconds).round() as usize).clamp(1, units.len());
-        let mut bins: Vec<(f64, Vec<&Trial>)> = vec![(0.0, Vec::new()); count];
+        let mut bins = vec![Bin::default(); count];
         for unit in units {
-            let least = (0..count).min_by(|&a, &b| bins[a].0.total_cmp(&bins[b].0)).unwrap_or(0);
-            bins[least].0 += unit.seconds;
-            bins[least].1.extend(unit.trials);
+            let least =
+                (0..count).min_by(|&a, &b| bins[a].sum.total_cmp(&bins[b].sum)).unwrap_or(0);
+            bins[least].sum += unit.seconds;
+            bins[least].longest = bins[least].longest.max(unit.seconds);
+            bins[least].trials.extend(unit.trials);
         }
-        let longest = bins.iter().fold(0.0, |most: f64, bin| most.max(bin.0));
-        let minutes = (PATIENCE * longest / cores / 60.0 + ALLOWANCE_MINUTES).ceil() as u64;
-        for (seconds, trials) in bins {
+        let wall = bins.iter().map(|bin| bin.wall(cores)).fold(0.0, f64::max);
+        let minutes = (PATIENCE * wall / 60.0 + ALLOWANCE_MINUTES).ceil() as u64;
+        for Bin { sum: seconds, trials, .. } in bins {
             let (index, trials) =
                 (tasks.len() + 1, trials.iter().map(|trial| trial.key.digest()).collect());
             tasks.push(Task { index, trials, seconds, mib, minutes });
@@ -217,19 +241,34 @@ const OF_HYPERQUEUE: &str = "HQ_TASK_ID";
 const OF_PARALLEL: &str = "PARALLEL_SEQ";
 
 /// The number of the task that a variable of the environment names: Kubernetes counts from 0, all
-/// others as they are told to.
-pub fn task_of_variable(name: &str, variable: &dyn Fn(&str) -> Option<String>) -> Option<usize> {
-    let number = variable(name)?.parse::<usize>().ok()?;
-    Some(number + usize::from(name == OF_KUBERNETES))
+/// others as they are told to. `None` where it is not set.
+///
+/// # Errors
+/// What the variable holds, where that is no number.
+pub fn task_of_variable(
+    name: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<usize>, String> {
+    let Some(value) = variable(name) else { return Ok(None) };
+    match value.parse::<usize>() {
+        Ok(number) => Ok(Some(number + usize::from(name == OF_KUBERNETES))),
+        Err(_) => Err(format!("{name} is `{value}`, which is no number of a task")),
+    }
 }
 
 /// The variables of launchers that name a task in this environment, with what they name: several where
 /// one launcher runs inside a task of another.
+///
+/// # Errors
+/// A variable that is set and names no task.
 pub fn tasks_of_environment(
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Vec<(&'static str, usize)> {
-    [OF_SLURM, OF_KUBERNETES, OF_HYPERQUEUE, OF_PARALLEL]
-        .into_iter()
-        .filter_map(|name| Some((name, task_of_variable(name, variable)?)))
-        .collect()
+) -> Result<Vec<(&'static str, usize)>, String> {
+    let mut found = Vec::new();
+    for name in [OF_SLURM, OF_KUBERNETES, OF_HYPERQUEUE, OF_PARALLEL] {
+        if let Some(task) = task_of_variable(name, variable)? {
+            found.push((name, task));
+        }
+    }
+    Ok(found)
 }

@@ -28,8 +28,8 @@ mod spec;
 mod tune;
 
 pub use cluster::{
-    Array, Grouping, Launch, Task, arrays, group, hyperqueue, kubernetes, slurm, task_list,
-    task_of_variable, tasks_of_environment,
+    Array, Grouping, Launch, MOST_GROWTH, Task, arrays, group, hyperqueue, kubernetes, slurm,
+    task_list, task_of_variable, tasks_of_environment,
 };
 pub use cost::{
     Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction, declared_bytes, understood,

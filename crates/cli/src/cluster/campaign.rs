@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Version of the form of `campaign.json`.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 const FILE: &str = "campaign.json";
 
 /// What was asked for, and how it was cut into tasks: one file in the directory of the campaign.
@@ -42,6 +42,21 @@ pub(crate) struct Request {
 pub(crate) struct Job {
     pub id: String,
     pub tasks: Vec<usize>,
+}
+
+/// The largest requests that were not enough; 0 where none was not.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Exceeded {
+    pub minutes: u64,
+    pub mib: u64,
+}
+
+/// A folder for the logs of the next campaign in a directory: what an earlier one says of its tasks is
+/// not said of those.
+pub(crate) fn new_logs(campaign: &Path) -> PathBuf {
+    let logs = campaign.join("logs");
+    let number = (1..u32::MAX).find(|number| !logs.join(number.to_string()).exists()).unwrap_or(1);
+    logs.join(number.to_string())
 }
 
 impl Request {
@@ -113,16 +128,25 @@ impl Campaign {
         Ok(Some(campaign))
     }
 
-    /// Minutes that these trials were granted when they were stopped last, as the logs tell.
-    pub(crate) fn exceeded(&self, trials: &[String]) -> Option<u64> {
+    /// What tasks with some of these trials were granted when a limit stopped them, as the logs tell.
+    pub(crate) fn exceeded(&self, trials: &[String]) -> Exceeded {
         let wanted: BTreeSet<&String> = trials.iter().collect();
-        let stopped = |task: &&Task| {
-            let log = self.launch.campaign.join(format!("logs/task-{}.log", task.index));
-            let said = fs::read_to_string(log).unwrap_or_default();
-            said.lines().any(|line| line.starts_with("stopped with status"))
-        };
-        let mine = |task: &&Task| task.trials.iter().any(|trial| wanted.contains(trial));
-        self.tasks.iter().filter(mine).filter(stopped).map(|task| task.minutes).max()
+        let mut most = Exceeded::default();
+        for task in &self.tasks {
+            if !task.trials.iter().any(|trial| wanted.contains(trial)) {
+                continue;
+            }
+            let log = self.launch.logs.join(format!("task-{}.log", task.index));
+            for line in fs::read_to_string(log).unwrap_or_default().lines() {
+                let of = |before: &str, after: &str| -> Option<u64> {
+                    line.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
+                };
+                let minutes = of("stopped at its time limit of ", " minutes");
+                most.minutes = most.minutes.max(minutes.unwrap_or(0));
+                most.mib = most.mib.max(of("killed at ", " MiB").unwrap_or(0));
+            }
+        }
+        most
     }
 
     /// Written whole or not at all.
@@ -134,8 +158,8 @@ impl Campaign {
     /// Writes what the engine is handed, and names the files.
     pub(crate) fn write_scripts(&self) -> anyhow::Result<Vec<PathBuf>> {
         let (folder, tasks, launch) = (&self.launch.campaign, &self.tasks, &self.launch);
-        fs::create_dir_all(folder.join("logs"))
-            .with_context(|| format!("cannot create {}", folder.join("logs").display()))?;
+        fs::create_dir_all(&launch.logs)
+            .with_context(|| format!("cannot create {}", launch.logs.display()))?;
         let files: Vec<(String, String)> = match self.engine {
             Engine::Slurm => arrays(tasks)
                 .iter()

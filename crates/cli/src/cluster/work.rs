@@ -13,32 +13,50 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
+/// A task that this campaign does not have, or no longer: wrong usage, which another try would repeat.
+#[derive(Debug)]
+pub(crate) struct NoSuchWork(String);
+
+impl std::fmt::Display for NoSuchWork {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoSuchWork {}
+
 pub(super) fn run(
     folder: &Path,
     task: Option<usize>,
     task_from: Option<&str>,
+    after: usize,
 ) -> anyhow::Result<Ended> {
     let campaign = Campaign::read(folder)?;
     let count = campaign.tasks.len();
     let number = match task {
         Some(number) => number,
-        None => number(task_from, &|name| std::env::var(name).ok())
-            .with_context(|| format!("the campaign has tasks 1 to {count}"))?,
+        None => {
+            after
+                + number(task_from, &|name| std::env::var(name).ok())
+                    .with_context(|| format!("the campaign has tasks 1 to {count}"))?
+        }
     };
     let task = campaign.tasks.iter().find(|task| task.index == number);
-    let task =
-        task.with_context(|| format!("no task {number}; the campaign has tasks 1 to {count}"))?;
+    let none = || NoSuchWork(format!("no task {number}; the campaign has tasks 1 to {count}"));
+    let task = task.ok_or_else(none)?;
     let arguments = campaign.request.arguments(false, None);
     let mut planned = planned(&arguments, Some(&campaign.request.versions))?;
     let wanted: BTreeSet<&str> = task.trials.iter().map(String::as_str).collect();
     planned.work.trials.retain(|trial| wanted.contains(trial.key.digest().as_str()));
-    anyhow::ensure!(
-        planned.work.trials.len() == wanted.len(),
-        "{} of the {} trials of task {} are in no plan any more: the program or the specs changed; submit again",
-        wanted.len() - planned.work.trials.len(),
-        wanted.len(),
-        task.index
-    );
+    let gone = wanted.len() - planned.work.trials.len();
+    if gone > 0 {
+        return Err(NoSuchWork(format!(
+            "{gone} of the {} trials of task {} are in no plan any more: the program or the specs changed; submit again",
+            wanted.len(),
+            task.index
+        ))
+        .into());
+    }
     // Whoever watches a log knows which process it is.
     writeln!(std::io::stdout(), "process {}", std::process::id())?;
     let store = arguments.places.store()?;
@@ -66,19 +84,18 @@ fn number(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<usize> {
     if let Some(name) = task_from {
-        return task_of_variable(name, variable).with_context(|| match variable(name) {
-            Some(value) => format!("{name} is `{value}`, which is no number of a task"),
-            None => format!("{name} is not set; give --task N"),
-        });
+        let task = task_of_variable(name, variable).map_err(NoSuchWork)?;
+        let unset = || NoSuchWork(format!("{name} is not set; give --task N"));
+        return Ok(task.ok_or_else(unset)?);
     }
-    let found = tasks_of_environment(variable);
+    let found = tasks_of_environment(variable).map_err(NoSuchWork)?;
     match found[..] {
-        [] => anyhow::bail!("no task: give --task N, or set SLURM_ARRAY_TASK_ID"),
+        [] => Err(NoSuchWork("no task: give --task N, or set SLURM_ARRAY_TASK_ID".to_owned()))?,
         [(_, first), ..] if found.iter().all(|(_, number)| *number == first) => Ok(first),
         _ => {
             let said: Vec<String> =
                 found.iter().map(|(name, task)| format!("{name} names task {task}")).collect();
-            anyhow::bail!("{}; say which with --task-from", said.join(", "))
+            Err(NoSuchWork(format!("{}; say which with --task-from", said.join(", "))))?
         }
     }
 }

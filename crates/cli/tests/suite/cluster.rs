@@ -28,6 +28,32 @@ fn a_plan_writes_nothing_and_tells_hours_and_memory() {
     assert!(task["seconds"].as_f64().unwrap() > 0.0 && task["mib"].as_u64().unwrap() >= 512);
 }
 
+/// What no task does is said where the tasks are: whoever collects does it.
+#[test]
+fn a_plan_tells_what_collect_computes() {
+    let place = Place::new();
+    let what = "audit/paired-t rftk/table2 --profile quick";
+    let plan = place.run(&format!("cluster plan {what}")).with_code(0).stdout;
+    assert!(plan.contains("in no task: 2 simulations and measurements to compute"), "{plan}");
+    assert!(plan.contains("2 of them never timed"), "{plan}");
+    let dry = place.run(&format!("reproduce {what} --dry-run")).with_code(0).stdout;
+    assert!(dry.contains("2 simulations and measurements to compute besides, 0.00 hours"), "{dry}");
+    // Committed records tell how long.
+    let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports");
+    let what = format!("{what} --reports {}", reports.display());
+    let dry = place.run(&format!("reproduce {what} --dry-run --json")).with_code(0).json();
+    let all = &dry["all"];
+    assert_eq!(
+        (all["simulations"].as_u64(), all["simulations_never_timed"].as_u64()),
+        (Some(2), Some(0))
+    );
+    assert!(all["simulation_hours"].as_f64().unwrap() > 0.0, "{all}");
+    // The profile that proves the pipe measures no times.
+    let smoke = "reproduce audit/paired-t rftk/table2 --profile smoke";
+    let dry = place.run(&format!("{smoke} --dry-run --json")).with_code(0).json();
+    assert_eq!(dry["all"]["simulations"], 1);
+}
+
 #[test]
 fn a_list_of_commands_reproduces_what_one_process_does() {
     let place = Place::new();
@@ -139,34 +165,54 @@ fn the_variable_that_names_the_task_is_said() {
         let command = command.env("SLURM_ARRAY_TASK_ID", "1").env("HQ_TASK_ID", "2");
         Ended::of(&command.output().unwrap())
     };
-    let unsaid = work("").with_code(1).stderr;
+    let unsaid = work("").with_code(2).stderr;
     assert!(
         unsaid.contains("SLURM_ARRAY_TASK_ID names task 1, HQ_TASK_ID names task 2"),
         "{unsaid}"
     );
     assert!(unsaid.contains("--task-from"), "{unsaid}");
     assert!(work(" --task-from HQ_TASK_ID").with_code(0).stdout.contains("task 2:"));
-    let unset = work(" --task-from JOB_COMPLETION_INDEX").with_code(1).stderr;
+    let unset = work(" --task-from JOB_COMPLETION_INDEX").with_code(2).stderr;
     assert!(unset.contains("JOB_COMPLETION_INDEX is not set"), "{unset}");
     let script = fs::read_to_string(place.path("shared/cluster/hyperqueue.sh")).unwrap();
     assert!(script.contains("--task-from HQ_TASK_ID"), "{script}");
 }
 
-/// A task that was stopped at its limit would be stopped again.
+/// A task that was stopped at its limit would be stopped again; one that ran out of memory needs no time.
 #[test]
-fn what_was_stopped_is_granted_more_time() {
+fn what_was_stopped_is_granted_more_of_what_it_lacked() {
     let place = Place::new();
     let what = format!("{WHAT} --engine script --tasks 2 --results shared");
     place.run(&format!("cluster submit {what}")).with_code(0);
     let plan = || {
         let tasks = place.run(&format!("cluster plan {what} --json")).with_code(0).json();
         let tasks = tasks.as_array().unwrap().clone();
-        tasks.iter().map(|task| task["minutes"].as_u64().unwrap()).collect::<Vec<_>>()
+        let number = |task: &Value, name: &str| task[name].as_u64().unwrap();
+        tasks.iter().map(|t| [number(t, "minutes"), number(t, "mib")]).collect::<Vec<_>>()
     };
-    let before = plan();
-    let log = place.path("shared/cluster/logs/task-2.log");
-    fs::write(log, "process 1\nstopped with status 130\nqueued again\n").unwrap();
-    assert_eq!(plan(), [before[0], 2 * before[1]]);
+    let [first, [minutes, mib]] = plan()[..] else { panic!("two tasks") };
+    let say = |log: &str| {
+        fs::write(place.path("shared/cluster/logs/1/task-2.log"), format!("process 1\n{log}\n"))
+            .unwrap();
+        let plan = plan();
+        assert_eq!(plan[0], first);
+        plan[1]
+    };
+    let stopped =
+        |minutes: u64| format!("stopped at its time limit of {minutes} minutes\nqueued again");
+    assert_eq!(say(&stopped(minutes)), [2 * minutes, mib]);
+    assert_eq!(say(&stopped(3 * minutes)), [6 * minutes, mib]);
+    // There is an end of it.
+    assert_eq!(say(&stopped(1000 * minutes)), [8 * minutes, mib]);
+    assert_eq!(say(&format!("killed at {mib} MiB")), [minutes, 2 * mib]);
+    for other in ["cancelled; not queued again", "stopped by preemption", "ended with status 139"] {
+        assert_eq!(say(other), [minutes, mib]);
+    }
+    // The logs of a campaign say nothing of the next one's tasks.
+    say(&stopped(minutes));
+    place.run(&format!("cluster submit {what} --replace")).with_code(0);
+    assert!(place.path("shared/cluster/logs/2").is_dir());
+    assert_eq!(plan(), [first, [minutes, mib]]);
 }
 
 /// `sbatch` runs the tasks of the array one after the other, and again where `scontrol` was called.
@@ -218,6 +264,30 @@ fn slurm_reproduces_what_one_process_does() {
     assert_eq!(log.matches("ended 0").count(), 3, "{log}");
 }
 
+/// Some jobs of a campaign, and then none: what is left is said, by the error and by the status.
+#[test]
+fn a_job_that_slurm_refuses_leaves_a_hint() {
+    let place = Place::new();
+    stand_in_for_slurm(&place.path("slurm"));
+    let sbatch = "#!/bin/bash\necho 'Batch job submission failed: Invalid partition' >&2\nexit 1\n";
+    fs::write(place.path("slurm/sbatch"), sbatch).unwrap();
+    let path = format!("{}:{}", place.path("slurm").display(), std::env::var("PATH").unwrap());
+    let run = |line: &str| {
+        let mut command = place.command(line);
+        Ended::of(&command.env("PATH", &path).output().unwrap())
+    };
+    let refused = run(&format!("cluster submit {WHAT} --tasks 3 --results shared")).with_code(1);
+    assert!(refused.stderr.contains("Invalid partition"), "{refused:?}");
+    assert!(refused.stderr.contains("0 of 1 array jobs were submitted"), "{refused:?}");
+    let status = run("cluster status shared/cluster").with_code(0).stdout;
+    assert!(status.contains("3 tasks were never handed to Slurm"), "{status}");
+    // It stands in no way: once sbatch is mended the same command goes on.
+    stand_in_for_slurm(&place.path("slurm"));
+    run(&format!("cluster submit {WHAT} --tasks 3 --results shared")).with_code(0);
+    let status = run("cluster status shared/cluster").with_code(0).stdout;
+    assert!(!status.contains("never handed"), "{status}");
+}
+
 #[test]
 fn without_slurm_the_message_names_the_other_engine() {
     let place = Place::new();
@@ -232,12 +302,29 @@ fn a_campaign_that_is_none_and_a_task_that_is_none_are_named() {
     let none = place.run("cluster status nowhere").with_code(1);
     assert!(none.stderr.contains("no campaign at nowhere"), "{none:?}");
     place.run(&format!("cluster submit {WHAT} --engine script --results shared")).with_code(0);
-    let beyond = place.run("cluster work shared/cluster --task 99").with_code(1);
+    // Wrong usage: a launcher that tries again what may succeed does not try this.
+    let beyond = place.run("cluster work shared/cluster --task 99").with_code(2);
     assert!(beyond.stderr.contains("no task 99"), "{beyond:?}");
     let mut command = place.command("cluster work shared/cluster");
+    let slip = Ended::of(&command.env("SLURM_ARRAY_TASK_ID", "abc").output().unwrap()).with_code(2);
+    assert!(slip.stderr.contains("SLURM_ARRAY_TASK_ID is `abc`"), "{slip:?}");
+    // One that counts from 0 in each of several jobs.
+    let mut command = place.command("cluster work shared/cluster --after 98");
+    let after = Ended::of(&command.env("JOB_COMPLETION_INDEX", "0").output().unwrap()).with_code(2);
+    assert!(after.stderr.contains("no task 99"), "{after:?}");
+    let mut command = place.command("cluster work shared/cluster");
     command.env_remove("SLURM_ARRAY_TASK_ID").env_remove("JOB_COMPLETION_INDEX");
-    let unsaid = Ended::of(&command.output().unwrap()).with_code(1);
+    let unsaid = Ended::of(&command.output().unwrap()).with_code(2);
     assert!(unsaid.stderr.contains("give --task N"), "{unsaid:?}");
+    // A campaign of another program, or of other specs.
+    let path = place.path("shared/cluster/campaign.json");
+    let campaign = fs::read_to_string(&path).unwrap();
+    let mut other: Value = serde_json::from_str(&campaign).unwrap();
+    other["tasks"][0]["trials"][0] = Value::from("0".repeat(64));
+    fs::write(&path, other.to_string()).unwrap();
+    let changed = place.run("cluster work shared/cluster --task 1").with_code(2);
+    assert!(changed.stderr.contains("1 of the"), "{changed:?}");
+    assert!(changed.stderr.contains("the program or the specs changed"), "{changed:?}");
     fs::write(place.path("shared/cluster/campaign.json"), "{}").unwrap();
     let broken = place.run("cluster status shared/cluster").with_code(1);
     assert!(broken.stderr.contains("is no campaign; no record is lost"), "{broken:?}");

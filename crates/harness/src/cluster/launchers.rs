@@ -1,6 +1,7 @@
-use super::{Launch, Named, OF_HYPERQUEUE, OF_KUBERNETES, Task};
-use serde_json::json;
+use super::{Array, Launch, Named, OF_HYPERQUEUE, OF_KUBERNETES, Task, arrays};
+use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Exit statuses that another try would only repeat: wrong usage, failed trials, missing data, a panic.
 const REPEATED: [u8; 4] = [2, 3, 4, 101];
@@ -15,14 +16,11 @@ pub fn task_list(tasks: &[Task], launch: &Launch) -> String {
     text
 }
 
-/// A call of one's own `hq`: an array with the largest request of all tasks.
+/// Calls of one's own `hq`: an array for each request of memory.
 ///
 /// `HyperQueue` itself has no limit of tasks at once: it is a resource of the name `mercer`, which the
 /// workers must offer, as the script says.
 pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
-    let largest = |of: fn(&Task) -> u64| tasks.iter().map(of).max().unwrap_or(0);
-    // Its resource `mem` counts megabytes.
-    let megabytes = (largest(|task| task.mib) * 1_048_576).div_ceil(1_000_000);
     let (limit, remark) = launch.at_once.map_or_else(Default::default, |count| {
         let remark = format!(
             "# At most {count} tasks at once: the workers offer so many of a resource together, as one with\n\
@@ -30,27 +28,52 @@ pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
         );
         (" --resource mercer=1", remark)
     });
-    format!(
-        "#!/bin/sh\n# Written by `mercer cluster submit`; needs a running HyperQueue server.\n{remark}\
-         exec hq submit --name mercer --array 1-{} --cpus {} --resource mem={megabytes}{limit} \
-         --time-limit {}min --crash-limit {} -- {}\n",
-        tasks.len(),
-        launch.cores,
-        largest(|task| task.minutes),
-        launch.restarts,
-        launch.command(&Named::By(OF_HYPERQUEUE))
-    )
+    let mut text = format!(
+        "#!/bin/sh\n# Written by `mercer cluster submit`; needs a running HyperQueue server.\n{remark}set -e\n"
+    );
+    for array in arrays(tasks) {
+        let (first, last) = (array.tasks[0].index, array.tasks[array.tasks.len() - 1].index);
+        // Its resource `mem` counts megabytes.
+        let megabytes = (array.mib * 1_048_576).div_ceil(1_000_000);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "hq submit --name mercer --array {first}-{last} --cpus {} --resource mem={megabytes}{limit} \
+             --time-limit {}min --crash-limit {} -- {}",
+            launch.cores,
+            array.minutes,
+            launch.restarts,
+            launch.command(&Named::By(OF_HYPERQUEUE))
+        );
+    }
+    text
 }
 
-/// An indexed job of Kubernetes, with the largest request of all tasks.
+/// Indexed jobs of Kubernetes, one for each request of memory; a single one with the largest request
+/// where only so many tasks may run at once, which no limit over several jobs could say.
 ///
-/// The image and the volume of the shared directory are the user's: the manifest names them
-/// `IMAGE` and `CLAIM`, and the directory is mounted where it is here. Each task has restarts of its own,
-/// and none after an exit that would only be repeated; a task that its node evicts loses none. It needs
-/// Kubernetes 1.29 or later.
+/// The image and the volumes are the user's: the manifest names them `IMAGE` and `CLAIM`. Every
+/// directory that a worker reads or writes is mounted where it is here: a directory that lies in no other
+/// has a volume of its own (`CLAIM-2`, ...). Each task has a deadline and restarts of its own, and none after
+/// an exit that would only be repeated; a task that its node evicts loses none. It needs Kubernetes
+/// 1.29 or later.
 pub fn kubernetes(tasks: &[Task], launch: &Launch) -> String {
-    let largest = |of: fn(&Task) -> u64| tasks.iter().map(of).max().unwrap_or(0);
-    let parallelism = launch.at_once.unwrap_or(tasks.len()).min(tasks.len());
+    let jobs: Vec<Value> = if launch.at_once.is_some() {
+        let largest = |of: fn(&Task) -> u64| tasks.iter().map(of).max().unwrap_or(0);
+        let all =
+            Array { tasks, mib: largest(|task| task.mib), minutes: largest(|task| task.minutes) };
+        vec![job(&all, launch)]
+    } else {
+        arrays(tasks).iter().map(|array| job(array, launch)).collect()
+    };
+    let manifest = json!({ "apiVersion": "v1", "kind": "List", "items": jobs });
+    // A value made of maps, lists and words always prints.
+    format!("{manifest:#}\n")
+}
+
+/// JSON is YAML, and needs no second library to be written rightly.
+fn job(array: &Array<'_>, launch: &Launch) -> Value {
+    let (count, first) = (array.tasks.len(), array.tasks.first().map_or(1, |task| task.index));
     let command: Vec<String> = vec![
         launch.program.display().to_string(),
         "cluster".to_owned(),
@@ -58,18 +81,28 @@ pub fn kubernetes(tasks: &[Task], launch: &Launch) -> String {
         launch.campaign.display().to_string(),
         "--task-from".to_owned(),
         OF_KUBERNETES.to_owned(),
+        "--after".to_owned(),
+        (first - 1).to_string(),
     ];
-    let directory = launch.directory.display().to_string();
-    let resources = json!({ "cpu": launch.cores, "memory": format!("{}Mi", largest(|t| t.mib)) });
-    // JSON is YAML, and needs no second library to be written rightly.
-    let manifest = json!({
+    let resources = json!({ "cpu": launch.cores, "memory": format!("{}Mi", array.mib) });
+    let named = |at: usize, word: &str| {
+        if at == 0 { word.to_owned() } else { format!("{word}-{}", at + 1) }
+    };
+    let (mut mounts, mut volumes) = (Vec::new(), Vec::new());
+    for (at, place) in outermost(launch).into_iter().enumerate() {
+        let volume = named(at, "shared");
+        mounts.push(json!({ "name": volume, "mountPath": place.display().to_string() }));
+        let claim = json!({ "claimName": named(at, "CLAIM") });
+        volumes.push(json!({ "name": volume, "persistentVolumeClaim": claim }));
+    }
+    json!({
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": { "name": "mercer" },
+        "metadata": { "name": format!("mercer-{first}") },
         "spec": {
             "completionMode": "Indexed",
-            "completions": tasks.len(),
-            "parallelism": parallelism,
+            "completions": count,
+            "parallelism": launch.at_once.unwrap_or(count).min(count),
             "backoffLimitPerIndex": launch.restarts,
             "podFailurePolicy": { "rules": [
                 {
@@ -80,24 +113,34 @@ pub fn kubernetes(tasks: &[Task], launch: &Launch) -> String {
                 },
                 { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget" }] },
             ] },
-            "activeDeadlineSeconds": 60 * tasks.iter().map(|task| task.minutes).sum::<u64>(),
             "template": { "spec": {
                 "restartPolicy": "Never",
+                "activeDeadlineSeconds": 60 * array.minutes,
                 "containers": [{
                     "name": "mercer",
                     "image": "IMAGE",
                     "command": command,
-                    "workingDir": directory,
+                    "workingDir": launch.directory.display().to_string(),
                     "env": [{ "name": "OPENBLAS_NUM_THREADS", "value": "1" }],
                     "resources": { "requests": resources, "limits": resources },
-                    "volumeMounts": [{ "name": "shared", "mountPath": directory }],
+                    "volumeMounts": mounts,
                 }],
-                "volumes": [{
-                    "name": "shared", "persistentVolumeClaim": { "claimName": "CLAIM" },
-                }],
+                "volumes": volumes,
             } },
         },
-    });
-    // A value made of maps, lists and words always prints.
-    format!("{manifest:#}\n")
+    })
+}
+
+/// The directories that a worker needs and that lie in no other of them, that of the call first.
+fn outermost(launch: &Launch) -> Vec<&Path> {
+    let mut found: Vec<&Path> = Vec::new();
+    let others = launch.places.iter().map(AsRef::as_ref);
+    for place in [launch.directory.as_path(), launch.campaign.as_path()].into_iter().chain(others) {
+        if found.iter().any(|outer| place.starts_with(outer)) {
+            continue;
+        }
+        found.retain(|inner| !inner.starts_with(place));
+        found.push(place);
+    }
+    found
 }

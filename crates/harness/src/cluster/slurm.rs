@@ -1,12 +1,19 @@
-use super::{Array, Launch, Named, OF_SLURM, quoted};
+use super::{Array, Launch, MOST_GROWTH, Named, OF_SLURM, quoted};
 use std::fmt::Write;
 
 /// The batch script of an array job.
 ///
-/// A task that is stopped before its end, by its time limit, by preemption, or by a signal from
-/// anywhere, is queued again at most `restarts` times; it goes on from what it has recorded. Two
-/// minutes before the limit the worker is asked to stop, so that no write is cut; the next time it is
-/// granted twice as long, where Slurm lets its user say so (`allow_user_incr_time`, or an operator).
+/// Two minutes before the time limit Slurm sends `USR1` to the script alone, which asks the worker to
+/// stop, so that no write is cut. What ends a worker early, and what follows:
+///
+/// - its time limit: it is queued again with twice the time;
+/// - `SIGKILL` (status 137) while the job goes on, which is what a lack of memory looks like: queued
+///   again with twice the memory;
+/// - preemption: queued again as it was;
+/// - `scancel`, or any other signal: it stays ended.
+///
+/// It is queued again at most `restarts` times, and a request grows to [`MOST_GROWTH`] times the first at
+/// most. Slurm lets its users change the requests of tasks that wait; where it does not, the old ones stay.
 pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
     let (first, last) = match array.tasks {
         [] => (1, 1),
@@ -14,7 +21,7 @@ pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
     };
     let at_once = launch.at_once.map_or(String::new(), |count| format!("%{count}"));
     let mut head = String::new();
-    let logs = launch.campaign.join("logs").join("task-%a.log").display().to_string();
+    let logs = launch.logs.join("task-%a.log").display().to_string();
     for line in [
         "--job-name=mercer".to_owned(),
         format!("--array={first}-{last}{at_once}"),
@@ -24,7 +31,7 @@ pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
         format!("--time={}", array.minutes),
         "--requeue".to_owned(),
         "--open-mode=append".to_owned(),
-        "--signal=B:TERM@120".to_owned(),
+        "--signal=B:USR1@120".to_owned(),
         format!("--output={}", logs.replace(' ', "\\ ")),
     ]
     .iter()
@@ -34,7 +41,8 @@ pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
         let _ = writeln!(head, "#SBATCH {line}");
     }
     let directory = quoted(&launch.directory.display().to_string());
-    let minutes = array.minutes;
+    let (minutes, mib) = (array.minutes, array.mib);
+    let (most_minutes, most_mib) = (MOST_GROWTH * minutes, MOST_GROWTH * mib);
     let (command, restarts) = (launch.command(&Named::By(OF_SLURM)), launch.restarts);
     format!(
         r#"#!/bin/bash
@@ -44,25 +52,52 @@ cd {directory} || exit 1
 export OPENBLAS_NUM_THREADS=1
 {command} &
 worker=$!
-trap 'asked=yes; kill -TERM "$worker" 2>/dev/null' TERM
-wait "$worker"
-ended=$?
-# The trap ends the wait before the worker has ended.
-while kill -0 "$worker" 2>/dev/null; do
+# The time limit is near; and the end, by whoever wants it.
+trap 'limit=yes trapped=yes; kill -TERM "$worker" 2>/dev/null' USR1
+trap 'told=yes trapped=yes; kill -TERM "$worker" 2>/dev/null' TERM
+# A trap ends the wait with the number of its signal, before the worker has ended or after.
+trapped=yes
+while [ "$trapped" ]; do
+  trapped=''
   wait "$worker"
   ended=$?
 done
-if [ "$ended" -ge 128 ]; then
-  task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}" count="${{SLURM_RESTART_COUNT:-0}}"
-  echo "stopped with status $ended"
-  if [ "$count" -lt {restarts} ]; then
-    # Not every Slurm lets its users have more time.
-    [ -z "${{asked:-}}" ] || scontrol update "JobId=$task" "TimeLimit=$(({minutes} << (count + 1)))" 2>/dev/null || true
-    echo "queued again"
-    scontrol requeue "$task" && exit 0
+[ "$ended" -ge 128 ] || exit "$ended"
+task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
+said=" $(scontrol --oneliner show job "$task" 2>/dev/null) " running='' more=''
+case $said in *" JobState=RUNNING "* | *" Reason=TimeLimit "*) running=yes ;; esac
+if [ "${{limit:-}}" ] && [ "$running" ]; then
+  minutes={minutes}
+  if [[ $said =~ " TimeLimit="(([0-9]+)-)?([0-9]+):([0-9]+): ]]; then
+    minutes=$(((10#${{BASH_REMATCH[2]:-0}} * 24 + 10#${{BASH_REMATCH[3]}}) * 60 + 10#${{BASH_REMATCH[4]}}))
   fi
+  echo "stopped at its time limit of $minutes minutes"
+  more=$((2 * minutes < {most_minutes} ? 2 * minutes : {most_minutes}))
+  more="TimeLimit=$more"
+elif [[ $said =~ " PreemptTime="[0-9] ]]; then
+  echo "stopped by preemption"
+elif [ "${{told:-}}" ] || [ ! "$running" ]; then
+  echo "cancelled; not queued again"
+  exit "$ended"
+elif [ "$ended" -eq 137 ]; then
+  mib=${{SLURM_MEM_PER_NODE:-{mib}}}
+  echo "killed at $mib MiB"
+  more=$((2 * mib < {most_mib} ? 2 * mib : {most_mib}))
+  more="MinMemoryNode=$more"
+else
+  echo "ended with status $ended, by no doing of Slurm; not queued again"
+  exit "$ended"
 fi
-exit "$ended"
+if [ "${{SLURM_RESTART_COUNT:-0}}" -ge {restarts} ]; then
+  echo "not queued again: it was {restarts} times"
+  exit "$ended"
+fi
+# What queues it again ends this script; before, the waiting task is granted more.
+trap '' TERM
+scontrol requeue "$task" || exit "$ended"
+echo "queued again${{more:+ with $more}}"
+[ -z "$more" ] || scontrol update "JobId=$task" "$more" || true
+exit 0
 "#
     )
 }

@@ -21,6 +21,8 @@ fn launch() -> Launch {
         program: "/opt/mercer".into(),
         directory: "/shared/my study".into(),
         campaign: "/shared/my study/results/cluster".into(),
+        logs: "/shared/my study/results/cluster/logs/1".into(),
+        places: vec!["/shared/my study/results".into(), "/data".into()],
         cores: 2,
         at_once: Some(3),
         restarts: 5,
@@ -104,6 +106,35 @@ fn trials_that_share_a_tuning_stay_together() {
     assert!(task_of.values().max() > Some(&2), "what shares nothing is spread");
 }
 
+/// A unit runs on one core however many a task has: three trials of a minute each on two cores take
+/// two minutes, and one of a minute takes a minute on eight.
+#[test]
+fn a_time_limit_on_several_cores_holds_the_longest_trial() {
+    let mut trials = all(STUDY);
+    trials.retain(|trial| trial.key.variant == "given");
+    let given = &trials[..3];
+    let minutes = |count: usize, cores: usize| {
+        // Seconds of a core as the model says them, so that a trial takes not quite a hundred minutes.
+        let one = tasks(&given[..1], &HOW)[0].seconds;
+        let model = CostModel::fit(&[], METHODS, 0.005 * 5999.0 / one);
+        let trials: Vec<&Trial> = given[..count].iter().collect();
+        let how = Grouping { cores, seconds: 1e9, ..HOW };
+        let tasks = group(&trials, &model, &how);
+        assert_eq!(tasks.len(), 1);
+        let wanted = 5999.0 * count as f64;
+        assert!((tasks[0].seconds / wanted - 1.0).abs() < 1e-9, "{}", tasks[0].seconds);
+        tasks[0].minutes
+    };
+    // Twice the hundred minutes of a trial, and ten.
+    assert_eq!(minutes(1, 1), 210);
+    assert_eq!(minutes(1, 8), 210);
+    assert_eq!(minutes(3, 1), 610);
+    // At worst the third begins when both cores have done one.
+    assert_eq!(minutes(3, 2), 410);
+    // On eight cores no list is worse than 3/8 + 7/8 of a trial.
+    assert_eq!(minutes(3, 8), 260);
+}
+
 #[test]
 fn nothing_to_run_is_no_task() {
     assert!(tasks(&[], &HOW).is_empty() && arrays(&[]).is_empty());
@@ -134,10 +165,10 @@ fn tasks_with_one_request_make_one_array() {
 }
 
 #[test]
-fn slurm_is_handed_an_array_that_asks_for_what_it_needs_and_is_queued_again() {
+fn slurm_is_handed_an_array_that_asks_for_what_it_needs() {
     let tasks = three();
     let script = slurm(&arrays(&tasks)[0], &launch());
-    let golden = r#"#!/bin/bash
+    let golden = r"#!/bin/bash
 #SBATCH --job-name=mercer
 #SBATCH --array=1-2%3
 #SBATCH --ntasks=1
@@ -146,8 +177,8 @@ fn slurm_is_handed_an_array_that_asks_for_what_it_needs_and_is_queued_again() {
 #SBATCH --time=15
 #SBATCH --requeue
 #SBATCH --open-mode=append
-#SBATCH --signal=B:TERM@120
-#SBATCH --output=/shared/my\ study/results/cluster/logs/task-%a.log
+#SBATCH --signal=B:USR1@120
+#SBATCH --output=/shared/my\ study/results/cluster/logs/1/task-%a.log
 #SBATCH --partition=long
 
 # Written by `mercer cluster submit`. A task that was stopped goes on from its records.
@@ -155,27 +186,9 @@ cd '/shared/my study' || exit 1
 export OPENBLAS_NUM_THREADS=1
 /opt/mercer cluster work '/shared/my study/results/cluster' --task-from SLURM_ARRAY_TASK_ID &
 worker=$!
-trap 'asked=yes; kill -TERM "$worker" 2>/dev/null' TERM
-wait "$worker"
-ended=$?
-# The trap ends the wait before the worker has ended.
-while kill -0 "$worker" 2>/dev/null; do
-  wait "$worker"
-  ended=$?
-done
-if [ "$ended" -ge 128 ]; then
-  task="${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}" count="${SLURM_RESTART_COUNT:-0}"
-  echo "stopped with status $ended"
-  if [ "$count" -lt 5 ]; then
-    # Not every Slurm lets its users have more time.
-    [ -z "${asked:-}" ] || scontrol update "JobId=$task" "TimeLimit=$((15 << (count + 1)))" 2>/dev/null || true
-    echo "queued again"
-    scontrol requeue "$task" && exit 0
-  fi
-fi
-exit "$ended"
-"#;
-    assert_eq!(script, golden);
+";
+    // What follows is run by the tests of `script`.
+    assert!(script.starts_with(golden), "{script}");
     assert!(slurm(&arrays(&tasks)[1], &launch()).contains("--array=3-3%3\n"));
 }
 
@@ -198,56 +211,90 @@ fn hyperqueue_and_kubernetes_are_handed_an_array() {
 # Written by `mercer cluster submit`; needs a running HyperQueue server.
 # At most 3 tasks at once: the workers offer so many of a resource together, as one with
 #   hq worker start --resource \"mercer=sum(3)\"
-exec hq submit --name mercer --array 1-3 --cpus 2 --resource mem=2148 --resource mercer=1 --time-limit 40min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
+set -e
+hq submit --name mercer --array 1-2 --cpus 2 --resource mem=537 --resource mercer=1 --time-limit 15min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
+hq submit --name mercer --array 3-3 --cpus 2 --resource mem=2148 --resource mercer=1 --time-limit 40min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
 ";
     assert_eq!(hyperqueue(&three(), &launch()), golden);
     let unlimited = hyperqueue(&three(), &Launch { at_once: None, ..launch() });
     assert!(!unlimited.contains("mercer=") && unlimited.contains(" --resource mem=2148 --time"));
-    let job: serde_json::Value = serde_json::from_str(&kubernetes(&three(), &launch())).unwrap();
-    let golden = serde_json::json!({
-        "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "mercer" },
-        "spec": {
-            "completionMode": "Indexed", "completions": 3, "parallelism": 3,
-            "backoffLimitPerIndex": 5,
-            "podFailurePolicy": { "rules": [
-                {
-                    "action": "FailIndex",
-                    "onExitCodes": {
-                        "containerName": "mercer", "operator": "In", "values": [2, 3, 4, 101],
+    let job = |name: &str, tasks: [usize; 2], mib: u64, minutes: u64, after: &str| {
+        let resources = serde_json::json!({ "cpu": 2, "memory": format!("{mib}Mi") });
+        serde_json::json!({
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": name },
+            "spec": {
+                "completionMode": "Indexed", "completions": tasks[0], "parallelism": tasks[1],
+                "backoffLimitPerIndex": 5,
+                "podFailurePolicy": { "rules": [
+                    {
+                        "action": "FailIndex",
+                        "onExitCodes": {
+                            "containerName": "mercer", "operator": "In", "values": [2, 3, 4, 101],
+                        },
                     },
-                },
-                { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget" }] },
-            ] },
-            "activeDeadlineSeconds": 4020,
-            "template": { "spec": {
-                "restartPolicy": "Never",
-                "containers": [{
-                    "name": "mercer", "image": "IMAGE",
-                    "command": [
-                        "/opt/mercer", "cluster", "work", "/shared/my study/results/cluster",
-                        "--task-from", "JOB_COMPLETION_INDEX",
+                    { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget" }] },
+                ] },
+                "template": { "spec": {
+                    "restartPolicy": "Never",
+                    "activeDeadlineSeconds": 60 * minutes,
+                    "containers": [{
+                        "name": "mercer", "image": "IMAGE",
+                        "command": [
+                            "/opt/mercer", "cluster", "work", "/shared/my study/results/cluster",
+                            "--task-from", "JOB_COMPLETION_INDEX", "--after", after,
+                        ],
+                        "workingDir": "/shared/my study",
+                        "env": [{ "name": "OPENBLAS_NUM_THREADS", "value": "1" }],
+                        "resources": { "requests": resources, "limits": resources },
+                        "volumeMounts": [
+                            { "name": "shared", "mountPath": "/shared/my study" },
+                            { "name": "shared-2", "mountPath": "/data" },
+                        ],
+                    }],
+                    "volumes": [
+                        { "name": "shared", "persistentVolumeClaim": { "claimName": "CLAIM" } },
+                        { "name": "shared-2", "persistentVolumeClaim": { "claimName": "CLAIM-2" } },
                     ],
-                    "workingDir": "/shared/my study",
-                    "env": [{ "name": "OPENBLAS_NUM_THREADS", "value": "1" }],
-                    "resources": {
-                        "requests": { "cpu": 2, "memory": "2048Mi" },
-                        "limits": { "cpu": 2, "memory": "2048Mi" },
-                    },
-                    "volumeMounts": [{ "name": "shared", "mountPath": "/shared/my study" }],
-                }],
-                "volumes": [{
-                    "name": "shared", "persistentVolumeClaim": { "claimName": "CLAIM" },
-                }],
-            } },
-        },
-    });
-    assert_eq!(job, golden);
+                } },
+            },
+        })
+    };
+    let written = |launch: &Launch| -> serde_json::Value {
+        serde_json::from_str(&kubernetes(&three(), launch)).unwrap()
+    };
+    let list = |items: &[serde_json::Value]| serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items });
+    // No limit holds over several jobs.
+    assert_eq!(written(&launch()), list(&[job("mercer-1", [3, 3], 2048, 40, "0")]));
+    assert_eq!(
+        written(&Launch { at_once: None, ..launch() }),
+        list(&[job("mercer-1", [2, 2], 512, 15, "0"), job("mercer-3", [1, 1], 2048, 40, "2")])
+    );
+}
+
+/// A pod sees what is mounted and nothing else.
+#[test]
+fn every_directory_of_a_worker_is_mounted_once() {
+    let mounted = |campaign: &str, places: &[&str]| -> Vec<String> {
+        let places = places.iter().map(Into::into).collect();
+        let launch = Launch { campaign: campaign.into(), places, ..launch() };
+        let job: serde_json::Value = serde_json::from_str(&kubernetes(&three(), &launch)).unwrap();
+        let pod = &job["items"][0]["spec"]["template"]["spec"];
+        let mounts = pod["containers"][0]["volumeMounts"].as_array().unwrap();
+        assert_eq!(mounts.len(), pod["volumes"].as_array().unwrap().len());
+        mounts.iter().map(|mount| mount["mountPath"].as_str().unwrap().to_owned()).collect()
+    };
+    let study = "/shared/my study";
+    assert_eq!(mounted("/shared/my study/c", &["/shared/my study/results"]), [study]);
+    assert_eq!(mounted("/else/c", &["/else", "/data", "/data/b"]), [study, "/else", "/data"]);
+    assert_eq!(mounted("/shared/c", &["/shared"]), ["/shared"]);
+    // Not by the letters of the name.
+    assert_eq!(mounted("/shared/my study2", &[]), [study, "/shared/my study2"]);
 }
 
 #[test]
 fn the_engines_environment_names_the_task() {
     let of = |name: &'static str| move |asked: &str| (asked == name).then(|| "4".to_owned());
-    let found = |name: &'static str| tasks_of_environment(&of(name));
+    let found = |name: &'static str| tasks_of_environment(&of(name)).unwrap();
     for (name, task) in [
         ("SLURM_ARRAY_TASK_ID", 4),
         ("JOB_COMPLETION_INDEX", 5),
@@ -255,7 +302,7 @@ fn the_engines_environment_names_the_task() {
         ("PARALLEL_SEQ", 4),
     ] {
         assert_eq!(found(name), [(name, task)]);
-        assert_eq!(task_of_variable(name, &of(name)), Some(task));
+        assert_eq!(task_of_variable(name, &of(name)), Ok(Some(task)));
     }
     assert!(found("HOME").is_empty());
     // A worker of HyperQueue that runs inside an array of Slurm.
@@ -264,6 +311,12 @@ fn the_engines_environment_names_the_task() {
         "HQ_TASK_ID" => Some("7".to_owned()),
         _ => None,
     };
-    assert_eq!(tasks_of_environment(&both), [("SLURM_ARRAY_TASK_ID", 1), ("HQ_TASK_ID", 7)]);
-    assert_eq!(task_of_variable("HQ_TASK_ID", &both), Some(7));
+    let found = tasks_of_environment(&both).unwrap();
+    assert_eq!(found, [("SLURM_ARRAY_TASK_ID", 1), ("HQ_TASK_ID", 7)]);
+    assert_eq!(task_of_variable("HQ_TASK_ID", &both), Ok(Some(7)));
+    // A value that is no number is named, not passed over.
+    let slip = |asked: &str| (asked == "SLURM_ARRAY_TASK_ID").then(|| "abc".to_owned());
+    let said = tasks_of_environment(&slip).unwrap_err();
+    assert_eq!(said, "SLURM_ARRAY_TASK_ID is `abc`, which is no number of a task");
+    assert_eq!(task_of_variable("HQ_TASK_ID", &slip), Ok(None));
 }

@@ -9,6 +9,7 @@ mod limits;
 mod order;
 mod planning;
 mod resume;
+mod script;
 mod splits;
 mod tuning;
 

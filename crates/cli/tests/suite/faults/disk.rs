@@ -311,15 +311,16 @@ fn damaged(seed: u64) -> Result<(), String> {
 }
 
 fn two_writers(seed: u64) -> Result<(), String> {
-    // Where one was done before the other began there were no two: once more.
+    // Where the two shared the trials out there was no trial of two writers: once more.
     for _ in 0..50 {
         if both_wrote(seed)? {
             return Ok(());
         }
     }
-    Err("one writer was always done before the other began".to_owned())
+    Err("no trial was ever written by both".to_owned())
 }
 
+/// Whether some trial was carried out, and written, by both of two runs.
 fn both_wrote(seed: u64) -> Result<bool, String> {
     let folder = place();
     let ended: Vec<_> = std::thread::scope(|scope| {
@@ -334,11 +335,12 @@ fn both_wrote(seed: u64) -> Result<bool, String> {
             .collect();
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
-    let mut both = true;
+    let mut carried_out = 0;
     for writer in ended {
-        both &= writer.map_err(|error| error.to_string())?.carried_out > 0;
+        carried_out += writer.map_err(|error| error.to_string())?.carried_out;
     }
-    finish(folder.path(), TRIALS.len()).map(|_| both)
+    // More than there are: some twice.
+    finish(folder.path(), TRIALS.len()).map(|_| carried_out > TRIALS.len())
 }
 
 /// The clock jumps between two runs: every file is from the past or from the future, a temporary
@@ -404,7 +406,7 @@ pub fn lines(seeds: u64) -> Vec<Line> {
         Line::of(
             Met::Harness,
             "two writers",
-            "two runs of the same trials in one directory, each of which carries out some",
+            "two runs of the same trials in one directory, both of which carry out some of them",
             0..seeds,
             two_writers,
         ),

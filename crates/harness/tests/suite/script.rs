@@ -1,0 +1,169 @@
+//! The batch script for Slurm, run by bash with stand-ins for the worker and for `scontrol`.
+
+use mercer_harness::{Launch, Task, arrays, slurm};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What the script is met with.
+struct Case {
+    /// Shell of the worker; `$PPID` is the script.
+    worker: &'static str,
+    /// What `scontrol show job` says.
+    job: &'static str,
+    restarts: u32,
+}
+
+const RUNNING: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=RUNNING Reason=None TimeLimit=00:15:00 PreemptTime=None X=1";
+const CANCELLED: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=COMPLETING Reason=None TimeLimit=00:15:00 PreemptTime=None X=1";
+
+impl Default for Case {
+    fn default() -> Self {
+        Self { worker: "exit 0", job: RUNNING, restarts: 0 }
+    }
+}
+
+/// Exit status, what the log says, and the calls of `scontrol` but `show`.
+type Ended = (Option<i32>, String, Vec<String>);
+
+fn ended(case: &Case) -> Ended {
+    let folder = tempfile::tempdir().unwrap();
+    let program = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, format!("#!/bin/bash\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    let worker = program("worker", case.worker);
+    let calls = folder.path().join("calls");
+    program(
+        "scontrol",
+        &format!(
+            "case $* in *\"show job 7_3\") echo '{}' ;; *) echo \"$*\" >>{} ;; esac",
+            case.job,
+            calls.display()
+        ),
+    );
+    let launch = Launch {
+        program: worker,
+        directory: folder.path().into(),
+        campaign: "campaign".into(),
+        logs: "logs".into(),
+        places: Vec::new(),
+        cores: 1,
+        at_once: None,
+        restarts: 2,
+        directives: Vec::new(),
+    };
+    let task = Task { index: 3, trials: Vec::new(), seconds: 1.0, mib: 512, minutes: 15 };
+    let script = program("script", &slurm(&arrays(&[task])[0], &launch));
+    let output = run(&script, folder.path(), case.restarts);
+    let log = String::from_utf8(output.stdout).unwrap();
+    let calls = fs::read_to_string(calls).unwrap_or_default();
+    (output.status.code(), log, calls.lines().map(str::to_owned).collect())
+}
+
+fn run(script: &Path, folder: &Path, restarts: u32) -> std::process::Output {
+    Command::new("bash")
+        .arg(script)
+        .env("PATH", format!("{}:{}", folder.display(), std::env::var("PATH").unwrap()))
+        .env("SLURM_ARRAY_JOB_ID", "7")
+        .env("SLURM_ARRAY_TASK_ID", "3")
+        .env("SLURM_RESTART_COUNT", restarts.to_string())
+        .env("SLURM_MEM_PER_NODE", "768")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// Until it is asked to stop: as the program ends then.
+const ASKED: &str = "trap 'kill $nap; exit 130' TERM; sleep 20 & nap=$!; wait";
+
+fn asked_by(signal: &str) -> String {
+    // Not before the script has its traps.
+    format!("(sleep 0.3; kill -{signal} $PPID) & {ASKED}")
+}
+
+fn leak(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+#[test]
+fn what_ended_by_itself_is_passed_on() {
+    for (worker, status) in [("exit 0", 0), ("exit 3", 3), ("exit 101", 101)] {
+        let (code, log, calls) = ended(&Case { worker, ..Case::default() });
+        assert_eq!((code, log.as_str(), calls.len()), (Some(status), "", 0));
+    }
+}
+
+#[test]
+fn the_time_limit_gives_twice_the_time() {
+    let usr1 = leak(asked_by("USR1"));
+    let (code, log, calls) = ended(&Case { worker: usr1, ..Case::default() });
+    assert_eq!(code, Some(0), "{log}");
+    assert_eq!(log, "stopped at its time limit of 15 minutes\nqueued again with TimeLimit=30\n");
+    assert_eq!(calls, ["requeue 7_3", "update JobId=7_3 TimeLimit=30"]);
+    // What Slurm says is what counts, days included, and there is an end of it: eight times the first.
+    for (said, minutes, next) in
+        [("01:00:00", 60, 120), ("1-00:20:00", 1460, 120), ("UNLIMITED", 15, 30)]
+    {
+        let job = leak(RUNNING.replace("00:15:00", said));
+        let (_, log, calls) = ended(&Case { worker: usr1, job, ..Case::default() });
+        assert!(
+            log.starts_with(&format!("stopped at its time limit of {minutes} minutes")),
+            "{log}"
+        );
+        assert_eq!(calls[1], format!("update JobId=7_3 TimeLimit={next}"));
+    }
+    // A worker that did not stop in two minutes: the limit itself has struck.
+    let job = leak(CANCELLED.replace("Reason=None", "Reason=TimeLimit"));
+    assert_eq!(ended(&Case { worker: usr1, job, ..Case::default() }).2.len(), 2);
+    let (code, log, calls) = ended(&Case { worker: usr1, restarts: 2, ..Case::default() });
+    assert_eq!((code, calls.len()), (Some(130), 0), "{log}");
+    assert!(log.ends_with("not queued again: it was 2 times\n"), "{log}");
+}
+
+#[test]
+fn what_was_cancelled_stays_so() {
+    let term = leak(asked_by("TERM"));
+    let usr1 = leak(asked_by("USR1"));
+    // By scancel, which tells script and worker; by a signal to either; shortly before the limit.
+    for (worker, job) in [
+        (term, CANCELLED),
+        (term, RUNNING),
+        ("sleep 0.3; exit 130", CANCELLED),
+        ("sleep 0.3; kill -KILL $$", CANCELLED),
+        (usr1, CANCELLED),
+    ] {
+        let (code, log, calls) = ended(&Case { worker, job, ..Case::default() });
+        assert!(code >= Some(128), "{worker}: {code:?}");
+        assert_eq!((log.as_str(), calls.len()), ("cancelled; not queued again\n", 0), "{worker}");
+    }
+}
+
+#[test]
+fn what_was_preempted_goes_on_as_it_was() {
+    let job = leak(RUNNING.replace("PreemptTime=None", "PreemptTime=2026-11-20T01:02:03"));
+    let (code, log, calls) =
+        ended(&Case { worker: leak(asked_by("TERM")), job, ..Case::default() });
+    assert_eq!((code, log.as_str()), (Some(0), "stopped by preemption\nqueued again\n"));
+    assert_eq!(calls, ["requeue 7_3"]);
+}
+
+#[test]
+fn what_was_killed_gets_more_memory_and_no_more_time() {
+    let (code, log, calls) = ended(&Case { worker: "kill -KILL $$", ..Case::default() });
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("killed at 768 MiB\nqueued again with MinMemoryNode=1536\n"), "{log}");
+    assert_eq!(calls, ["requeue 7_3", "update JobId=7_3 MinMemoryNode=1536"]);
+}
+
+#[test]
+fn a_crash_is_not_tried_again() {
+    for (worker, status) in [("kill -SEGV $$", 139), ("kill -ABRT $$", 134), ("exit 130", 130)] {
+        let (code, log, calls) = ended(&Case { worker, ..Case::default() });
+        assert_eq!((code, calls.len()), (Some(status), 0), "{log}");
+        assert!(log.contains(&format!("ended with status {status}")), "{log}");
+    }
+}
