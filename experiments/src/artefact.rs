@@ -22,6 +22,8 @@ pub const PAPERS: &[(&str, &str)] = &[
 /// A table or figure of a paper, or one of ours.
 #[derive(Clone, Copy)]
 pub struct Artefact {
+    /// The file that renders it, below the root of the repository: `file!()`.
+    pub source: &'static str,
     /// `askl/table2`.
     pub id: &'static str,
     /// One line.

@@ -179,9 +179,10 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
 }
 
 /// Pages that other runs wrote into the same folder.
-const MACHINE_PAGES: [(&str, &str, &str); 3] = [
+const MACHINE_PAGES: [(&str, &str, &str); 4] = [
     ("reliability.md", "Reliability", "seeded faults, tried and survived"),
     ("determinism.md", "Determinism", "what other vector instructions change"),
+    ("mutants.md", "Mutants", "which changes of the code its tests notice"),
     (
         "performance/index.md",
         "Performance",
@@ -213,8 +214,6 @@ fn source_section(rendered: &[(&Artefact, Rendered)]) -> Section {
         .iter()
         .filter(shown)
         .map(|(artefact, rendered)| {
-            let module = artefact.id.replace('-', "_");
-            let (folder, name) = module.split_once('/').unwrap_or(("", &module));
             let records: Vec<&str> =
                 artefact.studies.iter().chain(artefact.computed).copied().collect();
             let of = if records.is_empty() {
@@ -232,7 +231,7 @@ fn source_section(rendered: &[(&Artefact, Rendered)]) -> Section {
             Link {
                 text: artefact.id.to_owned(),
                 target: first.unwrap_or_else(|| artefact.id.to_owned()),
-                note: format!("experiments/src/{folder}/{name}.rs; {of}"),
+                note: format!("{}; {of}", artefact.source),
             }
         })
         .collect();
@@ -315,6 +314,28 @@ impl Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ARTEFACTS;
+
+    #[test]
+    fn every_source_that_the_page_names_exists_and_has_its_artefact() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let rendered: Vec<_> = ARTEFACTS
+            .iter()
+            .map(|artefact| {
+                let table = mercer_render::Table::new(artefact.id, artefact.title);
+                (artefact, Rendered { tables: vec![table], ..Rendered::default() })
+            })
+            .collect();
+        let section = source_section(&rendered);
+        let Block::List(links) = &section.blocks[0] else { panic!("a list of links") };
+        assert_eq!(links.len(), ARTEFACTS.len());
+        for link in links {
+            let (path, _) = link.note.split_once(';').unwrap();
+            let text = std::fs::read_to_string(root.join(path))
+                .unwrap_or_else(|error| panic!("{}: {path}: {error}", link.text));
+            assert!(text.contains(&format!("\"{}\"", link.text)), "{path} lacks {}", link.text);
+        }
+    }
 
     #[test]
     fn pages_of_other_runs_are_linked_where_they_are() {

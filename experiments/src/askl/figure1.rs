@@ -4,6 +4,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::Diagram;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "askl/figure1",
     title: "Overview of ASKL",
     studies: &[],

@@ -6,6 +6,7 @@ use mercer_records::CurvePoint;
 use mercer_render::{Axis, Figure, Panel, Series};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "askl/figure3",
     title: "Test accuracy on MNIST along training",
     studies: &["askl/table2"],

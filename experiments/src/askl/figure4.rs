@@ -7,6 +7,7 @@ use mercer_records::CurvePoint;
 use mercer_render::Axis;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "askl/figure4",
     title: "Objective on MNIST along training",
     studies: &["askl/table2"],

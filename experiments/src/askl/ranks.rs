@@ -7,6 +7,7 @@ use mercer_render::{Cell, Column, Row, Table, critical_difference};
 use mercer_statistics::{bayesian_correlated_t, friedman, nemenyi_critical_difference};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "askl/ranks",
     title: "Ranks over the twelve datasets",
     studies: &["askl/table2"],

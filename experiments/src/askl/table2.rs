@@ -4,6 +4,7 @@ use crate::accuracies::{Accuracies, RANDOM_SPLITS};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "askl/table2",
     title: "Test accuracy and RMSE on twelve datasets",
     studies: &["askl/table2"],

@@ -7,6 +7,7 @@ use polars::prelude::{
 };
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-cost",
     title: "Seconds and memory of a trial",
     studies: &["askl/table2"],

@@ -7,6 +7,7 @@ use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::binomial_deviation;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-deviations",
     title: "The deviations of Table 2 against sampling",
     studies: &["askl/table2"],

@@ -9,6 +9,7 @@ use mercer_learning::Task;
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-frozen",
     title: "The frozen read-out: how far it shrinks, how far it reaches",
     studies: &["askl/table2", "audit/askl"],

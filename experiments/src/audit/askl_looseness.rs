@@ -8,6 +8,7 @@ use mercer_theory::{
 use ndarray::{Array2, array};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-looseness",
     title: "The slack of the bound, and what non-stationarity can save",
     studies: &["askl/table2", "audit/askl"],

@@ -4,6 +4,7 @@ use super::pairs::{self, Pair, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-loss",
     title: "The loss and the norms that the code minimises",
     studies: &["askl/table2", "audit/askl"],

@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-objective",
     title: "Objectives that do not compare",
     studies: &["askl/table2"],

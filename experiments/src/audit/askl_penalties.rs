@@ -4,6 +4,7 @@ use super::pairs::{self, Pair, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-penalties",
     title: "The penalties of ASKL",
     studies: &["audit/askl"],

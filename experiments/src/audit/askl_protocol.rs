@@ -6,6 +6,7 @@ use mercer_render::{Cell, Column, Row, Table};
 use serde_json::{Value, json};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-protocol",
     title: "Paper, code, and the variants",
     studies: &[],

@@ -4,6 +4,7 @@ use super::pairs::{self, Pair, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-scaling",
     title: "Scaling of the inputs, and a bias",
     studies: &["askl/table2", "audit/askl"],

@@ -6,6 +6,7 @@ use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::{MeanStd, welch_summaries};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/askl-underlines",
     title: "The underlines of Table 2, from its own numbers",
     studies: &[],

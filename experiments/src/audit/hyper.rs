@@ -7,6 +7,7 @@ use mercer_statistics::summarise;
 const STUDY: &str = "audit/hyper";
 
 pub(crate) const NORMALISER: Artefact = Artefact {
+    source: file!(),
     id: "audit/hyper-normaliser",
     title: "The normaliser of the hyper-kernel is no constant to keep",
     studies: &[STUDY],
@@ -16,6 +17,7 @@ pub(crate) const NORMALISER: Artefact = Artefact {
 };
 
 pub(crate) const VARIANCE: Artefact = Artefact {
+    source: file!(),
     id: "audit/hyper-variance",
     title: "The variance of the data has to be the total variance",
     studies: &[STUDY],
@@ -25,6 +27,7 @@ pub(crate) const VARIANCE: Artefact = Artefact {
 };
 
 pub(crate) const PAIRS: Artefact = Artefact {
+    source: file!(),
     id: "audit/hyper-pairs",
     title: "Ordered pairs are unordered pairs twice",
     studies: &[STUDY],

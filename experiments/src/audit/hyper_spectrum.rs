@@ -8,6 +8,7 @@ use mercer_statistics::summarise;
 const STUDY: &str = "audit/hyper-spectrum";
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/hyper-spectrum",
     title: "Negative eigenvalues of learned kernels",
     studies: &[STUDY],

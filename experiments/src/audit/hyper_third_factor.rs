@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 const STUDY: &str = "audit/hyper-third-factor";
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/hyper-third-factor",
     title: "Random features of pairs of points, and landmark pairs",
     studies: &[STUDY],

@@ -5,6 +5,7 @@ use super::pairs::{self, Pair, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/rftk-bandwidth",
     title: "One bandwidth for all methods of Table 1",
     studies: &["audit/rftk", "rftk/table1"],

@@ -4,6 +4,7 @@ use super::pairs::{self, Pair, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/rftk-beta-zero",
     title: "RFTK with and without its trace penalty",
     studies: &["rftk/table1"],

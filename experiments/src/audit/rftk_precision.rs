@@ -6,6 +6,7 @@ use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, published};
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/rftk-precision",
     title: "Closed forms in single and in double precision",
     studies: &["audit/rftk", "rftk/table1"],

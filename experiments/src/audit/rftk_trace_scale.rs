@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/rftk-trace-scale",
     title: "The trace of the kernel matrix and its scale",
     studies: &["audit/rftk", "rftk/table1"],

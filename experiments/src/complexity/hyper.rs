@@ -12,6 +12,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "complexity/hyper-krr",
     title: "Time of hyper-KRR",
     studies: &[],

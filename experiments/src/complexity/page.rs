@@ -5,6 +5,7 @@ use crate::rftk::table2;
 use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "complexity/exponents",
     title: "Costs held against measured times",
     studies: &[],

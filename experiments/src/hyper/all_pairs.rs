@@ -5,6 +5,7 @@ use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::summarise;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "hyper/all-pairs",
     title: "All pairs in linear time",
     studies: &STUDIES,

@@ -7,6 +7,7 @@ use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table
 use mercer_statistics::{TTest, summarise};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "hyper/exact-or-nystrom",
     title: "What the exact solution is worth",
     studies: &[ARTEFACT_STUDY],

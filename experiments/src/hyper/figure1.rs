@@ -4,6 +4,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::Diagram;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "hyper/figure1",
     title: "Learning a kernel, and learning with it",
     studies: &[],

@@ -6,6 +6,7 @@ use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "hyper/figure2",
     title: "Nyström approximation of the hyper-Gram matrix",
     studies: &["hyper/figure2"],

@@ -6,6 +6,7 @@ use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "hyper/figure3",
     title: "Continuing a data-adaptive kernel to new images",
     studies: &["hyper/figure3"],

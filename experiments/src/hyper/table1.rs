@@ -7,6 +7,7 @@ use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "hyper/table1",
     title: "Known kernels learned from pairs",
     studies: &["hyper/table1"],

@@ -4,6 +4,7 @@ use crate::accuracies::Accuracies;
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "hyper/table2",
     title: "Test accuracy with learned kernels",
     studies: &["hyper/table2"],

@@ -6,6 +6,7 @@ use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "hyper/table3",
     title: "Learned kernels on large data",
     studies: &["hyper/table3", "hyper/covtype"],

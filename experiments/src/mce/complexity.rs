@@ -8,6 +8,7 @@ use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table
 use mercer_statistics::line;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "complexity/mce",
     title: "Time of a learning step",
     studies: STUDIES,

@@ -9,6 +9,7 @@ use mercer_render::{
 use mercer_statistics::summarise;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "mce/figure1",
     title: "Learning from an overfitted and an underfitted start (iris, two attributes)",
     studies: &["mce/figure1"],

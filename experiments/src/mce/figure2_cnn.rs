@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "mce/figure2-cnn",
     title: "Accuracy on MNIST along the training of convolutional networks",
     studies: &["mce/figure2-cnn"],

@@ -5,6 +5,7 @@ use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Figure, Legend, Panel, Raster, Row, Table, shade};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "mce/figure2-pixels",
     title: "Learned relevance of MNIST's pixels",
     studies: &["mce/figure2-pixels"],

@@ -6,6 +6,7 @@ use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "mce/figure2-sizes",
     title: "Accuracy on MNIST against training images",
     studies: &["mce/figure2-sizes"],

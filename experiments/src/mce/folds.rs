@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, ExperimentError, Rendered, published};
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/mce-folds",
     title: "The same methods on permuted, unpermuted and stratified folds",
     studies: STUDIES,

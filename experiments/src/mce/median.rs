@@ -8,6 +8,7 @@ use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style,
 use mercer_statistics::summarise;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/mce-median",
     title: "The median heuristic with a sane ridge, on the same folds",
     studies: STUDIES,

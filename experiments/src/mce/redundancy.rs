@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "audit/mce-redundancy",
     title: "The learned sensitivity means nothing by itself",
     studies: STUDIES,

@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, ExperimentError, Rendered, quoted};
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "mce/table1",
     title: "Test accuracy of conditional mean embeddings on UCI datasets",
     studies: &["mce/table1"],

@@ -6,6 +6,7 @@ use mercer_datasets::Catalogue;
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "mce/table2",
     title: "Properties of the architectures, printed and measured",
     studies: STUDIES,

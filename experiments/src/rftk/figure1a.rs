@@ -4,6 +4,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::{Axis, Figure, Mark, Panel, Series};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/figure1a",
     title: "Variance factor of ridgeless random features",
     studies: &[],

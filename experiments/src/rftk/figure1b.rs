@@ -6,6 +6,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/figure1b",
     title: "Distance of RF-SGD to ridgeless random features, by batch size",
     studies: &[STUDY],

@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Figure};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/figure1c",
     title: "Test error of RF-SGD, by batch size",
     studies: &[STUDY],

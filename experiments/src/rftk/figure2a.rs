@@ -8,6 +8,7 @@ use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/figure2a",
     title: "Double descent of random-feature regression",
     studies: &["rftk/figure2a", AVERAGED],

@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/figure2b",
     title: "Test accuracy on MNIST along training",
     studies: &[STUDY],

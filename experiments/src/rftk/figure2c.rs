@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/figure2c",
     title: "Training loss and trace term on MNIST along training",
     studies: &[STUDY],

@@ -5,6 +5,7 @@ use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/table1",
     title: "Test accuracy of kernel and random-feature methods",
     studies: &["rftk/table1"],

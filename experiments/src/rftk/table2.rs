@@ -11,6 +11,7 @@ use mercer_linalg::{Cholesky, semidefinite_solve, symmetric_product};
 use ndarray::{Array2, Axis};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/table2",
     title: "Costs of the methods, measured",
     studies: &[],

@@ -7,6 +7,7 @@ use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Panel, Row, Series, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "theory/askl-bound",
     title: "The excess-risk bound of ASKL along training",
     studies: &["askl/table2"],

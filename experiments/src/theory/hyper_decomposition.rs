@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "theory/hyper-decomposition",
     title: "The error of hyper-KRR, term by term",
     studies: &[],

@@ -6,6 +6,7 @@ use mercer_statistics::summarise;
 use mercer_theory::{Bound, VACUOUS_COMPLEXITY, embedding_risk, loss_multiplier};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "theory/mce-bound",
     title: "The risk bound of embeddings at what was learned",
     studies: &["mce/table1"],
