@@ -1,129 +1,321 @@
-//! What of a result depends on the processor: the same trials at every level of vector instructions.
+//! What of a result depends on the processor, and that nothing of it depends on how the work was shared out:
+//! the same trials at every level of vector instructions, by any number of jobs and shards.
 //!
 //! `MERCER_DETERMINISM=PATH` makes the run write what differed, and by how much.
 
 use crate::place::{Ended, Place, files, mirror};
-use serde_json::Value;
-use std::collections::BTreeMap;
+use mercer_records::{Predicted, Record};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Metrics of every trial that ended with a score, and its method.
-type Scores = BTreeMap<String, (String, BTreeMap<String, f64>)>;
-
-fn scores(place: &Place, directory: &str) -> Scores {
-    let mut scores = Scores::new();
-    for path in files(&place.path(directory)) {
-        let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
-        if stem.len() != 64 || path.extension().is_none_or(|end| end != "json") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        let record: Value = serde_json::from_str(&text).unwrap();
-        let method = record["key"]["method"].as_str().unwrap().to_owned();
-        let metrics = record["result"]["metrics"].as_object().unwrap();
-        let metrics = metrics.iter().map(|(name, value)| (name.clone(), value.as_f64().unwrap()));
-        scores.insert(stem.to_owned(), (method, metrics.collect()));
-    }
-    scores
+/// Where in a result a number stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Metric,
+    Fact,
+    Curve,
+    Prediction,
 }
 
-/// By method: trials, trials whose check sum differs, and the largest difference of each metric.
-#[derive(Default)]
+const KINDS: [Kind; 4] = [Kind::Metric, Kind::Fact, Kind::Curve, Kind::Prediction];
+
+/// Everything that a trial says in numbers, by kind and name.
+type Numbers = BTreeMap<(Kind, String), Vec<f64>>;
+
+fn numbers(record: &Record) -> Numbers {
+    let result = &record.result;
+    let mut numbers = Numbers::new();
+    for (name, value) in &result.metrics {
+        numbers.insert((Kind::Metric, name.clone()), vec![*value]);
+    }
+    for (name, value) in &result.facts {
+        numbers.insert((Kind::Fact, name.clone()), vec![*value]);
+    }
+    for point in &result.curve {
+        for (name, value) in &point.values {
+            numbers.entry((Kind::Curve, name.clone())).or_default().push(*value);
+        }
+    }
+    let predicted = match &result.predicted {
+        Some(Predicted::Classes(classes)) => {
+            Some(("classes", classes.iter().map(|&class| f64::from(class)).collect()))
+        }
+        Some(Predicted::Real(values)) => Some(("values", values.clone())),
+        None => None,
+    };
+    // Where the classes themselves are not kept: which rows are wrong, row by row.
+    let wrong = result.wrong.as_ref().map(|wrong| {
+        let mut rows = vec![0.0; result.rows[1] as usize];
+        for &row in wrong {
+            rows[row as usize] = 1.0;
+        }
+        ("wrong rows", rows)
+    });
+    for (name, values) in predicted.into_iter().chain(wrong) {
+        numbers.insert((Kind::Prediction, name.to_owned()), values);
+    }
+    numbers
+}
+
+/// How far two lists of numbers are apart. Classes and wrong rows: the share of rows that differ. Accuracies: the
+/// largest difference, in shares. All else, which has a unit: the largest difference over the largest size.
+/// Infinite where the lists have not the same length, or one has a number where the other has none.
+fn distance(name: &str, ours: &[f64], theirs: &[f64]) -> f64 {
+    if ours.len() != theirs.len() {
+        return f64::INFINITY;
+    }
+    let apart = |(a, b): (&f64, &f64)| match (a.is_finite(), b.is_finite()) {
+        (true, true) => (a - b).abs(),
+        _ if a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()) => 0.0,
+        _ => f64::INFINITY,
+    };
+    let pairs = || ours.iter().zip(theirs);
+    if matches!(name, "classes" | "wrong rows") {
+        return pairs().filter(|(a, b)| a.to_bits() != b.to_bits()).count() as f64
+            / ours.len().max(1) as f64;
+    }
+    let largest = pairs().map(apart).fold(0.0, f64::max);
+    let size = theirs.iter().map(|value| value.abs()).filter(|size| size.is_finite());
+    match size.fold(0.0, f64::max) {
+        _ if name.ends_with("accuracy") => largest,
+        0.0 => largest,
+        size => largest / size,
+    }
+}
+
+/// By method: trials, trials whose check sum differs, trials for which the tuner chose something else, and the
+/// largest difference of each kind with its name; none where nothing of the kind was measured.
+#[derive(Debug, Default)]
 struct Differences {
     trials: usize,
     differing: usize,
-    largest: BTreeMap<String, f64>,
+    chosen: usize,
+    largest: BTreeMap<Kind, (f64, String)>,
 }
 
-/// What a difference of a metric is measured in: shares as they are, errors, which are in units of the
-/// target, relative to their size.
-fn scale(metric: &str, value: f64) -> f64 {
-    if metric.ends_with("accuracy") { 1.0 } else { value.abs().max(1e-300) }
+impl Differences {
+    fn add(&mut self, ours: &Record, theirs: &Record) {
+        self.trials += 1;
+        self.differing += usize::from(ours.result_sha256 != theirs.result_sha256);
+        let chosen = |record: &Record| record.result.tuning.clone().map(|tuning| tuning.chosen);
+        self.chosen += usize::from(chosen(ours) != chosen(theirs));
+        let (ours, theirs) = (numbers(ours), numbers(theirs));
+        let names: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
+        for name in names {
+            let of = |numbers: &Numbers| numbers.get(name).cloned().unwrap_or_default();
+            let apart = distance(&name.1, &of(&ours), &of(&theirs));
+            let largest = self.largest.entry(name.0).or_default();
+            if apart > largest.0 {
+                *largest = (apart, name.1.clone());
+            }
+        }
+    }
+
+    fn cell(&self, kind: Kind) -> String {
+        match self.largest.get(&kind) {
+            None => "not measured".to_owned(),
+            Some((apart, _)) if *apart <= 0.0 => "none".to_owned(),
+            Some((apart, name)) if apart.is_infinite() => format!("{name}: not there in both"),
+            Some((apart, name)) => format!("{name} {apart:.2e}"),
+        }
+    }
 }
 
-#[test]
-fn differences_of_shares_are_shares() {
-    assert_eq!(scale("accuracy", 0.5).to_bits(), 1.0_f64.to_bits());
-    assert_eq!(scale("balanced-accuracy", 0.5).to_bits(), 1.0_f64.to_bits());
-    assert_eq!(scale("rmse", -4.0).to_bits(), 4.0_f64.to_bits());
+fn records(place: &Place, directory: &str) -> BTreeMap<String, Record> {
+    let named = |path: &std::path::PathBuf| {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        stem.len() == 64 && path.extension().is_some_and(|end| end == "json")
+    };
+    files(&place.path(directory))
+        .into_iter()
+        .filter(named)
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let record = Record::parse(&text, &path).unwrap();
+            (record.key.digest(), record)
+        })
+        .collect()
 }
 
 fn compare(place: &Place, level: &str, reference: &str) -> BTreeMap<String, Differences> {
-    let (ours, theirs) = (scores(place, level), scores(place, reference));
-    let (sums, others) = (place.records(level), place.records(reference));
+    let (ours, theirs) = (records(place, level), records(place, reference));
     assert!(ours.keys().eq(theirs.keys()), "{level}: other trials than {reference}");
     let mut methods: BTreeMap<String, Differences> = BTreeMap::new();
-    for (name, (method, metrics)) in &ours {
-        let found = methods.entry(method.clone()).or_default();
-        found.trials += 1;
-        let file = format!("{name}.json");
-        found.differing += usize::from(sums[&file] != others[&file]);
-        for (metric, value) in metrics {
-            let other = theirs[name].1[metric];
-            let scale = scale(metric, other);
-            let largest = found.largest.entry(metric.clone()).or_default();
-            *largest = largest.max((value - other).abs() / scale);
-        }
+    for (digest, record) in &ours {
+        methods.entry(record.key.method.clone()).or_default().add(record, &theirs[digest]);
     }
     methods
 }
 
-fn measure(what: &str) -> Option<String> {
+/// Processes side by side, and the trials side by side in each.
+const SHARES: [(usize, usize); 6] = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 2), (7, 1)];
+
+/// A run into a directory by so many processes at once.
+fn run(
+    place: &Place,
+    what: &str,
+    directory: &str,
+    (shards, jobs): (usize, usize),
+    environment: &[(&str, &str)],
+) -> Option<()> {
     let mirror = mirror()?;
-    let place = Place::new();
-    let run = |directory: &str, environment: &[(&str, &str)]| {
-        let line = format!("reproduce {what} --results {directory} --quiet");
-        let mut command = place.command(&line);
-        let command = command.env("MERCER_DATA", &mirror).envs(environment.iter().copied());
-        let ended = Ended::of(&command.output().unwrap());
+    let children: Vec<_> = (1..=shards)
+        .map(|shard| {
+            let line = format!(
+                "reproduce {what} --results {directory} --quiet --jobs {jobs} --shard {shard}/{shards} \
+                 --out {directory}-report-{shard}"
+            );
+            let mut command = place.command(&line);
+            command.env("MERCER_DATA", &mirror).envs(environment.iter().copied());
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for child in children {
+        let ended = Ended::of(&child.wait_with_output().unwrap());
         assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
-    };
-    run("best", &[]);
-    let mut text = "# Determinism\n\nWritten by `just determinism`: the trials of the profile `smoke`, at lower \
-        levels of vector instructions, beside the best of this machine. The levels are those of our own loops \
-        (`MERCER_DISPATCH`); matrix products choose their instructions for themselves, and OpenBLAS is lowered by \
-        `OPENBLAS_CORETYPE`. Differences of accuracies are in shares, of errors relative to the error.\n"
-        .to_owned();
-    // The same level twice must agree in every bit, also side by side.
-    run("again", &[]);
-    assert_eq!(place.records("again"), place.records("best"));
+    }
+    Some(())
+}
+
+/// Runs the same trials by every share of `shares` and asserts that nothing differs; a line of what was compared.
+fn shared_out(place: &Place, what: &str, shares: &[(usize, usize)]) -> Option<String> {
+    let mut said = Vec::new();
+    let mut reference = None;
+    for &(shards, jobs) in shares {
+        let directory = format!("by-{shards}-{jobs}");
+        run(place, what, &directory, (shards, jobs), &[])?;
+        let found = place.records(&directory);
+        let reference = reference.get_or_insert_with(|| found.clone());
+        assert!(!found.is_empty());
+        assert_eq!(&found, reference, "{shards} shards, {jobs} jobs");
+        said.push(format!("{shards} x {jobs}"));
+    }
+    let count = reference.map_or(0, |records| records.len());
+    Some(format!(
+        "## Jobs and shards\n\nProcesses at once x jobs of each: {}. The {count} records of each are those of the \
+         first, bit by bit.\n",
+        said.join(", ")
+    ))
+}
+
+fn measure(what: &str, shares: &[(usize, usize)]) -> Option<String> {
+    let place = Place::new();
+    // The same level again and again must agree in every bit.
+    let shared = shared_out(&place, what, shares)?;
+    let best = format!("by-{}-{}", shares[0].0, shares[0].1);
+    let host = records(&place, &best).into_values().next().unwrap().run.host;
+    let (processor, level) = host.rsplit_once(", ").unwrap_or((&host, "unknown"));
+    let mut text = format!(
+        "# Determinism\n\nWritten by `just determinism`: the trials of the profile `smoke` on {processor}, whose best \
+         level of vector instructions is {level}.\n\n{shared}\n## Levels\n\nThe same trials at lower levels, beside the best. The \
+         levels are those of our own loops (`MERCER_DISPATCH`); matrix products choose their instructions for \
+         themselves, and OpenBLAS is lowered by `OPENBLAS_CORETYPE`. Of all numbers of a kind the tables name the one \
+         that differs most: accuracies in shares, predicted classes and wrong rows in shares of the rows, everything \
+         else relative to its largest size (along a curve, over the predictions of a trial). \"None\" was compared and is equal; \"not \
+         measured\" has no number of that kind.\n"
+    );
     for (level, environment) in [
         ("avx2", &[("MERCER_DISPATCH", "avx2"), ("OPENBLAS_CORETYPE", "Haswell")][..]),
         ("baseline", &[("MERCER_DISPATCH", "baseline"), ("OPENBLAS_CORETYPE", "Nehalem")]),
     ] {
-        run(level, environment);
+        run(&place, what, level, (1, 2), environment)?;
         let _ = writeln!(
             text,
-            "\n## {level} against the best level\n\n| method | trials | with any other bit | largest differences |\n|:--|--:|--:|:--|"
+            "\n### {level} against the best level\n\n| method | trials | with any other bit | with another choice of the \
+             tuner | metrics | facts | curves | predictions |\n|:--|--:|--:|--:|:--|:--|:--|:--|"
         );
         let mut all = Differences::default();
-        for (method, found) in compare(&place, level, "best") {
-            let largest: Vec<String> = found
-                .largest
-                .iter()
-                .filter(|(_, value)| **value > 0.0)
-                .map(|(metric, value)| format!("{metric} {value:.2e}"))
-                .collect();
-            let largest = if largest.is_empty() { "none".to_owned() } else { largest.join(", ") };
-            let Differences { trials, differing, .. } = found;
-            let _ = writeln!(text, "| {method} | {trials} | {differing} | {largest} |");
+        for (method, found) in compare(&place, level, &best) {
+            let Differences { trials, differing, chosen, .. } = found;
+            let cells = KINDS.map(|kind| found.cell(kind)).join(" | ");
+            let _ = writeln!(text, "| {method} | {trials} | {differing} | {chosen} | {cells} |");
             all.trials += trials;
             all.differing += differing;
+            all.chosen += chosen;
         }
-        let _ = writeln!(text, "| **all** | **{}** | **{}** | |", all.trials, all.differing);
+        let Differences { trials, differing, chosen, .. } = all;
+        let _ =
+            writeln!(text, "| **all** | **{trials}** | **{differing}** | **{chosen}** | | | | |");
     }
     Some(text)
 }
 
 #[test]
-fn one_level_gives_one_result() {
-    // Two methods whose loops are vectorised, and one without.
-    measure("askl/table2 --profile smoke --method sk --method kernel-ridge --method majority");
+fn differences_are_in_shares_or_relative() {
+    let apart = |name: &str, ours: &[f64], theirs: &[f64], wanted: f64| {
+        let found = distance(name, ours, theirs);
+        assert!(
+            (found - wanted).abs() < 1e-15 || (found > 1e300 && wanted > 1e300),
+            "{name}: {found}"
+        );
+    };
+    apart("accuracy", &[0.5], &[0.25], 0.25);
+    apart("balanced-accuracy", &[0.5], &[0.25], 0.25);
+    apart("rmse", &[-3.0], &[-4.0], 0.25);
+    // Along a curve that crosses zero, relative to the curve.
+    apart("objective", &[2.0, 0.5, -4.0], &[2.0, 0.0, -4.0], 0.125);
+    apart("classes", &[1.0, 2.0, 3.0, 9.0], &[1.0, 2.0, 3.0, 1.0], 0.25);
+    apart("norm", &[0.0], &[0.0], 0.0);
+    apart("norm", &[f64::NAN], &[f64::NAN], 0.0);
+    apart("norm", &[f64::NAN], &[1.0], f64::INFINITY);
+    apart("norm", &[1.0, 1.0], &[1.0], f64::INFINITY);
+}
+
+/// Numbers outside the metrics: a path keeps everything in its curve, and was called equal unseen.
+#[test]
+fn what_differs_is_seen_wherever_it_stands() {
+    let place = Place::new();
+    place.reproduce("--method sk --dataset abalone --variant corrected --results r").with_code(0);
+    let record = records(&place, "r").into_values().find(|r| !r.result.metrics.is_empty()).unwrap();
+    let compared = |change: &dyn Fn(&mut Record)| {
+        let mut other = record.clone();
+        change(&mut other);
+        let other = Record::new(other.key, other.result, other.run);
+        let mut found = Differences::default();
+        found.add(&other, &record);
+        (found.differing, found.chosen, KINDS.map(|kind| found.cell(kind)))
+    };
+    let point = |value: f64| mercer_records::CurvePoint {
+        step: 1,
+        epoch: 1.0,
+        values: BTreeMap::from([("spread".to_owned(), value)]),
+    };
+    let (differing, chosen, cells) = compared(&|_| {});
+    assert_eq!((differing, chosen, cells[0].as_str()), (0, 0, "none"));
+    let (differing, _, cells) = compared(&|r| r.result.curve = vec![point(1.0)]);
+    assert_eq!((differing, cells[2].as_str()), (1, "spread: not there in both"));
+    let (_, _, cells) = compared(&|r| {
+        r.result.facts.insert("made up".to_owned(), 1.0);
+    });
+    assert_eq!(cells[1], "made up: not there in both");
+    let (_, _, cells) = compared(&|r| r.result.predicted = Some(Predicted::Real(vec![1.0])));
+    assert!(cells[3].contains("not there in both"), "{cells:?}");
+    let (_, _, cells) =
+        compared(&|r| r.result.metrics.values_mut().for_each(|value| *value *= 1.5));
+    assert!(cells[0].ends_with("5.00e-1"), "{cells:?}");
+    let nothing = Differences::default();
+    assert!(KINDS.iter().all(|&kind| nothing.cell(kind) == "not measured"));
 }
 
 #[test]
+fn one_level_gives_one_result() {
+    // Two methods whose loops are vectorised, and one without.
+    let what = "askl/table2 --profile smoke --method sk --method kernel-ridge --method majority";
+    measure(what, &[(1, 2), (1, 1)]);
+}
+
+/// Real methods of every paper, by 1, 2 and 7 processes and 1 to 4 jobs.
+#[test]
+fn jobs_and_shards_change_no_bit_of_any_paper() {
+    shared_out(&Place::new(), EVERY_PAPER, &SHARES);
+}
+
+const EVERY_PAPER: &str = "askl/table2 rftk/table1 hyper/table1 mce/table1 --profile smoke";
+
+#[test]
 fn slow_levels_are_compared_over_all_papers() {
-    let text = measure("--profile smoke");
+    let text = measure("--profile smoke", &SHARES);
     if let (Some(path), Some(text)) = (std::env::var_os("MERCER_DETERMINISM"), text) {
         std::fs::write(path, text).unwrap();
     }
