@@ -7,6 +7,7 @@ use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style,
 use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
+    source: file!(),
     id: "rftk/figure2a-average",
     title: "Random features averaged over their draws, beside the kernel",
     studies: &[STUDY],
