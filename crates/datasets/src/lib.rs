@@ -28,6 +28,7 @@ mod number;
 mod official;
 pub mod parquet;
 mod preparation;
+mod quiet;
 mod rows;
 mod scaling;
 mod schema;

@@ -1,10 +1,10 @@
 //! Parquet tables, by way of polars.
 
+use crate::quiet::quietly;
 use crate::{Column, DataError, Limits, Table};
 use ndarray::Array2;
 use polars::prelude::{DataFrame, DataType, ParquetReader, PolarsError, SerReader};
 use std::io::Cursor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Reads a Parquet table: numbers in every column but the target, which may be text.
 ///
@@ -39,9 +39,7 @@ pub fn parse(
     limits: &Limits,
 ) -> Result<Table, DataError> {
     let wrong = |problem: String| DataError::format(file, problem);
-    // The library indexes into damaged files and may panic there; it holds no state of ours.
-    let frame = catch_unwind(AssertUnwindSafe(|| read(bytes, file, limits)))
-        .map_err(|_| wrong("is damaged: its pages do not fit its footer".to_owned()))??;
+    let frame = quietly(|| read(bytes, file, limits)).unwrap_or_else(|| Err(damaged(file)))?;
     if frame.height() == 0 {
         return Err(wrong("holds no rows".to_owned()));
     }
@@ -49,7 +47,9 @@ pub fn parse(
     // In a damaged file the pages of a column may hold fewer rows than the footer says.
     if let Some(column) = frame.columns().iter().find(|column| column.len() != frame.height()) {
         let (name, rows, height) = (column.name(), column.len(), frame.height());
-        return Err(wrong(format!("is damaged: column `{name}` has {rows} rows, not {height}")));
+        return Err(wrong(format!(
+            "is damaged: column `{name}` has {rows} rows, not {height}; write or fetch it again"
+        )));
     }
     let target = match target {
         None => frame.width() - 1,
@@ -105,11 +105,41 @@ pub fn parse(
 
 /// Checks the promised size before anything of that size is read.
 fn read(bytes: &[u8], file: &str, limits: &Limits) -> Result<DataFrame, DataError> {
-    let wrong = |error: PolarsError| DataError::format(file, format!("is not Parquet: {error}"));
+    let footer = |error| not_parquet(file, &error);
     let mut reader = ParquetReader::new(Cursor::new(bytes));
-    let columns = reader.schema().map_err(wrong)?.len();
-    limits.check(file, reader.num_rows().map_err(wrong)?, columns)?;
-    reader.finish().map_err(wrong)
+    let columns = reader.schema().map_err(footer)?.len();
+    limits.check(file, reader.num_rows().map_err(footer)?, columns)?;
+    reader.finish().map_err(|error| broken(file, &error))
+}
+
+/// A file whose footer is none, in one line.
+pub(crate) fn not_parquet(file: &str, error: &PolarsError) -> DataError {
+    DataError::format(
+        file,
+        format!(
+            "is not Parquet, or packed, which Parquet may not be, or cut short ({}); unpack it, or write \
+             or fetch it again",
+            first_line(error)
+        ),
+    )
+}
+
+/// A file whose columns are not what its footer promises, in one line.
+pub(crate) fn broken(file: &str, error: &PolarsError) -> DataError {
+    DataError::format(
+        file,
+        format!("cannot be decoded ({}); write or fetch it again", first_line(error)),
+    )
+}
+
+/// The same, where the decoder did not come to an answer.
+pub(crate) fn damaged(file: &str) -> DataError {
+    DataError::format(file, "is damaged: its pages do not fit its footer; write or fetch it again")
+}
+
+/// What the library says, without what it adds for its own developers.
+fn first_line(error: &PolarsError) -> String {
+    error.to_string().lines().next().unwrap_or_default().trim().chars().take(160).collect()
 }
 
 #[cfg(test)]

@@ -87,7 +87,12 @@ fn readable(field: &ParquetType) -> Result<PrimitiveType, &'static str> {
         }
         (Some(Logical::Timestamp { .. }), _)
         | (None, Some(Old::TimestampMillis | Old::TimestampMicros)) => return Err("timestamps"),
-        (Some(Logical::Float16), _) => return Err("numbers of 16 bits, float16"),
+        // Decoded as two bytes each.
+        (Some(Logical::Float16), _)
+            if primitive.physical_type == PhysicalType::FixedLenByteArray(2) =>
+        {
+            return Ok(plain);
+        }
         (Some(Logical::String | Logical::Enum), _) | (None, Some(Old::Utf8 | Old::Enum)) => {
             plain.logical_type = Some(Logical::String);
         }

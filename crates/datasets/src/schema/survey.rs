@@ -244,11 +244,11 @@ fn look(
             return Err(DataError::line(file.name(), line, problem));
         }
         let text = field.text();
-        if options.kind != Some(Kind::Classification) && column::decimal_comma(&text) {
+        let comma = column::with_comma(&text);
+        if let (true, Some(plain)) = (options.kind != Some(Kind::Classification), comma) {
             let problem = format!(
-                "the target `{text}` (column `{name}`) is a number with a comma; write {}, or ask for \
-                 classes (--task classification)",
-                text.replace(',', ".")
+                "the target `{text}` (column `{name}`) is a number with a comma; write {plain}, or ask for \
+                 classes (--task classification)"
             );
             return Err(DataError::line(file.name(), line, problem));
         }

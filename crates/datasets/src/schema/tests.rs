@@ -109,6 +109,21 @@ fn what_cannot_be_learned_from_is_refused() {
             "f.csv:2: column `a` holds `1,5`, a number with a comma; write 1.5",
         ),
         (
+            "a;y\n1.234,56;2\n7,5;3\n",
+            &plain,
+            "f.csv:2: column `a` holds `1.234,56`, a number with a comma; write 1234.56",
+        ),
+        (
+            "a;y\n-1 234,5;2\n7,5;3\n",
+            &plain,
+            "f.csv:2: column `a` holds `-1 234,5`, a number with a comma; write -1234.5",
+        ),
+        (
+            "a;y\n1;2.000,25\n",
+            &plain,
+            "f.csv:2: the target `2.000,25` (column `y`) is a number with a comma; write 2000.25",
+        ),
+        (
             "a;y\n1;2,25\n",
             &plain,
             "f.csv:2: the target `2,25` (column `y`) is a number with a comma",

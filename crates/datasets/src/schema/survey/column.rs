@@ -148,11 +148,10 @@ impl Seen {
 fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
     let shown: String = text.chars().take(32).collect();
     let typed = typed(name);
-    if decimal_comma(text) {
+    if let Some(plain) = with_comma(text) {
         return format!(
-            "column `{name}` holds `{shown}`, a number with a comma; write {}, or name the column a \
-             category (--categorical {typed})",
-            shown.replace(',', ".")
+            "column `{name}` holds `{shown}`, a number with a comma; write {plain}, or name the column a \
+             category (--categorical {typed})"
         );
     }
     if with_sign(text) {
@@ -180,7 +179,7 @@ pub(super) fn almost_number(text: &str) -> bool {
         ["#DIV/0!", "#NUM!", "#VALUE!", "#REF!", "#NAME?", "#NULL!"].contains(&text)
             || unsigned.starts_with("1.#")
     };
-    infinite || huge() || failed() || decimal_comma(text) || with_sign(text)
+    infinite || huge() || failed() || with_comma(text).is_some() || with_sign(text)
 }
 
 /// Whether a text is a number with a sign of percent or currency before or behind it, or with its
@@ -211,16 +210,28 @@ pub(super) fn with_sign(text: &str) -> bool {
         && rest.last().is_some_and(|last| last.len() == 3 || last.as_bytes()[3] == b'.');
     let plain = bare.replace(',', "");
     if grouped {
-        number(&plain) && !decimal_comma(text)
+        number(&plain) && with_comma(text).is_none()
     } else {
         text.contains(SIGNS) && number(&bare)
     }
 }
 
-/// Whether a text is digits with one comma among them: a number in another country's way, or with its
-/// thousands apart. As a category it would be a silent mistake.
-pub(super) fn decimal_comma(text: &str) -> bool {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+/// The number that a text with one comma among its digits was meant as, the way one writes it here: in
+/// another country's way, with points, blanks or marks between its thousands, or with the comma there. As
+/// a category it would be a silent mistake.
+pub(super) fn with_comma(text: &str) -> Option<String> {
+    let sign = if text.starts_with(['-', '+']) { &text[..1] } else { "" };
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    unsigned.split_once(',').is_some_and(|(whole, rest)| digits(whole) && digits(rest))
+    let (whole, rest) = text[sign.len()..].split_once(',')?;
+    let mut groups = whole.split(['.', ' ', '\'', '’', '\u{a0}', '\u{202f}']);
+    let first = groups.next().filter(|first| digits(first))?;
+    let rest = Some(rest).filter(|rest| digits(rest))?;
+    let mut number = format!("{sign}{first}");
+    for group in groups {
+        if first.len() > 3 || group.len() != 3 || !digits(group) {
+            return None;
+        }
+        number += group;
+    }
+    Some(format!("{number}.{rest}"))
 }
