@@ -77,6 +77,21 @@ fn every_name_in_a_spec_is_known_and_every_setting_builds() {
     }
 }
 
+/// Docstrings become help: links of theirs must not.
+#[test]
+fn what_a_setting_means_is_plain_text() {
+    let mut read = 0;
+    for method in mercer_experiments::registry() {
+        for setting in (method.settings)() {
+            let marks = ["::", "`", "[[", "]("];
+            let found = marks.iter().find(|mark| setting.meaning.contains(**mark));
+            assert_eq!(found, None, "{} {}: {}", method.name, setting.name, setting.meaning);
+            read += 1;
+        }
+    }
+    assert!(read > 100, "{read}");
+}
+
 /// The code penalises in the first batch of a pass and every hundredth after it, and over as many
 /// rows as it validates on: a fifth of all, of MNIST 6000.
 #[test]

@@ -6,7 +6,7 @@ use mercer_learning::{
     Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task,
     Tasks, declared,
 };
-use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError};
+use mercer_linalg::{LinalgError, definite_solve};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use rand::seq::index;
 use std::collections::BTreeMap;
@@ -100,7 +100,8 @@ mercer_learning::parameters! {
 /// It minimises `(1/n) Σ (f(x_i) − y_i)² + λ ‖f‖²` over the kernel's space (`ȳ` apart). Classes are
 /// fitted as `K` one-hot columns at once, and the largest wins. Cholesky in place up to 12,000 rows;
 /// if the matrix is singular to rounding, the jitter that it took is among the facts, with the rows
-/// used. Beyond, conjugate gradients ([`GaussianSystem`]): the facts have `residual` and
+/// used. Equal rows with different targets have no solution without a ridge: there the least-squares
+/// solution of least norm is taken, and the facts `rank` and `cutoff` say so. Beyond, conjugate gradients ([`GaussianSystem`]): the facts have `residual` and
 /// `iterations`, and the outcome says whether the tolerance was met.
 ///
 /// ```
@@ -129,7 +130,13 @@ impl KernelRidge {
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn new(params: KernelRidgeParams) -> Result<Self, LearningError> {
         params.in_range()?;
-        Ok(Self { params })
+        match params.std {
+            Some(std) if !(std * std).is_finite() => {
+                let must = "small enough for its square to be finite";
+                Err(LearningError::Setting { name: "std", value: std.to_string(), must })
+            }
+            _ => Ok(Self { params }),
+        }
     }
 }
 
@@ -189,12 +196,24 @@ fn stored(
     let mut gram = Kernel::Gaussian { std }.upper_gram(sample.inputs(), threads);
     gram.diag_mut().mapv_inplace(|entry| entry + ridge);
     fitting.limits.check()?;
-    let (factor, jitter) = Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER)
-        .map_err(|error| numerical(&error))?;
+    let again = || {
+        // The whole matrix, its eigenvectors and their room.
+        fitting.limits.reserve(8 * 5 * n as u64 * n as u64).map_err(Stopped::Outside)?;
+        let mut gram = Kernel::Gaussian { std }.gram(sample.inputs());
+        gram.diag_mut().mapv_inplace(|entry| entry + ridge);
+        fitting.limits.check().map_err(Stopped::Outside)?;
+        Ok(gram)
+    };
+    let solved = definite_solve(threads, gram, y, again).map_err(Stopped::said)?;
+    let facts = [
+        ("jitter", solved.jitter),
+        ("rank", solved.rank as f64),
+        ("cutoff", solved.cutoff),
+    ];
     Ok(Solution {
-        coefficients: factor.solve(y).map_err(|error| numerical(&error))?,
+        coefficients: solved.x,
         convergence: Convergence::Exact,
-        facts: BTreeMap::from([("jitter".to_owned(), jitter)]),
+        facts: facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
     })
 }
 
@@ -217,10 +236,7 @@ impl KernelRidge {
             .solve(y.view(), &core, tolerance, iterations, |_, _| {
                 fitting.limits.check().map_err(Stopped::Outside)
             })
-            .map_err(|stopped| match stopped {
-                Stopped::Outside(error) => error,
-                Stopped::Numerical(error) => numerical(&error),
-            })?
+            .map_err(Stopped::said)?
             .useful()
             .map_err(|error| numerical(&error))?;
         let (iterations, residual) = (solved.iterations, solved.residual);
@@ -235,10 +251,19 @@ impl KernelRidge {
     }
 }
 
-/// Why an iteration ended early.
+/// Why a solution was given up.
 enum Stopped {
     Outside(LearningError),
     Numerical(LinalgError),
+}
+
+impl Stopped {
+    fn said(self) -> LearningError {
+        match self {
+            Self::Outside(error) => error,
+            Self::Numerical(error) => numerical(&error),
+        }
+    }
 }
 
 impl From<LinalgError> for Stopped {

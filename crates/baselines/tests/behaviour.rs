@@ -170,6 +170,26 @@ fn repeated_rows_without_a_ridge_take_a_jitter_that_is_reported() {
     assert_eq!(fitted.convergence, Convergence::Exact);
 }
 
+/// The jitter that makes such a matrix definite leaves coefficients of 1e15 and a fit worse than the
+/// mean; the least-squares solution meets each pair of equal rows in the middle.
+#[test]
+fn repeated_rows_that_contradict_each_other_are_met_in_their_mean() {
+    let x = Array::range(0.0, 20.0, 1.0).insert_axis(Axis(1));
+    let inputs = ndarray::concatenate![Axis(0), x, x];
+    let wave = inputs.column(0).mapv(f64::sin);
+    let targets: Array1<f64> =
+        wave.iter().enumerate().map(|(i, y)| y + if i < 20 { 0.5 } else { -0.5 }).collect();
+    let sample = Sample::regression(inputs, targets).unwrap();
+    for lambda in [0.0, 1e-20, 1e-17] {
+        let settings = Settings::new().with("lambda", lambda).with("std", 1.0);
+        let fitted = fit("kernel-ridge", &settings, &sample);
+        let values = fitted.predictor.decision(sample.inputs());
+        assert_abs_diff_eq!(values.column(0), wave.view(), epsilon = 1e-5);
+        assert_eq!((fitted.facts["jitter"], fitted.facts["rank"]), (0.0, 20.0), "{lambda}");
+        assert!(fitted.facts["cutoff"] > 0.0);
+    }
+}
+
 #[test]
 fn far_from_the_rows_the_ridge_predicts_the_mean() {
     let sample = Sample::regression(array![[0.0], [1.0]], array![3.0, 5.0]).unwrap();
@@ -221,6 +241,7 @@ fn settings_out_of_range_are_named() {
     for (method, settings, name) in [
         ("kernel-ridge", none().with("lambda", -1e-9), "lambda"),
         ("kernel-ridge", none().with("std", 0.0), "std"),
+        ("kernel-ridge", none().with("std", 1e200), "std"),
         ("kernel-ridge", none().with("cap", 1), "cap"),
         ("kernel-ridge", none().with("tolerance", 0.0), "tolerance"),
         ("kernel-ridge", none().with("iterations", 0), "iterations"),

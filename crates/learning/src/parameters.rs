@@ -148,9 +148,18 @@ pub const fn undeclared() -> Vec<Setting> {
     Vec::new()
 }
 
-/// A docstring without the marks of code and links.
+/// A docstring without the marks of code and links; of a link's path the last name stays.
 fn plain(doc: &str) -> String {
-    doc.replace("[`", "").replace("`]", "").replace('`', "").trim().to_owned()
+    let mut text = String::new();
+    let mut rest = doc;
+    while let Some((before, link)) = rest.split_once("[`") {
+        let (path, after) = link.split_once("`]").unwrap_or((link, ""));
+        text.push_str(before);
+        text.push_str(path.rsplit("::").next().unwrap_or(path));
+        rest = after;
+    }
+    text.push_str(rest);
+    text.replace('`', "").trim().to_owned()
 }
 
 /// The range of a number.
@@ -512,7 +521,7 @@ mod tests {
             #[serde(skip)]
             hidden: Option<Colour> = Some(Colour::Red);
             /// A weight of
-            /// [`Colour`], `w > 0`.
+            /// [`tests::Colour`], `w > 0`.
             weight: Option<f64> = None, Allowed::POSITIVE;
             /// Widths.
             widths: Vec<usize> = vec![3, 4], Allowed::COUNT;

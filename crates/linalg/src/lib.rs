@@ -21,6 +21,7 @@
 mod cholesky;
 mod conjugate_gradients;
 mod crew;
+mod definite;
 mod dispatch;
 mod double;
 mod eigen;
@@ -43,6 +44,7 @@ mod team;
 pub use cholesky::{Cholesky, JITTER_LADDER};
 pub use conjugate_gradients::{Iterated, Nystrom, SymmetricOperator, conjugate_gradients};
 pub use crew::Crew;
+pub use definite::{DefiniteSolution, definite_solve};
 pub use dispatch::{Dispatch, dispatch};
 pub use eigen::{Eigen, symmetric_eigen};
 pub use elementary::{cos, exp, sin_cos};

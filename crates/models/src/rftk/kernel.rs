@@ -6,7 +6,7 @@ use mercer_learning::{
     Sample, State, Task,
 };
 use mercer_linalg::{
-    Cholesky, JITTER_LADDER, LinalgError, SymmetricOperator, explicit_inverse_f32, product,
+    LinalgError, SymmetricOperator, definite_solve, explicit_inverse_f32, product,
     semidefinite_solve,
 };
 use ndarray::{Array2, ArrayView2, Ix2, s};
@@ -43,7 +43,8 @@ pub enum KernelSolver {
 }
 
 mercer_learning::parameters! {
-    /// Settings of `kernel-ridgeless`; the defaults are the paper's text.
+    /// Settings of `kernel-ridgeless`; the defaults are the paper's text. [`super::Width`] converts other
+    /// conventions of the bandwidth.
     ///
     /// ```
     /// use mercer_learning::{Fitting, Learner, Sample};
@@ -61,7 +62,7 @@ mercer_learning::parameters! {
     /// # Ok::<(), mercer_learning::LearningError>(())
     /// ```
     pub struct KernelRidgelessParams {
-        /// `k` of the kernel `exp(−k² ‖x − x'‖²/2)`, in 1/input unit ([`super::Width`] converts).
+        /// `k` of the kernel `exp(−k² ‖x − x'‖²/2)`, in 1/input unit.
         pub std: f64 = 0.1, Allowed::POSITIVE;
         /// `λ ≥ 0` in `K + λ n I`; with 0, the pseudo-inverse. (The authors' code takes 1e-8 for 0.)
         pub lambda: f64 = 0.0, Allowed::NOT_NEGATIVE;
@@ -193,9 +194,15 @@ impl KernelRidgeless {
             }
             ClosedPrecision::F64 if ridge > 0.0 => {
                 gram.diag_mut().mapv_inplace(|entry| entry + ridge);
-                let (factor, jitter) =
-                    Cholesky::with_jitter(gram, &JITTER_LADDER).map_err(|e| numerical(&e))?;
-                (factor.solve(y).map_err(|e| numerical(&e))?, whole, 0.0, jitter)
+                let again = || {
+                    let room = 8 * 5 * (n * n) as u64;
+                    fitting.limits.reserve(room).map_err(Stopped::Outside)?;
+                    let mut gram = kernel.gram(sample.inputs());
+                    gram.diag_mut().mapv_inplace(|entry| entry + ridge);
+                    Ok(gram)
+                };
+                let solved = definite_solve(1, gram, y, again).map_err(Stopped::said)?;
+                (solved.x, solved.rank as f64, solved.cutoff, solved.jitter)
             }
             ClosedPrecision::F64 => {
                 let solved = semidefinite_solve(&gram, y.view(), params.cutoff)
@@ -230,10 +237,7 @@ impl KernelRidgeless {
             .solve(y.view(), &core, params.tolerance, params.iterations, |_, _| {
                 fitting.limits.check().map_err(Stopped::Outside)
             })
-            .map_err(|stopped| match stopped {
-                Stopped::Outside(error) => error,
-                Stopped::Numerical(error) => numerical(&error),
-            })?
+            .map_err(Stopped::said)?
             .useful()
             .map_err(|error| numerical(&error))?;
         let operator = system.operator();
@@ -254,10 +258,19 @@ impl KernelRidgeless {
     }
 }
 
-/// Why an iteration ended early.
+/// Why a solution was given up.
 enum Stopped {
     Outside(LearningError),
     Numerical(LinalgError),
+}
+
+impl Stopped {
+    fn said(self) -> LearningError {
+        match self {
+            Self::Outside(error) => error,
+            Self::Numerical(error) => numerical(&error),
+        }
+    }
 }
 
 impl From<LinalgError> for Stopped {

@@ -153,6 +153,7 @@ impl FeatureSgd {
         fitting.limits.reserve((numbers as u64).saturating_mul(size_of::<F>() as u64))?;
         let mut model = Model::<F>::draw(&start, sample.features(), outputs, &fitting.streams);
         model.scale = params.normalisation.scale(params.features);
+        self.balanced::<F>(&plan, &feed, model.scale)?;
         let trained = train(&plan, model, feed, fitting)?;
         let model = &trained.predictor.model;
         let finite = |values: &Array2<F>| values.iter().all(|value| value.wide().is_finite());
@@ -176,6 +177,30 @@ impl FeatureSgd {
         }
         let convergence = Convergence::FixedSteps { steps: trained.steps };
         Ok(Outcome { predictor: trained.predictor, convergence, facts }.boxed())
+    }
+}
+
+impl FeatureSgd {
+    /// Refuses a penalty beside which the number format holds nothing of the loss: the frequencies
+    /// would follow the penalty alone, in steps of any size.
+    ///
+    /// At the start the mean of `‖φ(x)‖²` is half the squares of the scales, whatever the frequencies.
+    fn balanced<F: Scalar>(
+        &self,
+        plan: &Plan,
+        feed: &Feed<'_>,
+        scale: f64,
+    ) -> Result<(), LearningError> {
+        let Some(trace) = &plan.trace else { return Ok(()) };
+        let rows = trace.inputs.as_ref().map_or(feed.rows(), |inputs| inputs.nrows());
+        let norm = 0.5 * self.params.features as f64 * scale * scale;
+        let loss = loss_of_zero(plan.loss, feed.first);
+        // Targets that are all 0 leave no loss to count.
+        if loss == 0.0 || trace.penalty.value(norm, rows) * F::epsilon().wide() <= loss {
+            return Ok(());
+        }
+        let must = "so small that the loss still counts beside the penalty at the start (`beta` times the trace, or its root over the rows), in the number format of the fit: lower it, or switch the penalty off with 0";
+        Err(refused("beta", self.params.beta, must))
     }
 }
 

@@ -79,7 +79,8 @@ pub enum TraceForm {
 }
 
 mercer_learning::parameters! {
-    /// Settings of `rf-sgd` and `rftk`; the defaults are the paper's text.
+    /// Settings of `rf-sgd` and `rftk`; the defaults are the paper's text. [`super::Width`] converts other
+    /// conventions of the bandwidth.
     ///
     /// The authors' code is `optimiser = "adam"`, `sampling = "shuffled"`, `read_out_std = 1`,
     /// `loss = "auto-cross-entropy"`, `every = 1`, `trace = "norm-by-rows"`, `trace_every = 100`,
@@ -108,7 +109,7 @@ mercer_learning::parameters! {
         pub kind: SgdKind = SgdKind::Rftk;
         /// Features `M`.
         pub features: usize = 2000, Allowed::COUNT;
-        /// Deviation `k` of the entries of `O` at the start, in 1/input unit ([`super::Width`] converts).
+        /// Deviation `k` of the entries of `O` at the start, in 1/input unit.
         pub std: f64 = 0.1, Allowed::POSITIVE;
         /// Factor of the features.
         pub normalisation: Normalisation = Normalisation::Printed;

@@ -738,6 +738,50 @@ fn bad_settings_are_refused_by_name() {
     assert!(error.to_string().contains("`loss` is cross-entropy"), "{error}");
 }
 
+/// With 1e30 a fit went on, its frequencies thrown about by the penalty alone.
+#[test]
+fn a_penalty_that_leaves_nothing_of_the_loss_is_refused() {
+    let sample = regression(40, 2);
+    let ends = |beta, trace, precision| {
+        let params = FeatureSgdParams {
+            beta,
+            trace,
+            precision,
+            every: 1,
+            epochs: 1.0,
+            rate: 1e-3,
+            frequency_rate: Some(1e-12),
+            ..trained(SgdKind::Rftk)
+        };
+        params.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).err()
+    };
+    for trace in [TraceForm::Squared, TraceForm::NormByRows] {
+        for precision in [Precision::F32, Precision::F64] {
+            let error = ends(1e30, trace, precision).unwrap();
+            assert!(matches!(error, LearningError::Setting { name: "beta", .. }), "{error}");
+            assert!(error.to_string().contains("lower it"), "{error}");
+            assert_eq!(ends(10.0, trace, precision), None);
+        }
+        // What single precision cannot hold beside the loss, double can.
+        assert!(ends(1e9, trace, Precision::F32).is_some());
+        assert_eq!(ends(1e9, trace, Precision::F64), None);
+    }
+    // No penalty is none, of whatever size.
+    let free = FeatureSgdParams { beta: 1e30, epochs: 1.0, ..trained(SgdKind::RfSgd) };
+    assert!(free.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).is_ok());
+}
+
+#[test]
+fn a_ridge_below_rounding_is_a_least_squares_solution_where_targets_contradict() {
+    let x = Array2::from_shape_fn((20, 1), |(i, _)| (i % 10) as f64);
+    let y = Array1::from_shape_fn(20, |i| (i % 10) as f64 + if i < 10 { 1.0 } else { -1.0 });
+    let sample = Sample::regression(x, y).unwrap();
+    let params = KernelRidgelessParams { std: 1.0, lambda: 1e-20, ..Default::default() };
+    let fitted = params.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).unwrap();
+    assert!((fitted.facts["loss"] - 1.0).abs() < 1e-6, "{:?}", fitted.facts);
+    assert!(fitted.facts["rank"] < 20.0 && fitted.facts["cutoff"] > 0.0);
+}
+
 #[test]
 fn what_overflows_or_diverges_is_an_error_and_never_a_score() {
     let sample = regression(40, 2);

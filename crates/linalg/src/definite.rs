@@ -1,0 +1,122 @@
+use crate::{Cholesky, JITTER_LADDER, LinalgError, semidefinite_solve};
+use ndarray::Array2;
+
+/// A solution whose residual may be above this share of the right-hand side solves nothing.
+const UNSOLVED: f64 = 1e-3;
+
+/// What [`definite_solve`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefiniteSolution {
+    /// `X` (`n × r`).
+    pub x: Array2<f64>,
+    /// What was added to the diagonal, absolute; 0 where nothing was, and of a least-squares solution.
+    pub jitter: f64,
+    /// `n`; of a least-squares solution, how many eigenvalues counted.
+    pub rank: usize,
+    /// Eigenvalues at or below this counted as 0 in a least-squares solution; 0 of any other.
+    pub cutoff: f64,
+}
+
+/// `A⁻¹ B` of a symmetric matrix (`n × n`) that should be positive definite, by Cholesky with the
+/// jitters of [`JITTER_LADDER`]; or, where that solves nothing, `A⁺ B`.
+///
+/// A jitter `j` leaves the residual `−j X`, and rounding one of the order `ε tr(A) X`. With a
+/// singular matrix and targets that contradict each other, as of two equal rows, `X` is as large as
+/// `1/j`, and no residual is small: then `again` is asked for the whole matrix, both triangles, and
+/// the least-squares solution of least norm ([`semidefinite_solve`], at its own cut-off) is returned.
+///
+/// - `matrix` is `A`, of which only the triangle on and above the diagonal is read; its memory is used up
+/// - `right` is `B` (`n × r`)
+///
+/// # Errors
+/// Those of [`Cholesky::with_jitter`] and [`semidefinite_solve`], and whatever `again` says.
+///
+/// ```
+/// use mercer_linalg::{LinalgError, definite_solve};
+/// use ndarray::array;
+/// // The same row twice, with 1 and 3: the mean is as near as any function comes.
+/// let twice = || array![[1.0, 1.0], [1.0, 1.0]];
+/// let solved = definite_solve(1, twice(), &array![[1.0], [3.0]], || Ok::<_, LinalgError>(twice()))?;
+/// assert_eq!(solved.rank, 1);
+/// assert!((twice().dot(&solved.x)[[0, 0]] - 2.0).abs() < 1e-14);
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
+pub fn definite_solve<E: From<LinalgError>>(
+    threads: usize,
+    matrix: Array2<f64>,
+    right: &Array2<f64>,
+    again: impl FnOnce() -> Result<Array2<f64>, E>,
+) -> Result<DefiniteSolution, E> {
+    let (n, trace) = (matrix.nrows(), matrix.diag().sum());
+    match Cholesky::with_jitter_on(threads, matrix, &JITTER_LADDER) {
+        Ok((factor, jitter)) => {
+            let x = factor.solve(right)?;
+            if (jitter + f64::EPSILON * trace) * largest_ratio(&x, right) <= UNSOLVED {
+                return Ok(DefiniteSolution { x, jitter, rank: n, cutoff: 0.0 });
+            }
+        }
+        Err(LinalgError::NotPositiveDefinite { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let solved = semidefinite_solve(&again()?, right.view(), None)?;
+    Ok(DefiniteSolution { x: solved.x, jitter: 0.0, rank: solved.rank, cutoff: solved.cutoff })
+}
+
+/// The largest `‖x_c‖ / ‖b_c‖` over the columns; NaN where a number is.
+fn largest_ratio(x: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let norm = |column: ndarray::ArrayView1<'_, f64>| column.dot(&column).sqrt();
+    let ratios = x.columns().into_iter().zip(b.columns()).map(|(x, b)| (norm(x), norm(b)));
+    ratios.filter(|(x, b)| *x > 0.0 || *b > 0.0 || x.is_nan()).fold(0.0, |most, (x, b)| {
+        let ratio = x / b;
+        if ratio.is_nan() || ratio > most { ratio } else { most }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+    use ndarray::{Axis, array, concatenate};
+
+    fn gaussian(points: &[f64]) -> Array2<f64> {
+        let n = points.len();
+        Array2::from_shape_fn((n, n), |(i, j)| (-0.5 * (points[i] - points[j]).powi(2)).exp())
+    }
+
+    fn solved(matrix: &Array2<f64>, right: &Array2<f64>) -> DefiniteSolution {
+        definite_solve(1, matrix.clone(), right, || Ok::<_, LinalgError>(matrix.clone())).unwrap()
+    }
+
+    #[test]
+    fn a_definite_matrix_is_solved_by_its_factor() {
+        let a = array![[4.0, 1.0], [1.0, 3.0]];
+        let b = array![[1.0, 0.0], [2.0, 0.0]];
+        let found = solved(&a, &b);
+        assert_eq!((found.rank, found.jitter, found.cutoff), (2, 0.0, 0.0));
+        assert_abs_diff_eq!(a.dot(&found.x), b, epsilon = 1e-14);
+        let refused = definite_solve(1, a.clone(), &b, || -> Result<_, LinalgError> {
+            panic!("the whole matrix is not asked for")
+        });
+        assert_eq!(refused.unwrap(), found);
+    }
+
+    /// The ladder's first jitter gave values of 1e15 in the coefficients, and a fit worse than 0.
+    #[test]
+    fn contradicting_targets_of_equal_rows_are_met_in_their_mean() {
+        let points: Vec<f64> = (0..20).map(|i| f64::from(i % 10)).collect();
+        let (a, once) = (gaussian(&points), gaussian(&points[..10]));
+        let b =
+            Array2::from_shape_fn((20, 1), |(i, _)| (i as f64 * 0.7).sin() + f64::from(i >= 10));
+        let found = solved(&a, &b);
+        assert_eq!((found.rank, found.jitter), (10, 0.0));
+        assert!(found.cutoff > 0.0);
+        let mean = 0.5 * (&b.slice(ndarray::s![..10, ..]) + &b.slice(ndarray::s![10.., ..]));
+        let twice = concatenate![Axis(0), mean, mean];
+        assert_abs_diff_eq!(a.dot(&found.x), twice, epsilon = 1e-8);
+        assert_abs_diff_eq!(once.dot(&solved(&once, &mean).x), mean, epsilon = 1e-8);
+        // Where equal rows agree, a jitter is enough.
+        let agreeing = solved(&a, &twice);
+        assert!(agreeing.jitter > 0.0 && agreeing.rank == 20);
+        assert_abs_diff_eq!(a.dot(&agreeing.x), twice, epsilon = 1e-8);
+    }
+}
