@@ -94,6 +94,10 @@ extend *ARGS: build
 compact: build
     {{mercer}} results compact
 
+# Carry out a sample of the committed records again; writes reports/verified.md: just verify --trials 200
+verify *ARGS: build
+    {{mercer}} verify --profile paper --out reports/verified.md {{ARGS}}
+
 # Where each dataset is found.
 data: build
     {{mercer}} data list

@@ -10,6 +10,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
 
+/// As the program has it: pages of large matrices are part of a time.
+#[global_allocator]
+static ALLOCATOR: mercer_linalg::LargePages = mercer_linalg::LargePages;
+
 /// Rows, columns and classes: segment, and 5000 images with one length scale a pixel.
 const SHAPES: [(usize, usize, usize); 2] = [(2000, 20, 7), (5000, 784, 10)];
 

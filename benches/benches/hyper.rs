@@ -11,6 +11,10 @@ use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
 use std::time::Duration;
 
+/// As the program has it: pages of large matrices are part of a time.
+#[global_allocator]
+static ALLOCATOR: mercer_linalg::LargePages = mercer_linalg::LargePages;
+
 /// Inputs as in the paper: in the unit cube, thirteen of them for the small sets.
 fn points(rows: usize, inputs: usize) -> Array2<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);

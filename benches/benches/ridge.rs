@@ -8,6 +8,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
 
+/// As the program has it: pages of large matrices are part of a time.
+#[global_allocator]
+static ALLOCATOR: mercer_linalg::LargePages = mercer_linalg::LargePages;
+
 const ROWS: usize = 8192;
 const FEATURES: usize = 2000;
 const INPUTS: usize = 784;

@@ -179,7 +179,12 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
 }
 
 /// Pages that other runs wrote into the same folder.
-const MACHINE_PAGES: [(&str, &str, &str); 4] = [
+const MACHINE_PAGES: [(&str, &str, &str); 5] = [
+    (
+        "verified.md",
+        "Records, carried out again",
+        "which of a sample came out the same, to the bit",
+    ),
     ("reliability.md", "Reliability", "seeded faults, tried and survived"),
     ("determinism.md", "Determinism", "what other vector instructions change"),
     ("mutants.md", "Mutants", "which changes of the code its tests notice"),

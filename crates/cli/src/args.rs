@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Data(DataArgs),
     /// Run what is missing of some tables and figures, then render them.
     Reproduce(ReproduceArgs),
+    /// Carry out a sample of the committed records again, and say which came out the same.
+    Verify(VerifyArgs),
     /// Say how much of each artefact is recorded.
     Status(StatusArgs),
     /// Render tables, figures and the page from records; fits nothing.
@@ -197,6 +199,29 @@ pub(crate) struct ReproduceArgs {
     pub json: bool,
     /// Where tables and figures go; DIR of --results with /report appended without it.
     #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub narrow: Narrow,
+    #[command(flatten)]
+    pub places: Places,
+    /// How many records.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub trials: usize,
+    /// Only records that took at most so many seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
+    pub longest: f64,
+    /// Decides which.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Trials side by side; all cores without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Where the page goes, beside standard output.
+    #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 

@@ -13,6 +13,7 @@ mod reproduce;
 mod results;
 mod settings;
 mod status;
+mod verify;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Data(args) => data::run(&args, cli.quiet),
         Command::Reproduce(args) => reproduce::run(&args, cli.quiet),
+        Command::Verify(args) => verify::run(&args, cli.quiet),
         Command::Status(args) => status::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Results(args) => results::run(&args.command),

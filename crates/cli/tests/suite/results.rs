@@ -169,3 +169,20 @@ fn status_counts_what_is_done() {
     let text = place.run("status askl --profile smoke").with_code(0).stdout;
     assert!(text.starts_with("artefact") && text.contains("askl/figure3"), "{text}");
 }
+
+#[test]
+fn committed_records_are_carried_out_again() {
+    let place = Place::new();
+    place.reproduce(FEW).with_code(0);
+    let nothing = "verify askl/table2 --profile smoke --data data --accept-version --results again";
+    let told = place.run(nothing).with_code(1);
+    assert!(told.stderr.contains("no committed record of these studies"), "{told:?}");
+    place.run("results compact").with_code(0);
+    let line = format!("{nothing} --trials 3 --longest 60 --seed 5 --out page.md");
+    let page = place.run(&line).with_code(0).stdout;
+    assert!(page.contains("| 3 | 3 | 0 | 0 |"), "{page}");
+    assert_eq!(std::fs::read_to_string(place.path("page.md")).unwrap(), page);
+    // The same draw, from what was carried out before.
+    assert_eq!(place.run(&line).with_code(0).stdout, page);
+    assert_eq!(place.records("again/verify").len(), 3);
+}
