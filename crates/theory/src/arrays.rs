@@ -156,6 +156,7 @@ pub const ARRAY_CALCULATORS: &[ArrayCalculator] = &[
         },
     },
     rftk::EFFECTIVE_RIDGE,
+    rftk::EFFECTIVE_RIDGE_BESIDE,
     rftk::RANK_OF_GRAM,
     rftk::RANK_OF_FEATURES,
     rftk::RIDGELESS_VARIANCE,

@@ -68,6 +68,10 @@ fn they_are_the_functions_of_their_names() {
     // (20/3) √(10 · 1.5)
     assert!(close(value("askl-rademacher-features"), 20.0 / 3.0 * 15f64.sqrt()));
     assert!(close(value("rftk-effective-ridge"), 0.125f64.sqrt() / 4.0));
+    // t − 4λ = t Tr[K(K + tI)⁻¹]/2
+    let t = 4.0 * value("rftk-effective-ridge-beside");
+    let trace: f64 = [1.0, 0.5, 0.25, 0.125].iter().map(|d| d / (d + t)).sum();
+    assert!(close(t - 0.04, 0.5 * t * trace) && t > 0.125f64.sqrt());
     // tr = 2, ‖K‖_F² = 2.5
     assert!(close(value("rftk-effective-rank-gram"), 4.0 / 2.5));
     assert!(close(value("rftk-effective-rank-features"), 36.0 / 26.0));

@@ -1,10 +1,10 @@
 //! What of this folder takes arrays, under the names of `mercer bound`.
 
 use super::{ridge, scale, variance};
-use crate::arrays::{ArrayCalculator, ArrayInput, GRAM, count, list, table};
+use crate::arrays::{ArrayCalculator, ArrayInput, GRAM, count, list, number, table};
 use crate::{
-    Bound, RidgeCondition, TraceScale, effective_ridge, ridgeless_limit, trace_scale_from_features,
-    trace_scale_from_gram,
+    Bound, RidgeCondition, TraceScale, effective_ridge, effective_ridge_beside, ridgeless_limit,
+    trace_scale_from_features, trace_scale_from_gram,
 };
 use ndarray::Array1;
 
@@ -17,15 +17,40 @@ pub(crate) const EFFECTIVE_RIDGE: ArrayCalculator = ArrayCalculator {
         let eigenvalues = list(inputs, &EIGENVALUES)?;
         let features = count(inputs, &FEATURES)?;
         let found = effective_ridge(&eigenvalues, features, RidgeCondition::Features)?;
+        let misprinted = effective_ridge(&eigenvalues, features, RidgeCondition::Misprinted)?;
         Ok(Bound {
             value: found.lambda,
             terms: vec![
                 ("λn", found.shift),
                 ("Tr[K(K + λnI)⁻¹]", found.trace),
                 ("rank of K", found.rank as f64),
+                ("λ as misprinted, trace M/n", misprinted.lambda),
             ],
             vacuous: None,
             source: ridge::EFFECTIVE,
+        })
+    },
+};
+
+pub(crate) const EFFECTIVE_RIDGE_BESIDE: ArrayCalculator = ArrayCalculator {
+    name: "rftk-effective-ridge-beside",
+    title: "The ridge that random features with a ridge of their own amount to, from the kernel's eigenvalues",
+    source: ridge::BESIDE,
+    inputs: &[EIGENVALUES, FEATURES, OWN_RIDGE],
+    evaluate: |inputs| {
+        let eigenvalues = list(inputs, &EIGENVALUES)?;
+        let own = number(inputs, &OWN_RIDGE)?;
+        let found = effective_ridge_beside(&eigenvalues, count(inputs, &FEATURES)?, own)?;
+        Ok(Bound {
+            value: found.lambda,
+            terms: vec![
+                ("λ", own),
+                ("t", found.shift),
+                ("Tr[K(K + tI)⁻¹]", found.trace),
+                ("rank of K", found.rank as f64),
+            ],
+            vacuous: None,
+            source: ridge::BESIDE,
         })
     },
 };
@@ -104,6 +129,12 @@ const EIGENVALUES: ArrayInput = ArrayInput {
     meaning: "those of the kernel matrix K",
     range: "a list, none negative",
     example: &[&[1.0], &[0.5], &[0.25], &[0.125]],
+};
+const OWN_RIDGE: ArrayInput = ArrayInput {
+    name: "lambda",
+    meaning: "λ, the ridge of the features, in (ΦᵀΦ + λnI)",
+    range: "a number, not negative",
+    example: &[&[0.01]],
 };
 const FEATURES: ArrayInput = ArrayInput {
     name: "features",

@@ -46,7 +46,15 @@ pub(crate) const SGD_REGIME: Calculator = Calculator {
         let setting = sgd_regime(regime, n, m, number(inputs, &DELTA)?)?;
         let mut terms = vec![("b", setting.batch), ("γ", setting.step), ("T", setting.iterations)];
         terms.extend_from_slice(&setting.error.terms);
-        terms.extend([("b·T·M", setting.cost), ("limit of γ", setting.step_limit.value)]);
+        // Why the theorem is silent, where it is: γ above its limit, or too few rows.
+        let limit = &setting.step_limit;
+        let needed = limit.term("32·ln²(2/δ)").unwrap_or(f64::NAN);
+        terms.extend([
+            ("b·T·M", setting.cost),
+            ("limit of γ", limit.value),
+            ("γ over its limit, covered up to 1", setting.step / limit.value),
+            ("n over what it needs, covered from 1", n as f64 / needed),
+        ]);
         let vacuous = Some(!setting.covered());
         Ok(Bound { value: setting.error.value, terms, vacuous, source: sgd::REGIMES })
     },

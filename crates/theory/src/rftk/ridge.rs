@@ -5,6 +5,8 @@ use crate::{Bound, TheoryError};
 use serde::Serialize;
 
 pub(crate) const EFFECTIVE: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 3";
+pub(crate) const BESIDE: &str =
+    "Jacot, Şimşek, Spadaro, Hongler and Gabriel (ICML 2020); without a ridge, Theorem 3";
 pub(crate) const LIMIT: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 3, λ ∝ 1/M made precise";
 
 /// What the trace `Tr[K(K + λnI)⁻¹]` has to be.
