@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-/// The crates that a user calls.
-const CRATES: [&str; 13] = [
+/// The crates that a user, or the driver of a study, calls.
+const CRATES: [&str; 14] = [
     "baselines",
     "datasets",
+    "harness",
     "kernels",
     "learning",
     "linalg",
@@ -18,6 +19,9 @@ const CRATES: [&str; 13] = [
     "theory",
     "workbench",
 ];
+
+/// What a fence may say of an example that is compiled, and run if it compiles.
+const RUN: [&str; 4] = ["", "should_panic", "compile_fail", "standalone_crate"];
 
 /// Crate, item, and why it can do without.
 const EXCEPTIONS: [(&str, &str, &str); 1] =
@@ -64,7 +68,7 @@ fn items(text: &str) -> Vec<(&str, bool)> {
             attribute = !trimmed.ends_with(']');
         } else if let Some(doc) = trimmed.strip_prefix("///") {
             if let Some(kind) = doc.trim().strip_prefix("```") {
-                example |= !fenced && matches!(kind, "" | "should_panic" | "compile_fail");
+                example |= !fenced && RUN.contains(&kind);
                 fenced = !fenced;
             }
         } else if trimmed.starts_with("#[") {

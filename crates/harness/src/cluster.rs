@@ -30,6 +30,17 @@ const PATIENCE: f64 = 2.0;
 pub const MOST_GROWTH: u64 = 8;
 
 /// What one array task carries out, and what it is granted.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::three;
+/// use mercer_harness::Task;
+/// let text = serde_json::to_string(&three()[0])?; // in a campaign's folder
+/// assert_eq!(serde_json::from_str::<Task>(&text)?, three()[0]);
+/// assert!(serde_json::from_str::<Task>(&text.replace("mib", "gib")).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -46,6 +57,22 @@ pub struct Task {
 }
 
 /// How a plan is cut into tasks.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::{CostModel, Grouping, group};
+/// let model = CostModel::fit([], METHODS, 0.005);
+/// let trials: Vec<&mercer_harness::Trial> = trials.iter().collect();
+/// let how = Grouping { seconds: 1e9, least: 1, most: 100, cores: 1, bytes_factor: 2.0 };
+/// assert_eq!(group(&trials, &model, &how).len(), 1); // all of them take less than that
+/// let nodes = Grouping { least: 3, ..how };
+/// assert_eq!(group(&trials, &model, &nodes).len(), 3); // but three nodes want work
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grouping {
     /// Seconds of wall-clock time that a task should take.
@@ -61,6 +88,16 @@ pub struct Grouping {
 }
 
 /// Consecutive tasks with the same request: one array job.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::three;
+/// let tasks = three();
+/// let arrays = mercer_harness::arrays(&tasks);
+/// let large = &arrays[1]; // a request of its own
+/// assert_eq!((large.tasks[0].index, large.mib, large.minutes), (3, 2048, 40));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array<'a> {
     /// The tasks, in order of index.
@@ -72,6 +109,15 @@ pub struct Array<'a> {
 }
 
 /// How an engine is to call us.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::{launch, three};
+/// use mercer_harness::{Launch, task_list};
+/// let spaced = Launch { program: "/my tools/mercer".into(), ..launch() };
+/// assert!(task_list(&three(), &spaced).starts_with("'/my tools/mercer' cluster work")); // quoted
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
@@ -125,6 +171,26 @@ impl Bin<'_> {
 /// Trials that share a tuning stay together. Each task goes to the least busy of its class, longest
 /// unit first, so the longest task is at most 4/3 of the best possible one (Graham 1969), or one
 /// unit. The same plan and the same model give the same tasks.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::{CostModel, Grouping, group};
+/// let model = CostModel::fit([], METHODS, 0.005);
+/// let all: Vec<&mercer_harness::Trial> = trials.iter().collect();
+/// let how = Grouping { seconds: 1.0, least: 2, most: 3, cores: 1, bytes_factor: 2.0 };
+/// let tasks = group(&all, &model, &how);
+/// let mut digests: Vec<String> = tasks.iter().flat_map(|task| task.trials.clone()).collect();
+/// digests.sort();
+/// let mut wanted: Vec<String> = trials.iter().map(|trial| trial.key.digest()).collect();
+/// wanted.sort();
+/// assert_eq!(digests, wanted); // every trial in one task
+/// assert_eq!(tasks, group(&all, &model, &how));
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 pub fn group(trials: &[&Trial], model: &CostModel, how: &Grouping) -> Vec<Task> {
     let mut units: BTreeMap<String, Unit<'_>> = BTreeMap::new();
     for trial in trials {
@@ -194,6 +260,16 @@ fn rounded(mib: u64) -> u64 {
 }
 
 /// The array jobs that some tasks make: consecutive tasks with one request.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::three;
+/// let tasks = three(); // of 512, 512 and 2048 MiB
+/// let arrays = mercer_harness::arrays(&tasks);
+/// let told: Vec<(usize, u64)> = arrays.iter().map(|array| (array.tasks.len(), array.minutes)).collect();
+/// assert_eq!(told, [(2, 15), (1, 40)]); // the minutes of the longest
+/// ```
 pub fn arrays(tasks: &[Task]) -> Vec<Array<'_>> {
     tasks
         .chunk_by(|a, b| a.mib == b.mib)
@@ -243,6 +319,15 @@ const OF_PARALLEL: &str = "PARALLEL_SEQ";
 /// The number of the task that a variable of the environment names: Kubernetes counts from 0, all
 /// others as they are told to. `None` where it is not set.
 ///
+/// ```
+/// use mercer_harness::task_of_variable;
+/// let four = |_: &str| Some("4".to_owned());
+/// assert_eq!(task_of_variable("SLURM_ARRAY_TASK_ID", &four), Ok(Some(4)));
+/// assert_eq!(task_of_variable("JOB_COMPLETION_INDEX", &four), Ok(Some(5))); // counts from 0
+/// assert_eq!(task_of_variable("SLURM_ARRAY_TASK_ID", &|_| None), Ok(None));
+/// assert!(task_of_variable("HQ_TASK_ID", &|_| Some("four".into())).is_err());
+/// ```
+///
 /// # Errors
 /// What the variable holds, where that is no number.
 pub fn task_of_variable(
@@ -258,6 +343,20 @@ pub fn task_of_variable(
 
 /// The variables of launchers that name a task in this environment, with what they name: several where
 /// one launcher runs inside a task of another.
+///
+/// ```
+/// use mercer_harness::tasks_of_environment;
+/// // HyperQueue's worker within a task of Slurm's.
+/// let both = |name: &str| match name {
+///     "SLURM_ARRAY_TASK_ID" => Some("1".to_owned()),
+///     "HQ_TASK_ID" => Some("7".to_owned()),
+///     _ => None,
+/// };
+/// let found = tasks_of_environment(&both)?;
+/// assert!(found.contains(&("SLURM_ARRAY_TASK_ID", 1)) && found.contains(&("HQ_TASK_ID", 7)));
+/// assert_eq!(tasks_of_environment(&|_| None), Ok(vec![]));
+/// # Ok::<(), String>(())
+/// ```
 ///
 /// # Errors
 /// A variable that is set and names no task.

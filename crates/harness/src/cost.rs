@@ -26,6 +26,17 @@ const SHORT: f64 = 0.05;
 /// of its memory: `Err` has the text that it does not, because it is no expression or has a name that
 /// is neither a size nor a setting nor explained. Such a method is taken to cost `n d`.
 ///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::understood;
+/// use mercer_learning::{Cost, Method, Shape, Task};
+/// let shape = Shape { rows: 100, features: 4, task: Task::Classification { classes: 3 } };
+/// assert_eq!(understood(&METHODS[0], &shape), Ok(()));
+/// let cost = Cost { fit: "n q", predict: "1", memory: "n" }; // what is `q`?
+/// assert_eq!(understood(&Method { cost, ..METHODS[0] }, &shape), Err("n q"));
+/// ```
+///
 /// # Errors
 /// The text.
 pub fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
@@ -34,6 +45,18 @@ pub fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
 
 /// The memory of a fit that the method declares, in bytes, for data of this shape and these settings;
 /// `None` where a name is not known. Leading terms only: half or twice as much may be meant.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::declared_bytes;
+/// use mercer_learning::{Settings, Shape, Task};
+/// let of = |rows| {
+///     let shape = Shape { rows, features: 4, task: Task::Classification { classes: 3 } };
+///     declared_bytes(&METHODS[0], &shape, &Settings::new()).unwrap()
+/// };
+/// assert_eq!(of(2000) / of(1000), 2.0); // `n d`
+/// ```
 pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Option<f64> {
     workload::declared_bytes(method, shape, settings)
 }
@@ -48,6 +71,22 @@ pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Op
 /// seconds of the wall then weigh a tenth.
 ///
 /// Without any record it still answers, by the declared cost alone.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::CostModel;
+/// let model = CostModel::fit([], METHODS, 0.005); // a machine as fast as the reference
+/// assert_eq!((model.records, model.machine_factor()), (0, 1.0));
+/// let (all, one) = (model.forecast(&trials), model.forecast(&trials[..1]));
+/// assert!(all.seconds > one.seconds && one.seconds > 0.0); // without a record, by the declared cost
+/// let slow = CostModel::fit([], METHODS, 0.01).forecast(&trials);
+/// assert!((slow.seconds / all.seconds - 2.0).abs() < 1e-9); // on a machine half as fast
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct CostModel {
     seconds: Regression,
@@ -60,6 +99,21 @@ pub struct CostModel {
 }
 
 /// What a trial, or a part of one, will cost.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::{Basis, CostModel};
+/// let model = CostModel::fit([], METHODS, 0.005);
+/// let fit = model.fit_of(&trials[0]);
+/// assert!(fit.seconds > 0.0 && fit.basis == Basis::Declared); // of no record
+/// assert!(!fit.at_limit);
+/// assert!(model.tuning_of(&trials[0]).is_none() && model.tuning_of(&trials[3]).is_some());
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// Seconds on one core of this machine.
@@ -76,6 +130,19 @@ pub struct Prediction {
 }
 
 /// What some trials will cost together.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::CostModel;
+/// let forecast = CostModel::fit([], METHODS, 0.005).forecast(&trials);
+/// assert_eq!((forecast.trials, forecast.held_back, forecast.at_limit), (6, 0, 0));
+/// assert!((forecast.seconds_by_basis.iter().sum::<f64>() / forecast.seconds - 1.0).abs() < 1e-9);
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Forecast {
     /// Number of trials.
@@ -95,6 +162,23 @@ pub struct Forecast {
 }
 
 /// How far predictions were off on records that the model had not seen.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::{CostModel, HoldOut, Laboratory, Options, Selection, Silent, Spec, Stop, plan, run};
+/// let spec = Spec::parse(&STUDY.replacen("repeats = 3", "repeats = 8", 1), std::path::Path::new("toy.toml"))?;
+/// let trials = plan(&spec, METHODS, "paper", &Selection::default(), &|_| None)?;
+/// let folder = tempfile::tempdir()?;
+/// let store = mercer_records::Store::open(folder.path())?;
+/// let library = mercer_datasets::Library::of_folders([])?;
+/// let laboratory = Laboratory::new(METHODS, library, store, Stop::default());
+/// run(&trials, &laboratory, &Options { jobs: 1, ..Options::default() }, &Silent)?;
+/// let records = laboratory.store.list()?.records;
+/// let found = CostModel::held_out(&records, METHODS, HoldOut::Fifths).expect("more than ten records");
+/// assert_eq!(found.records + found.doubtful, records.len()); // each predicted once
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeldOut {
     /// Records predicted and scored.
@@ -112,6 +196,15 @@ pub struct HeldOut {
 }
 
 /// How records are held out.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::{CostModel, HoldOut};
+/// for by in [HoldOut::Fifths, HoldOut::Cells, HoldOut::Datasets] {
+///     assert_eq!(CostModel::held_out([], METHODS, by), None); // of fewer than ten records
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldOut {
     /// A fifth at a time, by the digest of the key: other repeats of the same cell stay in.

@@ -5,6 +5,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Why a study could not be planned or run.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::{HarnessError, Spec};
+/// let refused = Spec::parse("artefact = 3", std::path::Path::new("toy.toml")).unwrap_err();
+/// assert!(matches!(refused, HarnessError::Spec { .. }));
+/// assert!(refused.to_string().starts_with("spec toy.toml: "));
+/// let refused = spec.profile("quick").unwrap_err();
+/// assert!(refused.to_string().starts_with("unknown profile `quick`"), "{refused}");
+/// # Ok::<(), HarnessError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HarnessError {

@@ -20,6 +20,21 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const CHECKPOINT_EVERY: Duration = Duration::from_mins(5);
 
 /// What trials need: methods, data, the record directory, and the flag that stops them.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::{Laboratory, Stop};
+/// use mercer_datasets::Library;
+/// use mercer_records::Store;
+/// let folder = tempfile::tempdir()?;
+/// let store = Store::open(folder.path())?;
+/// let laboratory = Laboratory::new(METHODS, Library::of_folders([])?, store, Stop::default());
+/// let (first, second) = (laboratory.dataset("iris").unwrap(), laboratory.dataset("iris").unwrap());
+/// assert!(std::sync::Arc::ptr_eq(&first, &second)); // loaded once, shared by all trials
+/// assert!(laboratory.dataset("letter").unwrap_err().is_missing());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Laboratory<'a> {
     /// The registered methods.
     pub methods: &'a [Method],
@@ -96,6 +111,25 @@ impl<'a> Laboratory<'a> {
 
 /// Carries out a trial and writes its record. An error of the fit is a record too; only errors of
 /// the data, of the record directory, and an interruption come back as errors.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// # let folder = tempfile::tempdir()?;
+/// # let store = mercer_records::Store::open(folder.path())?;
+/// # let library = mercer_datasets::Library::of_folders([])?;
+/// # let laboratory =
+/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// use mercer_harness::execute;
+/// let record = execute(&trials[0], &laboratory)?;
+/// assert_eq!(record.key, trials[0].key);
+/// assert!(record.result.metrics["accuracy"] <= 0.5); // three classes of 50 rows
+/// assert_eq!(execute(&trials[0], &laboratory)?.result_sha256, record.result_sha256);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`HarnessError::Data`], [`HarnessError::Version`], [`HarnessError::Record`], or

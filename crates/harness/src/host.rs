@@ -5,6 +5,11 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 /// Processor model and the vector instructions in use.
+///
+/// ```
+/// let level = format!("{:?}", mercer_linalg::dispatch());
+/// assert!(mercer_harness::host().ends_with(&level)); // the processor, and the level in use
+/// ```
 pub fn host() -> &'static str {
     static HOST: OnceLock<String> = OnceLock::new();
     HOST.get_or_init(|| {
@@ -25,6 +30,13 @@ const SAMPLES: usize = 5;
 /// the best of five such means: tells a slow machine from a slow program. Time in which other programs
 /// ran does not count, where the system tells it (otherwise the clock on the wall does). Measured once a
 /// process.
+///
+/// ```
+/// use mercer_harness::yardstick;
+/// let seconds = yardstick();
+/// assert!(seconds > 1e-5); // 2 · 512³ flops: at most some 27 Tflop/s
+/// assert_eq!(seconds, yardstick()); // measured once
+/// ```
 pub fn yardstick() -> f64 {
     static SECONDS: OnceLock<f64> = OnceLock::new();
     *SECONDS.get_or_init(measured)
@@ -49,6 +61,11 @@ fn measured() -> f64 {
 /// Bytes that this process may still allocate: what the system calls available, with free swap, or what
 /// its limits of address space and of its control group leave, whichever is least. `None` where the
 /// system does not say.
+///
+/// ```
+/// let free = mercer_harness::free_memory();
+/// assert!(free.is_none_or(|bytes| bytes < 1 << 56)); // bytes, not pages or kilobytes of them
+/// ```
 pub fn free_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| {

@@ -5,6 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// A flag that asks every running trial to stop: Ctrl-C sets it.
+///
+/// ```
+/// use mercer_harness::Stop;
+/// let stop = Stop::default();
+/// let seen_by_a_trial = stop.clone();
+/// assert!(!seen_by_a_trial.asked());
+/// stop.ask(); // Ctrl-C
+/// assert!(seen_by_a_trial.asked()); // one flag, however often it is cloned
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -21,6 +30,20 @@ impl Stop {
 }
 
 /// Time, memory and the user's wish to stop, for one trial.
+///
+/// ```
+/// use mercer_harness::{Stop, TrialLimits};
+/// use mercer_learning::{LearningError, Limits};
+/// let small = TrialLimits::start(None, Some(1_000), Stop::default());
+/// assert!(matches!(small.reserve(1 << 40), Err(LearningError::OutOfMemory { limit: 1_000, .. })));
+/// let short = TrialLimits::start(Some(0.0), None, Stop::default());
+/// assert!(matches!(short.check(), Err(LearningError::OutOfTime { .. })));
+/// let stop = Stop::default();
+/// let stopped = TrialLimits::start(None, None, stop.clone());
+/// assert_eq!(stopped.check(), Ok(()));
+/// stop.ask();
+/// assert_eq!(stopped.check(), Err(LearningError::Interrupted));
+/// ```
 pub struct TrialLimits {
     started: Instant,
     seconds: Option<f64>,

@@ -14,8 +14,19 @@ thread_local! {
     static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The system's allocator with large pages ([`LargePages`]), counting bytes by thread. A program that wants memory limits names it
-/// as its `#[global_allocator]`; without it every meter reads 0.
+/// The system's allocator with large pages ([`LargePages`]), counting bytes by thread. A program that
+/// wants memory limits names it as its `#[global_allocator]`; without it every meter reads 0.
+///
+/// ```standalone_crate
+/// use mercer_harness::{MeteredAllocator, metered};
+/// #[global_allocator]
+/// static ALLOCATOR: MeteredAllocator = MeteredAllocator;
+/// fn main() {
+///     let (length, peak) = metered(|| vec![1u8; 1 << 20].len());
+///     assert_eq!(length, 1 << 20); // freed by now, and counted
+///     assert!((1 << 20..(1 << 20) + 4096).contains(&peak));
+/// }
+/// ```
 #[derive(Debug, Default, Clone, Copy)]
 pub struct MeteredAllocator;
 
@@ -82,6 +93,12 @@ impl Meter {
 }
 
 /// Runs `work` and returns its result with the most bytes that it held at once on this thread.
+///
+/// ```
+/// // A program without `MeteredAllocator` counts nothing.
+/// let (length, peak) = mercer_harness::metered(|| vec![0u8; 1 << 20].len());
+/// assert_eq!((length, peak), (1 << 20, 0));
+/// ```
 pub fn metered<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let meter = Meter::start();
     let result = work();

@@ -6,6 +6,32 @@ use mercer_records::CurvePoint;
 ///
 /// Unlike a learner it sees both parts, since its points are test errors; it is therefore never
 /// tuned and never offered on a user's own data.
+///
+/// ```
+/// use mercer_harness::{Path, Protocol, prepare};
+/// use mercer_learning::{Fitting, Method, Settings, Streams, Task};
+/// use mercer_records::CurvePoint;
+/// /// The share of the first class among more and more test rows.
+/// const PATH: Path = Path {
+///     method: Method { name: "toy-path", ..Path::METHOD },
+///     run: |parts, _, _| {
+///         let labels = parts.test.labels().unwrap_or_default();
+///         let point = |rows: usize| {
+///             let first = labels[..rows].iter().filter(|&&label| label == 0).count();
+///             let values = [("share".to_owned(), first as f64 / rows as f64)].into();
+///             CurvePoint { step: rows as u64, epoch: 0.0, values }
+///         };
+///         Ok((10..=labels.len()).step_by(10).map(point).collect())
+///     },
+/// };
+/// let iris = mercer_datasets::Library::of_folders([])?.load("iris")?;
+/// let parts = prepare(&iris, &Protocol::default(), &Streams::root(1))?;
+/// let curve = (PATH.run)(&parts, &Settings::new(), &mut Fitting::seeded(1))?;
+/// assert_eq!(curve.len(), 3); // 30 test rows
+/// // It sees the test rows: it is no learner, and never offered as one.
+/// assert!(PATH.method.learner(&Settings::new(), Task::Regression).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Path {
     /// Name, revision, tasks and default settings, as a spec and a key want them.
     pub method: Method,

@@ -6,6 +6,21 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Which part of a study is wanted; an empty list means all.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::{Selection, plan};
+/// let planned = |selection: &Selection| plan(&spec, METHODS, "paper", selection, &|_| None);
+/// let given = Selection { variants: vec!["given".into()], repeats: Some(2), ..Default::default() };
+/// assert_eq!(planned(&given)?.len(), 2);
+/// let slip = Selection { datasets: vec!["irsi".into()], ..Default::default() };
+/// assert!(planned(&slip).unwrap_err().to_string().starts_with("unknown dataset `irsi`"));
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Variants by name.
@@ -21,6 +36,20 @@ pub struct Selection {
 }
 
 /// Where the settings that a spec does not fix come from.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::TuningSource;
+/// let of = |name: &str| trials.iter().find(|trial| trial.key.variant == name).unwrap();
+/// assert_eq!(of("given").tuning, TuningSource::None);
+/// let TuningSource::Tuner { tuner, archived, .. } = &of("tuned").tuning else { panic!("tuned") };
+/// assert_eq!((tuner.candidates, archived), (2, &None));
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum TuningSource {
     /// Nowhere: the spec's settings and the method's defaults are all there is.
@@ -37,6 +66,21 @@ pub enum TuningSource {
 }
 
 /// One fit that a table or a figure asks for.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// let (given, tuned) = (&trials[0], &trials[3]);
+/// assert_eq!((given.key.variant.as_str(), tuned.key.variant.as_str()), ("given", "tuned"));
+/// assert_eq!(given.streams, tuned.streams); // the same split: the comparison is paired
+/// assert_ne!(given.streams, trials[1].streams); // another repeat, another split
+/// assert_eq!(given.settings.get("cap"), None); // the method's own default
+/// assert!(given.complete && given.repeats_of_paper == 3);
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// What names its record.
@@ -69,6 +113,22 @@ pub struct Trial {
 /// The trials of a study under a profile, in the order of the spec; nothing is run or read.
 ///
 /// `archive` looks up the settings that an earlier tuning chose.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::{Selection, Spec, plan};
+/// let spec = Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// let planned = |methods| plan(&spec, methods, "paper", &Selection::default(), &|_| None);
+/// let trials = planned(METHODS)?;
+/// assert_eq!(trials.len(), 6); // two variants, three repeats
+/// let digests = |trials: &[mercer_harness::Trial]| {
+///     trials.iter().map(|trial| trial.key.digest()).collect::<Vec<_>>()
+/// };
+/// assert_eq!(digests(&trials), digests(&planned(METHODS)?)); // nothing is drawn while planning
+/// assert!(planned(&[]).unwrap_err().to_string().contains("majority")); // not registered
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 ///
 /// # Errors
 /// If the selection or the spec names something that does not exist.

@@ -6,6 +6,15 @@ use std::str::FromStr;
 use std::sync::Mutex;
 
 /// One of several processes that share a study.
+///
+/// ```
+/// use mercer_harness::Shard;
+/// assert_eq!("2/3".parse(), Ok(Shard { index: 2, count: 3 }));
+/// assert_eq!(
+///     "4/3".parse::<Shard>(),
+///     Err("`4/3` is not a shard; write I/N with 1 <= I <= N, such as 2/3".to_owned())
+/// );
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     /// From 1.
@@ -36,6 +45,25 @@ impl FromStr for Shard {
 }
 
 /// How a plan is carried out.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// # let folder = tempfile::tempdir()?;
+/// # let store = mercer_records::Store::open(folder.path())?;
+/// # let library = mercer_datasets::Library::of_folders([])?;
+/// # let laboratory =
+/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// use mercer_harness::{Options, Silent, run};
+/// let half = |shard: &str| Options { jobs: 1, shard: shard.parse().unwrap(), ..Options::default() };
+/// let first = run(&trials, &laboratory, &half("1/2"), &Silent)?;
+/// let second = run(&trials, &laboratory, &half("2/2"), &Silent)?;
+/// assert_eq!(first.trials + second.trials, 6); // two processes share the study
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// Trials side by side, at least 1.
@@ -47,6 +75,38 @@ pub struct Options {
 }
 
 /// Told what happens, from any thread.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// # let folder = tempfile::tempdir()?;
+/// # let store = mercer_records::Store::open(folder.path())?;
+/// # let library = mercer_datasets::Library::of_folders([])?;
+/// # let laboratory =
+/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// use mercer_harness::{HarnessError, Options, Progress, Trial, run};
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// /// Counts the trials that have ended.
+/// struct Count(AtomicUsize);
+/// impl Progress for Count {
+///     fn begin(&self, trials: usize, recorded: usize, _: f64) {
+///         assert_eq!((trials, recorded), (6, 0));
+///     }
+///     fn trial(&self, _: &Trial, _: &mercer_records::Record) {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+///     fn no_data(&self, trial: &Trial, error: &HarnessError) {
+///         panic!("{}: {error}", trial.key.dataset);
+///     }
+/// }
+/// let count = Count(AtomicUsize::new(0));
+/// run(&trials, &laboratory, &Options { jobs: 2, ..Options::default() }, &count)?;
+/// assert_eq!(count.0.into_inner(), 6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Progress: Sync {
     /// Before the first trial: how many there are, how many are recorded, the weight of the rest.
     fn begin(&self, trials: usize, recorded: usize, weight: f64);
@@ -57,6 +117,23 @@ pub trait Progress: Sync {
 }
 
 /// Tells nobody.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// # let folder = tempfile::tempdir()?;
+/// # let store = mercer_records::Store::open(folder.path())?;
+/// # let library = mercer_datasets::Library::of_folders([])?;
+/// # let laboratory =
+/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// use mercer_harness::{Options, Silent, run};
+/// let summary = run(&trials[..1], &laboratory, &Options { jobs: 1, ..Options::default() }, &Silent)?;
+/// assert_eq!(summary.done, 1); // what happened is told by the summary alone
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
@@ -67,6 +144,24 @@ impl Progress for Silent {
 }
 
 /// What became of a plan.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// # let folder = tempfile::tempdir()?;
+/// # let store = mercer_records::Store::open(folder.path())?;
+/// # let library = mercer_datasets::Library::of_folders([])?;
+/// # let laboratory =
+/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// use mercer_harness::{Options, Silent, run};
+/// laboratory.stop.ask(); // before anything has begun
+/// let summary = run(&trials, &laboratory, &Options { jobs: 1, ..Options::default() }, &Silent)?;
+/// assert!(summary.interrupted && summary.done == 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Trials of this shard.
@@ -101,6 +196,26 @@ impl Summary {
 ///
 /// Trials that share a tuning run in sequence; all else runs side by side, heavy trials first. The
 /// results do not depend on `jobs` or `shard`.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// # let folder = tempfile::tempdir()?;
+/// # let store = mercer_records::Store::open(folder.path())?;
+/// # let library = mercer_datasets::Library::of_folders([])?;
+/// # let laboratory =
+/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// use mercer_harness::{Options, Silent, run};
+/// let options = Options { jobs: 2, ..Options::default() };
+/// let first = run(&trials, &laboratory, &options, &Silent)?;
+/// assert_eq!((first.recorded, first.carried_out, first.done), (0, 6, 6));
+/// let second = run(&trials, &laboratory, &options, &Silent)?; // goes on where the first ended
+/// assert_eq!((second.recorded, second.carried_out), (6, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// The first error of the record directory; trials in flight end first.

@@ -6,6 +6,17 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// How the rows are divided.
+///
+/// ```
+/// use mercer_harness::SplitRule;
+/// let folds: SplitRule = toml::from_str("kind = \"folds\"\nblocks = 5")?;
+/// // Ten repeats: every block twice, under another permutation the second time.
+/// let (second, seventh) = (folds.of_repeat(1), folds.of_repeat(6));
+/// let (a, b) = (second.fold(150).unwrap(), seventh.fold(150).unwrap());
+/// assert_eq!((a.index, b.index, b.seed - a.seed), (1, 1, 1));
+/// assert!(toml::from_str::<SplitRule>("kind = \"fold\"").is_err());
+/// # Ok::<(), toml::de::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SplitRule {
@@ -37,6 +48,20 @@ pub enum SplitRule {
 }
 
 /// The order in which rows are cut into folds.
+///
+/// ```
+/// use mercer_harness::{FoldOrder, Protocol, SplitRule, prepare};
+/// use mercer_learning::Streams;
+/// let iris = mercer_datasets::Library::of_folders([])?.load("iris")?; // sorted by class
+/// let counts = |order| {
+///     let split = Some(SplitRule::Folds { blocks: 3, order, seed: 0, index: 0 });
+///     let parts = prepare(&iris, &Protocol { split, ..Protocol::default() }, &Streams::root(1))?;
+///     Ok::<_, mercer_harness::HarnessError>(parts.test.class_counts())
+/// };
+/// assert_eq!(counts(FoldOrder::File)?, [50, 0, 0]); // a class that no row trains
+/// assert!(counts(FoldOrder::Stratified)?.iter().all(|&rows| (16..=17).contains(&rows)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FoldOrder {
@@ -78,6 +103,22 @@ impl SplitRule {
 }
 
 /// Rows whose range a scaler sees.
+///
+/// ```
+/// use mercer_harness::{FittedOn, Protocol, Scale, prepare};
+/// use mercer_datasets::Scaling;
+/// use mercer_learning::Streams;
+/// let iris = mercer_datasets::Library::of_folders([])?.load("iris")?;
+/// let outside = |from| {
+///     let scale = Some(Scale { to: Scaling::UnitInterval, from });
+///     let parts = prepare(&iris, &Protocol { scale, ..Protocol::default() }, &Streams::root(3))?;
+///     let beyond = |x: &&f64| !(-1e-12..=1.0 + 1e-12).contains(*x);
+///     Ok::<_, mercer_harness::HarnessError>(parts.test.inputs().iter().filter(beyond).count())
+/// };
+/// assert_eq!(outside(FittedOn::All)?, 0); // the test rows were looked at
+/// # outside(FittedOn::Training)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FittedOn {
@@ -88,6 +129,15 @@ pub enum FittedOn {
 }
 
 /// Scaling of the inputs.
+///
+/// ```
+/// use mercer_harness::{FittedOn, Scale};
+/// use mercer_datasets::Scaling;
+/// let scale: Scale = toml::from_str("to = \"standard\"\nfrom = \"training\"")?;
+/// assert_eq!(scale, Scale { to: Scaling::Standard, from: FittedOn::Training });
+/// assert!(toml::from_str::<Scale>("to = \"standard\"").is_err()); // from which rows is to be said
+/// # Ok::<(), toml::de::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scale {
@@ -98,6 +148,22 @@ pub struct Scale {
 }
 
 /// Scaling of regression targets.
+///
+/// ```
+/// use mercer_harness::{Protocol, prepare};
+/// use mercer_datasets::{Library, Parts};
+/// use mercer_learning::{Sample, Streams};
+/// use ndarray::{Array1, Array2};
+/// let mut dataset = Library::of_folders([])?.load("iris")?;
+/// let values = Array1::from_shape_fn(150, |row| 7.0 + row as f64);
+/// dataset.sample = Sample::regression(Array2::zeros((150, 1)), values)?;
+/// let protocol: Protocol = toml::from_str("targets = { low = 0, high = 100, from = \"all\" }")?;
+/// let parts = prepare(&dataset, &protocol, &Streams::root(1))?;
+/// let both = [parts.train, parts.test].map(|part| part.values().unwrap().to_vec()).concat();
+/// assert_eq!(both.iter().copied().fold(f64::INFINITY, f64::min), 0.0);
+/// assert!((both.iter().copied().fold(0.0, f64::max) - 100.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetRule {
@@ -110,6 +176,17 @@ pub struct TargetRule {
 }
 
 /// What happens to the data before a method sees it; each absent part is inherited.
+///
+/// ```
+/// use mercer_harness::Protocol;
+/// use mercer_learning::Task;
+/// let study: Protocol = toml::from_str("rows = 1000\nsplit = { kind = \"official\" }")?;
+/// let dataset: Protocol = toml::from_str("rows = 200\nagainst-rest = 3")?;
+/// let both = study.overridden_by(&dataset);
+/// assert_eq!((both.rows, both.split), (Some(200), study.split)); // the nearer rule, part by part
+/// assert_eq!(both.task(Task::Classification { classes: 10 }), Task::Classification { classes: 2 });
+/// # Ok::<(), toml::de::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Protocol {
@@ -176,6 +253,15 @@ impl Protocol {
 }
 
 /// The two parts of a trial, scaled.
+///
+/// ```
+/// use mercer_harness::{Parts, Protocol, prepare};
+/// use mercer_learning::Streams;
+/// let iris = mercer_datasets::Library::of_folders([])?.load("iris")?;
+/// let Parts { train, test } = prepare(&iris, &Protocol::default(), &Streams::root(1))?;
+/// assert_eq!((train.rows(), test.rows()), (120, 30)); // without a rule, 80 % train
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Parts {
     /// What the learner and the tuner see.
     pub train: Sample,
@@ -187,6 +273,21 @@ pub struct Parts {
 ///
 /// A dataset with an official test part is used without it under a random split: the papers
 /// load one file a name.
+///
+/// ```
+/// use mercer_harness::{Protocol, SplitRule, prepare};
+/// use mercer_learning::Streams;
+/// let iris = mercer_datasets::Library::of_folders([])?.load("iris")?;
+/// let train = |seed| {
+///     prepare(&iris, &Protocol::default(), &Streams::root(seed)).map(|parts| parts.train)
+/// };
+/// assert_eq!(train(1)?, train(1)?);
+/// assert_ne!(train(1)?, train(2)?);
+/// let split = Some(SplitRule::Random { train: 0.999_9 });
+/// let all = prepare(&iris, &Protocol { split, ..Protocol::default() }, &Streams::root(1))?;
+/// assert_eq!(all.test.rows(), 1); // no share is so large that nothing tests
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// If a part is empty.

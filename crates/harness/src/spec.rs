@@ -5,6 +5,26 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A study: what is run. One TOML file in `experiments/specs`.
+///
+/// ```
+/// use mercer_harness::Spec;
+/// use std::path::Path;
+/// let text = r#"
+/// artefact = "toy/table"
+/// question = "How often is the largest class right?"
+/// seed = 1
+/// repeats = 30
+/// datasets = ["iris", "wine"]
+/// variants = [{ name = "given", summary = "as given", methods = [{ name = "majority" }] }]
+/// dataset.wine = { repeats = 10 }
+/// "#;
+/// let spec = Spec::parse(text, Path::new("toy.toml"))?;
+/// assert_eq!((spec.repeats_of_paper("iris"), spec.repeats_of_paper("wine")), (30, 10));
+/// assert_eq!(spec.streams(), "toy/table"); // no other study to be paired with
+/// let slip = Spec::parse(&text.replace("repeats = 30", "repeat = 30"), Path::new("toy.toml"));
+/// assert!(slip.unwrap_err().to_string().starts_with("spec toy.toml: "));
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -56,6 +76,16 @@ fn yes() -> bool {
 }
 
 /// What is special about one dataset.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// let text = format!("{STUDY}\n[dataset.iris]\nrepeats = 10\nlook_every = 5\n");
+/// let spec = mercer_harness::Spec::parse(&text, std::path::Path::new("toy.toml"))?;
+/// assert_eq!((spec.repeats_of_paper("iris"), spec.look_every("iris")), (10, Some(5)));
+/// assert_eq!((spec.repeats_of_paper("wine"), spec.look_every("wine")), (3, None)); // no rule
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetRule {
@@ -71,6 +101,20 @@ pub struct DatasetRule {
 }
 
 /// One way to run the study.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// assert_eq!(spec.variants.len(), 2);
+/// assert!(spec.variants[0].tuner.is_none() && spec.variants[1].tuner.is_some());
+/// assert!(spec.variants.iter().all(|variant| variant.given)); // what is given concerns both
+/// let of = |name: &str| trials.iter().filter(|trial| trial.key.variant == name).count();
+/// assert_eq!((of("given"), of("tuned")), (3, 3)); // every variant runs every repeat
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
@@ -104,6 +148,20 @@ pub struct Variant {
 }
 
 /// What a variant does differently on one dataset.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::{Selection, Spec, plan};
+/// let rule = "summary = \"as given\"\ndataset.iris = { settings = { cap = 7 }, repeats = 2 }";
+/// let text = STUDY.replacen("summary = \"as given\"", rule, 1);
+/// let spec = Spec::parse(&text, std::path::Path::new("toy.toml"))?;
+/// let trials = plan(&spec, METHODS, "paper", &Selection::default(), &|_| None)?;
+/// let given: Vec<_> = trials.iter().filter(|trial| trial.key.variant == "given").collect();
+/// assert_eq!(given.len(), 2);
+/// assert_eq!(given[0].settings.get("cap"), Some(&7.into()));
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariantRule {
@@ -119,6 +177,15 @@ pub struct VariantRule {
 }
 
 /// A method in a variant.
+///
+/// ```
+/// use mercer_harness::SpecMethod;
+/// let text = "name = \"majority\"\nsettings = { cap = 50 }\ndataset.iris = { cap = 7 }";
+/// let method: SpecMethod = toml::from_str(text)?;
+/// assert_eq!(method.settings_on("iris").get("cap"), Some(&7.into())); // the nearer wins
+/// assert_eq!(method.settings_on("wine").get("cap"), Some(&50.into()));
+/// # Ok::<(), toml::de::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpecMethod {
@@ -147,6 +214,20 @@ impl SpecMethod {
 }
 
 /// What a profile cuts.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::Profile;
+/// assert_eq!(spec.profile("paper")?, Profile::default()); // cuts nothing
+/// assert_eq!(spec.profile("smoke")?.repeats, Some(1));
+/// let refused = spec.profile("smok").unwrap_err();
+/// assert!(refused.to_string().starts_with("unknown profile `smok`"));
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
@@ -172,6 +253,20 @@ pub struct Profile {
 }
 
 /// How a trial is made smaller. Every cut is part of the key and makes the verdict `short`.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// use mercer_harness::{Selection, plan};
+/// let small = plan(&spec, METHODS, "smoke", &Selection::default(), &|_| None)?;
+/// assert_eq!((trials.len(), small.len()), (6, 2)); // a repeat of each variant
+/// assert!(trials[0].complete && !small[0].complete); // 20 rows are not what the paper has
+/// assert_ne!(trials[0].key.digest(), small[0].key.digest()); // and another record
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cut {

@@ -11,6 +11,12 @@ use std::time::Instant;
 /// the best ninth at full effort. Every method gets the same budget.
 ///
 /// A method without a resource (a closed form) fits every candidate in full at the first rung.
+///
+/// ```
+/// use mercer_harness::Tuner;
+/// // 27 at a ninth, 9 at a third, 3 in full; on 80 % of the rows; and the final fit.
+/// assert!((Tuner::default().cost() - (0.8 * (3.0 + 3.0 + 3.0) + 1.0)).abs() < 1e-12);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuner {
@@ -144,6 +150,23 @@ fn put_first(space: &mut Space, defaults: &Settings) {
 /// Candidates are `fixed` overridden by the anchor, by the space's anchors, and by seeded draws.
 /// The score is accuracy, or minus the root mean squared error, on the held-out fifth; ties go
 /// to the earlier candidate. A candidate that fails or diverges scores nothing.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::{Tuner, tune};
+/// use mercer_learning::{Sample, Settings, Streams, Unlimited};
+/// let labels: Vec<u32> = (0..100).map(|row| u32::from(row % 4 == 0)).collect();
+/// let sample = Sample::classification(ndarray::Array2::zeros((100, 1)), labels, 2)?;
+/// let tuner = Tuner { candidates: 4, rungs: vec![1.0], ..Tuner::default() };
+/// let (none, streams) = (Settings::new(), Streams::root(1));
+/// let found = tune(&METHODS[0], &sample, &none, &none, &tuner, &streams, &Unlimited)?;
+/// assert!(found.history.iter().any(|step| step.settings == found.chosen));
+/// assert!(found.history.iter().all(|step| step.score.is_some_and(|score| score > 0.5)));
+/// let again = tune(&METHODS[0], &sample, &none, &none, &tuner, &streams, &Unlimited)?;
+/// assert_eq!(found, again);
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
 ///
 /// # Errors
 /// If no candidate could be fitted, or a limit was reached.

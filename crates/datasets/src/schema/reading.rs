@@ -1,6 +1,7 @@
 use super::survey::DASHES;
 use super::{
     Categories, Holds, InputColumn, Schema, TargetColumnKept, Truth, Truths, has_head, some_of,
+    typed,
 };
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::table::label_name;
@@ -243,9 +244,11 @@ fn read_field(
             let text = field.text();
             let level = *known.get(text.as_str()).ok_or_else(|| {
                 format!(
-                    "category `{}` in column `{name}` was not seen at fit time; seen were {}",
+                    "category `{}` in column `{name}` was not seen at fit time; seen were {}; fit with rows \
+                     that have it, or without the column (--drop {})",
                     shown(&text),
-                    some_of(levels)
+                    some_of(levels),
+                    typed(name)
                 )
             })?;
             match encoding {
@@ -278,7 +281,10 @@ fn read_truth(
     // By its spelling: `1` and `01` are two classes.
     labels.get(text).copied().map(Truth::Class).ok_or_else(|| {
         let seen = some_of(&target.labels);
-        format!("class `{}` was not seen at fit time; seen were {seen}", shown(text))
+        format!(
+            "class `{}` was not seen at fit time; seen were {seen}; mend it, or fit with rows that have it",
+            shown(text)
+        )
     })
 }
 

@@ -7,6 +7,15 @@ use std::path::Path;
 const REPEATED: [u8; 4] = [2, 3, 4, 101];
 
 /// One command a line, for GNU parallel, xargs, or any launcher of one's own.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::{launch, three};
+/// let list = mercer_harness::task_list(&three(), &launch());
+/// assert_eq!(list.lines().count(), 3);
+/// assert!(list.starts_with("/opt/mercer cluster work /shared/study/cluster --task 1\n"));
+/// ```
 pub fn task_list(tasks: &[Task], launch: &Launch) -> String {
     let mut text = String::new();
     for task in tasks {
@@ -20,6 +29,15 @@ pub fn task_list(tasks: &[Task], launch: &Launch) -> String {
 ///
 /// `HyperQueue` itself has no limit of tasks at once: it is a resource of the name `mercer`, which the
 /// workers must offer, as the script says.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::{launch, three};
+/// let script = mercer_harness::hyperqueue(&three(), &launch());
+/// assert!(script.contains("--array 1-2 --cpus 2 ") && script.contains("--crash-limit 5 "));
+/// assert!(script.contains("--time-limit 40min")); // of the third task
+/// ```
 pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
     let (limit, remark) = launch.at_once.map_or_else(Default::default, |count| {
         let remark = format!(
@@ -57,6 +75,19 @@ pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
 /// has a volume of its own (`CLAIM-2`, ...). Each task has a deadline and restarts of its own, and none after
 /// an exit that would only be repeated; a task that its node evicts loses none. It needs Kubernetes
 /// 1.29 or later.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::{launch, three};
+/// use mercer_harness::{Launch, kubernetes};
+/// let jobs = |launch: &Launch| {
+///     let list: serde_json::Value = serde_json::from_str(&kubernetes(&three(), launch)).unwrap();
+///     list["items"].as_array().unwrap().len()
+/// };
+/// // A limit of tasks at once holds within a job only: then all are one.
+/// assert_eq!((jobs(&launch()), jobs(&Launch { at_once: None, ..launch() })), (1, 2));
+/// ```
 pub fn kubernetes(tasks: &[Task], launch: &Launch) -> String {
     let jobs: Vec<Value> = if launch.at_once.is_some() {
         let largest = |of: fn(&Task) -> u64| tasks.iter().map(of).max().unwrap_or(0);

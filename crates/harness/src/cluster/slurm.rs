@@ -14,6 +14,16 @@ use std::fmt::Write;
 ///
 /// It is queued again at most `restarts` times, and a request grows to [`MOST_GROWTH`] times the first at
 /// most. Slurm lets its users change the requests of tasks that wait; where it does not, the old ones stay.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::{launch, three};
+/// let tasks = three();
+/// let script = mercer_harness::slurm(&mercer_harness::arrays(&tasks)[0], &launch());
+/// assert!(script.starts_with("#!/bin/bash\n") && script.contains("#SBATCH --array=1-2%3\n"));
+/// assert!(script.contains("#SBATCH --mem=512M\n") && script.contains("#SBATCH --requeue\n"));
+/// ```
 pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
     let (first, last) = match array.tasks {
         [] => (1, 1),

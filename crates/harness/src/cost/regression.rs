@@ -65,6 +65,12 @@ pub(crate) struct Predicted {
 }
 
 /// What a prediction rests on, best first.
+///
+/// ```
+/// use mercer_harness::Basis;
+/// // The best first: other repeats of a cell tell more than its method elsewhere.
+/// assert!(Basis::Cell < Basis::Method && Basis::Method < Basis::Declared);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// Records of other repeats of the same cell.
