@@ -5,6 +5,17 @@ use ndarray::Array2;
 const UNSOLVED: f64 = 1e-3;
 
 /// What [`definite_solve`] found.
+///
+/// ```
+/// use mercer_linalg::{LinalgError, definite_solve};
+/// use ndarray::array;
+/// let matrix = array![[4.0, 2.0], [2.0, 3.0]];
+/// let again = || -> Result<_, LinalgError> { unreachable!("it is far from singular") };
+/// let solved = definite_solve(1, matrix, &array![[8.0], [7.0]], again)?;
+/// assert_eq!((solved.jitter, solved.rank, solved.cutoff), (0.0, 2, 0.0)); // by Cholesky, as it is
+/// assert!((solved.x - array![[1.25], [1.5]]).iter().all(|gap| gap.abs() < 1e-14));
+/// # Ok::<(), LinalgError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefiniteSolution {
     /// `X` (`n × r`).

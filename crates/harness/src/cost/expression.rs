@@ -185,8 +185,7 @@ mod tests {
             "d" => Some(3.0),
             "K" => Some(2.0),
             "epochs" => Some(5.0),
-            "iterations" | "n_test" => Some(1.0),
-            "map.explicit" => Some(1.0),
+            "iterations" | "n_test" | "map.explicit" => Some(1.0),
             "map.implicit" => Some(0.0),
             _ => None,
         })
