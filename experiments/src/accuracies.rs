@@ -3,13 +3,14 @@
 
 use crate::artefact::PublishedNumber;
 use crate::cell::LEVEL;
+use crate::judged::badge;
 use crate::published::PublishedCell;
 use crate::{
     Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
     findings, published,
 };
 use mercer_learning::Metric;
-use mercer_render::{Cell, Column, Kind, Row, Table, probability};
+use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -310,26 +311,7 @@ impl Accuracies {
         } else if level_with_the_best(report) {
             shown = shown.underline();
         }
-        if let Some(verdict) = &report.verdict {
-            let kind = match verdict.as_str() {
-                "exact" | "agrees" => Kind::Good,
-                "differs" if open(report) => Kind::Neutral,
-                "differs" => Kind::Bad,
-                _ => Kind::Muted,
-            };
-            let text = match report.difference {
-                Some(difference) if verdict == "differs" && open(report) => {
-                    format!("open {difference:+.2}")
-                }
-                Some(difference) if verdict == "differs" && report.finding.is_none() => {
-                    format!("differs {difference:+.2}, unexplained")
-                }
-                Some(difference) if verdict == "differs" && report.cause_known == Some(false) => {
-                    format!("differs {difference:+.2}, cause unknown")
-                }
-                Some(difference) if verdict == "differs" => format!("differs {difference:+.2}"),
-                _ => verdict.clone(),
-            };
+        if let Some((text, kind)) = badge(report) {
             shown = shown.badge(text, kind);
         }
         let tests = match (report.p_naive, report.p_corrected) {
@@ -354,7 +336,8 @@ impl Accuracies {
             }
             None => String::new(),
         };
-        let detail: Vec<&str> = [tests.as_str(), tuning, capped.as_str(), because.as_str()]
+        let ended = cell.open_in_words().unwrap_or_default();
+        let detail: Vec<&str> = [tests.as_str(), tuning, &capped, &ended, &because]
             .into_iter()
             .filter(|t| !t.is_empty())
             .collect();
@@ -469,7 +452,7 @@ fn level_with_the_best(report: &CellReport) -> bool {
 }
 
 /// A cell that differs by the letter, but whose interval covers 0: too wide to call it agreement.
-fn open(report: &CellReport) -> bool {
+pub(crate) fn open(report: &CellReport) -> bool {
     report.verdict.as_deref() == Some("differs")
         && report.interval.is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high)
 }

@@ -45,11 +45,15 @@ impl std::fmt::Debug for Artefact {
 }
 
 impl Artefact {
-    /// Whether it belongs to a paper: one of its tables and figures, or an audit of it.
+    /// Whether it belongs to a paper: one of its tables and figures, an audit of it, its theory or its
+    /// costs.
     fn is_of(&self, paper: &str) -> bool {
         let (folder, name) = self.id.split_once('/').unwrap_or((self.id, ""));
-        let audits = || name.strip_prefix(paper).is_some_and(|rest| rest.starts_with('-'));
-        folder == paper || (folder == "audit" && audits())
+        let about = || {
+            let rest = name.strip_prefix(paper);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        folder == paper || (["audit", "theory", "complexity"].contains(&folder) && about())
     }
 }
 
@@ -111,6 +115,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::hyper::NORMALISER,
     audit::hyper::VARIANCE,
     audit::hyper::PAIRS,
+    audit::hyper_sensitivity::ARTEFACT,
     audit::hyper_spectrum::ARTEFACT,
     audit::hyper_third_factor::ARTEFACT,
     theory::askl_bound::ARTEFACT,
@@ -205,8 +210,8 @@ pub struct PublishedNumber {
     pub std: f64,
 }
 
-/// The artefacts that some names mean: an id, a paper (its audits, `audit/PAPER-…`, with it), or,
-/// without names, all.
+/// The artefacts that some names mean: an id, a paper (with it `audit/PAPER-…`, `theory/PAPER-…` and
+/// `complexity/PAPER-…`), or, without names, all.
 ///
 /// # Errors
 /// [`ExperimentError::UnknownArtefact`], with the nearest name.

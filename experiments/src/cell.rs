@@ -142,6 +142,20 @@ impl StudyCell {
             .filter(|(_, status)| *status != Status::Done)
     }
 
+    /// Records with a score behind which some fit ended above its tolerance.
+    pub fn open(&self) -> usize {
+        let done = self.records().filter(|record| record.result.status == Status::Done);
+        done.filter(|record| record.result.open_fits() > 0).count()
+    }
+
+    /// That, in words, where there are any: `2 of 10 not converged`.
+    pub(crate) fn open_in_words(&self) -> Option<String> {
+        let all = self.records().filter(|record| record.result.status == Status::Done).count();
+        Some(self.open())
+            .filter(|open| *open > 0)
+            .map(|open| format!("{open} of {all} not converged"))
+    }
+
     /// Repeat and score, in printed units, of the records that have one.
     pub fn values(&self) -> Vec<(u32, f64)> {
         self.of(self.metric.name())

@@ -1,5 +1,6 @@
 mod curves;
 mod looks;
+mod points;
 mod scores;
 
 pub(crate) use scores::ENOUGH;
@@ -135,6 +136,77 @@ pub enum Check {
         worse: String,
         /// Whether a larger one leads.
         larger: bool,
+        /// By how much, where the claim says it: an interval that excludes it contradicts the claim.
+        #[serde(default)]
+        by: Option<f64>,
+        /// How far behind still costs nothing, where that is the claim.
+        #[serde(default)]
+        within: Option<f64>,
+    },
+    /// A value stays below a limit at these points of the curves of one method, on every dataset:
+    /// corrected intervals.
+    PointsBelow {
+        /// The study.
+        study: String,
+        /// The method that is a whole curve.
+        method: String,
+        /// The value.
+        value: String,
+        /// Steps of the points.
+        steps: Vec<u64>,
+        /// The limit.
+        limit: f64,
+    },
+    /// A value is smallest at one point of the curves of one method: the corrected test against each of
+    /// the others, on every dataset.
+    SmallestAt {
+        /// The study.
+        study: String,
+        /// The method that is a whole curve.
+        method: String,
+        /// The value.
+        value: String,
+        /// Step of the point that should have the smallest.
+        best: u64,
+        /// Steps of the others.
+        others: Vec<u64>,
+    },
+    /// Among some points of the curves of one method a smaller error goes with a higher score hardly more
+    /// often than not: the interval over datasets of Kendall's τ lies within `limit`.
+    WeaklyRelated {
+        /// The study.
+        study: String,
+        /// The method that is a whole curve.
+        method: String,
+        /// The error.
+        error: String,
+        /// The score.
+        score: String,
+        /// Steps of points that are compared with each other.
+        groups: Vec<Vec<u64>>,
+        /// What still counts as weak.
+        limit: f64,
+    },
+    /// A method scores in a variant what it scores in its control, up to `margin`: corrected intervals.
+    StableUnder {
+        /// The study.
+        study: String,
+        /// The method.
+        method: String,
+        /// Variant to the variant of its control.
+        controls: BTreeMap<String, String>,
+        /// What still counts as the same, in points.
+        margin: f64,
+    },
+    /// A method is fitted faster in a variant than in its control: the interval of the ratio of
+    /// processor seconds over repeats.
+    FasterThanControl {
+        /// The study.
+        study: String,
+        /// The method.
+        method: String,
+        /// Variant to the variant of its control.
+        controls: BTreeMap<String, String>,
     },
     /// The value `better` is ahead of `worse` at the last point of the curves of one method: the
     /// corrected test on each dataset.
@@ -354,6 +426,11 @@ impl Claim {
         | Check::Steadier { study, .. }
         | Check::Tighter { study, .. }
         | Check::CurveAhead { study, .. }
+        | Check::PointsBelow { study, .. }
+        | Check::SmallestAt { study, .. }
+        | Check::WeaklyRelated { study, .. }
+        | Check::StableUnder { study, .. }
+        | Check::FasterThanControl { study, .. }
         | Check::EndBeats { study, .. }
         | Check::CurveFalls { study, .. }
         | Check::LargerThere { study, .. }
@@ -377,7 +454,9 @@ impl Claim {
             };
             let own = of(&variant.name);
             let control = match &self.check {
-                Check::BeatsControl { controls, .. } => match controls.get(&variant.name) {
+                Check::BeatsControl { controls, .. }
+                | Check::StableUnder { controls, .. }
+                | Check::FasterThanControl { controls, .. } => match controls.get(&variant.name) {
                     Some(control) => of(control),
                     None => continue,
                 },
@@ -422,6 +501,11 @@ impl Check {
             Self::Steadier { steadier, shakier, .. } => vec![steadier, shakier],
             Self::Tighter { tighter, looser, .. } => vec![tighter, looser],
             Self::BeatsControl { method, .. }
+            | Self::StableUnder { method, .. }
+            | Self::FasterThanControl { method, .. }
+            | Self::PointsBelow { method, .. }
+            | Self::SmallestAt { method, .. }
+            | Self::WeaklyRelated { method, .. }
             | Self::CurveAhead { method, .. }
             | Self::EndBeats { method, .. }
             | Self::CurveFalls { method, .. }
@@ -467,9 +551,23 @@ impl Check {
             Self::Within { method, rival, datasets, margin, .. } => {
                 scores::within(cells, method, rival, datasets, *margin)?.into()
             }
-            Self::CurveAhead { method, better, worse, larger, .. } => {
-                looks::curve_ahead(cells, method, better, worse, *larger).into()
+            Self::CurveAhead { method, better, worse, larger, by, within, .. } => {
+                let goal = looks::Goal { by: *by, within: *within };
+                looks::curve_ahead(cells, method, better, worse, *larger, goal).into()
             }
+            Self::PointsBelow { method, value, steps, limit, .. } => {
+                points::below(cells, method, value, steps, *limit)?.into()
+            }
+            Self::SmallestAt { method, value, best, others, .. } => {
+                points::smallest_at(cells, method, value, *best, others)?.into()
+            }
+            Self::WeaklyRelated { method, error, score, groups, limit, .. } => {
+                points::weakly_related(cells, method, (error, score), groups, *limit).into()
+            }
+            Self::StableUnder { method, margin, .. } => {
+                points::stable(cells, control, method, *margin)?.into()
+            }
+            Self::FasterThanControl { method, .. } => points::faster(cells, control, method).into(),
             Self::EndBeats { method, better, worse, larger, .. } => {
                 looks::end_beats(cells, method, better, worse, *larger)?.into()
             }

@@ -125,9 +125,17 @@ pub struct Cells {
     /// Whether the cause is known of these cells, where that is not so of all cells of the page.
     #[serde(default)]
     pub cause_known: Option<bool>,
+    /// Words of which a cell's label has all, where several numbers of a cell are judged.
+    #[serde(default)]
+    pub label: Vec<String>,
 }
 
 impl Cells {
+    /// Whether its words are those of a label.
+    pub fn speak_of(&self, label: &str) -> bool {
+        self.label.iter().all(|words| label.contains(words.as_str()))
+    }
+
     /// Whether a cell is among them.
     pub fn include(&self, artefact: &str, variant: &str, dataset: &str, method: &str) -> bool {
         let among =

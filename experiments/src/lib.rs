@@ -20,6 +20,7 @@ mod desk;
 mod error;
 mod finding;
 mod hyper;
+mod judged;
 mod mce;
 mod numbers;
 mod peak;

@@ -23,6 +23,8 @@ pub struct Written {
     pub summary: Summary,
     /// The numbers of every artefact, which `--json` prints beside them.
     pub numbers: Vec<ArtefactNumbers>,
+    /// By method: trials shown behind which a fit ended above its tolerance, and all of them.
+    pub open: BTreeMap<String, (usize, usize)>,
 }
 
 /// What `reproduce --json` prints.
@@ -101,8 +103,16 @@ pub fn write(
     let numbers =
         rendered.iter().map(|(artefact, rendered)| ArtefactNumbers::of(artefact, rendered));
     let numbers = numbers.collect();
+    let open = Shown::of(desk, &rendered)?.open;
     let tables = rendered.into_iter().flat_map(|(_, rendered)| rendered.tables).collect();
-    Ok(Written { files: folder.files, page: out.join("index.html"), tables, summary, numbers })
+    Ok(Written {
+        open,
+        files: folder.files,
+        page: out.join("index.html"),
+        tables,
+        summary,
+        numbers,
+    })
 }
 
 fn paper_of(artefact: &Artefact) -> &str {
@@ -150,7 +160,17 @@ fn page(
         .provenance("Trials shown", shown.records.to_string())
         .provenance("Hosts", listed(&shown.hosts))
         .provenance("Code that ran them", listed(&shown.code))
-        .provenance("Seeds", shown.seeds.join("; ")))
+        .provenance("Seeds", shown.seeds.join("; "))
+        .provenance("Not converged", not_converged(&shown.open)))
+}
+
+/// Methods with fits that ended above their tolerance, and how many.
+fn not_converged(open: &BTreeMap<String, (usize, usize)>) -> String {
+    let listed: Vec<String> = open
+        .iter()
+        .map(|(method, (open, all))| format!("{method} ({open} of {all} trials)"))
+        .collect();
+    if listed.is_empty() { "none".to_owned() } else { listed.join("; ") }
 }
 
 fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
@@ -254,6 +274,8 @@ struct Shown {
     hosts: BTreeMap<String, usize>,
     code: BTreeMap<String, usize>,
     seeds: Vec<String>,
+    /// By method, those that did not converge of how many; only methods with any.
+    open: BTreeMap<String, (usize, usize)>,
 }
 
 impl Shown {
@@ -268,6 +290,9 @@ impl Shown {
             let before = shown.records;
             for record in cells.iter().flat_map(StudyCell::records) {
                 shown.records += 1;
+                let (open, all) = shown.open.entry(record.key.method.clone()).or_default();
+                *open += usize::from(record.result.open_fits() > 0);
+                *all += 1;
                 *shown.hosts.entry(record.run.host.clone()).or_default() += 1;
                 let code = match record.run.code.as_str() {
                     "" => "not recorded",
@@ -280,6 +305,7 @@ impl Shown {
                 shown.seeds.push(format!("{name} {}", spec.seed));
             }
         }
+        shown.open.retain(|_, (open, _)| *open > 0);
         Ok(shown)
     }
 }

@@ -202,13 +202,19 @@ fn a_name_that_is_no_artefact_gets_a_suggestion() {
     let error = select(&["askl/tabel2".to_owned()]).unwrap_err().to_string();
     assert!(error.contains("did you mean `askl/table2`"), "{error}");
     assert_eq!(select(&[]).unwrap().len(), ARTEFACTS.len());
-    // A paper comes with its audits, and with those of no other.
-    for paper in ["askl", "rftk", "hyper"] {
-        let chosen = select(&[paper.to_owned()]).unwrap();
-        let audits: Vec<&str> =
-            chosen.iter().map(|a| a.id).filter(|id| id.starts_with("audit/")).collect();
-        assert!(audits.len() >= 3, "{paper}: {audits:?}");
-        assert!(audits.iter().all(|id| id.starts_with(&format!("audit/{paper}-"))), "{audits:?}");
+    // A paper comes with its audits, its theory and its costs, and with those of no other.
+    for paper in ["askl", "rftk", "hyper", "mce"] {
+        let chosen: Vec<&str> =
+            select(&[paper.to_owned()]).unwrap().iter().map(|artefact| artefact.id).collect();
+        for (id, about) in ARTEFACTS.iter().filter_map(|a| Some((a.id, a.id.split_once('/')?))) {
+            let own = about.1 == paper || about.1.starts_with(&format!("{paper}-"));
+            let beside = ["audit", "theory", "complexity"].contains(&about.0) && own;
+            assert_eq!(chosen.contains(&id), about.0 == paper || beside, "{paper}: {id}");
+        }
+    }
+    let hyper = select(&["hyper".to_owned()]).unwrap();
+    for id in ["audit/hyper-pairs", "theory/hyper-decomposition", "complexity/hyper-krr"] {
+        assert!(hyper.iter().any(|artefact| artefact.id == id), "{id}");
     }
     let rftk = select(&["rftk".to_owned()]).unwrap();
     assert!(rftk.iter().any(|artefact| artefact.id == "audit/rftk-beta-zero"));
@@ -321,6 +327,11 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         Check::CurveAhead { study, method, .. }
         | Check::CurveFalls { study, method, .. }
         | Check::BeatsControl { study, method, .. }
+        | Check::PointsBelow { study, method, .. }
+        | Check::SmallestAt { study, method, .. }
+        | Check::WeaklyRelated { study, method, .. }
+        | Check::StableUnder { study, method, .. }
+        | Check::FasterThanControl { study, method, .. }
         | Check::EndBeats { study, method, .. } => (study, vec![method], Vec::new()),
         Check::Ordered { study, dataset, method, .. }
         | Check::FallsLate { study, dataset, method, .. }
@@ -352,7 +363,10 @@ fn every_claim_names_what_exists_and_can_be_decided() {
                 };
                 assert!(listed(method), "{}: {method}", claim.id);
             }
-            if let Check::BeatsControl { controls, .. } = &claim.check {
+            if let Check::BeatsControl { controls, .. }
+            | Check::StableUnder { controls, .. }
+            | Check::FasterThanControl { controls, .. } = &claim.check
+            {
                 for variant in controls.iter().flat_map(|(variant, control)| [variant, control]) {
                     let listed = spec.variants.iter().any(|known| known.name == *variant);
                     assert!(listed, "{}: {variant}", claim.id);

@@ -92,6 +92,16 @@ pub(crate) fn planned(
         if selection.versions.is_empty() { work } else { plan(&selection)? }
     };
     without_times(&mut work, &args.narrow.profile);
+    // Nor are measurements part of a paper's quick profile, which they would make ten times as long.
+    if args.narrow.profile == "quick" && !args.narrow.artefacts.is_empty() {
+        let named = |artefact: &&Artefact| {
+            let folder = artefact.id.split('/').next();
+            args.narrow.artefacts.iter().any(|name| name == artefact.id || Some(&**name) == folder)
+        };
+        let asked: Vec<&str> =
+            artefacts.iter().copied().filter(named).flat_map(|a| a.computed).copied().collect();
+        work.computed.retain(|own| !own.is_measurement() || asked.contains(&own.name));
+    }
     let committed = if args.extend { work.leave_out(&archive, args.retry_failed) } else { 0 };
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
 }
@@ -191,6 +201,9 @@ pub(crate) fn show(
     let desk = Desk::new(&shelf, &methods, &args.narrow.profile, &selection, missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.results.join("report"));
     let written = write(&desk, &artefacts, &out)?;
+    for (method, (open, all)) in &written.open {
+        tracing::warn!("{method}: not converged in {open} of {all} trials shown");
+    }
     let mut stdout = std::io::stdout().lock();
     if args.json {
         let printed = Printed { summary: &written.summary, numbers: &written.numbers };

@@ -305,7 +305,17 @@ fn follow(
     let mut fitting = Fitting { streams: trial.streams.child("fit"), limits, ..Fitting::seeded(0) };
     let curve = (path.run)(parts, &settings, &mut fitting)?;
     clock.lap("fit");
-    Ok(TrialResult { curve, settings: named(&settings), ..empty(Status::Done, parts) })
+    let convergence = told(&curve);
+    Ok(TrialResult { curve, convergence, settings: named(&settings), ..empty(Status::Done, parts) })
+}
+
+/// How the fits of a curve ended, where its points say it.
+fn told(curve: &[CurvePoint]) -> Value {
+    match curve.iter().filter_map(CurvePoint::open_fits).reduce(|a, b| a + b) {
+        None => Value::Null,
+        Some(0) => json!({ "status": "converged" }),
+        Some(fits) => json!({ "status": "not-converged", "fits": fits }),
+    }
 }
 
 /// Indices of the rows whose predicted class is wrong.

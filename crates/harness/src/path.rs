@@ -35,7 +35,8 @@ use mercer_records::CurvePoint;
 pub struct Path {
     /// Name, revision, tasks and default settings, as a spec and a key want them.
     pub method: Method,
-    /// The points of the curve.
+    /// The points of the curve. A point says in values named `open`, or `open …`, how many of its fits
+    /// ended above their tolerance: see [`CurvePoint::open_fits`].
     pub run: fn(&Parts, &Settings, &mut Fitting<'_>) -> Result<Vec<CurvePoint>, LearningError>,
 }
 

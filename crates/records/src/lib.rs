@@ -17,6 +17,6 @@ pub use disk::{Disk, LocalDisk};
 pub use error::RecordError;
 pub use hash::{canonical, sha256_hex};
 pub use record::{
-    CurvePoint, Key, Predicted, Record, Run, SCHEMA, Status, TrialResult, Tuning, TuningStep,
+    CurvePoint, Key, OPEN, Predicted, Record, Run, SCHEMA, Status, TrialResult, Tuning, TuningStep,
 };
 pub use store::{Listing, Store};

@@ -238,6 +238,43 @@ pub struct TrialResult {
     pub rows: [u64; 2],
 }
 
+/// Name of the value by which a point of a curve counts fits of its own that ended above their tolerance;
+/// several kinds of them are told apart by what follows, as in `open clip log`.
+pub const OPEN: &str = "open";
+
+impl CurvePoint {
+    /// Fits of this point that ended above their tolerance, by its values `open` and `open …`; nothing
+    /// where it has none of them, and so does not tell.
+    ///
+    /// ```
+    /// use mercer_records::CurvePoint;
+    /// let of = |values: &[(&str, f64)]| CurvePoint {
+    ///     step: 0,
+    ///     epoch: 0.0,
+    ///     values: values.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
+    /// };
+    /// assert_eq!(of(&[("open clip", 1.0), ("open flip", 0.0)]).open_fits(), Some(1));
+    /// assert_eq!(of(&[("opened", 1.0)]).open_fits(), None);
+    /// ```
+    pub fn open_fits(&self) -> Option<usize> {
+        let counts = |(name, value): (&String, &f64)| {
+            let rest = name.strip_prefix(OPEN)?;
+            (rest.is_empty() || rest.starts_with(' ')).then_some(*value as usize)
+        };
+        self.values.iter().filter_map(counts).reduce(|a, b| a + b)
+    }
+}
+
+impl TrialResult {
+    /// Fits behind it that ended above their tolerance: its own, or those that the points of its curve
+    /// count ([`CurvePoint::open_fits`]).
+    pub fn open_fits(&self) -> usize {
+        let said = self.convergence.get("status").and_then(Value::as_str) == Some("not-converged");
+        let counted: usize = self.curve.iter().filter_map(CurvePoint::open_fits).sum();
+        counted.max(usize::from(said))
+    }
+}
+
 impl TrialResult {
     /// SHA-256 of the canonical text.
     pub fn digest(&self) -> String {

@@ -1,7 +1,9 @@
 //! What is done about negative eigenvalues of a learned kernel, and what it is worth.
 
+use crate::hyper::exact_or_nystrom::not_converged;
 use crate::hyper::spectrum_audit::{KERNELS, OPTIONS};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_records::OPEN;
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::summarise;
 
@@ -36,18 +38,22 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             let shown = |what: &str| {
                 Cell::number(mean(&format!("{what} {kernel}")).map_or(f64::NAN, |s| s.mean), 3)
             };
+            let open = |option: &str| {
+                let found = cell.at_end(&format!("{OPEN} {option} {kernel}"));
+                found.iter().filter(|(_, open)| *open > 0.0).count()
+            };
             let mut cells = vec![
                 Cell::text(&cell.key().dataset),
                 Cell::text(kernel),
                 shown("smallest"),
                 shown("negative mass"),
-                Cell::number(first.mean, 2),
+                not_converged(Cell::number(first.mean, 2), open(OPTIONS[0].0)),
             ];
             for (option, _) in &OPTIONS[1..] {
                 let name = |option: &str| format!("accuracy {option} {kernel}");
                 let own = mean(&name(option)).map_or(f64::NAN, |summary| summary.mean);
                 let test = cell.compare_at_end(&name(option), &name(OPTIONS[0].0))?;
-                cells.push(Cell::number(own, 2));
+                cells.push(not_converged(Cell::number(own, 2), open(option)));
                 cells.push(test.map_or_else(
                     || Cell::text("-"),
                     |test| Cell::text(probability(test.p_two_sided)).sort(test.p_two_sided),

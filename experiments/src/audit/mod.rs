@@ -16,6 +16,7 @@ pub(crate) mod askl_scaling;
 pub(crate) mod askl_slips;
 pub(crate) mod askl_underlines;
 pub(crate) mod hyper;
+pub(crate) mod hyper_sensitivity;
 pub(crate) mod hyper_spectrum;
 pub(crate) mod hyper_third_factor;
 pub(crate) mod paired_t;

@@ -32,12 +32,43 @@ fn mean_gain(curve: &[CurvePoint], better: &str, worse: &str) -> Option<f64> {
     summarise(&gains).map(|spread| spread.mean)
 }
 
+/// How far ahead a value is claimed to be.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Goal {
+    /// By about so much.
+    pub by: Option<f64>,
+    /// Behind by no more than this.
+    pub within: Option<f64>,
+}
+
+impl Goal {
+    /// What the 95 % interval `mean ± half` of the gain says.
+    fn met(self, mean: f64, half: f64) -> Holds {
+        let (low, high) = (mean - half, mean + half);
+        let least = -self.within.unwrap_or(0.0);
+        if high < least || self.by.is_some_and(|by| high < by || by < low) {
+            Holds::No
+        } else if low > least {
+            Holds::Yes
+        } else {
+            Holds::Undecided
+        }
+    }
+
+    fn in_words(self) -> String {
+        let by = self.by.map_or_else(String::new, |by| format!(", claimed {by}"));
+        let within = self.within.map_or_else(String::new, |within| format!(", margin {within}"));
+        by + &within
+    }
+}
+
 pub(super) fn curve_ahead(
     cells: &[&StudyCell],
     method: &str,
     better: &str,
     worse: &str,
     larger: bool,
+    goal: Goal,
 ) -> (Holds, String) {
     let sign = if larger { 1.0 } else { -1.0 };
     let gains: Vec<f64> = curves_of(cells, method)
@@ -51,16 +82,12 @@ pub(super) fn curve_ahead(
         return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean));
     }
     let half = spread.half_width(0.95).unwrap_or(f64::INFINITY);
-    let holds = if spread.mean - half > 0.0 {
-        Holds::Yes
-    } else if spread.mean + half < 0.0 {
-        Holds::No
-    } else {
-        Holds::Undecided
-    };
+    let holds = goal.met(spread.mean, half);
     let numbers = format!(
-        "mean gain {:.4} ± {half:.4} (95 % interval) over {} curves",
-        spread.mean, spread.count
+        "mean gain {:.4} ± {half:.4} (95 % interval) over {} curves{}",
+        spread.mean,
+        spread.count,
+        goal.in_words()
     );
     (holds, numbers)
 }
@@ -173,4 +200,26 @@ pub(super) fn goes_with(
         "smaller {value} goes with higher accuracy in {concordant} of {pairs} pairs of methods at the end of training"
     );
     (holds, numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_excludes_what_is_claimed_contradicts_it() {
+        // About 2 points, where 0.0011 ± 0.4445 were found.
+        let by = Goal { by: Some(2.0), within: None };
+        assert_eq!(by.met(0.0011, 0.4445), Holds::No);
+        assert_eq!(by.met(2.1, 0.5), Holds::Yes);
+        assert_eq!(by.met(1.0, 1.5), Holds::Undecided);
+        // Ahead, and by more than is claimed.
+        assert_eq!(by.met(5.0, 0.5), Holds::No);
+        assert_eq!(Goal::default().met(0.0011, 0.4445), Holds::Undecided);
+        // No cost: behind by less than the margin, ahead or not.
+        let free = Goal { by: None, within: Some(0.01) };
+        assert_eq!(free.met(-0.002, 0.004), Holds::Yes);
+        assert_eq!(free.met(0.0, 0.02), Holds::Undecided);
+        assert_eq!(free.met(-0.02, 0.005), Holds::No);
+    }
 }

@@ -17,18 +17,15 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 const GIB: f64 = 1_073_741_824.0;
 const STUDIES: [&str; 2] = ["hyper/all-pairs", "hyper/covtype"];
 
-/// The tolerance of the normal matrix that the variants ask for.
-const TOLERANCE: f64 = 0.01;
-
-/// An estimated error, marked where the factor ended before its tolerance was met.
-fn error(share: f64) -> Cell {
+/// An estimated error in percent, marked where factors ended before the tolerance asked for was met.
+fn error(share: f64, open: usize) -> Cell {
     let cell = Cell::number(100.0 * share, 2);
-    if share > TOLERANCE { cell.badge("tolerance not met", Kind::Muted) } else { cell }
+    if open > 0 { cell.badge("tolerance not met", Kind::Muted) } else { cell }
 }
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Accuracy and balanced accuracy in percent on the official test rows; facts of the learned kernel: columns of the pair kernel's factor; relative error of the normal matrix over all pairs, in percent, estimated from the pairs of 1000 rows (its guaranteed bound stands among the facts of the records); relative error of the solution in the norm of the regression, in percent, by the residual that it leaves in the exact equations (older fits did not say it); share of negative eigenvalue mass; seconds of the final fit, stage 2 included, and its peak memory in GiB, on the machine that ran it. Printed for ijcnn1 on another machine: hyper-KRR 89.71 to 90.94 % in 752 to 1375 s, distributed BMKL 97.34 to 97.36 % in 5845 to 230576 s. Means over repeats (seeds: landmarks and rows of stage 2).")
+        .caption("Accuracy and balanced accuracy in percent on the official test rows; facts of the learned kernel: columns of the pair kernel's factor; relative error of the normal matrix over all pairs, in percent, estimated from the pairs of 1000 rows (its guaranteed bound stands among the facts of the records); relative error of the learned kernel in the norm of the regression, in percent, by the residual that the solution leaves in the exact equations: this is what is asked to be within 1 %, and a cell says where it is not (older fits asked it of the normal matrix only, and did not say the other); share of negative eigenvalue mass; seconds of the final fit, stage 2 included, and its peak memory in GiB, on the machine that ran it. Printed for ijcnn1 on another machine: hyper-KRR 89.71 to 90.94 % in 752 to 1375 s, distributed BMKL 97.34 to 97.36 % in 5845 to 230576 s. Means over repeats (seeds: landmarks and rows of stage 2).")
         .columns(["Dataset", "Variant", "Method"].map(Column::left))
         .columns(["Accuracy", "Balanced", "Rank", "Error, %", "Solution, %", "Negative mass", "Support", "Fit, s", "GiB", "Repeats"].map(Column::right));
     let studies = STUDIES.iter().map(|study| desk.cells(study)).collect::<Result<Vec<_>, _>>()?;
@@ -46,6 +43,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         };
         let metric = |name: &str| 100.0 * mean(&|record| record.result.metrics.get(name).copied());
         let fact = |name: &str| mean(&|record| record.result.facts.get(name).copied());
+        let solved = fact("solution-error");
         table = table.row(Row::new([
             Cell::text(&cell.key().dataset),
             Cell::text(&cell.key().variant),
@@ -53,8 +51,9 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             Cell::number(metric("accuracy"), 2),
             Cell::number(metric("balanced-accuracy"), 2),
             Cell::number(fact("pair-kernel-rank"), 0),
-            error(fact("normal-error")),
-            Cell::number(100.0 * fact("solution-error"), 2),
+            // What the older fits were asked for, and what later ones are.
+            error(fact("normal-error"), if solved.is_nan() { cell.open() } else { 0 }),
+            error(solved, if solved.is_nan() { 0 } else { cell.open() }),
             Cell::number(fact("negative-mass"), 3),
             Cell::number(fact("support-vectors"), 0),
             Cell::number(mean(&|record| record.run.seconds.get("fit").copied()), 1),

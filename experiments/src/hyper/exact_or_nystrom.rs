@@ -3,7 +3,10 @@
 use super::exact_cost;
 use super::exact_path::{PATH, TARGETS, WAYS, Way};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
-use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table, probability};
+use mercer_records::OPEN;
+use mercer_render::{
+    Axis, Cell, Column, Figure, Kind, Panel, Row, Series, Style, Table, probability,
+};
 use mercer_statistics::{TTest, summarise};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -51,11 +54,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 };
                 let [rmse, rmse_p] = compared(to_exact("rmse")?, 4);
                 let [accuracy, accuracy_p] = compared(to_exact("accuracy")?, 2);
+                let open =
+                    values(cell, &name(OPEN, way)).iter().filter(|open| **open > 0.0).count();
                 table = table.row(Row::new([
                     Cell::text(&cell.key().dataset),
                     Cell::text(target),
                     Cell::text(title(kind)),
-                    shown("rmse", 4),
+                    not_converged(shown("rmse", 4), open),
                     shown("relative rmse", 4),
                     rmse,
                     rmse_p,
@@ -76,6 +81,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table, exact_cost::table(desk)], drawings, ..Rendered::default() })
+}
+
+/// Marked where the fits of some repeats ended above their tolerance.
+pub(crate) fn not_converged(cell: Cell, open: usize) -> Cell {
+    if open > 0 { cell.badge(format!("{open} not converged"), Kind::Muted) } else { cell }
 }
 
 fn title(way: Way) -> String {

@@ -6,7 +6,7 @@ use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, Pairs, entry_variance, 
 use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks};
 use mercer_linalg::{Cholesky, LinalgError, symmetric_eigen};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
-use mercer_records::CurvePoint;
+use mercer_records::{CurvePoint, OPEN};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(crate) const PATH: Path = Path {
         title: "audit of pairs",
         summary: "normaliser, variance and order of pairs on one split",
         cites: "Liu, Shi, Huang, Yang & Suykens (2021)",
-        revision: 1,
+        revision: 2,
         tasks: Tasks::Classification,
         cost: Cost {
             fit: "points^4 iterations, iterations = 50",
@@ -88,7 +88,8 @@ fn run(
         put(&format!("{name} median"), median(&train, variance));
         fitting.limits.check()?;
         let hyper = GaussianHyper::constructed(variance, variance).map_err(|e| failed(&e))?;
-        let (best, ridge) = best_error(&hyper, &train, &test, &known, &truth, fitting)?;
+        let (best, ridge, open) = best_error(&hyper, &train, &test, &known, &truth, fitting)?;
+        put(&format!("{OPEN} {name}"), open as f64);
         put(&format!("{name} rmse"), best);
         put(&format!("{name} ridge"), ridge);
     }
@@ -120,7 +121,7 @@ fn median(points: &Array2<f64>, variance: f64) -> f64 {
     values[values.len() / 2]
 }
 
-/// The least error on test pairs over the grid of ridges, and the ridge.
+/// The least error on test pairs over the grid of ridges, the ridge, and how many of the grid did not converge.
 fn best_error(
     hyper: &GaussianHyper,
     train: &Array2<f64>,
@@ -128,7 +129,7 @@ fn best_error(
     known: &Kernel,
     truth: &Array2<f64>,
     fitting: &Fitting<'_>,
-) -> Result<(f64, f64), LearningError> {
+) -> Result<(f64, f64, usize), LearningError> {
     let values = known.gram(train.view());
     let target = PairTarget::matrix(values.view())?;
     let ridge = PairRidge { solver: PairSolver::ConjugateGradients, ..PairRidge::default() };
@@ -138,7 +139,9 @@ fn best_error(
     let errors = learned.iter().zip(&ridges).map(|(learned, &ridge)| {
         (rms(&(learned.kernel.gram(test.view(), fitting.threads) - truth)), ridge)
     });
-    Ok(errors.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::NAN, f64::NAN)))
+    let (error, ridge) = errors.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::NAN, f64::NAN));
+    let open = learned.iter().filter(|learned| learned.convergence.warning().is_some()).count();
+    Ok((error, ridge, open))
 }
 
 struct Ordered {

@@ -1,8 +1,10 @@
 //! Table 1: known kernels learned from pairs, and machines with them.
 
 use super::known_kernel::{TARGETS, WAYS};
+use crate::judged::{Judged, shown as judged, summary};
 use crate::published::{PublishedCell, published};
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use crate::{Artefact, CellReport, Desk, ExperimentError, Finding, Rendered, StudyCell, findings};
+use mercer_records::OPEN;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
 
@@ -19,8 +21,9 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/table1")?;
     let (spec, cells) = &*study;
-    let (_, printed) = published("hyper")?;
-    let mut tables = Vec::new();
+    let (repeats_of_table2, printed) = published("hyper")?;
+    let findings = findings()?;
+    let (mut tables, mut reports) = (Vec::new(), Vec::new());
     for (place, variant) in spec.variants.iter().enumerate() {
         // The first carries the artefact's own name.
         let id = match place {
@@ -42,17 +45,36 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 if repeats == 0 {
                     continue;
                 }
-                let look = |metric: &str, part: &str| {
-                    look_up(&printed, &cell.key().dataset, way, metric, target, part)
+                let mut printed_too = |what: &str, part: &str, digits: usize| {
+                    let accuracy = digits == 1;
+                    let metric = if accuracy { "accuracy_percent" } else { "rmse_test_pairs" };
+                    let theirs = look_up(&printed, &cell.key().dataset, way, metric, target, part);
+                    let Some(theirs) = theirs else {
+                        let scale = if accuracy { 100.0 } else { 1.0 };
+                        return Ok(shown(&of(what), scale, digits, None));
+                    };
+                    let number = Number { target, way, what, theirs, accuracy };
+                    let report = number.judged(cell, of(what), repeats_of_table2, &findings)?;
+                    let scale = if accuracy { 100.0 } else { 1.0 };
+                    let shown = judged(shown(&of(what), scale, digits, Some(theirs)), &report);
+                    reports.push(report);
+                    Ok::<_, ExperimentError>(shown)
+                };
+                let open: f64 = of(OPEN).iter().sum();
+                let test = printed_too("test", "test part", 1)?;
+                let test = if open > 0.0 {
+                    test.detail(format!("{open:.0} fits not converged"))
+                } else {
+                    test
                 };
                 table = table.row(Row::new([
                     Cell::text(&cell.key().dataset),
                     Cell::text(*target),
                     Cell::text(*way),
-                    shown(&of("rmse"), 1.0, 3, look("rmse_test_pairs", "")),
+                    printed_too("rmse", "", 3)?,
                     shown(&of("relative rmse"), 1.0, 3, None),
-                    shown(&of("unlabelled"), 100.0, 1, look("accuracy_percent", "unlabelled")),
-                    shown(&of("test"), 100.0, 1, look("accuracy_percent", "test part")),
+                    printed_too("unlabelled", "unlabelled", 1)?,
+                    test,
                     shown(&of("negative mass"), 1.0, 3, None),
                     Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
                 ]));
@@ -60,7 +82,45 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         tables.push(table);
     }
-    Ok(Rendered { tables, ..Rendered::default() })
+    tables.push(summary(
+        ARTEFACT.id,
+        ARTEFACT.title,
+        "Verdicts over the printed numbers that were run, as in Table 2: accuracies in points, errors in hundredths. The paper does not say how many trials stand behind a deviation (10 are taken, as in Table 2) and prints none with an error.",
+        &reports,
+    ));
+    Ok(Rendered { tables, cells: reports, ..Rendered::default() })
+}
+
+/// A printed number of one target and way.
+struct Number<'a> {
+    target: &'a str,
+    way: &'a str,
+    what: &'a str,
+    theirs: &'a PublishedCell,
+    accuracy: bool,
+}
+
+impl Number<'_> {
+    /// In percent, and in hundredths of the kernels' unit.
+    fn judged(
+        &self,
+        cell: &StudyCell,
+        values: Vec<f64>,
+        repeats: usize,
+        findings: &[Finding],
+    ) -> Result<CellReport, ExperimentError> {
+        Judged {
+            artefact: ARTEFACT.id,
+            cell,
+            label: format!("{}, {} kernel, {}", self.way, self.target, self.what),
+            metric: if self.accuracy { "accuracy" } else { "rmse" },
+            values: values.into_iter().map(|value| 100.0 * value).collect(),
+            theirs: Some(self.theirs),
+            scale: if self.accuracy { 1.0 } else { 100.0 },
+            repeats,
+        }
+        .report(findings)
+    }
 }
 
 /// One number of each repeat.

@@ -9,7 +9,7 @@ use mercer_learning::{
     folds,
 };
 use mercer_linalg::{Cholesky, JITTER_LADDER};
-use mercer_records::CurvePoint;
+use mercer_records::{CurvePoint, OPEN};
 use mercer_solvers::{Dual, Precomputed, Smo, SolverError, Spectrum};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
@@ -23,7 +23,7 @@ pub(crate) const PATH: Path = Path {
         title: "DANK extensions",
         summary: "accuracy of a data-adaptive kernel continued by neighbours and by hyper-KRR",
         cites: "Liu, Huang, Gong, Yang & Li (2020); Liu, Shi, Huang, Yang & Suykens (2021)",
-        revision: 1,
+        revision: 2,
         tasks: Tasks::Classification,
         // Of the few images of each curve point, not of the rows: 50 at most.
         cost: Cost {
@@ -153,6 +153,8 @@ fn problem(
         operation: "the machine on the learned kernel",
         reason: error.to_string(),
     })?;
+    let open = [machine.converged, solution.converged, plain.convergence.warning().is_none()];
+    found.insert(OPEN, open.iter().filter(|closed| !**closed).count() as f64);
     let cross = learned.block(test.inputs(), train.inputs(), 1);
     found.insert("hyper-krr", of_values(&solution.decision(cross.view())));
     found.insert("lambda", lambda);

@@ -3,8 +3,8 @@
 //!
 //! The population is `N` points of the unit interval, all equally likely: expectations over it are
 //! means over its `N²` pairs, and the population minimiser `k_λ` is hyper-KRR on all of them. A
-//! sample is `m` points drawn with replacement; the target of two of them is `k_ρ` plus noise that is
-//! uniform on `[−W, W]`, the same for both orders.
+//! sample is `m` points drawn with replacement; the target of two of them is `k_ρ` plus noise on `[−W, W]`,
+//! uniform or triangular, the same for both orders.
 
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel};
 use mercer_learning::{Fitting, LearningError, Streams};
@@ -27,6 +27,15 @@ pub(super) struct World {
     points: Array2<f64>,
     /// `k_ρ` on the population.
     truth: Array2<f64>,
+}
+
+/// Density of the noise on `[−W, W]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noise {
+    /// The same everywhere.
+    Uniform,
+    /// `(1 − |t|/W)/W`: then the excess of the absolute loss is no multiple of the squared distance.
+    Triangular,
 }
 
 /// Some points of the population, and noise for each pair of them.
@@ -75,14 +84,19 @@ impl World {
         Ok((self.values(&learned.kernel), learned.kernel.norm_squared(1)))
     }
 
-    pub(super) fn draw(m: usize, streams: &Streams) -> Draw {
+    pub(super) fn draw(m: usize, density: Noise, streams: &Streams) -> Draw {
         let mut rng = streams.rng("points");
         let rows = (0..m).map(|_| rng.gen_range(0..POPULATION)).collect();
         let mut rng = streams.rng("noise");
         let mut noise = Array2::zeros((m, m));
         for i in 0..m {
             for j in i..m {
-                noise[[i, j]] = rng.gen_range(-WIDTH..=WIDTH);
+                noise[[i, j]] = match density {
+                    Noise::Uniform => rng.gen_range(-WIDTH..=WIDTH),
+                    Noise::Triangular => {
+                        WIDTH * (rng.gen_range(0.0_f64..1.0) - rng.gen_range(0.0_f64..1.0))
+                    }
+                };
                 noise[[j, i]] = noise[[i, j]];
             }
         }
@@ -157,12 +171,16 @@ impl World {
         values.select(Axis(0), &draw.rows).select(Axis(1), &draw.rows)
     }
 
-    /// `E(k) − E(k_ρ)` of the absolute loss, exactly: for noise uniform on `[−W, W]` and a gap `δ` it
-    /// is `δ²/(2W)`, and `|δ| − W/2` beyond `W`.
+    /// `E(k) − E(k_ρ)` of the absolute loss, exactly, for triangular noise on `[−W, W]`: of a gap `δ` it is
+    /// `2 ∫₀^δ P(0 ≤ ε ≤ s) ds = δ²/W − δ³/(3W²)`, and `|δ| − W/3` beyond `W`.
     pub(super) fn absolute_excess(&self, values: &Array2<f64>) -> f64 {
         mean((values - &self.truth).iter().map(|gap| {
             let gap = gap.abs();
-            if gap <= WIDTH { 0.5 * gap * gap / WIDTH } else { gap - 0.5 * WIDTH }
+            if gap <= WIDTH {
+                gap * gap / WIDTH * (1.0 - gap / (3.0 * WIDTH))
+            } else {
+                gap - WIDTH / 3.0
+            }
         }))
     }
 }
@@ -215,7 +233,8 @@ mod tests {
             let exact = world.absolute_excess(&values);
             let mut rng = Streams::root(1).rng("noise");
             let sampled = mean((0..200_000).map(|_| {
-                let noise: f64 = rng.gen_range(-WIDTH..=WIDTH);
+                let noise: f64 =
+                    WIDTH * (rng.gen_range(0.0_f64..1.0) - rng.gen_range(0.0_f64..1.0));
                 (noise - gap).abs() - noise.abs()
             }));
             assert_abs_diff_eq!(exact, sampled, epsilon = 3e-3);

@@ -168,9 +168,10 @@ mercer_learning::parameters! {
         /// Goal of their relative residual, where there is no `normal_tolerance`.
         pub rank_tolerance: f64 = PairRidge::default().rank_tolerance, Allowed::INSIDE_ONE;
         /// Goal of the estimated relative error of the normal matrix over all pairs, which the columns
-        /// grow to meet.
+        /// grow to meet; with a `solution_tolerance`, only where they begin.
         pub normal_tolerance: Option<f64> = PairRidge::default().normal_tolerance, Allowed::INSIDE_ONE;
-        /// Goal of the estimated relative error of the solution of the linear-time solver.
+        /// Goal of the estimated relative error of the learned kernel, in the norm of the regression, of
+        /// the linear-time solver, which the columns grow to meet.
         pub solution_tolerance: Option<f64> = PairRidge::default().solution_tolerance, Allowed::INSIDE_ONE;
         /// Most bytes of a factor while it is made.
         pub factor_bytes: u64 = PairRidge::default().factor_bytes;

@@ -64,8 +64,11 @@ const FIRST_COLUMNS: usize = 64;
 /// difference at any pair of points. `ρ` and `T̂ − T` are sums over pairs of the residuals of the two
 /// factors. Up to 400 points they are summed in full, and the numbers are bounds; beyond, over the
 /// pairs of some rows: unbiased sums, of which both numbers are convex functions, so that they err
-/// upwards on average, with twice their deviation over draws of rows on top. With a `solution_tolerance` the columns grow by half until `solution-error` is below it
-/// for every ridge.
+/// upwards on average, with twice their deviation over draws of rows on top. With a `solution_tolerance` the
+/// columns grow by half until `solution-error` is below it for every ridge; a `normal_tolerance` beside it only
+/// says from which columns on, since its estimate is cheaper and the solution is what is asked for: with a
+/// small ridge it is several times as far from the exact one as the normal matrix is. A solution that does
+/// not come near enough counts as not converged, and its `solution-error` is the residual.
 ///
 /// The learned kernel is a [`LearnedKernel`] of `P` pairs of landmarks.
 ///
@@ -96,7 +99,8 @@ pub struct LinearTime {
     pub cutoff: f64,
     /// Goal for `tr(E)/m`, without a `normal_tolerance`.
     pub rank_tolerance: f64,
-    /// Goal for the estimated relative error of the normal matrix.
+    /// Goal for the estimated relative error of the normal matrix; with a `solution_tolerance`, where
+    /// the columns begin.
     pub normal_tolerance: Option<f64>,
     /// Goal for the estimated relative error of the solution.
     pub solution_tolerance: Option<f64>,
@@ -204,8 +208,10 @@ impl LinearTime {
             .zip(&found.errors)
             .map(|(lambda, error)| {
                 let coefficients = found.system.solve(lambda * (m * m) as f64);
-                let open = short(self.normal_tolerance, report.error)
-                    .or_else(|| short(self.solution_tolerance, Some(error.relative)));
+                let open = match self.solution_tolerance {
+                    goal @ Some(_) => short(goal, Some(error.relative)),
+                    None => short(self.normal_tolerance, report.error),
+                };
                 let convergence = open.map_or(Convergence::Exact, |residual| {
                     Convergence::NotConverged { iterations: report.rank, residual }
                 });

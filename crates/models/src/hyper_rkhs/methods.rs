@@ -90,7 +90,7 @@ const HYPER_SVR_WISHART: Method = Method {
 
 const HYPER_KRR_LINEAR: Method = Method {
     name: "hyper-krr-linear",
-    revision: 2,
+    revision: 3,
     title: "hyper-KRR, all pairs",
     summary: "SVM with a kernel learned by Nyström's ridge regression on all pairs in linear time",
     cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",
@@ -101,6 +101,7 @@ const HYPER_KRR_LINEAR: Method = Method {
             .with("solver", "linear-time")
             .with("landmarks", landmarks)
             .with("normal_tolerance", 0.01)
+            .with("solution_tolerance", 0.01)
             .with("rank", 1000)
             .with("width", 0.25)
             .with("lambda", 1e-3)

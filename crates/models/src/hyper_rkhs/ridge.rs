@@ -85,7 +85,7 @@ pub struct PairRidge {
     /// `normal_tolerance` and no `solution_tolerance`.
     pub rank_tolerance: f64,
     /// Linear time: goal for the estimated relative error of the normal matrix; the factors grow until
-    /// it is met.
+    /// it is met. With a `solution_tolerance` it only says with how many columns they begin.
     pub normal_tolerance: Option<f64>,
     /// Linear time: goal for the estimated relative error of the solution, in the norm of the
     /// regression; the factors grow until it is met.

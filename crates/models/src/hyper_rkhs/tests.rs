@@ -490,6 +490,72 @@ fn the_rank_grows_until_the_solution_is_near() {
     assert!(residual > 1e-6);
 }
 
+/// The learned kernel is what is promised: with a small ridge it is farther from the exact one than the
+/// normal matrix is, and the factors grow until it, too, is near.
+#[test]
+fn the_tolerance_of_the_solution_decides_beside_that_of_the_normal_matrix() {
+    let x = random(500, 4, 34) * 1.5;
+    let labels: Vec<u32> = (0..500).map(|i| u32::from(x[[i, 0]] * x[[i, 1]] > 0.5)).collect();
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let hyper = gaussian((&x * 0.4).view());
+    let (lambda, goal, fitting) = (1e-6, 1e-3, Fitting::seeded(6));
+    let run = |solver, solution_tolerance, normal_tolerance, rank| {
+        let ridge = PairRidge {
+            landmarks: Some(4),
+            solution_tolerance,
+            normal_tolerance,
+            rank,
+            ..with(solver, lambda)
+        };
+        ridge.learn(&hyper, x.view(), &target, &fitting).unwrap()
+    };
+    let exact = run(PairSolver::Nystrom, None, None, 1);
+    let apart = |learned: &Learned| {
+        let (distance, size) = in_the_norm_of_the_regression(learned, &exact, x.view(), lambda);
+        distance / size
+    };
+    let loose = run(PairSolver::LinearTime, None, Some(0.01), 500);
+    assert!(loose.facts["normal-error"] <= 0.01);
+    assert!(apart(&loose) > goal, "{}", apart(&loose));
+    // The matrix alone was asked for, so nothing is amiss; the fact says how far the kernel is.
+    assert_eq!(loose.convergence, Convergence::Exact);
+    assert!(loose.facts["solution-error"] > goal);
+    let near = run(PairSolver::LinearTime, Some(goal), Some(0.01), 500);
+    assert_eq!(near.convergence, Convergence::Exact);
+    assert!(near.facts["solution-error"] <= goal && apart(&near) <= goal, "{}", apart(&near));
+    assert!(near.facts["pair-kernel-rank"] > loose.facts["pair-kernel-rank"]);
+    // A matrix that is not as near as asked is no fault of a kernel that is.
+    let kernel_only = run(PairSolver::LinearTime, Some(0.3), Some(1e-12), 100);
+    assert!(kernel_only.facts["normal-error"] > 1e-12);
+    assert_eq!(kernel_only.convergence, Convergence::Exact);
+    // With no more columns the fit says that the kernel is not near, and how far.
+    let short = run(PairSolver::LinearTime, Some(goal), Some(0.01), 64);
+    let Convergence::NotConverged { iterations: 64, residual } = short.convergence else {
+        panic!("{:?}", short.convergence);
+    };
+    assert_abs_diff_eq!(residual, short.facts["solution-error"]);
+    assert!(residual > goal);
+}
+
+/// What the registered method does by default is what its name is known for.
+#[test]
+fn the_method_for_all_pairs_asks_for_a_learned_kernel_within_a_percent() {
+    let x = random(700, 3, 35) * 2.0;
+    let labels: Vec<u32> = (0..700).map(|i| u32::from(x[[i, 0]] * x[[i, 1]] > 1.0)).collect();
+    let sample = Sample::classification(x, labels, 2).unwrap();
+    let method = find(METHODS, "hyper-krr-linear").unwrap();
+    let fit = |settings: &Settings| {
+        let learner = method.learner(settings, sample.task()).unwrap();
+        learner.fit(&sample, &mut Fitting::seeded(2)).unwrap()
+    };
+    let found = fit(&(method.defaults)(&sample.shape()));
+    assert!(found.facts["solution-error"] <= 0.01, "{:?}", found.facts);
+    assert_eq!(found.convergence.warning(), None);
+    let short = fit(&(method.defaults)(&sample.shape()).with("rank", 12).with("width", 0.05));
+    assert!(short.facts["solution-error"] > 0.01, "{:?}", short.facts);
+    assert!(short.convergence.warning().is_some());
+}
+
 #[test]
 fn regressions_other_than_least_squares_are_averaged_over_subsets_too() {
     let x = random(90, 2, 23);

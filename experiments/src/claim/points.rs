@@ -1,0 +1,291 @@
+//! Claims about the points of a path's curve, and about a method in two variants.
+
+use super::Holds;
+use crate::ExperimentError;
+use crate::cell::StudyCell;
+use mercer_render::probability;
+use mercer_statistics::{corrected_t, summarise};
+use std::collections::BTreeMap;
+
+/// Repeat and value at a step of the curves of a cell.
+fn at(cell: &StudyCell, step: u64, value: &str) -> BTreeMap<u32, f64> {
+    let of = |record: &mercer_records::Record| {
+        let point = record.result.curve.iter().find(|point| point.step == step)?;
+        Some((record.key.repeat, *point.values.get(value)?))
+    };
+    cell.records().filter_map(of).collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    summarise(&values.collect::<Vec<_>>()).map(|summary| summary.mean)
+}
+
+/// All for it, or one against it, decides.
+fn all_or_one(each: &[Holds]) -> Holds {
+    if each.is_empty() {
+        Holds::NotRun
+    } else if each.contains(&Holds::No) {
+        Holds::No
+    } else if each.iter().all(|holds| *holds == Holds::Yes) {
+        Holds::Yes
+    } else {
+        Holds::Undecided
+    }
+}
+
+/// A value stays below a limit at every one of these steps, on every dataset: intervals over repeats, corrected
+/// for the splits that overlap.
+pub(super) fn below(
+    cells: &[&StudyCell],
+    method: &str,
+    value: &str,
+    steps: &[u64],
+    limit: f64,
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut each, mut largest) = (Vec::new(), None::<(f64, String)>);
+    for cell in cells.iter().filter(|cell| cell.key().method == method) {
+        for &step in steps {
+            let over: Vec<f64> =
+                at(cell, step, value).into_values().map(|value| value - limit).collect();
+            let Some(summary) = summarise(&over) else { continue };
+            let mean = summary.mean + limit;
+            if largest.as_ref().is_none_or(|(most, _)| mean > *most) {
+                largest = Some((mean, cell.key().dataset.clone()));
+            }
+            each.push(if over.len() < 2 {
+                Holds::Undecided
+            } else {
+                let interval = corrected_t(&over, cell.test_over_train())?.interval(0.95);
+                decided((-interval.1, -interval.0), 0.0)
+            });
+        }
+    }
+    let Some((most, dataset)) = largest else {
+        return Ok((Holds::NotRun, "no curves".to_owned()));
+    };
+    let shown = each.iter().filter(|holds| **holds == Holds::Yes).count();
+    let numbers = format!(
+        "{value} below {limit} in {shown} of {} (corrected 95 % intervals); the largest mean is {most:.3}, on {dataset}",
+        each.len()
+    );
+    Ok((all_or_one(&each), numbers))
+}
+
+/// Whether an interval lies above a limit, below it, or around it.
+fn decided((low, high): (f64, f64), limit: f64) -> Holds {
+    if low > limit {
+        Holds::Yes
+    } else if high < limit {
+        Holds::No
+    } else {
+        Holds::Undecided
+    }
+}
+
+/// A value is smaller at one step than at each of the others: the corrected test on each dataset.
+pub(super) fn smallest_at(
+    cells: &[&StudyCell],
+    method: &str,
+    value: &str,
+    best: u64,
+    others: &[u64],
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut each, mut ahead) = (Vec::new(), 0);
+    let mut against = Vec::new();
+    for cell in cells.iter().filter(|cell| cell.key().method == method) {
+        let own = at(cell, best, value);
+        for &other in others {
+            let theirs = at(cell, other, value);
+            let gains: Vec<f64> = own
+                .iter()
+                .filter_map(|(repeat, value)| Some(theirs.get(repeat)? - value))
+                .collect();
+            let Some(gain) = mean(gains.iter().copied()) else { continue };
+            ahead += usize::from(gain > 0.0);
+            if gains.len() < 2 {
+                each.push(Holds::Undecided);
+                continue;
+            }
+            let test = corrected_t(&gains, cell.test_over_train())?;
+            let holds = match test.p_two_sided < 0.05 && !test.degenerate {
+                true if gain > 0.0 => Holds::Yes,
+                true => Holds::No,
+                false => Holds::Undecided,
+            };
+            if holds == Holds::No {
+                let p = probability(test.p_two_sided);
+                against.push(format!("{} ({gain:+.3}, p = {p})", cell.key().dataset));
+            }
+            each.push(holds);
+        }
+    }
+    if each.is_empty() {
+        return Ok((Holds::NotRun, "no curves".to_owned()));
+    }
+    let shown = each.iter().filter(|holds| **holds == Holds::Yes).count();
+    let against = if against.is_empty() {
+        String::new()
+    } else {
+        format!("; behind on {}", against.join(", "))
+    };
+    let numbers = format!(
+        "ahead in {ahead} of {} comparisons, {shown} of them by the corrected test{against}",
+        each.len()
+    );
+    Ok((all_or_one(&each), numbers))
+}
+
+/// Over the ways of each dataset and kind of target, does less error go with more accuracy? Kendall's τ of
+/// the means, one a dataset, and its interval over datasets.
+pub(super) fn weakly_related(
+    cells: &[&StudyCell],
+    method: &str,
+    (error, score): (&str, &str),
+    groups: &[Vec<u64>],
+    limit: f64,
+) -> (Holds, String) {
+    let mut taus = Vec::new();
+    for cell in cells.iter().filter(|cell| cell.key().method == method) {
+        let (mut concordant, mut discordant) = (0usize, 0usize);
+        for group in groups {
+            let points: Vec<(f64, f64)> = group
+                .iter()
+                .filter_map(|&step| {
+                    let of = |value| mean(at(cell, step, value).into_values());
+                    Some((of(error)?, of(score)?))
+                })
+                .collect();
+            for (i, a) in points.iter().enumerate() {
+                for b in &points[i + 1..] {
+                    let sign = (b.0 - a.0) * (a.1 - b.1);
+                    concordant += usize::from(sign > 0.0);
+                    discordant += usize::from(sign < 0.0);
+                }
+            }
+        }
+        if concordant + discordant > 0 {
+            let of = |count: usize| count as f64;
+            taus.push((of(concordant) - of(discordant)) / of(concordant + discordant));
+        }
+    }
+    let Some(summary) = summarise(&taus) else {
+        return (Holds::NotRun, "no curves".to_owned());
+    };
+    let Some(half) = summary.half_width(0.95) else {
+        return (Holds::Undecided, format!("τ = {:.2} on one dataset", summary.mean));
+    };
+    let (low, high) = (summary.mean - half, summary.mean + half);
+    let holds = if low > -limit && high < limit {
+        Holds::Yes
+    } else if low > limit || high < -limit {
+        Holds::No
+    } else {
+        Holds::Undecided
+    };
+    let numbers = format!(
+        "τ between smaller {error} and higher {score} {:.2}, from {low:.2} to {high:.2} (95 %, over {} datasets); weak: within {limit}",
+        summary.mean,
+        taus.len()
+    );
+    (holds, numbers)
+}
+
+/// The cells of a method in a variant and in its control, dataset by dataset.
+fn beside<'a>(
+    cells: &[&'a StudyCell],
+    control: &[&'a StudyCell],
+    method: &str,
+) -> Vec<(&'a StudyCell, &'a StudyCell)> {
+    let of_method = |cell: &&&StudyCell| cell.key().method == method;
+    let twin = |cell: &&'a StudyCell| {
+        let same = |other: &&&StudyCell| other.key().dataset == cell.key().dataset;
+        control.iter().filter(of_method).find(same).copied()
+    };
+    cells.iter().filter(of_method).filter_map(|cell| Some((*cell, twin(cell)?))).collect()
+}
+
+/// The score in a variant is at most `margin` away from that in its control: intervals over the repeats that
+/// both have.
+pub(super) fn stable(
+    cells: &[&StudyCell],
+    control: &[&StudyCell],
+    method: &str,
+    margin: f64,
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut each, mut said) = (Vec::new(), Vec::new());
+    for (own, other) in beside(cells, control, method) {
+        let theirs: BTreeMap<u32, f64> = other.values().into_iter().collect();
+        let moved: Vec<f64> = own
+            .values()
+            .into_iter()
+            .filter_map(|(repeat, value)| Some(value - theirs.get(&repeat)?))
+            .collect();
+        let Some(summary) = summarise(&moved) else { continue };
+        let (low, high) = if moved.len() < 2 {
+            (f64::NEG_INFINITY, f64::INFINITY)
+        } else {
+            corrected_t(&moved, own.test_over_train())?.interval(0.95)
+        };
+        each.push(if low > -margin && high < margin {
+            Holds::Yes
+        } else if low > margin || high < -margin {
+            Holds::No
+        } else {
+            Holds::Undecided
+        });
+        said.push(format!("{} {:+.2} ({low:.2} to {high:.2})", own.key().dataset, summary.mean));
+    }
+    let numbers = format!("change on {}; margin {margin}", said.join(", "));
+    let holds = all_or_one(&each);
+    Ok((holds, if holds == Holds::NotRun { "no records".to_owned() } else { numbers }))
+}
+
+/// Fitting takes less processor time in a variant than in its control: the ratio's interval over repeats.
+pub(super) fn faster(
+    cells: &[&StudyCell],
+    control: &[&StudyCell],
+    method: &str,
+) -> (Holds, String) {
+    let (mut each, mut said) = (Vec::new(), Vec::new());
+    let seconds = |cell: &StudyCell| -> BTreeMap<u32, f64> {
+        let of = |record: &mercer_records::Record| {
+            let seconds = record.run.processor_seconds.get("fit").copied()?;
+            (seconds > 0.0).then_some((record.key.repeat, seconds))
+        };
+        cell.records().filter_map(of).collect()
+    };
+    for (own, other) in beside(cells, control, method) {
+        let (own_seconds, theirs) = (seconds(own), seconds(other));
+        let logs: Vec<f64> = own_seconds
+            .iter()
+            .filter_map(|(repeat, seconds)| Some((theirs.get(repeat)? / seconds).ln()))
+            .collect();
+        let Some(summary) = summarise(&logs) else { continue };
+        let half = summary.half_width(0.95).unwrap_or(f64::INFINITY);
+        each.push(decided((summary.mean - half, summary.mean + half), 0.0));
+        let ratio = |log: f64| (-log).exp();
+        let (low, high) = (ratio(summary.mean + half), ratio(summary.mean - half));
+        let dataset = &own.key().dataset;
+        said.push(format!("{dataset} {:.2} ({low:.2} to {high:.2})", ratio(summary.mean)));
+    }
+    let numbers = format!("seconds of fitting over those of the control on {}", said.join(", "));
+    let holds = all_or_one(&each);
+    (holds, if holds == Holds::NotRun { "no times".to_owned() } else { numbers })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_against_it_or_all_for_it_decides() {
+        use Holds::{No, NotRun, Undecided, Yes};
+        assert_eq!(all_or_one(&[]), NotRun);
+        assert_eq!(all_or_one(&[Yes, Yes]), Yes);
+        assert_eq!(all_or_one(&[Yes, Undecided]), Undecided);
+        assert_eq!(all_or_one(&[Undecided, No, Yes]), No);
+        assert_eq!(decided((0.1, 0.3), 0.2), Undecided);
+        assert_eq!(decided((0.1, 0.3), 0.05), Yes);
+        assert_eq!(decided((0.1, 0.3), 0.4), No);
+    }
+}

@@ -1,0 +1,176 @@
+//! Printed numbers judged one by one, in tables that are no grid of datasets and methods.
+
+use crate::accuracies::{open, word};
+use crate::artefact::PublishedNumber;
+use crate::published::PublishedCell;
+use crate::{CellReport, ExperimentError, Finding, StudyCell};
+use mercer_render::{Cell, Column, Kind, Row, Table};
+use mercer_statistics::{Ours, Published, summarise, verdict};
+
+/// A printed number with ours, both in the unit in which it is judged.
+pub(crate) struct Judged<'a> {
+    /// `hyper/table1`.
+    pub artefact: &'static str,
+    /// Where ours come from.
+    pub cell: &'a StudyCell,
+    /// What it is, with the paper's name of the method.
+    pub label: String,
+    /// `accuracy` or `rmse`.
+    pub metric: &'static str,
+    /// One number a repeat.
+    pub values: Vec<f64>,
+    /// The printed one, if there is one.
+    pub theirs: Option<&'a PublishedCell>,
+    /// What the printed one is multiplied by, a power of ten: hundredths are judged as points are.
+    pub scale: f64,
+    /// Repeats behind it, where a deviation is printed; one without a deviation stands for itself.
+    pub repeats: usize,
+}
+
+impl Judged<'_> {
+    /// The verdict, and the finding that explains it where it says `differs`.
+    ///
+    /// # Errors
+    /// Of the verdict, if a number is not finite.
+    pub fn report(&self, findings: &[Finding]) -> Result<CellReport, ExperimentError> {
+        let key = self.cell.key();
+        let ours = summarise(&self.values);
+        let theirs = self.theirs.map(|cell| self.printed(cell));
+        let judgement = match (&ours, theirs) {
+            (Some(_), Some(theirs)) => {
+                let ours = Ours {
+                    values: self.values.clone(),
+                    test_over_train: self.cell.test_over_train(),
+                    paper_repeats: self.cell.repeats_of_paper() as usize,
+                    complete: self.cell.complete(),
+                };
+                Some(verdict(&ours, &theirs)?)
+            }
+            _ => None,
+        };
+        let word = judgement.map_or("missing", |judgement| word(judgement.verdict));
+        let found = findings
+            .iter()
+            .filter(|_| word == "differs")
+            .flat_map(|finding| finding.cells.iter().map(move |cells| (finding, cells)))
+            .find(|(_, cells)| {
+                cells.include(self.artefact, &key.variant, &key.dataset, &key.method)
+                    && cells.speak_of(&self.label)
+            });
+        Ok(CellReport {
+            artefact: self.artefact.to_owned(),
+            dataset: key.dataset.clone(),
+            method: key.method.clone(),
+            label: self.label.clone(),
+            variant: key.variant.clone(),
+            metric: self.metric.to_owned(),
+            mean: ours.as_ref().map(|ours| ours.mean),
+            std: ours.as_ref().map(|ours| ours.sample_std),
+            repeats: self.values.len(),
+            repeats_of_paper: self.cell.repeats_of_paper(),
+            tuning: self.cell.tuning().to_owned(),
+            published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
+            verdict: theirs.map(|_| word.to_owned()),
+            finding: found.map(|(finding, _)| finding.id.to_owned()),
+            cause_known: found
+                .map(|(finding, cells)| cells.cause_known.unwrap_or(finding.cause_known)),
+            difference: judgement.map(|judgement| judgement.difference),
+            interval: judgement.map(|judgement| judgement.interval),
+            p_naive: None,
+            p_corrected: None,
+            p_mcnemar: None,
+            pairs: 0,
+            degenerate: false,
+            best: false,
+            note: ours.is_none().then(|| "not run yet".to_owned()),
+        })
+    }
+
+    /// The printed number as a statistic: without a deviation it adds no variance.
+    fn printed(&self, cell: &PublishedCell) -> Published {
+        let digits = cell.digits.saturating_sub(self.scale.log10().round() as usize);
+        let (std, repeats) =
+            if cell.std.is_nan() { (0.0, 1) } else { (self.scale * cell.std, self.repeats) };
+        Published { mean: self.scale * cell.mean, std, repeats, digits }
+    }
+}
+
+/// Text and colour of a verdict.
+pub(crate) fn badge(report: &CellReport) -> Option<(String, Kind)> {
+    let verdict = report.verdict.as_deref()?;
+    let kind = match verdict {
+        "exact" | "agrees" => Kind::Good,
+        "differs" if open(report) => Kind::Neutral,
+        "differs" => Kind::Bad,
+        _ => Kind::Muted,
+    };
+    let text = match report.difference {
+        Some(difference) if verdict == "differs" && open(report) => {
+            format!("open {difference:+.2}")
+        }
+        Some(difference) if verdict == "differs" && report.finding.is_none() => {
+            format!("differs {difference:+.2}, unexplained")
+        }
+        Some(difference) if verdict == "differs" && report.cause_known == Some(false) => {
+            format!("differs {difference:+.2}, cause unknown")
+        }
+        Some(difference) if verdict == "differs" => format!("differs {difference:+.2}"),
+        _ => verdict.to_owned(),
+    };
+    Some((text, kind))
+}
+
+/// A cell with its verdict, and a link to the finding that explains it.
+pub(crate) fn shown(cell: Cell, report: &CellReport) -> Cell {
+    let mut shown = cell;
+    if let Some((text, kind)) = badge(report) {
+        shown = shown.badge(text, kind);
+    }
+    if let Some(finding) = &report.finding {
+        shown = shown.link(format!("finding-{finding}")).detail(format!("see {finding}"));
+    }
+    shown
+}
+
+/// How many cells came out which way: a line for each variant and metric.
+pub(crate) fn summary(id: &str, title: &str, caption: &str, reports: &[CellReport]) -> Table {
+    const WORDS: [&str; 5] = ["exact", "agrees", "differs", "short", "missing"];
+    let mut table = Table::new(format!("{id}-verdicts"), format!("{title}, in numbers"))
+        .caption(caption)
+        .columns(["Variant", "Number"].map(Column::left));
+    for word in WORDS {
+        table = table.columns([Column::right(word)]);
+        if word == "differs" {
+            let heads = ["of these open", "explained by a finding", "shown, cause unknown"];
+            table = table.columns(heads.map(Column::right));
+        }
+    }
+    let mut lines: Vec<(&str, &str)> = Vec::new();
+    for report in reports.iter().filter(|report| report.verdict.is_some()) {
+        let line = (report.variant.as_str(), report.metric.as_str());
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    for (variant, metric) in lines {
+        let own: Vec<&CellReport> = reports
+            .iter()
+            .filter(|report| (report.variant.as_str(), report.metric.as_str()) == (variant, metric))
+            .collect();
+        let count = |test: &dyn Fn(&CellReport) -> bool| {
+            Cell::count(own.iter().filter(|report| test(report)).count())
+        };
+        let mut row = vec![Cell::text(variant), Cell::text(metric)];
+        for word in WORDS {
+            row.push(count(&|report| report.verdict.as_deref() == Some(word)));
+            if word == "differs" {
+                row.push(count(&open));
+                for known in [true, false] {
+                    row.push(count(&|report| !open(report) && report.cause_known == Some(known)));
+                }
+            }
+        }
+        table = table.row(Row::new(row));
+    }
+    table
+}
