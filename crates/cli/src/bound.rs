@@ -95,6 +95,16 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
             return Err(WorkbenchError::Argument { name: "lipschitz", value, must }.into());
         }
         given.extend(known.into_iter().filter(|(name, _)| asked(name)));
+        // Beside a model 1 would be a guess.
+        if asked("sensitivity")
+            && !given.contains_key("sensitivity")
+            && !said.contains_key("sensitivity")
+        {
+            let value = "not given".to_owned();
+            let must =
+                "given: the model's facts have no `alpha`, the largest root of k(x, x)".to_owned();
+            return Err(WorkbenchError::Argument { name: "sensitivity", value, must }.into());
+        }
     }
     given.extend(said);
     if given.is_empty() && calculator.inputs.iter().any(|input| input.default.is_none()) {
@@ -238,9 +248,26 @@ fn squared(header: &Header) -> bool {
 /// The inputs of bounds that a model knows.
 fn of_model(header: &Header) -> BTreeMap<String, f64> {
     let rows = header.data.rows as f64;
-    let mut known = header.facts.clone();
     let numbers = header.settings.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
-    known.extend(numbers.map(|(name, value)| (name.to_owned(), value)));
+    let mut known: BTreeMap<String, f64> =
+        numbers.map(|(name, value)| (name.to_owned(), value)).collect();
+    // What was learned, over where it started.
+    known.extend(header.facts.clone());
+    // Of embeddings: what their objective called loss and complexity may be a sum, of one batch, or with
+    // 1 for alpha, for all that the kernel is.
+    if header.settings.get("sensitivity").is_some() {
+        let fact = |name: &str| header.facts.get(name).copied();
+        let (alpha, norm) = (fact("alpha"), fact("norm"));
+        let complexity = alpha.zip(norm).map(|(alpha, norm)| alpha * norm);
+        for (name, value) in
+            [("complexity", complexity), ("sensitivity", alpha), ("loss", fact("mean-loss"))]
+        {
+            match value {
+                Some(value) => known.insert(name.to_owned(), value),
+                None => known.remove(name),
+            };
+        }
+    }
     let steps = match header.convergence {
         Convergence::FixedSteps { steps } => Some(steps as f64),
         _ => None,

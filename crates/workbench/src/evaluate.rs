@@ -394,6 +394,36 @@ pub fn rows_left_out(method: &str, facts: &BTreeMap<String, f64>, rows: usize) -
     })
 }
 
+/// What to say of a fit whose matrix could be factored only after something was added to its diagonal, by
+/// the facts `jitter` (of the last factorisation) and `jitter-steps` (of those on the way); nothing of one
+/// that needed none.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use mercer_workbench::jittered;
+/// let facts = BTreeMap::from([("jitter".to_owned(), 1e-10)]);
+/// assert!(jittered("gmce", &facts).expect("it needed some").contains("1e-10"));
+/// assert_eq!(jittered("gmce", &BTreeMap::new()), None);
+/// ```
+pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let fact = |name: &str| facts.get(name).copied().filter(|&value| value > 0.0);
+    let (last, steps) = (fact("jitter"), fact("jitter-steps"));
+    let when = match (last, steps) {
+        (Some(last), Some(steps)) => {
+            format!(
+                "{last:e} added to its diagonal at the end, and something in {steps} steps before"
+            )
+        }
+        (Some(last), None) => format!("{last:e} added to its diagonal"),
+        (None, Some(steps)) => format!("something added to its diagonal in {steps} steps"),
+        (None, None) => return None,
+    };
+    Some(format!(
+        "{method}: a matrix could be factored only with {when}: rows that coincide or nearly do, or a \
+         ridge near 0; a larger ridge (`--set lambda=...`) or a shorter length scale makes it regular"
+    ))
+}
+
 /// Scores a kept model on a table that was read with its schema.
 ///
 /// ```

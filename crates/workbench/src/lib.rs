@@ -32,7 +32,9 @@ mod tuning;
 pub use across::{Across, MethodAcross, PairAcross, across};
 pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use error::WorkbenchError;
-pub use evaluate::{Estimate, Evaluation, Splitting, evaluate, evaluate_model, rows_left_out};
+pub use evaluate::{
+    Estimate, Evaluation, Splitting, evaluate, evaluate_model, jittered, rows_left_out,
+};
 pub use fit::{Choices, fit, method_for};
 pub use header::{DataNote, Header, MAJOR, MINOR};
 pub use model::{Model, Predicted};

@@ -2,7 +2,7 @@ use super::args::FitArgs;
 use super::{choices, claim, full_name, limits, open, plain, print_json, schema_options};
 use crate::Ended;
 use mercer_experiments::registry;
-use mercer_workbench::{Model, Table, fit, fit_in_passes, rows_left_out};
+use mercer_workbench::{Model, Table, fit, fit_in_passes, jittered, rows_left_out};
 use std::io::Write;
 use std::time::Instant;
 
@@ -21,6 +21,9 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     let seconds = started.elapsed().as_secs_f64();
     if let Some(warning) = model.header.convergence.warning() {
         tracing::warn!("{}: {warning}", model.header.method);
+    }
+    if let Some(warning) = jittered(&model.header.method, &model.header.facts) {
+        tracing::warn!("{warning}");
     }
     model.save_to(&out)?;
     if args.json {

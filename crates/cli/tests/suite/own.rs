@@ -744,6 +744,28 @@ fn a_bound_takes_what_a_model_or_a_file_knows() {
     let bound = on("bound mce-risk --model g --data toys.csv --json");
     let loss = bound["terms"]["mean loss"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&loss), "{bound}");
+    // A model knows its kernel's largest root and the norm of its weights; words win.
+    let facts = on("info g --json")["facts"].clone();
+    let fact = |name: &str| facts[name].as_f64().unwrap();
+    let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} and {b}");
+    near(value("bound mce-rademacher --model g norm=2 --json"), 4.0 * fact("scale"));
+    near(value("bound mce-rademacher --model g --json"), 2.0 * fact("alpha") * fact("norm"));
+    near(value("bound mce-rademacher --model g norm=2 sensitivity=3 --json"), 12.0);
+    near(bound["terms"]["4e r"].as_f64().unwrap(), 4.0 * 1f64.exp() * fact("complexity"));
+    let unknown = place.run("bound mce-rademacher --model m norm=2").with_code(2);
+    assert!(unknown.stderr.contains("`sensitivity` is not given"), "{unknown:?}");
+    // Without rows the loss is the mean over those of the fit, not the objective's sum.
+    let alone = on("bound mce-risk --model g --json");
+    near(alone["terms"]["mean loss"].as_f64().unwrap(), fact("loss") / 90.0);
+    // A network's objective has 1 for alpha; the theorem wants that of its features.
+    let line = "fit --method cen-1 --data toys.csv --set rate=0.1 --set epochs=500 --out c";
+    place.run(line).with_code(0);
+    let facts = on("info c --json")["facts"].clone();
+    let fact = |name: &str| facts[name].as_f64().unwrap();
+    assert!(fact("alpha") * fact("norm") > 2.0 * fact("complexity"), "{facts}");
+    let bound = on("bound mce-risk --model c --json");
+    near(bound["terms"]["4e r"].as_f64().unwrap(), 4.0 * 1f64.exp() * fact("alpha") * fact("norm"));
+    assert_eq!(bound["vacuous"], true, "{bound}");
     let clipped = on("bound mce-clipped-risk --model g --data toys.csv epsilon=0.1 --json");
     let share = clipped["terms"]["loss/M"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&share) && share > 0.0, "{clipped}");
