@@ -36,9 +36,9 @@ test-burn:
 unit CRATE *ARGS:
     cargo nextest run --release -p mercer-{{CRATE}} -p mercer-dependencies {{ARGS}}
 
-# A smoke reproduction on a real one-node Slurm, with a kill and a restart (root; installs slurm-wlm).
-test-cluster: build
-    .ci/test-cluster
+# A reproduction on a real one-node Slurm, with a kill, a restart and a cancellation (root; installs slurm-wlm): just test-cluster quick
+test-cluster *ARGS: build
+    .ci/test-cluster {{ARGS}}
 
 # A thousand seeded faults; writes reports/reliability.md (root for the mounts, faketime for the clock).
 faults:
@@ -60,10 +60,11 @@ bench-counts *ARGS:
     CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --no-default-features --bin counts
     target/counts/counts {{ARGS}}
 
-# The hot paths, with their unsafe places, under valgrind's memcheck.
+# The hot paths, and the allocator and the clock of the harness: all unsafe places under valgrind's memcheck.
 memcheck:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
     target/release/counts --memory
+    cargo test --release -p mercer-harness -p mercer-dependencies --lib --quiet --config "target.'cfg(unix)'.runner = ['valgrind', '--quiet', '--fair-sched=yes', '--error-exitcode=9']" -- memory:: clock::
 
 # Append criterion's last times to the history, with a remark: just performance-record "quiet machine"
 performance-record REMARK:

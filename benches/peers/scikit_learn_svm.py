@@ -3,7 +3,7 @@
     python scikit_learn_svm.py --ours ../../target/release/svm --n 4000 --rounds 5
 
 Two Gaussian clouds in 20 dimensions, kernel exp(-0.05 |x - z|^2) in memory, the same C and the same
-tolerance on both sides. Rounds alternate; the medians, their ratio, and the differences of objective
+tolerance on both sides. Rounds alternate; the medians, their ratio (theirs over ours), and the differences of objective
 and decision values are printed as one JSON object. LIBSVM keeps its kernel in single precision.
 """
 
@@ -62,7 +62,7 @@ print(json.dumps({
     "n": options.n, "cost": options.cost, "tolerance": options.tolerance,
     "program": f"scikit-learn {sklearn.__version__}", "rounds": options.rounds,
     "ours_seconds": statistics.median(ours), "theirs_seconds": statistics.median(theirs),
-    "ratio": statistics.median(ours) / statistics.median(theirs),
+    "ratio": statistics.median(theirs) / statistics.median(ours),
     "ours_steps": answer["steps"], "their_steps": int(machine.n_iter_[0]),
     "ours_set_aside": answer["set_aside"],
     "objective": answer["objective"],

@@ -10,8 +10,8 @@ a whole step of CEN-2 on as many rows in seven classes, in double precision as o
 `mlp`, W = (Z'Z + n lambda I)^-1 Z'Y by a Cholesky factor, the sum of -log clip(f_y, 1e-15, 1) plus 4e |W|,
 backward through the factorisation and the layers, Adam for the network and log lambda. `run` times fused Adam eager and, with `--compiled`, under torch.compile. `compare` alternates ours and
 theirs in separate processes, theirs under glibc's defaults and with the allocator told to keep its
-memory, which is PyTorch's best setting here, and prints medians over rounds and ratios: below 1 is
-faster than PyTorch.
+memory, which is PyTorch's best setting here, and prints medians over rounds and ratios, theirs
+over ours: above 1 ours is faster.
 """
 
 import argparse
@@ -172,11 +172,11 @@ def compare(arguments):
                 "peer": f"PyTorch {report['torch']}, its best allocator",
                 "ratios": [min(others) / own for own, *others in rounds],
                 "net": net, "threads": threads, "rounds": arguments.rounds, "torch": report["torch"],
-                "ours_ms": mine, "torch_ms": medians, "best": best, "ratio_to_best": mine / medians[best],
+                "ours_ms": mine, "torch_ms": medians, "best": best, "ratio_to_best": medians[best] / mine,
             })
             print(
                 f"{net}, {threads} threads: ours {mine:.3f} ms, {best} {medians[best]:.3f} ms, "
-                f"ratio {mine / medians[best]:.2f}",
+                f"ratio {medians[best] / mine:.2f}",
                 file=sys.stderr,
             )
     print(json.dumps(results, indent=1))

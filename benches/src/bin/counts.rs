@@ -7,7 +7,10 @@
 //! names are separated by commas, and `all` is every hot path. `counts --json` prints what was found.
 //! `counts --memory` runs each under valgrind's memcheck instead, which fails on a wrong access: the
 //! unsafe places of the vectorised loops are on these paths; beside them it runs what hands memory from
-//! one thread to another, on two threads.
+//! one thread to another, on two threads. What it ran stands in `benches/memcheck.toml`.
+//!
+//! Callgrind is driven from here and not through gungraun: that wants a runner program of its very version
+//! installed beside it, keeps its baselines in the target directory, and knows no reason for a change.
 //!
 //! Counts do not depend on the load of the machine. Valgrind shows programs a processor without
 //! AVX-512, so the AVX2 loops are counted, on every machine that has them.
@@ -31,6 +34,7 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 /// How far above its baseline a count may be.
 const GATE: f64 = 0.03;
@@ -325,35 +329,77 @@ fn count(name: &str) -> Result<u64, String> {
     if !output.status.success() {
         return Err(format!("{name} failed under valgrind: {said}"));
     }
-    // `==123== Collected : 367300`
-    let collected = said.lines().find_map(|line| line.split_once("Collected : "));
-    collected
-        .and_then(|(_, number)| number.split_whitespace().next()?.parse().ok())
-        .ok_or_else(|| format!("valgrind counted nothing for {name}: {said}"))
+    collected(&said).ok_or_else(|| format!("valgrind counted nothing for {name}: {said}"))
+}
+
+/// The number in `==123== Collected : 367300`.
+fn collected(said: &str) -> Option<u64> {
+    let (_, number) = said.lines().find_map(|line| line.split_once("Collected : "))?;
+    number.split_whitespace().next()?.parse().ok()
+}
+
+/// How a count stands to its baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Ok,
+    Fewer,
+    TooMany,
+    NoBaseline,
+    Nothing,
+}
+
+impl Verdict {
+    fn of(instructions: u64, baseline: Option<&Baseline>) -> Self {
+        match baseline.map(|baseline| ratio(instructions, baseline)) {
+            _ if instructions == 0 => Self::Nothing,
+            None => Self::NoBaseline,
+            Some(ratio) if ratio > 1.0 + GATE => Self::TooMany,
+            Some(ratio) if ratio < 1.0 - GATE => Self::Fewer,
+            Some(_) => Self::Ok,
+        }
+    }
+
+    /// Whether the gate lets it pass.
+    const fn passes(self) -> bool {
+        matches!(self, Self::Ok | Self::Fewer)
+    }
+
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Fewer => "fewer: accept it, so that the gain is kept",
+            Self::TooMany => "too many",
+            Self::NoBaseline => "has no baseline",
+            Self::Nothing => "counted nothing",
+        }
+    }
+}
+
+fn ratio(instructions: u64, baseline: &Baseline) -> f64 {
+    instructions as f64 / baseline.instructions.max(1) as f64
+}
+
+/// Baselines of what is not measured.
+fn strangers(baselines: &BTreeMap<String, Baseline>) -> Vec<&str> {
+    let known = |name: &&String| HOT_PATHS.iter().any(|(known, _)| known == name);
+    baselines.keys().filter(|name| !known(name)).map(String::as_str).collect()
 }
 
 fn check(json: bool) -> Result<bool, String> {
     let baselines = baselines()?;
     let mut sound = true;
     let mut found = BTreeMap::new();
-    for stranger in baselines.keys().filter(|name| HOT_PATHS.iter().all(|(known, _)| known != name))
-    {
+    for stranger in strangers(&baselines) {
         eprintln!("{stranger}: has a baseline, but is measured no more");
         sound = false;
     }
     for (name, _) in HOT_PATHS {
         let instructions = count(name)?;
-        let ratio = baselines
-            .get(*name)
-            .map(|baseline| instructions as f64 / baseline.instructions.max(1) as f64);
-        let verdict = match ratio {
-            _ if instructions == 0 => "counted nothing",
-            None => "has no baseline",
-            Some(ratio) if ratio > 1.0 + GATE => "too many",
-            Some(ratio) if ratio < 1.0 - GATE => "fewer: accept it, so that the gain is kept",
-            Some(_) => "ok",
-        };
-        sound &= matches!(ratio, Some(ratio) if ratio <= 1.0 + GATE && instructions > 0);
+        let baseline = baselines.get(*name);
+        let ratio = baseline.map(|baseline| ratio(instructions, baseline));
+        let verdict = Verdict::of(instructions, baseline);
+        sound &= verdict.passes();
+        let verdict = verdict.text();
         let change =
             ratio.map_or(String::new(), |ratio| format!("{:+.2} %", 100.0 * (ratio - 1.0)));
         if json {
@@ -371,11 +417,22 @@ fn check(json: bool) -> Result<bool, String> {
     Ok(sound)
 }
 
+/// What the last run under memcheck met: written whole, so that what is run no more is not in it.
+#[derive(Serialize)]
+struct Memory {
+    valgrind: String,
+    paths: BTreeMap<&'static str, &'static str>,
+}
+
 /// Runs every hot path under memcheck.
 fn memory() -> Result<bool, String> {
+    let absent = |error| format!("cannot run valgrind (a package of the system): {error}");
+    let version = Command::new("valgrind").arg("--version").output().map_err(absent)?;
+    let valgrind = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+    let mut met = Memory { valgrind, paths: BTreeMap::new() };
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut sound = true;
     for (name, _) in HOT_PATHS.iter().chain(OF_TWO_THREADS) {
+        let start = Instant::now();
         let output = Command::new("valgrind")
             // The threads of a pair take turns, so that neither starves while it polls.
             .arg("--fair-sched=yes")
@@ -384,15 +441,20 @@ fn memory() -> Result<bool, String> {
             .args(["--run", name])
             .envs([("OPENBLAS_NUM_THREADS", "1"), ("RAYON_NUM_THREADS", "1")])
             .output()
-            .map_err(|error| format!("cannot run valgrind (a package of the system): {error}"))?;
+            .map_err(absent)?;
         let ok = output.status.success();
-        println!("{name:<18} {}", if ok { "no wrong access" } else { "wrong" });
+        let verdict = if ok { "no wrong access" } else { "wrong" };
+        println!("{name:<18} {verdict} ({:.0} s)", start.elapsed().as_secs_f64());
         if !ok {
             eprintln!("{}", String::from_utf8_lossy(&output.stderr));
         }
-        sound &= ok;
+        met.paths.insert(*name, verdict);
     }
-    Ok(sound)
+    let text = toml::to_string(&met).map_err(|error| error.to_string())?;
+    let head = "# What `just memcheck` ran last. Written by it; the unsafe places of the harness are its own tests.\n\n";
+    std::fs::write(file().with_file_name("memcheck.toml"), format!("{head}{text}"))
+        .map_err(|error| error.to_string())?;
+    Ok(met.paths.values().all(|verdict| *verdict == "no wrong access"))
 }
 
 fn accept(names: &str, reason: &str) -> Result<bool, String> {
@@ -419,4 +481,61 @@ fn accept(names: &str, reason: &str) -> Result<bool, String> {
     let head = "# Instructions of the hot paths under valgrind. Written by `counts --accept`.\n\n";
     std::fs::write(file(), format!("{head}{text}")).map_err(|error| error.to_string())?;
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn baseline(instructions: u64) -> Baseline {
+        Baseline { instructions, because: "a test".to_owned() }
+    }
+
+    #[test]
+    fn the_gate_is_three_per_cent_above() {
+        let of = |instructions| Verdict::of(instructions, Some(&baseline(10_000)));
+        let found = [9_699, 9_700, 10_000, 10_300, 10_301].map(of);
+        assert_eq!(
+            found,
+            [Verdict::Fewer, Verdict::Ok, Verdict::Ok, Verdict::Ok, Verdict::TooMany]
+        );
+        assert_eq!(found.map(Verdict::passes), [true, true, true, true, false]);
+    }
+
+    #[test]
+    fn a_hot_path_that_is_missing_or_counted_nothing_fails() {
+        assert_eq!(Verdict::of(5, None), Verdict::NoBaseline);
+        assert_eq!(Verdict::of(0, None), Verdict::Nothing);
+        assert_eq!(Verdict::of(0, Some(&baseline(0))), Verdict::Nothing);
+        assert_eq!(Verdict::of(0, Some(&baseline(10_000))), Verdict::Nothing);
+        // A baseline of nothing is no leave to count anything.
+        assert_eq!(Verdict::of(10, Some(&baseline(0))), Verdict::TooMany);
+        for verdict in [Verdict::NoBaseline, Verdict::Nothing, Verdict::TooMany] {
+            assert!(!verdict.passes(), "{verdict:?}");
+        }
+        let known = BTreeMap::from([("gram".to_owned(), baseline(1))]);
+        assert!(strangers(&known).is_empty());
+        let gone =
+            BTreeMap::from([("gone".to_owned(), baseline(1)), ("gram".to_owned(), baseline(1))]);
+        assert_eq!(strangers(&gone), ["gone"]);
+    }
+
+    #[test]
+    fn valgrinds_count_is_read_or_missed() {
+        let said = "==7== Events    : Ir\n==7== Collected : 367300\n==7== \n";
+        assert_eq!(collected(said), Some(367_300));
+        assert_eq!(collected("==7== Collected : \n"), None);
+        assert_eq!(collected("valgrind: no such tool"), None);
+    }
+
+    /// What is committed has a baseline with a reason for every hot path, and no other.
+    #[test]
+    fn every_hot_path_has_a_baseline_with_a_reason() {
+        let baselines = baselines().unwrap();
+        assert!(strangers(&baselines).is_empty());
+        for (name, _) in HOT_PATHS {
+            let baseline = &baselines[*name];
+            assert!(baseline.instructions > 0 && !baseline.because.trim().is_empty(), "{name}");
+        }
+    }
 }

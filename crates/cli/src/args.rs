@@ -410,7 +410,8 @@ pub(crate) struct ClusterPlan {
     /// Tasks at least; few trials make fewer.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub tasks: u16,
-    /// Tasks at once; as many as the engine likes without it.
+    /// Tasks at once; as many as the engine likes without it. Slurm keeps it for each array job, of which
+    /// there is one for each request of memory; it has no limit over several.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub at_once: Option<u16>,
     /// Cores of a task, each with a trial of its own.
