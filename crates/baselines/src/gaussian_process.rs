@@ -301,6 +301,8 @@ fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
         let (name, problem) = (name.to_owned(), problem.to_owned());
         Err(LearningError::State { name, problem })
     };
+    // To within the rounding of their logarithms.
+    let within = |value: f64| (RANGE.0 * (1.0 - 1e-9)..=RANGE.1 * (1.0 + 1e-9)).contains(&value);
     let (task, features): (Task, usize) = (state.value("task")?, state.value("features")?);
     let classes: Vec<usize> = state.value("classes")?;
     if features == 0 || classes.is_empty() || classes.iter().any(|&c| c >= task.outputs()) {
@@ -316,8 +318,9 @@ fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
             return refuse("lengths", "must be one, or one a column");
         }
         let kernel = ScaledGaussian { deviation: part.value("deviation")?, lengths };
-        if !(kernel.deviation > 0.0 && kernel.lengths.iter().all(|&length| length > 0.0)) {
-            return refuse("lengths", "must be positive, and so must the deviation");
+        // The steps of a class's share grow with the deviation: one that no fit leaves takes for ever.
+        if !(within(kernel.deviation) && kernel.lengths.iter().copied().all(within)) {
+            return refuse("lengths", "must lie between 1e-5 and 1e5, and so must the deviation");
         }
         let scaled = part.array_of::<f64, Ix2>("scaled", (n, features))?;
         let reduction = part.array_of::<f64, Ix2>("reduction", (n, n))?;

@@ -203,3 +203,23 @@ fn evidence_gradient_and_latent_values_are_those_of_scikit_learn() {
         assert_abs_diff_eq!(found, expected, epsilon = 1e-9);
     }
 }
+
+/// Found by the fuzz driver: an edited deviation of 1e150 took for ever to predict with.
+#[test]
+fn a_kept_kernel_that_no_fit_leaves_is_refused() {
+    let kept = |deviation: f64, length: f64| {
+        let mut machine = machine(kernel(1.0, [1.0, 2.0]), &YA);
+        machine.kernel.deviation = deviation;
+        machine.kernel.lengths[1] = length;
+        let task = Task::Classification { classes: 2 };
+        let processes = Processes { task, features: 2, machines: [(1, machine)].into() };
+        restore(&processes.state()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    for end in [RANGE.0, RANGE.1] {
+        assert_eq!(kept(end, end), Ok(()));
+    }
+    for (deviation, length) in [(1e150, 1.0), (0.0, 1.0), (1.0, 1e-6), (1.0, -1.0)] {
+        let error = kept(deviation, length).unwrap_err();
+        assert!(error.contains("must lie between 1e-5 and 1e5"), "{error}");
+    }
+}

@@ -33,14 +33,14 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     };
-    if (target.seeds)().is_empty() {
+    let mut pool = (target.seeds)();
+    if pool.is_empty() {
         eprintln!("{}: no file to begin with", target.name);
         return ExitCode::from(2);
     }
     // The parsers' own panics are counted, not printed.
     std::panic::set_hook(Box::new(|_| {}));
     let mut rng = Streams::root(option("--seed", 1)).rng(target.name);
-    let mut pool = (target.seeds)();
     let mut outcomes = HashSet::new();
     let end = Instant::now() + Duration::from_secs(option("--seconds", 600));
     let (mut rounds, mut slowest) = (0u64, Duration::ZERO);

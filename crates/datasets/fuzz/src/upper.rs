@@ -3,6 +3,7 @@
 use mercer_baselines::BASELINES;
 use mercer_datasets::{Limits, Row, RowFile, RowFormat, SchemaOptions};
 use mercer_harness::Spec;
+use mercer_learning::{Method, Settings};
 use mercer_records::{Record, sha256_hex};
 use mercer_workbench::{Choices, Model, Table, fit};
 use ndarray::Array2;
@@ -10,8 +11,12 @@ use safetensors::SafeTensors;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
-const TOYS: &str = "x,colour,kind\n-1,red,a\n-2,blue,a\n1,red,b\n2,blue,b\n";
+const TOYS: &str = "x,colour,kind\n-1,red,a\n-2,blue,a\n-3,red,a\n-4,blue,a\n1,red,b\n2,blue,b\n3,red,b\n4,blue,b\n";
+
+const LINE: &str = "x,y\n-1,-1.5\n-2,-2.5\n-3,-3.5\n-4,-4.25\n1,1.5\n2,2.5\n3,3.5\n4,4.25\n";
 
 pub fn row_seeds() -> Vec<Vec<u8>> {
     vec![
@@ -72,14 +77,61 @@ pub fn run_rows(bytes: &[u8]) -> Result<String, String> {
     })
 }
 
-fn model(method: &str) -> Option<Vec<u8>> {
-    let file = RowFile::spooled(TOYS.as_bytes(), "toys", None).ok()?;
-    let table = Table::read(&file, &SchemaOptions::default()).ok()?;
-    fit(BASELINES, method, &table, &file, &Choices::plain()).ok()?.to_bytes().ok()
+/// Every registered method: those of the papers and the baselines.
+static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
+    [
+        mercer_models::askl::METHODS,
+        mercer_models::rftk::METHODS,
+        mercer_models::mce::METHODS,
+        mercer_models::mce::CEN_METHODS,
+        mercer_models::hyper_rkhs::METHODS,
+        BASELINES,
+    ]
+    .concat()
+});
+
+/// Numbers that make a fit, and its file, small.
+const SMALL: [(&str, u64); 5] =
+    [("features", 4), ("epochs", 1), ("landmarks", 3), ("folds", 2), ("iterations", 2)];
+
+/// A small file of the method fitted to classes, or else to numbers, or why both are refused.
+fn model(method: &Method) -> Result<Vec<u8>, String> {
+    let declared = (method.settings)();
+    let known = |name: &str| declared.iter().any(|setting| setting.name == name);
+    let settings = SMALL
+        .iter()
+        .filter(|(name, _)| known(name))
+        .fold(Settings::new(), |settings, &(name, value)| settings.with(name, value));
+    let choices = Choices { settings, ..Choices::plain() };
+    let fitted = |text: &str| {
+        let file = RowFile::spooled(text.as_bytes(), "toys", None).map_err(|e| e.to_string())?;
+        let table = Table::read(&file, &SchemaOptions::default()).map_err(|e| e.to_string())?;
+        let model = fit(&METHODS, method.name, &table, &file, &choices);
+        model.and_then(|model| model.to_bytes()).map_err(|error| error.to_string())
+    };
+    fitted(TOYS).or_else(|classes| fitted(LINE).map_err(|numbers| format!("{classes}; {numbers}")))
 }
 
 pub fn model_seeds() -> Vec<Vec<u8>> {
-    ["kernel-ridge", "majority", "gaussian-svm"].into_iter().filter_map(model).collect()
+    let mut seeds = Vec::new();
+    let mut slowest = (Duration::ZERO, "");
+    let start = Instant::now();
+    for method in METHODS.iter() {
+        let began = Instant::now();
+        match model(method) {
+            Ok(seed) => seeds.push(seed),
+            Err(error) => eprintln!("no file of {} to begin with: {error}", method.name),
+        }
+        slowest = slowest.max((began.elapsed(), method.name));
+    }
+    let (took, name) = slowest;
+    eprintln!(
+        "model: files of {} of {} methods to begin with, in {:.1?} ({name} {took:.1?})",
+        seeds.len(),
+        METHODS.len(),
+        start.elapsed()
+    );
+    seeds
 }
 
 /// The file with the check sum that its header and arrays ask for: damage beyond the check sum, as a
@@ -109,7 +161,7 @@ fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
 /// A model that is read is written and read back as the same bytes, and predicts or refuses.
 pub fn run_model(bytes: &[u8]) -> Result<String, String> {
     let read = |bytes: &[u8]| {
-        Model::from_bytes(bytes, Path::new("m"), BASELINES).map_err(|error| error.to_string())
+        Model::from_bytes(bytes, Path::new("m"), &METHODS).map_err(|error| error.to_string())
     };
     let as_is = read(bytes).map_or_else(|error| error, |_| "sound".to_owned());
     let Some(mended) = mended(bytes) else { return Ok(as_is) };
