@@ -49,10 +49,14 @@ impl Times {
 }
 
 /// Steps from a given gradient of the features.
-fn given<F: Real>(net: &mut dyn Network<F>, rows: usize, steps: usize, rng: &mut impl Rng) -> Times {
-    let mut random = |columns| {
-        Array2::from_shape_simple_fn((rows, columns), || F::of(rng.gen_range(-1.0..1.0)))
-    };
+fn given<F: Real>(
+    net: &mut dyn Network<F>,
+    rows: usize,
+    steps: usize,
+    rng: &mut impl Rng,
+) -> Times {
+    let mut random =
+        |columns| Array2::from_shape_simple_fn((rows, columns), || F::of(rng.gen_range(-1.0..1.0)));
     let (x, g) = (random(net.inputs()), random(net.outputs()));
     let mut memory = Memory::new(Optimiser::Adam, net.parameters().len());
     let mut times = Times::default();

@@ -2,7 +2,7 @@
 
 use crate::Ended;
 use crate::args::{Places, ReproduceArgs};
-use crate::reproduce::{Planned, without_times};
+use crate::reproduce::Planned;
 use mercer_experiments::{Artefact, Computed, Shelf, work};
 use mercer_harness::{CostModel, Forecast, HeldOut, HoldOut};
 use mercer_learning::Method;
@@ -106,7 +106,9 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     let of = |artefacts: &[&Artefact]| {
         // A selection made for one study may name what another does not have.
         let mut work = work(artefacts, methods, profile, selection, archive).unwrap_or_default();
-        without_times(&mut work, profile);
+        // What the whole leaves to those who name it, a part of it does not have either.
+        let asked = |one: &&Computed| planned.work.computed.iter().any(|c| c.name == one.name);
+        work.computed.retain(asked);
         let all = work.trials.len();
         if args.extend {
             work.leave_out(archive, args.retry_failed);

@@ -91,7 +91,10 @@ pub(crate) fn planned(
         selection.versions = versions(&work.trials, &args.places)?;
         if selection.versions.is_empty() { work } else { plan(&selection)? }
     };
-    without_times(&mut work, &args.narrow.profile);
+    // Times of minutes prove no pipe.
+    if args.narrow.profile == "smoke" {
+        work.computed.retain(|computed| !computed.is_measurement());
+    }
     // Nor are measurements part of a paper's quick profile, which they would make ten times as long.
     if args.narrow.profile == "quick" && !args.narrow.artefacts.is_empty() {
         let named = |artefact: &&Artefact| {
@@ -104,13 +107,6 @@ pub(crate) fn planned(
     }
     let committed = if args.extend { work.leave_out(&archive, args.retry_failed) } else { 0 };
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
-}
-
-/// Times of minutes prove no pipe: the profile that proves it goes without measurements.
-pub(crate) fn without_times(work: &mut Work, profile: &str) {
-    if profile == "smoke" {
-        work.computed.retain(|computed| !computed.is_measurement());
-    }
 }
 
 /// A laboratory that Ctrl-C, or a signal to end, stops.
