@@ -54,7 +54,7 @@ impl Judged<'_> {
             .filter(|_| word == "differs")
             .flat_map(|finding| finding.cells.iter().map(move |cells| (finding, cells)))
             .find(|(_, cells)| {
-                cells.include(self.artefact, &key.variant, &key.dataset, &key.method)
+                cells.include(&key.artefact, &key.variant, &key.dataset, &key.method)
                     && cells.speak_of(&self.label)
             });
         Ok(CellReport {

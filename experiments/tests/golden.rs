@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Papers, and the number of blocks that were handed down for each.
-const BLOCKS: [(&str, usize); 4] = [("askl", 4), ("rftk", 3), ("hyper", 4), ("mce", 5)];
+const BLOCKS: [(&str, usize); 5] =
+    [("askl", 4), ("rftk", 3), ("hyper", 4), ("mce", 5), ("base", 3)];
+
+/// Numbers of each block of the baselines, as they were handed down.
+const NUMBERS_OF_BASELINES: [usize; 3] = [10, 36, 39];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -42,6 +46,19 @@ fn every_block_is_there() {
         let found: Vec<String> = golden(paper).keys().cloned().collect();
         assert_eq!(found, expected);
     }
+}
+
+#[test]
+fn every_number_of_the_baselines_is_there() {
+    fn numbers(value: &toml::Value) -> usize {
+        value.as_array().map_or(1, |values| values.iter().map(numbers).sum())
+    }
+    let blocks = golden("base");
+    let found: Vec<usize> = blocks
+        .values()
+        .map(|block| block.as_table().unwrap().values().map(numbers).sum())
+        .collect();
+    assert_eq!(found, NUMBERS_OF_BASELINES);
 }
 
 /// A block is asserted by a file that reads the golden file, names the block and has a test.

@@ -442,57 +442,59 @@ mod tests {
         symmetric_eigen(matrix.view()).unwrap().values.iter().filter(|d| **d > 1e-9).count()
     }
 
+    fn golden() -> toml::Table {
+        let all: toml::Table =
+            include_str!("../../../experiments/golden/base.toml").parse().unwrap();
+        all["base-3"].as_table().unwrap().clone()
+    }
+
+    fn numbers(golden: &toml::Table, name: &str) -> Array1<f64> {
+        golden[name].as_array().unwrap().iter().map(|value| value.as_float().unwrap()).collect()
+    }
+
+    fn counts(golden: &toml::Table, name: &str) -> Vec<usize> {
+        let values = golden[name].as_array().unwrap().iter();
+        values.map(|value| value.as_integer().unwrap() as usize).collect()
+    }
+
     #[test]
     fn golden_kernels() {
+        let golden = golden();
+        let number = |name: &str| golden[name].as_float().unwrap();
+        let count = |name: &str| golden[name].as_integer().unwrap() as usize;
         let (found, machine) = solved(1.0, 1.0);
-        let alpha = array![0.97619222482978, 0.69834530537448, 1.0, 1.0, 1.0, 0.67453753020426];
-        assert_relative_eq!(found.value, 9.6298922372525, max_relative = 1e-8);
+        let alpha = numbers(&golden, "alpha");
+        assert_relative_eq!(found.value, number("value"), max_relative = 1e-8);
         assert_abs_diff_eq!(found.alpha, alpha, epsilon = 1e-8);
         // The machine with the adapted kernel has the same weights.
         assert_abs_diff_eq!(machine.weights.mapv(f64::abs), alpha, epsilon = 1e-7);
-        assert_abs_diff_eq!(machine.bias, -0.111507725673, epsilon = 1e-8);
-        let row = array![
-            0.9976915087874,
-            0.9821639441892,
-            0.9042117838109,
-            0.9762978444717,
-            0.9427778098899,
-            0.9538035332282
-        ];
+        assert_abs_diff_eq!(machine.bias, number("bias"), epsilon = 1e-8);
+        let row = numbers(&golden, "first-row");
         assert_abs_diff_eq!(found.matrix.row(0).to_owned(), row, epsilon = 1e-8);
-        assert_relative_eq!(found.matrix[[2, 2]], 0.9081267476425, max_relative = 1e-8);
-        assert_relative_eq!(found.matrix.diag().sum(), 5.7537511596936, max_relative = 1e-8);
-        assert_eq!(rank(&found.matrix), 2);
+        assert_relative_eq!(found.matrix[[2, 2]], number("third"), max_relative = 1e-8);
+        assert_relative_eq!(found.matrix.diag().sum(), number("trace"), max_relative = 1e-8);
+        assert_eq!(rank(&found.matrix), count("rank"));
         let (found, machine) = solved(0.2, 2.0);
-        let alpha = array![
-            0.77695336176939,
-            0.56383719168833,
-            1.0,
-            0.98974351566565,
-            0.80556125435241,
-            0.52497281477096
-        ];
-        assert_relative_eq!(found.value, 4.357639977047952, max_relative = 1e-8);
-        assert_abs_diff_eq!(found.alpha, alpha, epsilon = 1e-8);
-        assert_abs_diff_eq!(machine.bias, -0.213053856477, epsilon = 1e-8);
-        assert_relative_eq!(found.matrix.diag().sum(), 7.295169857765, max_relative = 1e-8);
-        assert_eq!(rank(&found.matrix), 3);
-        assert_eq!((1 + 6 + 1 + 6 + 3) + (1 + 6 + 1 + 2), 27, "golden numbers of base-dank");
+        assert_relative_eq!(found.value, number("second-value"), max_relative = 1e-8);
+        assert_abs_diff_eq!(found.alpha, numbers(&golden, "second-alpha"), epsilon = 1e-8);
+        assert_abs_diff_eq!(machine.bias, number("second-bias"), epsilon = 1e-8);
+        assert_relative_eq!(found.matrix.diag().sum(), number("second-trace"), max_relative = 1e-8);
+        assert_eq!(rank(&found.matrix), count("second-rank"));
     }
 
     #[test]
     fn golden_extension_to_reciprocal_neighbours() {
+        let golden = golden();
         let (_, machine) = solved(1.0, 1.0);
         let test = array![[1.5, 0.5], [0.1, -0.2], [2.2, 2.4], [0.2, 0.3]];
-        assert_eq!(neighbours(toy::points().view(), test.view()), [1, 0, 5, 0]);
+        let nearest = counts(&golden, "neighbours");
+        assert_eq!(neighbours(toy::points().view(), test.view()), nearest);
         let back = neighbours(test.view(), toy::points().view());
-        let reciprocal: Vec<bool> =
-            [1, 0, 5, 0].iter().enumerate().map(|(j, &i)| back[i] == j).collect();
-        assert_eq!(reciprocal, [true, true, true, false]);
-        let f = array![0.2669075468247, 1.0809369464122, -0.8845269716531, 0.9028274379953];
+        let reciprocal: Vec<usize> =
+            nearest.iter().enumerate().map(|(j, &i)| usize::from(back[i] == j)).collect();
+        assert_eq!(reciprocal, counts(&golden, "reciprocal"));
         let found = machine.decision(test.view(), Extension::Reciprocal);
-        assert_abs_diff_eq!(found, f, epsilon = 1e-8);
-        assert_eq!(4 + 4 + f.len(), 12, "golden numbers of base-dank for new points");
+        assert_abs_diff_eq!(found, numbers(&golden, "decisions"), epsilon = 1e-8);
         // Alone, each test point is its neighbours' nearest.
         let alone = machine.decision(test.slice(ndarray::s![3.., ..]), Extension::Reciprocal);
         let nearest = machine.decision(test.view(), Extension::Nearest);

@@ -430,71 +430,35 @@ mod tests {
 
     #[test]
     fn golden_weights_and_ridges() {
+        let golden: toml::Table =
+            include_str!("../../../experiments/golden/base.toml").parse().unwrap();
+        let golden = golden["base-2"].as_table().unwrap();
+        let number = |name: &str| golden[name].as_float().unwrap();
+        let numbers = |name: &str| -> Array1<f64> {
+            golden[name].as_array().unwrap().iter().map(|v| v.as_float().unwrap()).collect()
+        };
         let features = golden_features();
         let s = scores(features.view(), targets(&toy::A, 2).view());
-        let expected = array![
-            8.023831759319448,
-            0.8750632866185454,
-            1.33349780911491,
-            2.8400298869046874,
-            1.7124224168091617,
-            0.832322456322606,
-            4.459943280532015,
-            5.587174770616614
-        ];
-        assert_relative_eq!(s, expected, max_relative = 1e-8);
+        assert_relative_eq!(s, numbers("scores"), max_relative = 1e-8);
         let (small, lambda) = chi_square_ball(s.view(), 0.5 / 8.0);
-        let weights = array![
-            0.2998854385598415,
-            0.0402782009898136,
-            0.0569262321082492,
-            0.1116358835005362,
-            0.0706868638906973,
-            0.0387260694685662,
-            0.1704629727856636,
-            0.2113983386966324
-        ];
-        assert_relative_eq!(small, weights, max_relative = 1e-8);
-        assert_relative_eq!(small.dot(&s), 4.929089534536362, max_relative = 1e-8);
+        assert_relative_eq!(small, numbers("small-weights"), max_relative = 1e-8);
+        assert_relative_eq!(small.dot(&s), number("small-objective"), max_relative = 1e-8);
         // As s and a above give it: (s_1 − s_2)/(a_1 − a_2).
-        assert_relative_eq!(lambda, 27.536861220105838, max_relative = 1e-8);
+        assert_relative_eq!(lambda, number("small-multiplier"), max_relative = 1e-8);
         let (large, lambda) = chi_square_ball(s.view(), 2.0 / 8.0);
-        let weights = array![
-            0.5119879160918428,
-            0.0,
-            0.0,
-            0.0262757296895673,
-            0.0,
-            0.0,
-            0.17805847439438,
-            0.2836778798242098
-        ];
-        assert_relative_eq!(large, weights, max_relative = 1e-8);
-        assert_relative_eq!(large.dot(&s), 6.561817348696941, max_relative = 1e-8);
-        assert_relative_eq!(lambda, 10.672579394830018, max_relative = 1e-8);
+        assert_relative_eq!(large, numbers("large-weights"), max_relative = 1e-8);
+        assert_relative_eq!(large.dot(&s), number("large-objective"), max_relative = 1e-8);
+        assert_relative_eq!(lambda, number("large-multiplier"), max_relative = 1e-8);
 
         let kept: Vec<usize> = (0..8).filter(|&j| large[j] > f64::EPSILON).collect();
         let y = targets(&toy::A, 2).column(0).to_owned();
         let chosen = features.select(Axis(1), &kept);
         let plain = &chosen * (2.0 / kept.len() as f64).sqrt();
         let w = ridge(plain.view(), y.view(), 0.05).unwrap();
-        let expected = array![
-            2.1645075620519565,
-            0.5154742209990019,
-            -0.0947359333967238,
-            -0.5426899883499992
-        ];
-        assert_relative_eq!(w, expected, max_relative = 1e-8);
+        assert_relative_eq!(w, numbers("plain-ridge"), max_relative = 1e-8);
         let roots: Array1<f64> = kept.iter().map(|&j| (2.0 * large[j]).sqrt()).collect();
         let w = ridge((&chosen * &roots).view(), y.view(), 0.05).unwrap();
-        let expected = array![
-            1.5211360952640602,
-            0.5923959140783583,
-            -0.2935733730267759,
-            -0.8227953563234566
-        ];
-        assert_relative_eq!(w, expected, max_relative = 1e-8);
-        assert_eq!(8 + 10 + 10 + 4 + 4, 36, "golden numbers of base-rf");
+        assert_relative_eq!(w, numbers("weighted-ridge"), max_relative = 1e-8);
     }
 
     proptest! {

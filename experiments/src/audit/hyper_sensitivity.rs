@@ -36,6 +36,8 @@ const PAIRS: &[Pair] = &[
     pair("hyper-SVR (Wishart): b = d + 1.5 against d + 3", "few-degrees", SVR_WISHART),
     pair("hyper-KRR (Wishart): b = d + 12 against d + 3", "many-degrees", KRR_WISHART),
     pair("hyper-SVR (Wishart): b = d + 12 against d + 3", "many-degrees", SVR_WISHART),
+    pair("hyper-KRR (Wishart): D by feature against isotropic", "by-feature", KRR_WISHART),
+    pair("hyper-SVR (Wishart): D by feature against isotropic", "by-feature", SVR_WISHART),
     pair("RF: equal features and a ridge against weights and a machine", "public-code", RANDOM),
 ];
 

@@ -22,7 +22,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/figure2")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Multiply-adds of divide and conquer, v n_s P² + v P³/3 for n_s pairs of m/v points and P landmark pairs: the figure of the paper shows seconds of another machine.")
+        .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Multiply-adds of divide and conquer, v n_s P² + v P³/3 for n_s pairs of m/v points and P landmark pairs: the figure of the paper shows seconds of another machine. Seconds of ours over M and over v stand in complexity/hyper-krr.")
         .columns(2);
     let mut table = Table::new("hyper/figure2-errors", "Relative errors behind the figure")
         .caption("Mean ± half-width of the 95 % interval over repeats, and whether more subsets cost accuracy: the paired difference to v = 1 at the largest M.")

@@ -1,3 +1,4 @@
+use super::linear_stage::LinearStage;
 use super::machine::Machines;
 use super::predictor::HyperMachine;
 use super::search::search;
@@ -42,6 +43,18 @@ pub enum Stage1 {
     Svr,
     /// Least squares with non-negative coefficients.
     NonNegative,
+}
+
+/// What uses the learned kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage2 {
+    /// Support vector machines on its Gram matrix: quadratic in `machine_rows`.
+    #[default]
+    Machine,
+    /// Ridge classification on its signed features ([`super::KreinFeatures`]), with `cost` the weight of
+    /// the squared errors: linear in `machine_rows`. The negative part of the kernel is flipped.
+    Features,
 }
 
 /// Which hyper-kernel.
@@ -96,6 +109,17 @@ pub enum Variance {
     Entry,
 }
 
+/// `D` of the Wishart hyper-kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scatter {
+    /// `(b − d − 1) σ² I`.
+    Isotropic,
+    /// `(b − d − 1) σ² d diag(v)/Σ v` with the variances `v` of the columns: of the same trace, and the mean is
+    /// a diagonal matrix. A column without variance, which tells no two points apart, has the mean of `v`.
+    PerFeature,
+}
+
 /// How the settings that the paper tunes are found.
 ///
 /// ```
@@ -145,6 +169,8 @@ mercer_learning::parameters! {
         pub width: f64 = 1.0, Allowed::POSITIVE;
         /// `σ_h²` in multiples of `σ²` (Gaussian).
         pub spread: f64 = 1.0, Allowed::POSITIVE;
+        /// What `D` is (Wishart).
+        pub scatter: Scatter = Scatter::Isotropic;
         /// `b − d > 1` (Wishart).
         pub freedom: f64 = 3.0, Allowed::between(1.0, false, f64::MAX, true, "finite and above 1");
         /// Target of pairs of the same class.
@@ -189,6 +215,10 @@ mercer_learning::parameters! {
         pub exact_points: usize = PairSvr::default().exact_points;
         /// `C` of the machine.
         pub cost: f64 = 1.0, Allowed::POSITIVE;
+        /// What uses the learned kernel (Gaussian).
+        pub stage2: Stage2 = Stage2::Machine;
+        /// Columns of the pair kernel's factor that the signed features are made with, at most.
+        pub feature_rank: usize = 100, Allowed::COUNT;
         /// Training rows of the machine at most, drawn at random.
         pub machine_rows: usize = 3000, Allowed::PAIR;
         /// What is done about negative eigenvalues.
@@ -232,12 +262,27 @@ impl HyperClassifierParams {
         self.in_range()?;
         PairTarget::classes(&[], self.same, self.other)?;
         if self.stage1 != Stage1::Ridge && self.solver != PairSolver::Auto {
-            return Err(refused("solver", "another than `auto`", "`auto` but for least squares"));
+            return Err(refused("solver", self.solver, "`auto`, but for least squares"));
         }
         if self.hyper == HyperForm::Wishart
             && matches!(self.solver, PairSolver::ConjugateGradients | PairSolver::LinearTime)
         {
-            return Err(refused("solver", "for a Gaussian", "another one for `wishart`"));
+            let must = "`auto`, `cholesky` or `nystrom` with a Wishart hyper-kernel, which is no product over points";
+            return Err(refused("solver", self.solver, must));
+        }
+        if self.stage2 == Stage2::Features {
+            if self.hyper == HyperForm::Wishart {
+                let must = "`machine` with a Wishart hyper-kernel, which is no product over points";
+                return Err(refused("stage2", "`features`", must));
+            }
+            if self.search == Search::Folds {
+                let must = "`none` with signed features: the folds choose the cost of a machine";
+                return Err(refused("search", "`folds`", must));
+            }
+            if self.spectrum != Mending::AsIs {
+                let must = "as it is with signed features, which flip what is negative";
+                return Err(refused("spectrum", format!("{:?}", self.spectrum), must));
+            }
         }
         self.ridge().check()?;
         self.svr().check()?;
@@ -290,7 +335,11 @@ impl HyperClassifierParams {
     ) -> Result<Learned, LearningError> {
         let target = PairTarget::classes(labels, self.same, self.other)?;
         if self.stage1 == Stage1::Svr {
-            return self.svr().learn(kernel, inputs, &target, fitting);
+            let mut svr = self.svr();
+            if self.landmarks.is_none() {
+                svr.landmarks = svr.landmarks.min(inputs.nrows());
+            }
+            return svr.learn(kernel, inputs, &target, fitting);
         }
         let mut ridge = self.ridge();
         if ridge.landmarks.is_none() && inputs.nrows() > NON_NEGATIVE_POINTS {
@@ -323,12 +372,22 @@ impl HyperClassifierParams {
                 GaussianHyper::printed(variance, spread).map(HyperKernel::Gaussian)
             }
             HyperForm::Wishart => {
-                let variances = Array1::from_elem(inputs.ncols(), variance);
+                let variances = match self.scatter {
+                    Scatter::Isotropic => Array1::from_elem(inputs.ncols(), variance),
+                    Scatter::PerFeature => shares(inputs) * variance,
+                };
                 WishartHyper::diagonal(&variances, self.freedom).map(HyperKernel::Wishart)
             }
         }
         .map_err(of_kernel)
     }
+}
+
+/// Variances of the columns over their mean; 1 of a column that has none.
+fn shares(inputs: ArrayView2<'_, f64>) -> Array1<f64> {
+    let own = inputs.var_axis(Axis(0), 0.0);
+    let mean = own.mean().unwrap_or(1.0);
+    own.mapv(|variance| if variance > 0.0 { variance / mean } else { 1.0 })
 }
 
 impl HyperClassifier {
@@ -388,12 +447,10 @@ impl HyperClassifier {
         for part in &parts {
             for (name, &value) in &part.facts {
                 // Work adds up; of how far a solver came, the worst part tells.
-                let of_all: &mut f64 = facts.entry(name.clone()).or_insert(0.0);
-                if SUMMED.contains(&name.as_str()) {
-                    *of_all += value;
-                } else {
-                    *of_all = of_all.max(value);
-                }
+                let summed = SUMMED.contains(&name.as_str());
+                let join =
+                    |all: &mut f64| *all = if summed { *all + value } else { all.max(value) };
+                facts.entry(name.clone()).and_modify(join).or_insert(value);
             }
         }
         let open = |part: &&Learned| matches!(part.convergence, Convergence::NotConverged { .. });
@@ -460,6 +517,24 @@ impl Learner for HyperClassifier {
         let second = some_rows(sample.rows(), params.machine_rows, "stage 2", fitting);
         let (points, own) = select(&second);
         let n = points.nrows();
+        if params.stage2 == Stage2::Features {
+            let (own_kernel, how) = (&learned.kernel, (params.cost, params.feature_rank));
+            let stage =
+                LinearStage::fit(sample.task(), own_kernel, points.view(), &own, how, fitting)?;
+            let (features, negative) = stage.counts();
+            let mut facts = learned.facts;
+            for (name, value) in [
+                ("features", features as f64),
+                ("negative-features", negative as f64),
+                ("machine-rows", n as f64),
+                ("stage-1-rows", first.len() as f64),
+            ] {
+                facts.insert(name.to_owned(), value);
+            }
+            return Ok(
+                Outcome { predictor: stage, convergence: learned.convergence, facts }.boxed()
+            );
+        }
         fitting.limits.reserve(8 * (3 * n * n) as u64)?;
         let gram = learned.kernel.gram(points.view(), fitting.threads);
         fitting.limits.check()?;

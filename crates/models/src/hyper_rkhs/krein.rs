@@ -2,9 +2,9 @@
 
 use super::{numerical, of_kernel, refused};
 use mercer_kernels::{GaussianHyper, HyperKernel, KernelError, LearnedKernel};
-use mercer_learning::LearningError;
+use mercer_learning::{LearningError, State};
 use mercer_linalg::{PartialCholesky, product, symmetric_eigen};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 
 /// Features of a kernel that was learned with a Gaussian hyper-kernel, `k(x, x') ≈ Σ_f s_f φ_f(x) φ_f(x')` with
 /// `s_f = ±1`: a map into a Krein space, whose inner product need not be positive. With them anything
@@ -121,6 +121,59 @@ impl KreinFeatures {
         self.signs.is_empty()
     }
 
+    /// Input columns `d`.
+    pub(super) fn inputs(&self) -> usize {
+        self.points.ncols()
+    }
+
+    /// Everything that they are, for a model file.
+    pub(super) fn state(&self) -> State {
+        let pairs = Array2::from_shape_fn((self.pairs.len(), 2), |(q, side)| {
+            let (i, j) = self.pairs[q];
+            (if side == 0 { i } else { j }) as u32
+        });
+        State::new()
+            .with("pair-variance", self.gaussian.pair_variance())
+            .with("mean-variance", self.gaussian.mean_variance())
+            .with_array("points", &self.points)
+            .with_array("pairs", &pairs)
+            .with_array("map", &self.map)
+            .with_array("pivots", &self.pivots)
+            .with_array("inverse", &self.inverse)
+            .with("bias", self.bias)
+            .with_array("signs", &self.signs)
+    }
+
+    /// The features that a state stands for.
+    pub(super) fn restored(state: &State) -> Result<Self, LearningError> {
+        let fault = |name: &str, problem: &str| LearningError::State {
+            name: name.to_owned(),
+            problem: problem.to_owned(),
+        };
+        let (pair, mean) = (state.value("pair-variance")?, state.value("mean-variance")?);
+        let gaussian = GaussianHyper::of_variances(pair, mean)
+            .map_err(|error| fault("pair-variance", &error.to_string()))?;
+        let points = state.array::<f64, Ix2>("points")?;
+        let pairs = state.array::<u32, Ix2>("pairs")?;
+        let rows = points.nrows() as u32;
+        if pairs.ncols() != 2 || pairs.iter().any(|&row| row >= rows) {
+            return Err(fault("pairs", "they name points that are not there"));
+        }
+        let pairs: Vec<(usize, usize)> =
+            pairs.rows().into_iter().map(|q| (q[0] as usize, q[1] as usize)).collect();
+        let map = state.array::<f64, Ix2>("map")?;
+        let pivots = state.array::<f64, Ix2>("pivots")?;
+        let inverse = state.array::<f64, Ix2>("inverse")?;
+        let bias: f64 = state.value("bias")?;
+        let count = map.ncols() * inverse.ncols() + usize::from(bias != 0.0);
+        let signs = state.array_of::<f64, Ix1>("signs", count)?;
+        let fits = map.nrows() == pairs.len() && inverse.nrows() == pivots.nrows();
+        if !fits || pivots.ncols() != points.ncols() {
+            return Err(fault("map", "its arrays are not of one kernel"));
+        }
+        Ok(Self { gaussian, points, pairs, map, pivots, inverse, bias, signs })
+    }
+
     /// `s_f`, 1 or −1.
     pub fn signs(&self) -> ArrayView1<'_, f64> {
         self.signs.view()
@@ -172,7 +225,7 @@ impl KreinFeatures {
     /// `C(x)`, `n × L`.
     fn factor(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
         let values = self.gaussian.pair_kernel().cross_gram(x, self.pivots.view());
-        let mut factor = Array2::zeros(values.dim());
+        let mut factor = Array2::zeros((x.nrows(), self.inverse.ncols()));
         product(1.0, values.view(), self.inverse.view(), 0.0, factor.view_mut());
         factor
     }

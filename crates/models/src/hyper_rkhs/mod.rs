@@ -25,6 +25,7 @@ mod distance;
 mod exact;
 mod krein;
 mod linear;
+mod linear_stage;
 mod machine;
 mod methods;
 mod non_negative;
@@ -39,7 +40,9 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use classifier::{HyperClassifier, HyperClassifierParams, HyperForm, Search, Stage1, Variance};
+pub use classifier::{
+    HyperClassifier, HyperClassifierParams, HyperForm, Scatter, Search, Stage1, Stage2, Variance,
+};
 pub use krein::KreinFeatures;
 pub use linear::LinearTime;
 pub use methods::METHODS;

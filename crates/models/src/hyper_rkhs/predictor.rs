@@ -1,3 +1,4 @@
+use super::linear_stage;
 use super::machine::Machines;
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs, WishartHyper};
 use mercer_learning::{LearningError, Predictor, State, Task};
@@ -98,6 +99,9 @@ pub(super) fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError
         name: name.to_owned(),
         problem: problem.to_owned(),
     };
+    if linear_stage::is_linear(state) {
+        return linear_stage::restore(state);
+    }
     let task: Task = state.value("task")?;
     let kernel = restored(state.part("kernel")?)?;
     let pairs = state.array::<u32, Ix2>("pairs")?;

@@ -42,6 +42,20 @@ pub enum PairSolver {
     NonNegative,
 }
 
+impl std::fmt::Display for PairSolver {
+    /// As a setting has it: `linear-time`, in backquotes.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "`auto`",
+            Self::Cholesky => "`cholesky`",
+            Self::ConjugateGradients => "`conjugate-gradients`",
+            Self::Nystrom => "`nystrom`",
+            Self::LinearTime => "`linear-time`",
+            Self::NonNegative => "`non-negative`",
+        })
+    }
+}
+
 /// Hyper-KRR: `min_k (1/m²) Σ_ij (k(x_i, x_j) − Y_ij)² + λ ‖k‖²`.
 ///
 /// Over unordered pairs with weights `w` the solution is `(H + λ m² diag(1/w)) γ = y`.
