@@ -25,6 +25,9 @@ pub struct Claim {
     pub text: String,
     /// How it is checked.
     pub check: Check,
+    /// Only in these variants, if given: where others would not answer what it says.
+    #[serde(default)]
+    pub variants: Vec<String>,
 }
 
 /// How a claim is checked, variant by variant.
@@ -303,6 +306,38 @@ pub enum Check {
         /// The step.
         at: u64,
     },
+    /// Along the curves of two methods, `method` is behind `rival` at first and ahead of it in the end:
+    /// before the step `at` and from it on, or, without one, at the first step that both have and at the
+    /// last. Intervals over repeats.
+    Overtakes {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method that should come from behind.
+        method: String,
+        /// The method that it should overtake.
+        rival: String,
+        /// The number looked at.
+        value: String,
+        /// Whether a larger one leads.
+        larger: bool,
+        /// Where it should overtake.
+        #[serde(default)]
+        at: Option<u64>,
+    },
+    /// The values of a curve end alike, within `margin` in every repeat, and higher than they begin in the
+    /// mean over repeats.
+    EndsAlike {
+        /// The study.
+        study: String,
+        /// The method that is a whole curve.
+        method: String,
+        /// The values.
+        values: Vec<String>,
+        /// What still counts as alike.
+        margin: f64,
+    },
     /// The peaks of these values stand out of their curves by less and less, until there is none.
     Sharper {
         /// The study.
@@ -439,6 +474,8 @@ impl Claim {
         | Check::FallsLate { study, .. }
         | Check::RisesThenFalls { study, .. }
         | Check::PeaksAt { study, .. }
+        | Check::Overtakes { study, .. }
+        | Check::EndsAlike { study, .. }
         | Check::Sharper { study, .. }) = &self.check;
         let study = desk.cells(study)?;
         let (spec, cells) = &*study;
@@ -448,7 +485,9 @@ impl Claim {
             let known = |name: &&str| variant.methods.iter().any(|method| method.name == **name);
             self.check.methods().iter().all(|name| known(&name.as_str()))
         };
-        for variant in spec.variants.iter().filter(speaks_of) {
+        let asked =
+            |variant: &&Variant| self.variants.is_empty() || self.variants.contains(&variant.name);
+        for variant in spec.variants.iter().filter(asked).filter(speaks_of) {
             let of = |name: &str| -> Vec<&StudyCell> {
                 cells.iter().filter(|cell| cell.key().variant == name).collect()
             };
@@ -493,7 +532,9 @@ impl Check {
             Self::AlwaysAhead { better, rivals, .. } => {
                 std::iter::once(better).chain(rivals).collect()
             }
-            Self::Within { method, rival, .. } => vec![method, rival],
+            Self::Within { method, rival, .. } | Self::Overtakes { method, rival, .. } => {
+                vec![method, rival]
+            }
             Self::GoesWith { methods, .. } => methods.iter().collect(),
             Self::NeverWorse { method, methods, .. } => {
                 std::iter::once(method).chain(methods).collect()
@@ -513,6 +554,7 @@ impl Check {
             | Self::FallsLate { method, .. }
             | Self::RisesThenFalls { method, .. }
             | Self::PeaksAt { method, .. }
+            | Self::EndsAlike { method, .. }
             | Self::Sharper { method, .. } => vec![method],
         }
     }
@@ -529,6 +571,12 @@ impl Check {
             }
             Self::AlwaysAhead { dataset, better, rivals, value, larger, .. } => {
                 looks::always_ahead(cells, dataset, better, rivals, value, *larger).into()
+            }
+            Self::Overtakes { dataset, method, rival, value, larger, at, .. } => {
+                looks::overtakes(cells, dataset, [method, rival], value, *larger, *at).into()
+            }
+            Self::EndsAlike { method, values, margin, .. } => {
+                looks::ends_alike(cells, method, values, *margin).into()
             }
             Self::GoesWith { dataset, methods, value, .. } => {
                 looks::goes_with(cells, dataset, methods, value).into()

@@ -46,6 +46,10 @@ const PAGES: &[(&str, &str)] = &[
     ("mce-median-per-column", include_str!("../findings/mce-median-per-column.md")),
     ("mce-bound-is-vacuous", include_str!("../findings/mce-bound-is-vacuous.md")),
     ("mce-scale-is-redundant", include_str!("../findings/mce-scale-is-redundant.md")),
+    ("mce-one-for-alpha", include_str!("../findings/mce-one-for-alpha.md")),
+    ("mce-networks-sum-too", include_str!("../findings/mce-networks-sum-too.md")),
+    ("mce-batch-validation", include_str!("../findings/mce-batch-validation.md")),
+    ("mce-scaled-over-the-file", include_str!("../findings/mce-scaled-over-the-file.md")),
     (
         "hyper-fertility-is-the-majority",
         include_str!("../findings/hyper-fertility-is-the-majority.md"),

@@ -308,6 +308,9 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         | Check::LargerThere { study, better, worse, datasets } => {
             (study, vec![better, worse], datasets.iter().collect())
         }
+        Check::Overtakes { study, dataset, method, rival, .. } => {
+            (study, vec![method, rival], vec![dataset])
+        }
         Check::Within { study, method, rival, datasets, .. } => {
             (study, vec![method, rival], datasets.iter().collect())
         }
@@ -326,6 +329,7 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         Check::Tighter { study, tighter, looser } => (study, vec![tighter, looser], Vec::new()),
         Check::CurveAhead { study, method, .. }
         | Check::CurveFalls { study, method, .. }
+        | Check::EndsAlike { study, method, .. }
         | Check::BeatsControl { study, method, .. }
         | Check::PointsBelow { study, method, .. }
         | Check::SmallestAt { study, method, .. }
@@ -372,6 +376,10 @@ fn every_claim_names_what_exists_and_can_be_decided() {
                     assert!(listed, "{}: {variant}", claim.id);
                 }
             }
+            for variant in &claim.variants {
+                let listed = spec.variants.iter().any(|known| known.name == *variant);
+                assert!(listed, "{}: {variant}", claim.id);
+            }
             let results = claim.check(&desk).unwrap();
             let run = results.iter().filter(|result| result.holds != Holds::NotRun).count();
             assert!(run > 0, "{} is not run in any variant: {results:?}", claim.id);
@@ -416,6 +424,81 @@ fn a_lead_at_the_end_of_curves_is_tested_dataset_by_dataset() {
     assert_eq!(verdict(0.04, -0.04, 138.0), Holds::No);
     // t = 0.04 / (0.0158 √(1/5 + 1)) = 2.3 with as many test points as labelled ones.
     assert_eq!(verdict(0.04, 0.04, 552.0), Holds::Undecided);
+}
+
+/// Who comes from behind is told by intervals over repeats, on either side of the place that is claimed.
+#[test]
+fn overtaking_is_told_by_intervals_over_repeats() {
+    let (methods, missing) = (plannable(), BTreeMap::new());
+    let selection = shelves::selection();
+    let selection = Selection { repeats: Some(3), ..selection };
+    let spec = study("mce/figure2-sizes").unwrap();
+    let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
+    let claims = claims("mce").unwrap();
+    let holds = |id: &str, early: f64, late: f64| {
+        let mut shelf = Shelf::new();
+        shelf.add(trials.iter().map(|trial| {
+            let mut record = shelves::record(trial);
+            let ahead = trial.key.method == "sizes-with-bound";
+            record.result.curve = [50, 500, 1000, 2000]
+                .into_iter()
+                .map(|step| {
+                    let gain = if step < 750 { early } else { late };
+                    let wave = 1e-4 * f64::from(trial.key.repeat);
+                    let accuracy = 0.8 + if ahead { gain + wave } else { 0.0 };
+                    let values = BTreeMap::from([("accuracy".to_owned(), accuracy)]);
+                    mercer_records::CurvePoint { step, epoch: 0.0, values }
+                })
+                .collect();
+            record
+        }));
+        let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+        let claim = claims.iter().find(|claim| claim.id == id).unwrap();
+        let results = claim.check(&desk).unwrap();
+        assert_eq!(results.len(), 1);
+        results[0].holds
+    };
+    for id in ["mce-bound-pays-from-750-images", "mce-overtakes-gaussian-processes"] {
+        assert_eq!(holds(id, -0.01, 0.01), Holds::Yes, "{id}");
+        assert_eq!(holds(id, 0.01, 0.01), Holds::No, "{id}");
+        assert_eq!(holds(id, -0.01, -0.01), Holds::No, "{id}");
+        assert_eq!(holds(id, -0.01, -1e-4), Holds::Undecided, "{id}");
+    }
+    assert_eq!(holds("mce-beats-support-vectors-at-every-size", 0.01, 0.01), Holds::Yes);
+    assert_eq!(holds("mce-beats-support-vectors-at-every-size", -0.01, 0.01), Holds::No);
+}
+
+/// Two starts meet where they end within a test row in every fold, and above their beginnings.
+#[test]
+fn starts_meet_in_every_fold_or_not_at_all() {
+    let (methods, missing) = (plannable(), BTreeMap::new());
+    let selection = Selection { repeats: Some(5), ..Selection::default() };
+    let spec = study("mce/figure1").unwrap();
+    let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
+    let claims = claims("mce").unwrap();
+    let claim = claims.iter().find(|claim| claim.id == "mce-two-starts-meet").unwrap();
+    let holds = |odd_end: f64, start: f64| {
+        let mut shelf = Shelf::new();
+        shelf.add(trials.iter().map(|trial| {
+            let mut record = shelves::record(trial);
+            let point = |step: u64, over: f64, under: f64| {
+                let values = [("over accuracy", over), ("under accuracy", under)];
+                let values = values.map(|(name, value)| (name.to_owned(), value)).into();
+                mercer_records::CurvePoint { step, epoch: 0.0, values }
+            };
+            let over = if trial.key.repeat == 3 { odd_end } else { 0.7 };
+            record.result.curve = vec![point(0, 0.6, start), point(500, over, 0.7)];
+            record
+        }));
+        let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+        let results = claim.check(&desk).unwrap();
+        assert!(results.iter().all(|result| result.holds == results[0].holds), "{results:?}");
+        results[0].holds
+    };
+    assert_eq!(holds(0.7, 0.5), Holds::Yes);
+    assert_eq!(holds(0.7 + 1.0 / 30.0, 0.5), Holds::Yes);
+    assert_eq!(holds(0.8, 0.5), Holds::No);
+    assert_eq!(holds(0.7, 0.75), Holds::No);
 }
 
 /// A profile that does not tune answers for given settings, and says so.

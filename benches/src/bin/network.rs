@@ -79,7 +79,7 @@ fn embedded(net: &mut dyn Network<f64>, rows: usize, steps: usize, rng: &mut imp
     let objective =
         Objective { form: Form::Sum, sensitivity: Sensitivity::One, ..Objective::default() };
     let mut memory = Memory::new(Optimiser::Adam, net.parameters().len());
-    let (mut log, mut of_log) = ([0.0], Memory::new(Optimiser::Adam, 1));
+    let (mut log, mut of_log) = ([0.0_f64], Memory::new(Optimiser::Adam, 1));
     let mut times = Times::default();
     for step in 1..=WARM_UP + steps {
         let clock = Instant::now();

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 /// | `ratio` | `of`, `to` | `of / to` |
 /// | `gap` | `of`, `to` | `of − to` |
 /// | `sum` | `of`, `to` | `of + to` |
+/// | `product` | `of`, `to` | `of · to` |
 /// | `root` | `of` | `√of` |
 /// | `slope-of-norm` | `squared-norm` | `2 ‖a‖`: by so much the gradient of `‖a‖` is shorter than that of `‖a‖²` |
 /// | `frozen-reach` | `features` | `2 √(D/π)`, the largest output of a standard normal read-out |
@@ -28,6 +29,7 @@ pub(crate) fn evaluate(name: &str, inputs: &BTreeMap<&str, f64>) -> Result<f64, 
         "ratio" => input("of")? / input("to")?,
         "gap" => input("of")? - input("to")?,
         "sum" => input("of")? + input("to")?,
+        "product" => input("of")? * input("to")?,
         "root" => input("of")?.sqrt(),
         "slope-of-norm" => 2.0 * input("squared-norm")?.sqrt(),
         "frozen-reach" => askl_frozen::reach(input("features")?),
@@ -69,6 +71,7 @@ mod tests {
         assert_eq!(error, "`ratio` needs the input `to`");
         assert!(evaluate("magic", &BTreeMap::new()).is_err());
         assert_relative_eq!(evaluate("ratio", &[("of", 1.0), ("to", 4.0)].into()).unwrap(), 0.25);
+        assert_relative_eq!(evaluate("product", &[("of", 3.0), ("to", 4.0)].into()).unwrap(), 12.0);
         let slack = evaluate("slack-of-the-pairing", &BTreeMap::new()).unwrap();
         assert_relative_eq!(slack, 1.5152814785757627 / 1.37273238169954, max_relative = 1e-8);
     }

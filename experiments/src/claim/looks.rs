@@ -136,6 +136,13 @@ pub(super) fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (H
     (holds, format!("falls along {falling} of {} curves", ends.len()))
 }
 
+/// The cell of a method with curves: one that is a whole curve has no score beside it.
+fn with_curves<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a StudyCell> {
+    let own = |cell: &&StudyCell| cell.key().dataset == dataset && cell.key().method == method;
+    let curved = |cell: &&StudyCell| cell.records().any(|record| !record.result.curve.is_empty());
+    cells.iter().copied().find(own).filter(|cell| curved(&cell))
+}
+
 /// Step and value along training, of the first repeat that has a curve.
 fn curve(cell: &StudyCell, value: &str) -> BTreeMap<u64, f64> {
     let record = cell.records().find(|record| !record.result.curve.is_empty());
@@ -153,9 +160,9 @@ pub(super) fn always_ahead(
     value: &str,
     larger: bool,
 ) -> (Holds, String) {
-    let leader = of(cells, dataset, better).map(|cell| curve(cell, value)).unwrap_or_default();
-    let others: Vec<BTreeMap<u64, f64>> =
-        rivals.iter().filter_map(|rival| Some(curve(of(cells, dataset, rival)?, value))).collect();
+    let along = |method| with_curves(cells, dataset, method).map(|cell| curve(cell, value));
+    let leader = along(better).unwrap_or_default();
+    let others: Vec<BTreeMap<u64, f64>> = rivals.iter().filter_map(|rival| along(rival)).collect();
     if leader.is_empty() || others.len() < rivals.len() {
         return (Holds::NotRun, "no curves".to_owned());
     }
@@ -198,6 +205,133 @@ pub(super) fn goes_with(
     let holds = if concordant == pairs { Holds::Yes } else { Holds::No };
     let numbers = format!(
         "smaller {value} goes with higher accuracy in {concordant} of {pairs} pairs of methods at the end of training"
+    );
+    (holds, numbers)
+}
+
+/// Step to value, of each repeat of a cell.
+fn by_repeat(cell: &StudyCell, value: &str) -> BTreeMap<u32, BTreeMap<u64, f64>> {
+    let along = |points: &[CurvePoint]| -> BTreeMap<u64, f64> {
+        points.iter().filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
+    };
+    cell.records().map(|record| (record.key.repeat, along(&record.result.curve))).collect()
+}
+
+/// What an interval over repeats says of the sign of their mean; one repeat decides nothing.
+fn sign_of(gains: &[f64]) -> Option<(Holds, String)> {
+    let spread = summarise(gains)?;
+    let half = spread.half_width(0.95).filter(|_| spread.count > 1);
+    let holds = match half {
+        Some(half) if spread.mean - half > 0.0 => Holds::Yes,
+        Some(half) if spread.mean + half < 0.0 => Holds::No,
+        _ => Holds::Undecided,
+    };
+    let half = half.map_or_else(String::new, |half| format!(" ± {half:.4}"));
+    Some((holds, format!("{:+.4}{half}", spread.mean)))
+}
+
+/// Whether a method comes from behind: before `at` and from there on, or at the first step and the last.
+pub(super) fn overtakes(
+    cells: &[&StudyCell],
+    dataset: &str,
+    [method, rival]: [&str; 2],
+    value: &str,
+    larger: bool,
+    at: Option<u64>,
+) -> (Holds, String) {
+    let not_run = |what: &str| (Holds::NotRun, what.to_owned());
+    let (Some(own), Some(theirs)) =
+        (with_curves(cells, dataset, method), with_curves(cells, dataset, rival))
+    else {
+        return not_run("no curves");
+    };
+    let sign = if larger { 1.0 } else { -1.0 };
+    let rivals = by_repeat(theirs, value);
+    let gains: Vec<BTreeMap<u64, f64>> = by_repeat(own, value)
+        .into_iter()
+        .filter_map(|(repeat, own)| {
+            let rival = rivals.get(&repeat)?;
+            let gain = |(step, value): (u64, f64)| Some((step, sign * (value - rival.get(&step)?)));
+            Some(own.into_iter().filter_map(gain).collect())
+        })
+        .filter(|gains: &BTreeMap<u64, f64>| gains.len() > 1)
+        .collect();
+    let Some(steps) = gains.first().map(|gains| gains.keys().copied().collect::<Vec<u64>>()) else {
+        return not_run("no curves with two common points");
+    };
+    let (first, last) = (steps[0], steps[steps.len() - 1]);
+    let early = |step: u64| at.map_or(step == first, |at| step < at);
+    let late = |step: u64| at.map_or(step == last, |at| step >= at);
+    let mean = |part: &dyn Fn(u64) -> bool| -> Vec<f64> {
+        let of = |gains: &BTreeMap<u64, f64>| {
+            let there: Vec<f64> =
+                gains.iter().filter(|(step, _)| part(**step)).map(|(_, gain)| *gain).collect();
+            summarise(&there).map(|summary| summary.mean)
+        };
+        gains.iter().filter_map(of).collect()
+    };
+    let (Some(before), Some(after)) = (sign_of(&mean(&early)), sign_of(&mean(&late))) else {
+        return not_run("no point on either side");
+    };
+    let holds = match (before.0, after.0) {
+        (Holds::No, Holds::Yes) => Holds::Yes,
+        (Holds::Yes, _) | (_, Holds::No) => Holds::No,
+        _ => Holds::Undecided,
+    };
+    let (here, there) = at.map_or_else(
+        || (format!("at {first}"), format!("at {last}")),
+        |at| (format!("below {at}"), format!("from {at} to {last}")),
+    );
+    let numbers = format!(
+        "mean gain {} {here}, {} {there} (95 % intervals over {} repeats)",
+        before.1,
+        after.1,
+        gains.len()
+    );
+    (holds, numbers)
+}
+
+/// Whether the values of each curve end alike, and above where they began.
+pub(super) fn ends_alike(
+    cells: &[&StudyCell],
+    method: &str,
+    values: &[String],
+    margin: f64,
+) -> (Holds, String) {
+    let (mut alike, mut curves, mut first) = (0, 0, None);
+    let mut rises = vec![Vec::new(); values.len()];
+    for curve in curves_of(cells, method) {
+        let ends: Vec<(f64, f64)> = values
+            .iter()
+            .filter_map(|value| {
+                let mut along = curve.iter().filter_map(|point| point.values.get(value).copied());
+                let start = along.next()?;
+                Some((start, along.next_back().unwrap_or(start)))
+            })
+            .collect();
+        if ends.len() < values.len() {
+            continue;
+        }
+        curves += 1;
+        let last = || ends.iter().map(|(_, end)| *end);
+        let spread =
+            last().fold(f64::NEG_INFINITY, f64::max) - last().fold(f64::INFINITY, f64::min);
+        alike += usize::from(spread <= margin + 1e-12);
+        rises.iter_mut().zip(&ends).for_each(|(rises, (start, end))| rises.push(end - start));
+        first.get_or_insert(ends);
+    }
+    let Some(first) = first else { return (Holds::NotRun, "no curves".to_owned()) };
+    let risen = rises.iter().all(|rises| summarise(rises).is_some_and(|rise| rise.mean > 0.0));
+    let holds = if alike == curves && risen { Holds::Yes } else { Holds::No };
+    let named: Vec<String> = values
+        .iter()
+        .zip(&first)
+        .map(|(value, (start, end))| format!("{value} {start:.4} to {end:.4}"))
+        .collect();
+    let risen = if risen { "" } else { "; not all rise in the mean over curves" };
+    let numbers = format!(
+        "ends within {margin} of each other in {alike} of {curves} curves; in the first {}{risen}",
+        named.join(", ")
     );
     (holds, numbers)
 }

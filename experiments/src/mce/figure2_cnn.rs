@@ -1,7 +1,9 @@
 //! Figure 2, top right: test accuracy on MNIST along the training of the same convolutional network
 //! under an embedding and under a softmax layer.
 
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
+use crate::accuracies::{judge, word};
+use crate::published::PublishedCell;
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -24,41 +26,33 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .caption("Both networks start from the same parameters and see the same batches under dropout of one half; the embedding's read-out is computed anew from all training images without dropout at every look. First repeat, one panel a variant, equal axes. The paper's claim: the embedding lies above at all epochs.")
         .columns(spec.variants.len().min(2));
     let mut table = Table::new("mce/figure2-cnn-end", "Where the curves end")
-        .caption("Accuracy on the 10,000 test images, percent, at the last epoch that was run. The paper's 800 epochs of batches of 6000 are not all run here: a verdict of `short` in every row.")
+        .caption("Accuracy on the 10,000 test images, percent, at the last epoch that was run. A verdict is `short` where fewer than the paper's 800 epochs of batches of 6000 were run, or fewer repeats.")
         .columns([Column::left("Variant"), Column::left("Method")])
         .columns(["Training images", "Epochs", "Best", "At the end", "Paper, 800 epochs", "Verdict"].map(Column::right));
-    let ends: Vec<f64> = cells
-        .iter()
-        .flat_map(crate::StudyCell::records)
-        .filter_map(|record| record.result.curve.last())
-        .map(|point| point.epoch)
-        .collect();
-    let longest = ends.iter().copied().fold(0.0, f64::max);
+    let drawn = || cells.iter().filter_map(curve).map(|(_, points)| points);
+    let longest = drawn().flatten().map(|(epoch, _)| epoch).fold(0.0, f64::max);
+    let lowest = drawn().flatten().map(|(_, y)| y).fold(100.0, f64::min).floor();
     for variant in &spec.variants {
         let x = Axis::linear("epochs").range(0.0, longest.max(1.0));
-        let mut panel = Panel::new(x, Axis::linear("test accuracy (%)")).title(&variant.name);
+        let y = Axis::linear("test accuracy (%)").range(lowest.min(99.0), 100.0);
+        let mut panel = Panel::new(x, y).title(&variant.name);
         for cell in cells.iter().filter(|cell| cell.key().variant == variant.name) {
-            let Some(record) = cell.records().find(|record| !record.result.curve.is_empty()) else {
-                continue;
-            };
-            let points: Vec<(f64, f64)> = record
-                .result
-                .curve
-                .iter()
-                .filter_map(|point| Some((point.epoch, 100.0 * point.values.get("accuracy")?)))
-                .collect();
+            let Some((rows, points)) = curve(cell) else { continue };
             let Some(&(epochs, end)) = points.last() else { continue };
             let best = points.iter().map(|(_, y)| *y).fold(f64::NEG_INFINITY, f64::max);
             let printed = PRINTED.iter().find(|(method, _)| cell.key().method == *method);
             table = table.row(Row::new([
                 Cell::text(&variant.name),
                 Cell::text(cell.label()),
-                Cell::count(record.result.rows[0] as usize),
+                Cell::count(rows),
                 Cell::number(epochs, 0),
                 Cell::number(best, 2),
                 Cell::number(end, 2),
                 printed.map_or_else(|| Cell::text(""), |(_, value)| Cell::number(*value, 2)),
-                Cell::text(if epochs < 800.0 || !cell.complete() { "short" } else { "one repeat" }),
+                Cell::text(match printed {
+                    Some((method, mean)) => verdict_of(cell, method, *mean)?,
+                    None => "",
+                }),
             ]));
             panel = panel.series(Series::line(cell.label(), points));
         }
@@ -66,7 +60,40 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             figure = figure.panel(panel);
         }
     }
+    if table.rows.is_empty() {
+        table = table.note(format!(
+            "Not run yet: mercer reproduce {} --profile {}",
+            ARTEFACT.id, desk.profile
+        ));
+    }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// Training images, and epoch and percent at each look, of the first repeat with a curve.
+fn curve(cell: &StudyCell) -> Option<(usize, Vec<(f64, f64)>)> {
+    let record = cell.records().find(|record| !record.result.curve.is_empty())?;
+    let looks = record.result.curve.iter();
+    let points =
+        looks.filter_map(|point| Some((point.epoch, 100.0 * point.values.get("accuracy")?)));
+    Some((record.result.rows[0] as usize, points.collect()))
+}
+
+/// The verdict on a cell whose one number the text prints.
+fn verdict_of(cell: &StudyCell, method: &str, mean: f64) -> Result<&'static str, ExperimentError> {
+    let theirs = PublishedCell {
+        dataset: cell.key().dataset.clone(),
+        method: method.to_owned(),
+        metric: "accuracy_percent".to_owned(),
+        mean,
+        // One number, without a deviation.
+        std: 0.0,
+        table: String::new(),
+        setting: String::new(),
+        mark: String::new(),
+        published: true,
+        digits: 2,
+    };
+    Ok(word(judge(cell, &theirs, 1)?.verdict))
 }

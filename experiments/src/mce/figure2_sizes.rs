@@ -84,6 +84,12 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         figure = figure.panel(panel);
     }
+    if table.rows.is_empty() {
+        table = table.note(format!(
+            "Not run yet: mercer reproduce {} --profile {}",
+            ARTEFACT.id, desk.profile
+        ));
+    }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })

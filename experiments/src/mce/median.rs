@@ -123,7 +123,7 @@ fn as_printed(cells: &Cells, printed: &[PublishedCell]) -> Result<Table, Experim
 }
 
 /// Difference, interval and p against another cell.
-fn against(
+pub(super) fn against(
     cell: Option<&StudyCell>,
     other: Option<&StudyCell>,
 ) -> Result<[Cell; 3], ExperimentError> {

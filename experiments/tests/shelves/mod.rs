@@ -20,7 +20,7 @@ pub fn record(trial: &Trial) -> Record {
         Task::Classification { .. } => vec![("accuracy", number), ("balanced-accuracy", number)],
         Task::Regression => vec![("rmse", 10.0 * number), ("mae", 7.0 * number)],
     };
-    let metrics: BTreeMap<String, f64> =
+    let mut metrics: BTreeMap<String, f64> =
         metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let rows: [u64; 2] = [80, 20];
     let official = matches!(trial.protocol.split, Some(SplitRule::Official { .. }));
@@ -36,6 +36,10 @@ pub fn record(trial: &Trial) -> Record {
     });
     let is_path = PATHS.iter().any(|path| path.method.name == trial.key.method);
     let curve = if is_path { path_curve(&trial.key.method, number) } else { curve };
+    if is_path {
+        // All that the harness keeps of a path is its curve.
+        metrics.clear();
+    }
     let facts = NUMBERS.map(|name| (name.to_owned(), 1.0 + number)).into();
     let result = TrialResult {
         status: Status::Done,
@@ -179,7 +183,10 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 10] = [
+const NUMBERS: [&str; 13] = [
+    "alpha",
+    "norm",
+    "mean-loss",
     "penalised-steps",
     "objective",
     "loss",

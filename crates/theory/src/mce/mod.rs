@@ -19,8 +19,11 @@
 //!   the deviation term needs a sample that is independent of the class.
 //! - The contraction of Lemma 14 is for scalar classes, and is used for one coordinate of a vector
 //!   class that the row's label picks.
-//! - The bound says nothing in practice: `loss_{1/e} ≤ 1` always, so it is vacuous from
-//!   `r = 1/(4e)` on ([`VACUOUS_COMPLEXITY`]), and trained embeddings have many times that.
+//! - The bound says nothing, at no point and with no data: `loss_{1/e} ≤ 1` always, so it is vacuous from
+//!   `r = 1/(4e)` on ([`VACUOUS_COMPLEXITY`]), and trained embeddings have many times that. Below it
+//!   `f_c(x) = ⟨W_c, k(x, ·)⟩ ≤ ‖W‖ α = r < 1/e`, so that every training row has the loss 1 already. (With
+//!   less than `sup √k(x, x)` for `α`, as the authors' networks have, the number may come out below 1; it
+//!   then is no bound.)
 //! - Lemma 9 has the constant `K` in the 1-norm, where `√K` suffices. Step (40) in the proof of
 //!   Theorem 10 uses `|log a − log b| ≤ |a − b|/b`, which fails for `a < b`: see
 //!   [`log_distance_bound`].

@@ -284,8 +284,7 @@ impl Cen {
             x,
             labels,
             task.outputs(),
-            lambda,
-            kernel.as_ref(),
+            (lambda, kernel.as_ref()),
             self.0.epsilon,
             threads,
         )?;

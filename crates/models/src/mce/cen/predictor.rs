@@ -57,8 +57,7 @@ pub(super) fn read_out<F: Real>(
     x: &Array2<F>,
     labels: &[u32],
     classes: usize,
-    lambda: f64,
-    kernel: Option<&Covariance>,
+    (lambda, kernel): (f64, Option<&Covariance>),
     epsilon: f64,
     threads: usize,
 ) -> Result<ReadOut, LearningError> {
