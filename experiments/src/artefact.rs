@@ -112,6 +112,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::rftk_bandwidth::ARTEFACT,
     audit::rftk_precision::ARTEFACT,
     audit::rftk_trace_scale::ARTEFACT,
+    audit::rftk_slips::ARTEFACT,
     audit::hyper::NORMALISER,
     audit::hyper::VARIANCE,
     audit::hyper::PAIRS,

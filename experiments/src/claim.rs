@@ -260,7 +260,8 @@ pub enum Check {
         /// What still counts as keeping up.
         margin: f64,
     },
-    /// Each of these values of a curve lies below the next, at every look after the start.
+    /// Each of these values of a curve lies below the next: in the geometric mean over the looks after
+    /// the start, or at one step, by intervals over repeats.
     Ordered {
         /// The study.
         study: String,
@@ -270,6 +271,9 @@ pub enum Check {
         method: String,
         /// The values, from the one that should be lowest.
         values: Vec<String>,
+        /// Only at this step.
+        #[serde(default)]
+        at: Option<u64>,
     },
     /// A value of a curve falls, more in the second half of the looks than in the first.
     FallsLate {
@@ -305,6 +309,35 @@ pub enum Check {
         value: String,
         /// The step.
         at: u64,
+        /// Whether its logarithm is looked at: for what grows without bound.
+        #[serde(default)]
+        log: bool,
+    },
+    /// From a step to the last, a value of a curve comes nearer to what it is at step 0, its limit.
+    TendsTo {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method whose curve it is.
+        method: String,
+        /// The value.
+        value: String,
+        /// The step.
+        from: u64,
+    },
+    /// Each of these values of a curve still falls after its partner has come within 5 % of its end.
+    FallsAfter {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method whose curves they are.
+        method: String,
+        /// The values that fall.
+        falling: Vec<String>,
+        /// Their partners.
+        settling: Vec<String>,
     },
     /// Along the curves of two methods, `method` is behind `rival` at first and ahead of it in the end:
     /// before the step `at` and from it on, or, without one, at the first step that both have and at the
@@ -476,6 +509,8 @@ impl Claim {
         | Check::PeaksAt { study, .. }
         | Check::Overtakes { study, .. }
         | Check::EndsAlike { study, .. }
+        | Check::TendsTo { study, .. }
+        | Check::FallsAfter { study, .. }
         | Check::Sharper { study, .. }) = &self.check;
         let study = desk.cells(study)?;
         let (spec, cells) = &*study;
@@ -555,6 +590,8 @@ impl Check {
             | Self::RisesThenFalls { method, .. }
             | Self::PeaksAt { method, .. }
             | Self::EndsAlike { method, .. }
+            | Self::TendsTo { method, .. }
+            | Self::FallsAfter { method, .. }
             | Self::Sharper { method, .. } => vec![method],
         }
     }
@@ -622,8 +659,8 @@ impl Check {
             Self::CurveFalls { method, value, .. } => {
                 looks::curve_falls(cells, method, value).into()
             }
-            Self::Ordered { dataset, method, values, .. } => {
-                curves::ordered(cells, dataset, method, values).into()
+            Self::Ordered { dataset, method, values, at, .. } => {
+                curves::ordered(cells, dataset, method, values, *at).into()
             }
             Self::FallsLate { dataset, method, value, .. } => {
                 curves::falls_late(cells, dataset, method, value).into()
@@ -631,8 +668,14 @@ impl Check {
             Self::RisesThenFalls { dataset, method, value, .. } => {
                 curves::rises_then_falls(cells, dataset, method, value).into()
             }
-            Self::PeaksAt { dataset, method, value, at, .. } => {
-                curves::peaks_at(cells, dataset, method, value, *at).into()
+            Self::PeaksAt { dataset, method, value, at, log, .. } => {
+                curves::peaks_at(cells, dataset, method, value, *at, *log).into()
+            }
+            Self::TendsTo { dataset, method, value, from, .. } => {
+                curves::tends_to(cells, dataset, method, value, *from).into()
+            }
+            Self::FallsAfter { dataset, method, falling, settling, .. } => {
+                curves::falls_after(cells, dataset, method, falling, settling).into()
             }
             Self::Sharper { dataset, method, values, .. } => {
                 curves::sharper(cells, dataset, method, values).into()

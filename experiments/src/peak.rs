@@ -44,13 +44,18 @@ pub(crate) struct PeakIntervals {
 
 impl Repeats {
     /// The curves of cells that are repeats of the same; sizes of 0 are limits, not sizes. Values
-    /// of the same size in one repeat are averaged.
-    pub fn of<'a>(cells: impl IntoIterator<Item = &'a StudyCell>, value: &str) -> Option<Self> {
+    /// of the same size in one repeat are averaged. With `logarithms`, of what is positive.
+    pub fn of<'a>(
+        cells: impl IntoIterator<Item = &'a StudyCell>,
+        value: &str,
+        logarithms: bool,
+    ) -> Option<Self> {
         let mut curves: Vec<BTreeMap<u64, f64>> = Vec::new();
         for record in cells.into_iter().flat_map(StudyCell::records) {
             let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
             for point in record.result.curve.iter().filter(|point| point.step > 0) {
-                if let Some(number) = point.values.get(value) {
+                let number = point.values.get(value).map(|y| if logarithms { y.ln() } else { *y });
+                if let Some(number) = number.filter(|number| number.is_finite()) {
                     let sum = sums.entry(point.step).or_default();
                     *sum = (sum.0 + number, sum.1 + 1.0);
                 }
@@ -70,6 +75,11 @@ impl Repeats {
     /// The sizes.
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
+    }
+
+    /// How many repeats.
+    pub fn count(&self) -> usize {
+        self.values.len()
     }
 
     fn mean_of(&self, repeats: impl ExactSizeIterator<Item = usize>) -> Vec<f64> {
@@ -99,16 +109,34 @@ impl Repeats {
         })
     }
 
+    /// By how much the peak stands out more than that of other values of the same repeats: 95 % over
+    /// repeats drawn again, the same for both. Nothing of one repeat, or of other repeats.
+    pub fn sharper_by(&self, other: &Self) -> Option<(f64, f64)> {
+        let count = self.values.len();
+        if count < 2 || other.values.len() != count {
+            return None;
+        }
+        let rise = |curves: &Self, drawn: &[usize]| {
+            let mean = curves.mean_of(drawn.iter().copied());
+            let found = most_prominent(&mean);
+            found.map_or(0.0, |(before, top, after)| mean[top] - mean[before].max(mean[after]))
+        };
+        let mut gains: Vec<f64> =
+            resamples(count).map(|drawn| rise(self, &drawn) - rise(other, &drawn)).collect();
+        gains.sort_by(f64::total_cmp);
+        let last = gains.len() - 1;
+        let below = (0.025 * last as f64).floor() as usize;
+        Some((gains[below], gains[last - below]))
+    }
+
     /// How far the peak moves when repeats are drawn again, with replacement; nothing of one repeat.
     pub fn intervals(&self) -> Option<PeakIntervals> {
         let count = self.values.len();
         if count < 2 {
             return None;
         }
-        let mut rng = Streams::root(1).rng("peak");
         let (mut places, mut heights) = (Vec::new(), Vec::new());
-        for _ in 0..RESAMPLES {
-            let drawn: Vec<usize> = (0..count).map(|_| rng.gen_range(0..count)).collect();
+        for drawn in resamples(count) {
             let mean = self.mean_of(drawn.into_iter());
             if let Some((_, top, _)) = most_prominent(&mean) {
                 places.push(self.sizes[top]);
@@ -124,6 +152,12 @@ impl Repeats {
             height: (heights[below], heights[last - below]),
         })
     }
+}
+
+/// Repeats drawn again, with replacement: the same draws for the same number of them.
+fn resamples(count: usize) -> impl Iterator<Item = Vec<usize>> {
+    let mut rng = Streams::root(1).rng("peak");
+    (0..RESAMPLES).map(move |_| (0..count).map(|_| rng.gen_range(0..count)).collect())
 }
 
 /// Indices of the most prominent interior maximum, between the lowest points on either side of it;
@@ -179,6 +213,20 @@ mod tests {
         assert!(intervals.at.0 <= peak.at && peak.at <= intervals.at.1);
         assert!(intervals.height.0 < peak.height && peak.height < intervals.height.1);
         assert_eq!(repeats(&curve, 0.0, 1).intervals(), None);
+    }
+
+    #[test]
+    fn one_peak_is_sharper_than_another_of_the_same_repeats() {
+        let curve = [0.9, 0.64, 0.62, 0.7, 0.8, 0.5, 0.3, 0.25];
+        let mut lower = curve;
+        lower[4] = 0.79;
+        // The noise is the same in both, and ten times the difference.
+        let (sharp, blunt) = (repeats(&curve, 0.1, 20), repeats(&lower, 0.1, 20));
+        let (low, high) = sharp.sharper_by(&blunt).unwrap();
+        assert!(low > 0.0 && high < 0.02, "{low} to {high}");
+        let (low, high) = sharp.sharper_by(&sharp).unwrap();
+        assert!(low.abs() < 1e-15 && high.abs() < 1e-15);
+        assert_eq!(repeats(&curve, 0.0, 1).sharper_by(&repeats(&lower, 0.0, 1)), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use crate::audit::rows::rows;
 use crate::audit::{arithmetic, askl_deviations, askl_objective, askl_underlines};
 use crate::cell::StudyCell;
+use crate::rftk::figure1b::distance_slope;
 use crate::{Computed, Desk, ExperimentError, compare, published};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -17,6 +18,23 @@ pub(crate) enum Query {
     Fact { study: String, variant: String, dataset: String, method: String, name: String },
     /// Mean over repeats of the value at the last look of their curves.
     CurveEnd { study: String, variant: String, dataset: String, method: String, name: String },
+    /// Mean over repeats of the mean of a value over the last tenth of the looks of their curves, times
+    /// `scale`.
+    CurveTail {
+        study: String,
+        variant: String,
+        dataset: String,
+        method: String,
+        name: String,
+        #[serde(default = "one")]
+        scale: f64,
+        #[serde(default)]
+        digits: Option<usize>,
+    },
+    /// Slope of the squared distance of Figure 1(b) against the passes, both logarithmic.
+    DistanceSlope { variant: String, dataset: String, batch: usize },
+    /// Records of a cell.
+    Repeats { study: String, variant: String, dataset: String, method: String },
     /// Mean over repeats of a value at a step of the curves of a cell, times `scale`.
     Point {
         study: String,
@@ -133,9 +151,11 @@ impl Query {
             Self::Count { .. }
             | Self::PublishedCount { .. }
             | Self::Printed { .. }
+            | Self::Repeats { .. }
             | Self::Pairs { .. } => 0,
             Self::Fact { name, .. } if name == "iterations" || name.ends_with("-steps") => 0,
-            Self::Point { digits: Some(digits), .. } => *digits,
+            Self::Point { digits: Some(digits), .. }
+            | Self::CurveTail { digits: Some(digits), .. } => *digits,
             _ => 2,
         }
     }
@@ -166,14 +186,11 @@ impl Query {
                     (!values.is_empty()).then(|| sum / values.len() as f64)
                 })
             }
-            Self::CurveEnd { study, variant, dataset, method, name } => {
-                cell(desk, study, variant, dataset, method)?.and_then(|cell| at_end(&cell, name))
-            }
-            Self::Point { study, variant, dataset, method, step, name, scale, .. } => {
-                cell(desk, study, variant, dataset, method)?
-                    .and_then(|cell| at_step(&cell, *step, name))
-                    .map(|value| scale * value)
-            }
+            Self::CurveEnd { .. }
+            | Self::CurveTail { .. }
+            | Self::DistanceSlope { .. }
+            | Self::Repeats { .. }
+            | Self::Point { .. } => self.of_records(desk)?,
             Self::Difference { dataset, first, second } => {
                 let side = |[study, variant, method]: &[String; 3]| {
                     cell(desk, study, variant, dataset, method)
@@ -236,6 +253,35 @@ impl Query {
                     Some(arithmetic::evaluate(name, &inputs).map_err(|error| form(&error))?)
                 }
             },
+        })
+    }
+
+    /// What asks for the records of one cell and their curves.
+    fn of_records(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
+        Ok(match self {
+            Self::CurveEnd { study, variant, dataset, method, name } => {
+                cell(desk, study, variant, dataset, method)?.and_then(|cell| at_end(&cell, name))
+            }
+            Self::CurveTail { study, variant, dataset, method, name, scale, .. } => {
+                cell(desk, study, variant, dataset, method)?
+                    .and_then(|cell| of_tail(&cell, name))
+                    .map(|value| scale * value)
+            }
+            Self::DistanceSlope { variant, dataset, batch } => {
+                let found = cell(desk, "rftk/figure1b", variant, dataset, "sgd-factors")?;
+                found.map(|cell| distance_slope(&cell, *batch)).filter(|slope| slope.is_finite())
+            }
+            Self::Repeats { study, variant, dataset, method } => {
+                cell(desk, study, variant, dataset, method)?
+                    .map(|cell| cell.records().count() as f64)
+                    .filter(|count| *count > 0.0)
+            }
+            Self::Point { study, variant, dataset, method, step, name, scale, .. } => {
+                cell(desk, study, variant, dataset, method)?
+                    .and_then(|cell| at_step(&cell, *step, name))
+                    .map(|value| scale * value)
+            }
+            _ => None,
         })
     }
 }
@@ -301,6 +347,18 @@ fn at_step(cell: &StudyCell, step: u64, name: &str) -> Option<f64> {
         point.values.get(name).copied()
     };
     let values: Vec<f64> = cell.records().filter_map(at).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The mean over repeats of the mean of a value over the last tenth of the looks.
+fn of_tail(cell: &StudyCell, name: &str) -> Option<f64> {
+    let tail = |record: &mercer_records::Record| {
+        let points = record.result.curve.iter();
+        let values: Vec<f64> = points.filter_map(|point| point.values.get(name).copied()).collect();
+        let tail = &values[values.len() - values.len().div_ceil(10)..];
+        (!tail.is_empty()).then(|| tail.iter().sum::<f64>() / tail.len() as f64)
+    };
+    let values: Vec<f64> = cell.records().filter_map(tail).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

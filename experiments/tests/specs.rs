@@ -341,6 +341,8 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         | Check::FallsLate { study, dataset, method, .. }
         | Check::RisesThenFalls { study, dataset, method, .. }
         | Check::PeaksAt { study, dataset, method, .. }
+        | Check::TendsTo { study, dataset, method, .. }
+        | Check::FallsAfter { study, dataset, method, .. }
         | Check::Sharper { study, dataset, method, .. } => (study, vec![method], vec![dataset]),
         Check::BeatsThere { study, dataset, better, worse } => {
             (study, vec![better, worse], vec![dataset])

@@ -14,13 +14,17 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 };
 
 /// One slip.
-struct Slip {
-    place: &'static str,
-    printed: &'static str,
-    corrected: &'static str,
-    here: &'static str,
+pub(super) struct Slip {
+    /// Where in the text or the code.
+    pub place: &'static str,
+    /// What stands there.
+    pub printed: &'static str,
+    /// What is right.
+    pub corrected: &'static str,
+    /// What is used here.
+    pub here: &'static str,
     /// File and test function.
-    shown_by: &'static [(&'static str, &'static str)],
+    pub shown_by: &'static [(&'static str, &'static str)],
 }
 
 const PRINTED_TEXT: &str = "crates/models/tests/printed_text.rs";
@@ -130,31 +134,45 @@ const SLIPS: &[Slip] = &[
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
 fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let table = table(ARTEFACT.id, ARTEFACT.title, SLIPS);
+    Ok(Rendered { tables: vec![table], ..Rendered::default() })
+}
+
+/// A line a slip.
+pub(super) fn table(id: &str, title: &str, slips: &[Slip]) -> Table {
+    let table = Table::new(id, title)
         .caption("What is printed, what the derivation gives, what is used here, and the tests that show it.")
         .columns(["Where", "Printed", "Correct", "Here", "Shown by"].map(Column::left));
-    for slip in SLIPS {
+    slips.iter().fold(table, |table, slip| {
         let tests: Vec<String> =
             slip.shown_by.iter().map(|(file, test)| format!("{file}: {test}")).collect();
         let texts = [slip.place, slip.printed, slip.corrected, slip.here].map(Cell::text);
-        table = table.row(Row::new(texts.into_iter().chain([Cell::text(tests.join("; "))])));
-    }
-    Ok(Rendered { tables: vec![table], ..Rendered::default() })
+        table.row(Row::new(texts.into_iter().chain([Cell::text(tests.join("; "))])))
+    })
+}
+
+/// The tests that slips name and that are not there, or are no tests.
+#[cfg(test)]
+pub(super) fn unfounded(slips: &[Slip]) -> Vec<String> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let named = slips.iter().flat_map(|slip| slip.shown_by);
+    let missing = named.filter(|(file, test)| {
+        let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
+        let before = text.split(&format!("fn {test}(")).next().unwrap_or_default();
+        before.len() == text.len() || !before.contains("#[test]")
+    });
+    missing.map(|(file, test)| format!("{file}: {test}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn every_test_that_is_named_exists() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        for (file, test) in SLIPS.iter().flat_map(|slip| slip.shown_by) {
-            let text = std::fs::read_to_string(root.join(file)).unwrap();
-            let before = text.split(&format!("fn {test}(")).next().unwrap();
-            assert!(before.len() < text.len(), "{file} has no function {test}");
-            assert!(before.contains("#[test]"), "{test} of {file} is no test");
-        }
+        assert_eq!(unfounded(SLIPS), Vec::<String>::new());
+        let stranger: &[(&str, &str)] = &[("experiments/src/lib.rs", "no_such_test")];
+        let slip = Slip { place: "", printed: "", corrected: "", here: "", shown_by: stranger };
+        assert_eq!(unfounded(&[slip]), ["experiments/src/lib.rs: no_such_test"]);
     }
 }

@@ -24,5 +24,6 @@ pub(crate) mod pairs;
 pub(crate) mod rftk_bandwidth;
 pub(crate) mod rftk_beta_zero;
 pub(crate) mod rftk_precision;
+pub(crate) mod rftk_slips;
 pub(crate) mod rftk_trace_scale;
 pub(crate) mod rows;

@@ -1,61 +1,123 @@
-//! Claims about the shape of curves, checked on the means over repeats.
+//! Claims about the shape of curves: intervals over repeats of what each repeat shows. One repeat
+//! decides nothing.
 
 use super::Holds;
 use crate::cell::StudyCell;
 use crate::peak::Repeats;
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-/// Step and mean over the repeats that have the value there.
-fn mean_curve(
-    cells: &[&StudyCell],
-    dataset: &str,
-    method: &str,
-    value: &str,
-) -> BTreeMap<u64, f64> {
-    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+/// Step to value, of one repeat.
+type Curve = BTreeMap<u64, f64>;
+
+/// The values of a method on a dataset, repeat by repeat; repeats without any are not among them.
+fn curves(cells: &[&StudyCell], dataset: &str, method: &str, value: &str) -> Vec<Curve> {
     let of_cell = |cell: &&&StudyCell| cell.key().dataset == dataset && cell.key().method == method;
-    for record in cells.iter().filter(of_cell).flat_map(|cell| cell.records()) {
-        for point in &record.result.curve {
-            if let Some(number) = point.values.get(value) {
-                values.entry(point.step).or_default().push(*number);
-            }
-        }
-    }
-    let mean = |(step, values): (u64, Vec<f64>)| Some((step, summarise(&values)?.mean));
-    values.into_iter().filter_map(mean).collect()
+    let records = cells.iter().filter(of_cell).flat_map(|cell| cell.records());
+    let curve = |record: &mercer_records::Record| -> Curve {
+        let points = record.result.curve.iter();
+        points.filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
+    };
+    records.map(curve).filter(|curve| !curve.is_empty()).collect()
 }
 
 fn not_run() -> (Holds, String) {
     (Holds::NotRun, "no curves".to_owned())
 }
 
-/// Each value lies below the next one at every look after the start that both have.
+/// The mean of one number a repeat with its 95 % interval, and which side of 0 that lies on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shown {
+    mean: f64,
+    half: f64,
+    repeats: usize,
+    holds: Holds,
+}
+
+impl Shown {
+    /// `tests` is how many such numbers one claim asks for together: all must hold for it to hold, but
+    /// one below 0 speaks against it, for which the level is shared.
+    fn of(numbers: &[f64], tests: usize) -> Option<Self> {
+        let spread = summarise(numbers)?;
+        let half = |level| spread.half_width(level).unwrap_or(f64::INFINITY);
+        let (mean, own) = (spread.mean, half(0.95));
+        let shared = half(1.0 - 0.05 / tests.max(1) as f64);
+        // A difference that is 0 in every repeat is none.
+        let none = spread.count > 1 && numbers.iter().all(|number| *number == 0.0);
+        let holds = if mean - own > 0.0 {
+            Holds::Yes
+        } else if none || mean + shared < 0.0 {
+            Holds::No
+        } else {
+            Holds::Undecided
+        };
+        Some(Self { mean, half: own, repeats: spread.count, holds })
+    }
+
+    /// Over all: one against decides, else all must be for it.
+    fn all(parts: &[Self]) -> Holds {
+        if parts.iter().any(|part| part.holds == Holds::No) {
+            Holds::No
+        } else if parts.iter().all(|part| part.holds == Holds::Yes) {
+            Holds::Yes
+        } else {
+            Holds::Undecided
+        }
+    }
+
+    /// `0.12 (0.10 to 0.14)`, of a number that is shown as `of` it.
+    fn text(&self, of: impl Fn(f64) -> f64, digits: usize) -> String {
+        let shown = |number: f64| mercer_render::number(of(number), digits);
+        if self.half.is_finite() {
+            let ends = (shown(self.mean - self.half), shown(self.mean + self.half));
+            format!("{} ({} to {})", shown(self.mean), ends.0, ends.1)
+        } else {
+            shown(self.mean)
+        }
+    }
+}
+
+/// "95 % over 10 repeats", or that there is only one.
+fn over(repeats: usize) -> String {
+    if repeats == 1 {
+        "one repeat, which decides nothing".to_owned()
+    } else {
+        format!("95 % over {repeats} repeats")
+    }
+}
+
+/// Each value lies below the next one: in the mean over the looks after the start that both have, or
+/// at one step, as logarithms, so that early looks do not outweigh late ones.
 pub(super) fn ordered(
     cells: &[&StudyCell],
     dataset: &str,
     method: &str,
     values: &[String],
+    at: Option<u64>,
 ) -> (Holds, String) {
-    let curves: Vec<BTreeMap<u64, f64>> =
-        values.iter().map(|value| mean_curve(cells, dataset, method, value)).collect();
-    let (mut below, mut looks, mut pairs) = (0, 0, Vec::new());
-    for (pair, names) in curves.windows(2).zip(values.windows(2)) {
-        let common = pair[0].iter().filter(|(step, _)| **step > 0);
-        let common: Vec<bool> =
-            common.filter_map(|(step, a)| Some(*a < *pair[1].get(step)?)).collect();
-        let ahead = common.iter().filter(|ahead| **ahead).count();
-        below += ahead;
-        looks += common.len();
-        if !common.is_empty() {
-            pairs.push(format!("{} below {}: {ahead} of {}", names[0], names[1], common.len()));
-        }
+    let all: Vec<Vec<Curve>> =
+        values.iter().map(|value| curves(cells, dataset, method, value)).collect();
+    let wanted = |step: u64| at.map_or(step > 0, |at| step == at);
+    let gain = |low: &Curve, high: &Curve| {
+        let common = low.iter().filter(|(step, a)| wanted(**step) && **a > 0.0);
+        let ratios = common.filter_map(|(step, a)| Some((high.get(step)? / a).ln()));
+        let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
+        summarise(&ratios).map(|spread| spread.mean)
+    };
+    let (mut parts, mut said) = (Vec::new(), Vec::new());
+    for (pair, names) in all.windows(2).zip(values.windows(2)) {
+        let gains: Vec<f64> =
+            pair[0].iter().zip(&pair[1]).filter_map(|(low, high)| gain(low, high)).collect();
+        let Some(shown) = Shown::of(&gains, values.len() - 1) else { return not_run() };
+        said.push(format!("{} {}", names[1], shown.text(f64::exp, 3)));
+        parts.push(shown);
     }
-    if looks == 0 {
-        return not_run();
-    }
-    let holds = if below == looks { Holds::Yes } else { Holds::No };
-    (holds, format!("looks at which {}", pairs.join("; ")))
+    let Some(first) = parts.first() else { return not_run() };
+    let place = if at.is_some() { "" } else { ", geometric mean over the looks" };
+    let numbers =
+        format!("times the value before it{place}: {}; {}", said.join("; "), over(first.repeats));
+    (Shown::all(&parts), numbers)
 }
 
 /// The value falls, and more of its fall lies in the second half of the looks than in the first.
@@ -65,108 +127,301 @@ pub(super) fn falls_late(
     method: &str,
     value: &str,
 ) -> (Holds, String) {
-    let curve: Vec<f64> = mean_curve(cells, dataset, method, value).into_values().collect();
-    let [first, .., last] = curve[..] else { return not_run() };
-    let middle = curve[(curve.len() - 1) / 2];
-    let fall = first - last;
-    let holds = if fall > 0.0 && middle - last > 0.5 * fall { Holds::Yes } else { Holds::No };
-    let share = 100.0 * (middle - last) / fall;
+    // First, at half time, last.
+    let ends: Vec<[f64; 3]> = curves(cells, dataset, method, value)
+        .into_iter()
+        .map(|curve| curve.into_values().collect::<Vec<f64>>())
+        .filter(|curve| curve.len() > 1)
+        .map(|curve| [curve[0], curve[(curve.len() - 1) / 2], curve[curve.len() - 1]])
+        .collect();
+    let falls: Vec<f64> = ends.iter().map(|[first, _, last]| first - last).collect();
+    let late: Vec<f64> =
+        ends.iter().map(|[first, middle, last]| 2.0 * middle - last - first).collect();
+    let (Some(fall), Some(later)) = (Shown::of(&falls, 2), Shown::of(&late, 2)) else {
+        return not_run();
+    };
+    let mean = |place: usize| ends.iter().map(|ends| ends[place]).sum::<f64>() / ends.len() as f64;
+    let (first, middle, last) = (mean(0), mean(1), mean(2));
+    let share = 100.0 * (middle - last) / (first - last);
     let numbers = format!(
-        "from {first:.4} by way of {middle:.4} at half time to {last:.4}: {share:.0} % of the fall in the second half"
+        "from {first:.4} by way of {middle:.4} at half time to {last:.4}: {share:.0} % of the fall in the second half; fall {}, of which later minus earlier {}; {}",
+        fall.text(|x| x, 4),
+        later.text(|x| x, 4),
+        over(fall.repeats)
     );
-    (holds, numbers)
+    (Shown::all(&[fall, later]), numbers)
 }
 
 /// The value rises and then falls: the mean of its last tenth of looks lies below the best mean of
-/// a tenth by more than the deviation of single looks within that tenth.
+/// a tenth, which is where the mean over the repeats has it.
 pub(super) fn rises_then_falls(
     cells: &[&StudyCell],
     dataset: &str,
     method: &str,
     value: &str,
 ) -> (Holds, String) {
-    let curve: Vec<f64> = mean_curve(cells, dataset, method, value).into_values().collect();
-    let width = curve.len().div_ceil(10);
-    if curve.len() < 2 {
+    let all: Vec<Vec<f64>> = curves(cells, dataset, method, value)
+        .into_iter()
+        .map(|curve| curve.into_values().collect())
+        .collect();
+    let looks = all.iter().map(Vec::len).min().unwrap_or(0);
+    if looks < 2 {
         return not_run();
     }
-    let windows: Vec<_> = curve.windows(width).filter_map(summarise).collect();
-    let best = windows
-        .iter()
-        .enumerate()
-        .reduce(|best, other| if other.1.mean > best.1.mean { other } else { best });
-    let (Some((at, best)), Some(last)) = (best, windows.last()) else { return not_run() };
-    let lost = best.mean - last.mean;
-    let holds = if lost > best.sample_std && lost > 0.0 { Holds::Yes } else { Holds::No };
+    let width = looks.div_ceil(10);
+    let mean_of =
+        |curve: &[f64], from: usize| curve[from..from + width].iter().sum::<f64>() / width as f64;
+    let over_repeats =
+        |from: usize| all.iter().map(|curve| mean_of(curve, from)).sum::<f64>() / all.len() as f64;
+    let starts = 0..=looks - width;
+    let best = starts
+        .map(|from| (from, over_repeats(from)))
+        .fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best });
+    let end = looks - width;
+    let lost: Vec<f64> =
+        all.iter().map(|curve| mean_of(curve, best.0) - mean_of(curve, end)).collect();
+    let Some(shown) = Shown::of(&lost, 1) else { return not_run() };
+    let single = all.iter().filter_map(|curve| summarise(&curve[best.0..best.0 + width]));
+    let wobble = single.map(|spread| spread.sample_std).fold(0.0, f64::max);
     let numbers = format!(
-        "best mean over a tenth of the looks {:.4} (from look {}), over the last tenth {:.4}; deviation of single looks there {:.4}",
-        best.mean,
-        at + 1,
-        last.mean,
-        best.sample_std
+        "best mean over a tenth of the looks {:.4} (from look {}), over the last tenth {:.4}: lost {}; deviation of single looks there {wobble:.4}; {}",
+        best.1,
+        best.0 + 1,
+        over_repeats(end),
+        shown.text(|x| x, 4),
+        over(shown.repeats)
     );
-    (holds, numbers)
+    (shown.holds, numbers)
 }
 
-/// The value peaks next to a step: an interior maximum that it rises to from a dip.
+/// The value peaks next to a step: an interior maximum that it rises to from a dip, there in 95 % of
+/// resampled repeats.
 pub(super) fn peaks_at(
     cells: &[&StudyCell],
     dataset: &str,
     method: &str,
     value: &str,
     at: u64,
+    logarithms: bool,
 ) -> (Holds, String) {
-    let Some(curves) = repeats(cells, dataset, method, value) else { return not_run() };
+    let Some(curves) = repeats(cells, dataset, method, value, logarithms) else {
+        return not_run();
+    };
+    let count = curves.count();
     let Some(peak) = curves.peak() else {
-        return (Holds::No, format!("no peak, where {at} is claimed"));
+        let holds = if count > 1 { Holds::No } else { Holds::Undecided };
+        return (holds, format!("no peak, where {at} is claimed; {}", over(count)));
     };
     let nearest = curves.sizes().iter().copied().min_by_key(|size| size.abs_diff(at));
     // The step itself need not be among those looked at: its neighbours on either side count.
     let below = curves.sizes().iter().copied().rfind(|&size| size <= at);
     let above = curves.sizes().iter().copied().find(|&size| size >= at);
-    let holds =
-        if [below, above, nearest].contains(&Some(peak.at)) { Holds::Yes } else { Holds::No };
-    let (height, found) = (peak.height, peak.at);
-    let interval = curves.intervals().map_or_else(String::new, |found| {
-        let (place, height) = (found.at, found.height);
-        format!(
-            "; 95 % over repeats from {} to {}, height {:.3} to {:.3}",
-            place.0, place.1, height.0, height.1
-        )
-    });
-    (holds, format!("peak {height:.3} at {found}, where {at} is claimed{interval}"))
+    let near = |size: u64| [below, above, nearest].contains(&Some(size));
+    let shown = |height: f64| if logarithms { height.exp() } else { height };
+    let found = format!("peak {:.3} at {}, where {at} is claimed", shown(peak.height), peak.at);
+    let Some(intervals) = curves.intervals() else {
+        return (Holds::Undecided, format!("{found}; {}", over(count)));
+    };
+    let (place, height) = (intervals.at, intervals.height);
+    let holds = if near(place.0) && near(place.1) {
+        Holds::Yes
+    } else if place.1 < below.unwrap_or(0) || place.0 > above.unwrap_or(u64::MAX) {
+        Holds::No
+    } else {
+        Holds::Undecided
+    };
+    let numbers = format!(
+        "{found}; from {} to {}, height {:.3} to {:.3}, {}",
+        place.0,
+        place.1,
+        shown(height.0),
+        shown(height.1),
+        over(count)
+    );
+    (holds, numbers)
 }
 
-fn repeats(cells: &[&StudyCell], dataset: &str, method: &str, value: &str) -> Option<Repeats> {
+fn repeats(
+    cells: &[&StudyCell],
+    dataset: &str,
+    method: &str,
+    value: &str,
+    logarithms: bool,
+) -> Option<Repeats> {
     let own = |cell: &&StudyCell| cell.key().dataset == dataset && cell.key().method == method;
-    Repeats::of(cells.iter().copied().filter(own), value)
+    Repeats::of(cells.iter().copied().filter(own), value, logarithms)
 }
 
-/// The peaks of the values stand out of their curves by less and less, until there is none.
+/// The peaks of the values stand out of their curves by less and less, until there is none: over
+/// resampled repeats, the same for each value.
 pub(super) fn sharper(
     cells: &[&StudyCell],
     dataset: &str,
     method: &str,
     values: &[String],
 ) -> (Holds, String) {
-    let peaks: Vec<Option<f64>> = values
-        .iter()
-        .filter_map(|value| repeats(cells, dataset, method, value))
-        .map(|curves| curves.peak().map(|peak| peak.prominence))
-        .collect();
-    if peaks.len() < values.len() {
+    let found: Vec<Repeats> =
+        values.iter().filter_map(|value| repeats(cells, dataset, method, value, false)).collect();
+    let Some(first) = found.first().filter(|_| found.len() == values.len()) else {
+        return not_run();
+    };
+    let peaks: Vec<Option<f64>> =
+        found.iter().map(|curves| curves.peak().map(|peak| peak.prominence)).collect();
+    let mut verdicts = Vec::new();
+    let mut said = Vec::new();
+    for (i, (value, peak)) in values.iter().zip(&peaks).enumerate() {
+        let Some(rise) = peak else {
+            said.push(format!("{value}: no peak"));
+            continue;
+        };
+        let mut text = format!("{value}: {rise:.3}");
+        if let (Some(next), Some(other)) = (found.get(i + 1), peaks.get(i + 1)) {
+            let interval = found[i].sharper_by(next);
+            let (low, high) = interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            verdicts.push(if low > 0.0 {
+                Holds::Yes
+            } else if high < 0.0 {
+                Holds::No
+            } else {
+                Holds::Undecided
+            });
+            if interval.is_some() && other.is_some() {
+                let _ = write!(text, ", more than the next by {low:.4} to {high:.4}");
+            }
+        }
+        said.push(text);
+    }
+    // A peak that comes back is no falling row.
+    let returns = peaks.windows(2).any(|pair| pair[0].is_none() && pair[1].is_some());
+    let holds = if first.count() < 2 {
+        Holds::Undecided
+    } else if peaks[0].is_none() || returns || verdicts.contains(&Holds::No) {
+        Holds::No
+    } else if verdicts.contains(&Holds::Undecided) {
+        Holds::Undecided
+    } else {
+        Holds::Yes
+    };
+    let numbers = format!(
+        "peak above the higher of the dips beside it, {}; {}",
+        said.join(", "),
+        over(first.count())
+    );
+    (holds, numbers)
+}
+
+/// Along growing steps the value comes nearer to what it is at step 0, its limit: from step `from` to
+/// the last.
+pub(super) fn tends_to(
+    cells: &[&StudyCell],
+    dataset: &str,
+    method: &str,
+    value: &str,
+    from: u64,
+) -> (Holds, String) {
+    let gaps = |curve: &Curve| {
+        let limit = curve.get(&0)?;
+        let (_, start) = curve.range(from..).next()?;
+        let (_, end) = curve.last_key_value()?;
+        Some(((start - limit).abs(), (end - limit).abs(), end - limit))
+    };
+    let gaps: Vec<(f64, f64, f64)> =
+        curves(cells, dataset, method, value).iter().filter_map(gaps).collect();
+    let numbers =
+        |pick: &dyn Fn(&(f64, f64, f64)) -> f64| -> Vec<f64> { gaps.iter().map(pick).collect() };
+    let nearer = Shown::of(&numbers(&|gap| gap.0 - gap.1), 1);
+    let (Some(nearer), Some(left)) = (nearer, Shown::of(&numbers(&|gap| gap.2), 1)) else {
+        return not_run();
+    };
+    let said = format!(
+        "nearer to the limit at the last step than at {from} by {}; what is left there {}; {}",
+        nearer.text(|x| x, 4),
+        left.text(|x| x, 4),
+        over(nearer.repeats)
+    );
+    (nearer.holds, said)
+}
+
+/// Share of its last value within which a curve has settled.
+const SETTLED: f64 = 0.05;
+
+/// Each of `falling` is smaller at the end than where its partner in `settling` has settled, which is
+/// read off the mean over the repeats.
+pub(super) fn falls_after(
+    cells: &[&StudyCell],
+    dataset: &str,
+    method: &str,
+    falling: &[String],
+    settling: &[String],
+) -> (Holds, String) {
+    let (mut parts, mut said, mut repeats) = (Vec::new(), Vec::new(), 0);
+    for (falls, settles) in falling.iter().zip(settling) {
+        let (falls_of, settles_of) =
+            (curves(cells, dataset, method, falls), curves(cells, dataset, method, settles));
+        let Some(looks) = settles_of.iter().map(BTreeMap::len).min() else { return not_run() };
+        let mean: Vec<(u64, f64)> = (0..looks)
+            .filter_map(|look| {
+                let at = |curve: &Curve| curve.iter().nth(look).map(|(step, y)| (*step, *y));
+                let here: Vec<(u64, f64)> = settles_of.iter().filter_map(at).collect();
+                let (step, _) = *here.first()?;
+                Some((step, here.iter().map(|(_, y)| y).sum::<f64>() / here.len() as f64))
+            })
+            .collect();
+        let Some(&(last, end)) = mean.last() else { return not_run() };
+        let off = mean.iter().rposition(|(_, y)| (y - end).abs() > SETTLED * end.abs());
+        let (settled, _) = mean[off.map_or(0, |off| off + 1)];
+        // What has settled only at the end says nothing of what comes after.
+        let gains: Vec<f64> = falls_of
+            .iter()
+            .filter_map(|curve| Some((curve.get(&settled)? / curve.get(&last)?).ln()))
+            .collect();
+        let Some(shown) = Shown::of(&gains, falling.len()).filter(|_| settled < last) else {
+            said.push(format!("{settles} does not settle before the end"));
+            continue;
+        };
+        repeats = shown.repeats;
+        said.push(format!("{falls} from step {settled} on 1/{}", shown.text(f64::exp, 3)));
+        parts.push(shown);
+    }
+    if said.is_empty() {
         return not_run();
     }
-    let falling = peaks.windows(2).all(|pair| match (pair[0], pair[1]) {
-        (Some(first), Some(second)) => first > second,
-        (_, second) => second.is_none(),
-    });
-    let shown = |peak: &Option<f64>| peak.map_or("no peak".to_owned(), |rise| format!("{rise:.3}"));
-    let named: Vec<String> = values
-        .iter()
-        .zip(&peaks)
-        .map(|(value, peak)| format!("{value}: {}", shown(peak)))
-        .collect();
-    let holds = if falling && peaks[0].is_some() { Holds::Yes } else { Holds::No };
-    (holds, format!("peak above the higher of the dips beside it, {}", named.join(", ")))
+    let holds = if parts.len() < falling.len() && Shown::all(&parts) == Holds::Yes {
+        Holds::Undecided
+    } else {
+        Shown::all(&parts)
+    };
+    (holds, format!("{}; {}", said.join("; "), over(repeats.max(1))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_over_repeats_decides_and_one_repeat_does_not() {
+        let holds = |numbers: &[f64], tests| Shown::of(numbers, tests).map(|shown| shown.holds);
+        assert_eq!(holds(&[1.0, 1.1, 0.9], 1), Some(Holds::Yes));
+        assert_eq!(holds(&[-1.0, -1.1, -0.9], 1), Some(Holds::No));
+        assert_eq!(holds(&[1.0, -1.0, 0.5], 1), Some(Holds::Undecided));
+        assert_eq!(holds(&[5.0], 1), Some(Holds::Undecided));
+        assert_eq!(holds(&[], 1), None);
+        // Nowhere any difference: then it is not smaller.
+        assert_eq!(holds(&[0.0, 0.0], 1), Some(Holds::No));
+        // t = −4.1 and −9.8 with two degrees of freedom, where 4.3 is the limit of one test.
+        assert_eq!(holds(&[-1.0, -0.4, -0.9], 1), Some(Holds::Undecided));
+        let close = [-1.0, -0.7, -0.9];
+        assert_eq!(holds(&close, 1), Some(Holds::No));
+        assert_eq!(holds(&close, 40), Some(Holds::Undecided));
+    }
+
+    #[test]
+    fn all_must_be_for_and_one_against_is_enough() {
+        let part = |holds| Shown { mean: 0.0, half: 0.0, repeats: 2, holds };
+        let all =
+            |parts: &[Holds]| Shown::all(&parts.iter().copied().map(part).collect::<Vec<_>>());
+        assert_eq!(all(&[Holds::Yes, Holds::Yes]), Holds::Yes);
+        assert_eq!(all(&[Holds::Yes, Holds::Undecided]), Holds::Undecided);
+        assert_eq!(all(&[Holds::Yes, Holds::Undecided, Holds::No]), Holds::No);
+    }
 }

@@ -127,6 +127,11 @@ fn steps(cell: &StudyCell, batch: usize) -> Cell {
     Cell::text(text).sort(low)
 }
 
+/// [`slope`] of the mean distance of a batch size; NaN where there are no two points.
+pub(crate) fn distance_slope(cell: &StudyCell, batch: usize) -> f64 {
+    slope(&curve(cell, "distance", batch))
+}
+
 /// Least-squares slope of `log d²` against `log t` from the first pass on.
 fn slope(distance: &[At]) -> f64 {
     let points: Vec<(f64, f64)> = distance

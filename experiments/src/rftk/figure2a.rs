@@ -175,7 +175,7 @@ fn line(
         if repeats > 1 { number.detail(format!("± {:.3}", point.1)) } else { number }
     };
     let over_n = |size: u64| size as f64 / ROWS as f64;
-    let curves = Repeats::of([cell], &format!("error {lambda:e}"))?;
+    let curves = Repeats::of([cell], &format!("error {lambda:e}"), false)?;
     let (place, height) = match (curves.peak(), curves.intervals()) {
         (None, _) => (Cell::text("no peak"), Cell::text("-")),
         (Some(peak), None) => (Cell::number(over_n(peak.at), 2), Cell::number(peak.height, 3)),

@@ -378,6 +378,29 @@ mod tests {
         assert!(w.iter().any(|w| w.abs() > 0.1), "the steps move the weights: {w}");
     }
 
+    /// The authors' script subtracts targets (`b`) from predictions (`b × 1`): every prediction from every
+    /// target. But for a constant that is the squared distance to the mean target of the batch, and its
+    /// gradient vanishes where all predictions are that mean.
+    #[test]
+    fn a_loss_over_all_pairs_of_a_batch_fits_the_mean_target() {
+        let targets = ndarray::array![0.5, -1.0, 2.0, 4.5];
+        let mean = targets.mean().unwrap();
+        let spread = targets.mapv(|y: f64| (y - mean).powi(2)).mean().unwrap();
+        let loss = |predictions: &Array1<f64>| {
+            let column = predictions.view().insert_axis(Axis(1));
+            (&column - &targets).mapv(|r| r * r).mean().unwrap()
+        };
+        let predictions = ndarray::array![1.0, 0.0, -2.0, 0.25];
+        let to_mean = predictions.mapv(|p: f64| (p - mean).powi(2)).mean().unwrap();
+        assert!((loss(&predictions) - to_mean - spread).abs() < 1e-12);
+        // The targets themselves, which the squared loss would give 0, are no better than any order of them.
+        let mut turned = targets.clone();
+        turned.invert_axis(Axis(0));
+        assert!((loss(&targets) - loss(&turned)).abs() < 1e-12);
+        assert!((loss(&targets) - 2.0 * spread).abs() < 1e-12);
+        assert!((loss(&Array1::from_elem(4, mean)) - spread).abs() < 1e-12);
+    }
+
     #[test]
     fn many_passes_come_nearer_to_the_solution() {
         let params = Params {

@@ -100,6 +100,8 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
             "error 0e0",
             "error 1e-7",
             "error 1e-4",
+            "full error 1e-2",
+            "variance 0e0",
             "entry log10 c",
             "total log10 c",
             "entry rmse",
@@ -109,7 +111,7 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
         let values = values.map(|name| (name.to_owned(), number / (1.0 + step as f64)));
         CurvePoint { step, epoch: 0.0, values: values.into() }
     };
-    [0, 10, 100, 1000].map(point).into()
+    [0, 10, 100, 1000, 10_000].map(point).into()
 }
 
 /// A pixel of an image of 28 by 28; the outermost are blank.

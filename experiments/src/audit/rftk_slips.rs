@@ -1,0 +1,137 @@
+//! Slips of the text of the RFTK paper and of its code: what is printed, what is right, which test shows
+//! it.
+
+use super::askl_slips::{Slip, table};
+use crate::{Artefact, Desk, ExperimentError, Rendered};
+
+pub(crate) const ARTEFACT: Artefact = Artefact {
+    id: "audit/rftk-slips",
+    title: "Slips of the text and of the code",
+    source: file!(),
+    studies: &[],
+    datasets: &[],
+    computed: &[],
+    render,
+};
+
+const THEORY: &str = "crates/theory/tests/rftk.rs";
+const MODELS: &str = "crates/models/src/rftk/tests.rs";
+const AVERAGED: &str = "experiments/src/rftk/averaged.rs";
+const FACTORS: &str = "experiments/src/rftk/sgd_factors.rs";
+const SPECS: &str = "experiments/tests/specs.rs";
+
+const SLIPS: &[Slip] = &[
+    Slip {
+        place: "Theorem 3",
+        printed: "Tr[K(K + λnI)⁻¹] = M/n in the theorem, = M in its discussion",
+        corrected: "M: with M/n there would be a ridge where M = n",
+        here: "M; `rftk-effective-ridge` has the other beside it",
+        shown_by: &[
+            (THEORY, "at_the_threshold_one_condition_interpolates_and_the_misprint_does_not"),
+            (THEORY, "the_mean_projection_is_that_of_the_effective_ridge"),
+            (AVERAGED, "the_mean_over_draws_is_nearer_to_the_kernel_at_the_effective_ridge"),
+        ],
+    },
+    Slip {
+        place: "random features; Figure 2(a)",
+        printed: "φ = cos(Oᵀx + b)/√M approaches the Gaussian kernel, Tr(K) = n",
+        corrected: "it approaches half of it, Tr(K) = n/2; a ridge λ acts as 2λ",
+        here: "the printed factor in printed and released, √(2/M) in corrected; both kernels in Figure 2(a)",
+        shown_by: &[(
+            AVERAGED,
+            "beyond_the_rows_the_mean_is_the_ridgeless_kernel_and_the_variance_falls_as_stated",
+        )],
+    },
+    Slip {
+        place: "Corollary 1, cases 2 and 3",
+        printed: "γ = 1, from Theorem 1",
+        corrected: "Theorem 1 allows at most 1/(8(1 + ln T)) ≤ 1/8",
+        here: "`rftk-sgd-regime` says that these cases are not covered, and why",
+        shown_by: &[(THEORY, "the_cases_of_the_corollary_cost_what_it_says")],
+    },
+    Slip {
+        place: "Theorem 2",
+        printed: "a constant times α ‖f‖²/M, α = M/(M − n), for random features",
+        corrected: "exact with M/(M − n − 1) and the posterior variance for Gaussian features; for Fourier features the constant differs, by twelve in an example",
+        here: "the identity beside what the draws have (rftk/figure2a-average)",
+        shown_by: &[
+            (THEORY, "gaussian_features_have_the_stated_mean_and_variance"),
+            (THEORY, "for_fourier_features_the_identity_lacks_a_factor_of_twelve"),
+        ],
+    },
+    Slip {
+        place: "(6)",
+        printed: "the excess risk, a square, is at most the sum of the distances",
+        corrected: "at most the square of that sum",
+        here: "`rftk-excess-risk`, with the printed sum among its terms",
+        shown_by: &[(THEORY, "the_square_of_the_sum_lies_below_three_times_the_squares")],
+    },
+    Slip {
+        place: "Remark 2, the motivation of the penalty",
+        printed: "a smaller trace is better",
+        corrected: "the trace follows the scale of the features, no ridgeless prediction does",
+        here: "the trace beside the effective rank",
+        shown_by: &[(
+            THEORY,
+            "halved_features_have_a_quarter_of_the_trace_and_the_same_predictions",
+        )],
+    },
+    Slip {
+        place: "the step of w",
+        printed: "w − (γ/b) Σ (w·φ − y) φ as the gradient step of the squared loss",
+        corrected: "that gradient has a factor 2",
+        here: "the printed step for RF-SGD, the gradient for RFTK",
+        shown_by: &[(FACTORS, "passes_are_the_printed_steps_on_the_drawn_rows")],
+    },
+    Slip {
+        place: "synthetic problem, code",
+        printed: "y = min(−w·x, w·x) (text); both arguments of the minimum are the same (code): y = −w·x",
+        corrected: "two different problems",
+        here: "both: rftk-kink and rftk-slope",
+        shown_by: &[(
+            "crates/datasets/src/generate.rs",
+            "the_synthetic_targets_are_the_text_s_and_the_code_s",
+        )],
+    },
+    Slip {
+        place: "synthetic problem, code",
+        printed: "loss of predictions (b × 1) and targets (b): all pairs of the batch",
+        corrected: "row by row; over all pairs it fits the mean target of the batch",
+        here: "row by row in every variant",
+        shown_by: &[(FACTORS, "a_loss_over_all_pairs_of_a_batch_fits_the_mean_target")],
+    },
+    Slip {
+        place: "penalty, code",
+        printed: "β ‖φ(X)‖_F² over the training rows (text)",
+        corrected: "β ‖φ(X')‖_F/m over the m validation rows, in every hundredth batch (code): another penalty",
+        here: "each in its variant",
+        shown_by: &[(SPECS, "the_released_penalty_of_rftk_is_that_of_the_code")],
+    },
+    Slip {
+        place: "closed forms, code",
+        printed: "pseudo-inverse (text)",
+        corrected: "explicit inverses in single precision, ridges of 1e-7 and 1e-8 (code)",
+        here: "each in its variant (audit/rftk-precision)",
+        shown_by: &[(
+            MODELS,
+            "single_precision_with_an_inverse_agrees_only_where_the_matrix_is_good",
+        )],
+    },
+];
+
+#[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
+fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    let table = table(ARTEFACT.id, ARTEFACT.title, SLIPS);
+    Ok(Rendered { tables: vec![table], ..Rendered::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::askl_slips::unfounded;
+
+    #[test]
+    fn every_test_that_is_named_exists() {
+        assert_eq!(unfounded(SLIPS), Vec::<String>::new());
+    }
+}
