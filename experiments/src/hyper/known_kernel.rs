@@ -24,7 +24,7 @@ pub(crate) const PATH: Path = Path {
         title: "regression of a known kernel",
         summary: "how well a known kernel is learned from pairs of labelled points, one split",
         cites: "Liu, Shi, Huang, Yang & Suykens (2021)",
-        revision: 2,
+        revision: 1,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n^4 iterations, iterations = 50", predict: "-", memory: "n^2" },
         defaults,

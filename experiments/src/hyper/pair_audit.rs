@@ -18,7 +18,7 @@ pub(crate) const PATH: Path = Path {
         title: "audit of pairs",
         summary: "normaliser, variance and order of pairs on one split",
         cites: "Liu, Shi, Huang, Yang & Suykens (2021)",
-        revision: 2,
+        revision: 1,
         tasks: Tasks::Classification,
         cost: Cost {
             fit: "points^4 iterations, iterations = 50",
