@@ -205,11 +205,8 @@ fn stored(
         Ok(gram)
     };
     let solved = definite_solve(threads, gram, y, again).map_err(Stopped::said)?;
-    let facts = [
-        ("jitter", solved.jitter),
-        ("rank", solved.rank as f64),
-        ("cutoff", solved.cutoff),
-    ];
+    let facts =
+        [("jitter", solved.jitter), ("rank", solved.rank as f64), ("cutoff", solved.cutoff)];
     Ok(Solution {
         coefficients: solved.x,
         convergence: Convergence::Exact,

@@ -140,7 +140,7 @@ pub(super) fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (H
 fn with_curves<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a StudyCell> {
     let own = |cell: &&StudyCell| cell.key().dataset == dataset && cell.key().method == method;
     let curved = |cell: &&StudyCell| cell.records().any(|record| !record.result.curve.is_empty());
-    cells.iter().copied().find(own).filter(|cell| curved(&cell))
+    cells.iter().copied().find(own).filter(|cell| curved(cell))
 }
 
 /// Step and value along training, of the first repeat that has a curve.

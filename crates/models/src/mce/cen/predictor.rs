@@ -51,7 +51,6 @@ pub(super) struct ReadOut {
 
 /// The read-out of the training rows `x`: `(Zᵀ Z + n λ I)⁻¹ Zᵀ Y`, summed block by block, or
 /// `(K + n λ I)⁻¹ Y`.
-#[expect(clippy::too_many_arguments, reason = "a read-out is made of all of these")]
 pub(super) fn read_out<F: Real>(
     net: &dyn Network<F>,
     x: &Array2<F>,
