@@ -70,7 +70,8 @@ fn every_unsafe_place_is_counted_and_justified() {
     assert!(files.len() > 100, "{} files", files.len());
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for path in files {
-        if path.ends_with("tests/unsafe_blocks.rs") {
+        // These two have the word in strings alone.
+        if path.ends_with("tests/unsafe_blocks.rs") || path.ends_with("tests/examples.rs") {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();

@@ -46,6 +46,22 @@ pub enum Stage1 {
 }
 
 /// What uses the learned kernel.
+///
+/// ```
+/// use mercer_learning::{Fitting, Learner, Predictions, Sample};
+/// use mercer_models::hyper_rkhs::{HyperClassifierParams, Stage2};
+/// use ndarray::array;
+/// let points = array![[0.0], [0.3], [0.5], [1.0], [1.2], [1.4]];
+/// let sample = Sample::classification(points.clone(), vec![0, 0, 0, 1, 1, 1], 2)?;
+/// // Another way to the same end: both tell two groups apart.
+/// for stage2 in [Stage2::Machine, Stage2::Features] {
+///     let params = HyperClassifierParams { stage2, width: 0.5, ..Default::default() };
+///     let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
+///     let said = fitted.predictor.predict(points.view())?;
+///     assert_eq!(said, Predictions::Classes(vec![0, 0, 0, 1, 1, 1]));
+/// }
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage2 {
@@ -110,6 +126,15 @@ pub enum Variance {
 }
 
 /// `D` of the Wishart hyper-kernel.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_models::hyper_rkhs::{HyperClassifierParams, Scatter};
+/// let read = |word: &str| Settings::new().with("scatter", word).read::<HyperClassifierParams>("hyper-krr");
+/// assert_eq!(read("per-feature")?.scatter, Scatter::PerFeature);
+/// assert!(read("per-row").unwrap_err().to_string().contains("per-feature"));
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scatter {
