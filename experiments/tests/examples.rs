@@ -94,7 +94,7 @@ fn every_form_is_recognised() {
 /// A type.
 ///
 /// ```
-/// assert!(true);
+/// assert_eq!(1 + 1, 2);
 /// ```
 #[derive(Debug)]
 #[expect(

@@ -93,23 +93,25 @@ fn export(results: &Path, as_json: bool) -> anyhow::Result<Ended> {
     Ok(Ended::Done)
 }
 
+/// How a trial is called where records are compared.
+pub(crate) fn name(record: &Record) -> String {
+    let key = &record.key;
+    format!(
+        "{} {} {} {} repeat {}",
+        key.artefact,
+        key.variant,
+        key.dataset,
+        key.method,
+        key.repeat + 1
+    )
+}
+
 /// Compares results, not timings: trials in one directory only, and trials with other results.
 fn diff(a: &Path, b: &Path) -> anyhow::Result<Ended> {
     let named = |folder: &Path| -> anyhow::Result<BTreeMap<String, Record>> {
         Ok(records(folder)?.into_iter().map(|record| (record.key.digest(), record)).collect())
     };
     let (ours, theirs) = (named(a)?, named(b)?);
-    let name = |record: &Record| {
-        let key = &record.key;
-        format!(
-            "{} {} {} {} repeat {}",
-            key.artefact,
-            key.variant,
-            key.dataset,
-            key.method,
-            key.repeat + 1
-        )
-    };
     let mut differences = 0;
     for (digest, record) in &ours {
         match theirs.get(digest) {

@@ -4,6 +4,7 @@ use crate::Ended;
 use crate::args::{ReproduceArgs, VerifyArgs};
 use crate::progress::Bar;
 use crate::reproduce::{Planned, ended, laboratory, planned};
+use crate::results::name;
 use anyhow::Context;
 use mercer_experiments::Shelf;
 use mercer_harness::{Options, Trial, run as carry_out};
@@ -139,7 +140,6 @@ struct Compared {
 
 impl Compared {
     fn of(old: &Record, new: &Record) -> Self {
-        let key = &old.key;
         let (ours, theirs) = (numbers(new), numbers(old));
         let mut differing: Vec<(f64, String)> = theirs
             .iter()
@@ -171,15 +171,8 @@ impl Compared {
             _ => "a revision",
         };
         Self {
-            study: key.artefact.clone(),
-            name: format!(
-                "{} {} {} {} repeat {}",
-                key.artefact,
-                key.variant,
-                key.dataset,
-                key.method,
-                key.repeat + 1
-            ),
+            study: old.key.artefact.clone(),
+            name: name(old),
             source,
             likeness,
             detail: detail.join("; "),
