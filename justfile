@@ -83,9 +83,10 @@ bench-peers REMARK *ARGS:
     python3 benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
     target/release/performance page
 
-# Render the committed reports again from the committed records and results/.
+# Render the committed reports again from the committed records and results/, and the README's tables from them.
 report: build
     {{mercer}} report --profile paper
+    MERCER_README=write cargo nextest run --release -p mercer-experiments -p mercer-dependencies --test readme
 
 # Go on with the reference run: what is committed counts as done. Narrow it as you like, then `just compact report`.
 extend *ARGS: build

@@ -2,6 +2,9 @@
 
     python all.py --bin ../../target/release --rounds 5 --out ../peers.json --remark "quiet machine"
 
+A remark that calls the machine quiet is refused where other programs want more than a tenth of its cores
+before the first script starts; what they wanted then is kept as `load`.
+
 Each script alternates ours and theirs, so that both meet the same machine, and gives one ratio a
 round: their time over ours, above 1 where ours is faster. A script whose programs are not installed is
 named among what is missing. `performance page` shows minimum, median and maximum.
@@ -32,6 +35,10 @@ def main():
     )
     parser.add_argument("--only", action="append", help="a script's name; all without one")
     given = parser.parse_args()
+    # Before the scripts: afterwards it is theirs.
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if "quiet" in given.remark.lower() and load > 0.1 * cores:
+        sys.exit(f"{load:.1f} programs want {cores} cores: not quiet; wait, or say in --remark what else runs")
     rounds = ["--rounds", str(given.rounds)]
 
     def ours(name):
@@ -79,7 +86,7 @@ def main():
         "day": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "code": revision.stdout.strip(),
         # Of the times that were taken now; of those printed earlier the remark tells.
-        "load": None if set(given.only or commands) <= set(printed) else os.getloadavg()[1],
+        "load": None if set(given.only or commands) <= set(printed) else load,
         "remark": given.remark,
         "missing": missing,
         "rows": rows,

@@ -2,8 +2,8 @@
 //! variant.
 
 use crate::artefact::PublishedNumber;
-use crate::cell::LEVEL;
-use crate::judged::badge;
+use crate::cell::{LEVEL, best_of};
+use crate::judged::{CLASSES, badge, counts};
 use crate::published::PublishedCell;
 use crate::{
     Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
@@ -11,7 +11,7 @@ use crate::{
 };
 use mercer_learning::Metric;
 use mercer_render::{Cell, Column, Row, Table, probability};
-use mercer_statistics::{Judgement, Ours, Verdict, verdict};
+use mercer_statistics::{Judgement, Ours, Verdict, verdict, verdict_on_error};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is compared, and with which printed table.
@@ -24,6 +24,9 @@ pub(crate) struct Accuracies {
     pub paper: &'static str,
     /// The paper's columns: the method's name here, and its name in the published numbers.
     pub methods: &'static [(&'static str, &'static str)],
+    /// Variants that are controls of ours: what they leave out the printed cells have, so that they are
+    /// judged against none.
+    pub controls: &'static [&'static str],
     /// What the mean is taken over.
     pub splits: &'static str,
     /// Lines below the table, after those on the variants.
@@ -93,7 +96,8 @@ impl Accuracies {
                         line.push(Cell::text(""));
                         continue;
                     };
-                    let theirs = printed.iter().find(|published| {
+                    let control = self.controls.contains(&variant.name.as_str());
+                    let theirs = printed.iter().filter(|_| !control).find(|published| {
                         published.dataset == *dataset
                             && self.methods.contains(&(*slot, published.method.as_str()))
                     });
@@ -167,7 +171,7 @@ impl Accuracies {
         };
         format!(
             "Mean ± deviation (divided by J − 1) over {}; {unit}. \
-             Bold: best mean of the row. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs without spread, are not tested and not marked. \
+             Bold: best of the row, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs without spread, are not tested and not marked. \
              j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.",
             self.splits
         )
@@ -268,13 +272,15 @@ impl Accuracies {
 
     /// With the finding that explains why the cell differs, if one does.
     fn explained(&self, mut report: CellReport, findings: &[Finding]) -> CellReport {
-        if report.verdict.as_deref() == Some("differs") {
+        if let (Some("differs"), Some(difference)) = (report.verdict.as_deref(), report.difference)
+        {
             let (variant, dataset) = (&report.variant, &report.dataset);
             let found = findings
                 .iter()
                 .flat_map(|finding| finding.cells.iter().map(move |cells| (finding, cells)))
                 .find(|(_, cells)| {
                     cells.include(self.artefact.id, variant, dataset, &report.method)
+                        && cells.lead(difference)
                 });
             if let Some((finding, cells)) = found {
                 report.finding = Some(finding.id.to_owned());
@@ -348,18 +354,11 @@ impl Accuracies {
     fn summary(&self, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", self.artefact.id), format!("{}, in numbers", self.artefact.title))
         .caption(
-            "Verdicts over the published cells. Open: the interval of the difference covers 0, so that the two means do not contradict each other, but it is too wide to call that agreement; often the printed deviation is large. A cell that differs leads to the finding that explains it, or that shows that neither the paper's text nor its code gives the number; without one, nothing is known of why it differs. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+            "Verdicts over the published cells, each in one of the classes, which add up to all of them. Open: the interval of the difference covers 0, so that the two means do not contradict each other, but it is too wide to call that agreement; often the printed deviation is large. (Accuracy: half of it above 2 points and above the printed deviation; RMSE: above 2 points or a tenth of the printed error.) Any other cell that differs leads to the finding that explains it, or that shows that neither the paper's text nor its code gives the number; without one, nothing is known of why it differs. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
         )
         .columns([Column::left("Variant")]);
-        let words = ["exact", "agrees", "differs", "short", "missing"];
-        for word in words {
-            table = table.columns([Column::right(word).under("published cells")]);
-            if word == "differs" {
-                for head in ["of these open", "explained by a finding", "shown, cause unknown"] {
-                    table = table.columns([Column::right(head).under("published cells")]);
-                }
-            }
-        }
+        let heads = CLASSES.into_iter().chain(["all"]);
+        table = table.columns(heads.map(|head| Column::right(head).under("published cells")));
         for head in ["naive", "of these by the corrected test", "corrected"] {
             table = table.columns([Column::right(head).under("significant differences")]);
         }
@@ -383,17 +382,7 @@ impl Accuracies {
                 of_variant.iter().filter(|report| test(report)).count() as f64
             };
             let mut row = vec![Cell::text(variant)];
-            for word in words {
-                let number = count(&|report| report.verdict.as_deref() == Some(word));
-                row.push(Cell::number(number, 0));
-                if word == "differs" {
-                    row.push(Cell::number(count(&open), 0));
-                    let known =
-                        |known| move |r: &CellReport| !open(r) && r.cause_known == Some(known);
-                    row.push(Cell::number(count(&known(true)), 0));
-                    row.push(Cell::number(count(&known(false)), 0));
-                }
-            }
+            row.extend(counts(of_variant.iter().copied()));
             let tested = |r: &CellReport| !r.degenerate && r.pairs > 1;
             let naive = |r: &CellReport| tested(r) && r.p_naive.is_some_and(|p| p < LEVEL);
             let corrected = |r: &CellReport| tested(r) && r.p_corrected.is_some_and(|p| p < LEVEL);
@@ -411,16 +400,6 @@ fn fills(cell: &StudyCell, slot: &str) -> bool {
     method == slot || (slot == "majority / mean" && matches!(method, "majority" | "mean"))
 }
 
-/// The cell with the best mean of a row; trivial predictors take part, they may well be best.
-fn best_of<'a>(row: &[&'a StudyCell]) -> Option<&'a StudyCell> {
-    row.iter().copied().filter(|cell| cell.score().is_some()).reduce(|best, cell| {
-        match (best.score(), cell.score()) {
-            (Some(b), Some(c)) if cell.better(c.mean, b.mean) => cell,
-            _ => best,
-        }
-    })
-}
-
 pub(crate) fn judge(
     cell: &StudyCell,
     theirs: &PublishedCell,
@@ -432,7 +411,12 @@ pub(crate) fn judge(
         paper_repeats: cell.repeats_of_paper() as usize,
         complete: cell.complete(),
     };
-    Ok(verdict(&ours, &theirs.statistic(repeats))?)
+    let theirs = theirs.statistic(repeats);
+    Ok(if cell.metric().larger_is_better() {
+        verdict(&ours, &theirs)?
+    } else {
+        verdict_on_error(&ours, &theirs)?
+    })
 }
 
 pub(crate) const fn word(verdict: Verdict) -> &'static str {

@@ -8,7 +8,7 @@ use mercer_render::{Cell, Column, Kind, Row, Table};
 /// What a reader of the tables must know.
 pub(crate) fn rules() -> String {
     format!(
-        "Each claim of the papers, and ours, is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains, each as a share of the sum of both errors, says so at 5 % together with all such claims of the paper in the variant (Holm); single rows follow the corrected test. That a method is best or not significantly worse than the best holds if it is best on more than half of the datasets and significantly worse on none; that it is ahead on almost all of them, if it is best on four of five and never significantly worse than the best, with at least {ENOUGH} repeats; it does not hold if it is best on no more than half, or significantly worse on more than a quarter. `Not tuned`: the variant tunes its methods, but some of the cells behind the answer ran with given settings (a profile that does not tune); it then says nothing about tuned methods."
+        "Each claim of the papers, and ours, is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains, each as a share of the sum of both errors, says so at 5 % together with all such claims of the paper in the variant (Holm); single rows follow the corrected test. That a method is best or not significantly worse than the best holds if it is best on more than half of the datasets and significantly worse on none; that it is ahead on almost all of them, if it is best on four of five and never significantly worse than the best, with at least {ENOUGH} repeats; it does not hold if it is best on no more than half, or significantly worse on more than a quarter. `Not tuned`: the variant tunes its methods, but some of the cells behind the answer ran with given settings (a profile that does not tune); it then says nothing about tuned methods. `Not applicable`: what the variant runs is not what the claim speaks of; the finding says why. Means are ranked over the repeats that both have."
     )
 }
 
@@ -31,7 +31,8 @@ pub(crate) fn answers(results: &[ClaimResult]) -> Result<Vec<Table>, ExperimentE
             }
         }
         // One without a record has no column.
-        let run = |result: &&&ClaimResult| result.holds != Holds::NotRun;
+        let run =
+            |result: &&&ClaimResult| !matches!(result.holds, Holds::NotRun | Holds::NotApplicable);
         variants.retain(|name| own.iter().filter(run).any(|result| result.variant == *name));
         if own.is_empty() {
             continue;
@@ -65,6 +66,13 @@ fn outcome(result: &ClaimResult) -> Cell {
         Holds::Yes => ("holds", Kind::Good),
         Holds::No => ("does not hold", Kind::Bad),
         Holds::Undecided => ("undecided", Kind::Neutral),
+        Holds::NotApplicable => {
+            let cell = Cell::text("").badge("not applicable", Kind::Muted).detail(&result.numbers);
+            return match result.numbers.strip_prefix("see ") {
+                Some(finding) => cell.link(format!("finding-{finding}")),
+                None => cell,
+            };
+        }
         Holds::NotRun => return Cell::text("").badge("not run", Kind::Muted),
     };
     Cell::text("").badge(word, kind).detail(&result.numbers)

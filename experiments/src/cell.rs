@@ -1,8 +1,9 @@
 use crate::ExperimentError;
-use mercer_harness::{SplitRule, Trial};
-use mercer_learning::{Metric, Task};
-use mercer_records::{Key, Record, Status};
+use mercer_harness::{SplitRule, Trial, TuningSource};
+use mercer_learning::{Metric, Task, fact};
+use mercer_records::{Key, Record, Status, Tuning};
 use mercer_statistics::{TTest, corrected_t, mcnemar, paired_bootstrap, paired_t, summarise};
+use std::collections::BTreeSet;
 
 /// Resamples of the bootstrap over rows and seeds.
 const RESAMPLES: usize = 2000;
@@ -104,6 +105,11 @@ impl StudyCell {
         &self.trials[0].label
     }
 
+    /// Its trials, run or not, one a repeat.
+    pub(crate) fn trials(&self) -> impl Iterator<Item = &Trial> {
+        self.trials.iter()
+    }
+
     /// What is printed of it.
     pub const fn metric(&self) -> Metric {
         self.metric
@@ -128,6 +134,17 @@ impl StudyCell {
             Value::String(_) => NOT_TUNED,
             _ => "tuned",
         }
+    }
+
+    /// The searches for its settings that are recorded, each once: repeats on a fixed test part share
+    /// one.
+    pub(crate) fn tunings(&self) -> Vec<&Tuning> {
+        let mut seen = BTreeSet::new();
+        let searched = self.trials.iter().filter_map(|trial| match &trial.tuning {
+            TuningSource::Tuner { key, archived, .. } => Some((key.digest(), archived.as_ref()?)),
+            TuningSource::None => None,
+        });
+        searched.filter(|(digest, _)| seen.insert(digest.clone())).map(|(_, found)| found).collect()
     }
 
     /// The records that there are.
@@ -187,12 +204,23 @@ impl StudyCell {
         Some(Score { mean: summary.mean, std: summary.sample_std, repeats: summary.count })
     }
 
+    /// Mean over these repeats; none if one of them has no score, or there are none.
+    pub fn mean_over(&self, repeats: &BTreeSet<u32>) -> Option<f64> {
+        let values: Vec<f64> = self
+            .values()
+            .into_iter()
+            .filter(|(repeat, _)| repeats.contains(repeat))
+            .map(|(_, value)| value)
+            .collect();
+        summarise(&values).filter(|summary| summary.count == repeats.len()).map(|s| s.mean)
+    }
+
     /// Rows that the fits used, in the mean, and rows that they were offered, where a cap left some out.
     pub fn capped(&self) -> Option<(f64, f64)> {
-        let used: Vec<f64> = self.of("rows-used").into_iter().map(|(_, rows)| rows).collect();
+        let used: Vec<f64> = self.of(fact::ROWS_USED).into_iter().map(|(_, rows)| rows).collect();
         let offered: Vec<f64> = self
             .records()
-            .filter(|record| record.result.facts.contains_key("rows-used"))
+            .filter(|record| record.result.facts.contains_key(fact::ROWS_USED))
             .map(|record| record.result.rows[0] as f64)
             .collect();
         let (used, offered) = (summarise(&used)?.mean, summarise(&offered)?.mean);
@@ -304,6 +332,52 @@ pub fn compare(a: &StudyCell, b: &StudyCell) -> Result<Option<Comparison>, Exper
         degenerate: corrected.degenerate,
         fixed_test: false,
     }))
+}
+
+/// The cell with the best mean of a row, trivial predictors and all; the first of equals.
+///
+/// Two cells are held against each other on the repeats that both have: means over different repeats,
+/// that is over different splits, do not rank methods. The best is behind no other. Where there is none
+/// such, since pairs with different repeats may go round in a circle, the means over the repeats that
+/// all of the row have decide, and without any such repeat, each cell's own mean.
+pub fn best_of<'a>(row: &[&'a StudyCell]) -> Option<&'a StudyCell> {
+    let scored: Vec<&StudyCell> =
+        row.iter().copied().filter(|cell| cell.score().is_some()).collect();
+    let behind = |cell: &StudyCell, other: &StudyCell| {
+        let common = common_repeats(&[cell, other]);
+        match (cell.mean_over(&common), other.mean_over(&common)) {
+            (Some(own), Some(its)) => cell.better(its, own),
+            _ => false,
+        }
+    };
+    let unbeaten = |cell: &&StudyCell| scored.iter().all(|other| !behind(cell, other));
+    if common_repeats(&scored).is_empty() {
+        let own = |cell: &StudyCell| cell.score().map(|score| score.mean);
+        return first_best(&scored, &own);
+    }
+    scored.iter().copied().find(unbeaten).or_else(|| {
+        let common = common_repeats(&scored);
+        first_best(&scored, &|cell| cell.mean_over(&common))
+    })
+}
+
+/// The first of the cells with the best mean.
+fn first_best<'a>(
+    cells: &[&'a StudyCell],
+    mean: &dyn Fn(&StudyCell) -> Option<f64>,
+) -> Option<&'a StudyCell> {
+    cells.iter().copied().reduce(|best, cell| match (mean(best), mean(cell)) {
+        (Some(b), Some(c)) if cell.better(c, b) => cell,
+        _ => best,
+    })
+}
+
+/// The repeats of which every one of these cells has a score.
+pub fn common_repeats(cells: &[&StudyCell]) -> BTreeSet<u32> {
+    let repeats = |cell: &&StudyCell| -> BTreeSet<u32> {
+        cell.values().into_iter().map(|(repeat, _)| repeat).collect()
+    };
+    cells.iter().map(repeats).reduce(|common, own| &common & &own).unwrap_or_default()
 }
 
 /// Differences that are the same up to rounding become the same: noise in the last digits is no

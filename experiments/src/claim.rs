@@ -8,9 +8,9 @@ pub(crate) use scores::ENOUGH;
 use crate::cell::{LEVEL, NOT_TUNED, StudyCell};
 use crate::{Desk, ExperimentError};
 use mercer_harness::Variant;
-use mercer_statistics::holm;
+use mercer_statistics::{holm, summarise};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// A sentence of a paper, turned into a check.
@@ -28,6 +28,9 @@ pub struct Claim {
     /// Only in these variants, if given: where others would not answer what it says.
     #[serde(default)]
     pub variants: Vec<String>,
+    /// Variants whose code does not do what the claim speaks of, each with the finding that says so.
+    #[serde(default)]
+    pub not_applicable: BTreeMap<String, String>,
 }
 
 /// How a claim is checked, variant by variant.
@@ -55,6 +58,20 @@ pub enum Check {
         method: String,
         /// Variant to the variant of its control.
         controls: BTreeMap<String, String>,
+    },
+    /// A method is better in a variant of another study, which changes one thing, than in one of this,
+    /// on the same splits: Wilcoxon signed rank over the mean gains.
+    ChangeHelps {
+        /// The study.
+        study: String,
+        /// Its variant.
+        variant: String,
+        /// The method.
+        method: String,
+        /// The study that changes something.
+        changed_study: String,
+        /// Its variant.
+        changed: String,
     },
     /// `better` beats `worse` on one dataset: the corrected test at 5 %.
     BeatsThere {
@@ -233,6 +250,33 @@ pub enum Check {
         method: String,
         /// The value.
         value: String,
+        /// Whether it is larger instead.
+        #[serde(default)]
+        rises: bool,
+    },
+    /// A method is fitted faster than another: the interval of the ratio of processor seconds over the
+    /// repeats that both have, dataset by dataset.
+    Faster {
+        /// The study.
+        study: String,
+        /// The method that should take less.
+        faster: String,
+        /// The method that should take more.
+        slower: String,
+    },
+    /// A method is at most `margin` points below a row that the paper quotes from others, dataset by
+    /// dataset: corrected intervals about one number.
+    LevelWithQuoted {
+        /// The study.
+        study: String,
+        /// The method.
+        method: String,
+        /// The paper that quotes.
+        paper: String,
+        /// The name of the row.
+        row: String,
+        /// What still counts as level.
+        margin: f64,
     },
     /// The mean gain of `better` over `worse` is larger on some datasets than on the others with
     /// the same metric.
@@ -394,6 +438,8 @@ pub enum Holds {
     No,
     /// The records do not decide.
     Undecided,
+    /// The variant does not do what the claim speaks of: a finding says why.
+    NotApplicable,
     /// There are no records yet.
     NotRun,
 }
@@ -419,6 +465,9 @@ pub struct ClaimResult {
     pub claim: String,
     /// The variant.
     pub variant: String,
+    /// Whether it is answered by times, which no two runs have alike.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub timed: bool,
     /// Whether it holds.
     pub holds: Holds,
     /// The numbers.
@@ -488,6 +537,7 @@ impl Claim {
         let (Check::Beats { study, .. }
         | Check::BeatsControl { study, .. }
         | Check::BeatsThere { study, .. }
+        | Check::ChangeHelps { study, .. }
         | Check::AlwaysAhead { study, .. }
         | Check::GoesWith { study, .. }
         | Check::NeverWorse { study, .. }
@@ -501,6 +551,8 @@ impl Claim {
         | Check::FasterThanControl { study, .. }
         | Check::EndBeats { study, .. }
         | Check::CurveFalls { study, .. }
+        | Check::Faster { study, .. }
+        | Check::LevelWithQuoted { study, .. }
         | Check::LargerThere { study, .. }
         | Check::Within { study, .. }
         | Check::Ordered { study, .. }
@@ -514,6 +566,10 @@ impl Claim {
         | Check::Sharper { study, .. }) = &self.check;
         let study = desk.cells(study)?;
         let (spec, cells) = &*study;
+        let beside = match &self.check {
+            Check::ChangeHelps { changed_study, .. } => Some(desk.cells(changed_study)?),
+            _ => None,
+        };
         let mut results = Vec::new();
         // A claim about methods that a variant does not run says nothing of that variant.
         let speaks_of = |variant: &&Variant| {
@@ -534,6 +590,12 @@ impl Claim {
                     Some(control) => of(control),
                     None => continue,
                 },
+                Check::ChangeHelps { variant: own, .. } if *own != variant.name => continue,
+                Check::ChangeHelps { changed, .. } => beside
+                    .iter()
+                    .flat_map(|study| &study.1)
+                    .filter(|cell| cell.key().variant == *changed)
+                    .collect(),
                 _ => Vec::new(),
             };
             let Answer { holds, mut numbers, p } = self.check.on(&own, &control)?;
@@ -550,8 +612,16 @@ impl Claim {
                     "{numbers}; {not_tuned} of {all} cells with given settings, not tuned as the variant says"
                 );
             }
+            let (mut holds, mut p) = (holds, p);
+            if let Some(finding) = self.not_applicable.get(&variant.name)
+                && holds != Holds::NotRun
+            {
+                (holds, numbers, p) = (Holds::NotApplicable, format!("see {finding}"), None);
+                not_tuned = 0;
+            }
             let (claim, variant) = (self.id.clone(), variant.name.clone());
-            results.push(ClaimResult { claim, variant, holds, numbers, not_tuned, p });
+            let timed = self.check.is_timed();
+            results.push(ClaimResult { claim, variant, timed, holds, numbers, not_tuned, p });
         }
         Ok(results)
     }
@@ -559,6 +629,11 @@ impl Claim {
 
 impl Check {
     /// The methods that it compares.
+    /// Whether seconds decide it.
+    fn is_timed(&self) -> bool {
+        matches!(self, Self::Faster { .. } | Self::FasterThanControl { .. })
+    }
+
     fn methods(&self) -> Vec<&String> {
         match self {
             Self::Beats { better, worse, .. }
@@ -575,8 +650,10 @@ impl Check {
                 std::iter::once(method).chain(methods).collect()
             }
             Self::Steadier { steadier, shakier, .. } => vec![steadier, shakier],
+            Self::Faster { faster, slower, .. } => vec![faster, slower],
             Self::Tighter { tighter, looser, .. } => vec![tighter, looser],
             Self::BeatsControl { method, .. }
+            | Self::ChangeHelps { method, .. }
             | Self::StableUnder { method, .. }
             | Self::FasterThanControl { method, .. }
             | Self::PointsBelow { method, .. }
@@ -585,6 +662,7 @@ impl Check {
             | Self::CurveAhead { method, .. }
             | Self::EndBeats { method, .. }
             | Self::CurveFalls { method, .. }
+            | Self::LevelWithQuoted { method, .. }
             | Self::Ordered { method, .. }
             | Self::FallsLate { method, .. }
             | Self::RisesThenFalls { method, .. }
@@ -600,6 +678,7 @@ impl Check {
     fn on(&self, cells: &[&StudyCell], control: &[&StudyCell]) -> Result<Answer, ExperimentError> {
         Ok(match self {
             Self::BeatsControl { method, .. } => scores::beats_control(cells, control, method)?,
+            Self::ChangeHelps { method, .. } => scores::beats_control(control, cells, method)?,
             Self::Beats { better, worse, datasets, .. } => {
                 scores::beats(cells, better, worse, datasets)?
             }
@@ -607,7 +686,7 @@ impl Check {
                 scores::beats_there(cells, dataset, better, worse)?.into()
             }
             Self::AlwaysAhead { dataset, better, rivals, value, larger, .. } => {
-                looks::always_ahead(cells, dataset, better, rivals, value, *larger).into()
+                curves::always_ahead(cells, dataset, better, rivals, value, *larger).into()
             }
             Self::Overtakes { dataset, method, rival, value, larger, at, .. } => {
                 looks::overtakes(cells, dataset, [method, rival], value, *larger, *at).into()
@@ -622,8 +701,13 @@ impl Check {
                 scores::never_worse(cells, method, methods, *almost_all)?.into()
             }
             Self::Steadier { steadier, shakier, .. } => {
-                let deviation = |cell: &StudyCell| {
-                    cell.score().filter(|score| score.repeats > 1).map(|score| score.std)
+                let deviation = |cell: &StudyCell, repeats: &BTreeSet<u32>| {
+                    let values = cell.values().into_iter();
+                    let values: Vec<f64> = values
+                        .filter(|(repeat, _)| repeats.contains(repeat))
+                        .map(|(_, value)| value)
+                        .collect();
+                    summarise(&values).filter(|s| s.count > 1).map(|s| s.sample_std)
                 };
                 scores::smaller(cells, steadier, shakier, "deviation", &deviation)?
             }
@@ -652,12 +736,22 @@ impl Check {
             Self::StableUnder { method, margin, .. } => {
                 points::stable(cells, control, method, *margin)?.into()
             }
-            Self::FasterThanControl { method, .. } => points::faster(cells, control, method).into(),
+            Self::FasterThanControl { method, .. } => {
+                points::faster(points::beside(cells, control, method), "the control").into()
+            }
             Self::EndBeats { method, better, worse, larger, .. } => {
                 looks::end_beats(cells, method, better, worse, *larger)?.into()
             }
-            Self::CurveFalls { method, value, .. } => {
-                looks::curve_falls(cells, method, value).into()
+            Self::CurveFalls { method, value, rises, .. } => {
+                looks::curve_falls(cells, method, value, *rises).into()
+            }
+            Self::Faster { faster, slower, .. } => {
+                points::faster(points::side_by_side(cells, faster, slower), slower).into()
+            }
+            Self::LevelWithQuoted { method, paper, row, margin, .. } => {
+                let mut quoted = crate::quoted(paper)?;
+                quoted.retain(|number| number.method == *row);
+                points::level_with(cells, method, &quoted, *margin)?.into()
             }
             Self::Ordered { dataset, method, values, at, .. } => {
                 curves::ordered(cells, dataset, method, values, *at).into()
@@ -711,6 +805,7 @@ mod tests {
         let result = |variant: &str, holds, p| ClaimResult {
             claim: "c".to_owned(),
             variant: variant.to_owned(),
+            timed: false,
             holds,
             numbers: "p".to_owned(),
             not_tuned: 0,

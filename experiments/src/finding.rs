@@ -12,6 +12,7 @@ const PAGES: &[(&str, &str)] = &[
         "askl-code-minimises-something-else",
         include_str!("../findings/askl-code-minimises-something-else.md"),
     ),
+    ("askl-norm-or-square", include_str!("../findings/askl-norm-or-square.md")),
     ("askl-fixed-columns", include_str!("../findings/askl-fixed-columns.md")),
     ("askl-half-a-kernel", include_str!("../findings/askl-half-a-kernel.md")),
     ("askl-scaling-decides", include_str!("../findings/askl-scaling-decides.md")),
@@ -50,6 +51,7 @@ const PAGES: &[(&str, &str)] = &[
     ("mce-median-is-level", include_str!("../findings/mce-median-is-level.md")),
     ("mce-median-per-column", include_str!("../findings/mce-median-per-column.md")),
     ("mce-bound-is-vacuous", include_str!("../findings/mce-bound-is-vacuous.md")),
+    ("mce-bound-interpolates-yeast", include_str!("../findings/mce-bound-interpolates-yeast.md")),
     ("mce-scale-is-redundant", include_str!("../findings/mce-scale-is-redundant.md")),
     ("mce-one-for-alpha", include_str!("../findings/mce-one-for-alpha.md")),
     ("mce-networks-sum-too", include_str!("../findings/mce-networks-sum-too.md")),
@@ -62,6 +64,7 @@ const PAGES: &[(&str, &str)] = &[
     ("hyper-ijcnn1-is-the-majority", include_str!("../findings/hyper-ijcnn1-is-the-majority.md")),
     ("hyper-normaliser-is-a-ridge", include_str!("../findings/hyper-normaliser-is-a-ridge.md")),
     ("hyper-total-variance", include_str!("../findings/hyper-total-variance.md")),
+    ("hyper-wishart-width-collapses", include_str!("../findings/hyper-wishart-width-collapses.md")),
     ("hyper-two-forms", include_str!("../findings/hyper-two-forms.md")),
     ("hyper-log-kernel-on-wine", include_str!("../findings/hyper-log-kernel-on-wine.md")),
     ("hyper-table3-needs-a-budget", include_str!("../findings/hyper-table3-needs-a-budget.md")),
@@ -134,12 +137,35 @@ pub struct Cells {
     /// Whether the cause is known of these cells, where that is not so of all cells of the page.
     #[serde(default)]
     pub cause_known: Option<bool>,
+    /// On which side of the print what the page says puts ours: a cell on the other side is not
+    /// explained by it.
+    #[serde(default)]
+    pub ours: Option<Side>,
     /// Words of which a cell's label has all, where several numbers of a cell are judged.
     #[serde(default)]
     pub label: Vec<String>,
 }
 
+/// A side of a printed number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Ours is the larger.
+    Above,
+    /// Ours is the smaller.
+    Below,
+}
+
 impl Cells {
+    /// Whether a cell leads here whose number is so much above the printed one.
+    pub fn lead(&self, difference: f64) -> bool {
+        match self.ours {
+            None => true,
+            Some(Side::Above) => difference > 0.0,
+            Some(Side::Below) => difference < 0.0,
+        }
+    }
+
     /// Whether its words are those of a label.
     pub fn speak_of(&self, label: &str) -> bool {
         self.label.iter().all(|words| label.contains(words.as_str()))

@@ -5,7 +5,7 @@ use crate::artefact::PublishedNumber;
 use crate::published::PublishedCell;
 use crate::{CellReport, ExperimentError, Finding, StudyCell};
 use mercer_render::{Cell, Column, Kind, Row, Table};
-use mercer_statistics::{Ours, Published, summarise, verdict};
+use mercer_statistics::{Ours, Published, summarise, verdict, verdict_on_error};
 
 /// A printed number with ours, both in the unit in which it is judged.
 pub(crate) struct Judged<'a> {
@@ -44,7 +44,11 @@ impl Judged<'_> {
                     paper_repeats: self.cell.repeats_of_paper() as usize,
                     complete: self.cell.complete(),
                 };
-                Some(verdict(&ours, &theirs)?)
+                Some(if self.metric == "accuracy" {
+                    verdict(&ours, &theirs)?
+                } else {
+                    verdict_on_error(&ours, &theirs)?
+                })
             }
             _ => None,
         };
@@ -56,6 +60,7 @@ impl Judged<'_> {
             .find(|(_, cells)| {
                 cells.include(&key.artefact, &key.variant, &key.dataset, &key.method)
                     && cells.speak_of(&self.label)
+                    && judgement.is_none_or(|found| cells.lead(found.difference))
             });
         Ok(CellReport {
             artefact: self.artefact.to_owned(),
@@ -132,19 +137,51 @@ pub(crate) fn shown(cell: Cell, report: &CellReport) -> Cell {
     shown
 }
 
+/// What became of a published cell: each is in one class.
+pub(crate) const CLASSES: [&str; 8] = [
+    "exact",
+    "agrees",
+    "open",
+    "explained by a finding",
+    "shown, cause unknown",
+    "unexplained",
+    "short",
+    "missing",
+];
+
+/// Its class, an index into [`CLASSES`]; none where nothing is printed.
+pub(crate) fn class(report: &CellReport) -> Option<usize> {
+    Some(match report.verdict.as_deref()? {
+        "exact" => 0,
+        "agrees" => 1,
+        "differs" if open(report) => 2,
+        "differs" => match report.cause_known {
+            Some(true) => 3,
+            Some(false) => 4,
+            None => 5,
+        },
+        "short" => 6,
+        _ => 7,
+    })
+}
+
+/// How many of these cells are in each class, and how many there are.
+pub(crate) fn counts<'a>(reports: impl Iterator<Item = &'a CellReport>) -> Vec<Cell> {
+    let mut counts = [0; CLASSES.len()];
+    for class in reports.filter_map(class) {
+        counts[class] += 1;
+    }
+    let all = counts.iter().sum();
+    counts.into_iter().chain([all]).map(Cell::count).collect()
+}
+
 /// How many cells came out which way: a line for each variant and metric.
 pub(crate) fn summary(id: &str, title: &str, caption: &str, reports: &[CellReport]) -> Table {
-    const WORDS: [&str; 5] = ["exact", "agrees", "differs", "short", "missing"];
     let mut table = Table::new(format!("{id}-verdicts"), format!("{title}, in numbers"))
         .caption(caption)
-        .columns(["Variant", "Number"].map(Column::left));
-    for word in WORDS {
-        table = table.columns([Column::right(word)]);
-        if word == "differs" {
-            let heads = ["of these open", "explained by a finding", "shown, cause unknown"];
-            table = table.columns(heads.map(Column::right));
-        }
-    }
+        .columns(["Variant", "Number"].map(Column::left))
+        .columns(CLASSES.map(Column::right))
+        .columns([Column::right("all")]);
     let mut lines: Vec<(&str, &str)> = Vec::new();
     for report in reports.iter().filter(|report| report.verdict.is_some()) {
         let line = (report.variant.as_str(), report.metric.as_str());
@@ -153,23 +190,11 @@ pub(crate) fn summary(id: &str, title: &str, caption: &str, reports: &[CellRepor
         }
     }
     for (variant, metric) in lines {
-        let own: Vec<&CellReport> = reports
-            .iter()
-            .filter(|report| (report.variant.as_str(), report.metric.as_str()) == (variant, metric))
-            .collect();
-        let count = |test: &dyn Fn(&CellReport) -> bool| {
-            Cell::count(own.iter().filter(|report| test(report)).count())
-        };
+        let own = reports.iter().filter(|report| {
+            (report.variant.as_str(), report.metric.as_str()) == (variant, metric)
+        });
         let mut row = vec![Cell::text(variant), Cell::text(metric)];
-        for word in WORDS {
-            row.push(count(&|report| report.verdict.as_deref() == Some(word)));
-            if word == "differs" {
-                row.push(count(&open));
-                for known in [true, false] {
-                    row.push(count(&|report| !open(report) && report.cause_known == Some(known)));
-                }
-            }
-        }
+        row.extend(counts(own));
         table = table.row(Row::new(row));
     }
     table

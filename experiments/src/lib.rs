@@ -39,7 +39,7 @@ pub use claim::{Check, Claim, ClaimResult, Holds, claims};
 pub use computed::{COMPUTED, Computed};
 pub use desk::Desk;
 pub use error::ExperimentError;
-pub use finding::{Cells, Finding, findings};
+pub use finding::{Cells, Finding, Side, findings};
 pub use numbers::ArtefactNumbers;
 pub use published::{PublishedCell, QuotedNumber, published, quoted};
 pub use report::{Summary, Written, write};

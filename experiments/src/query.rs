@@ -1,6 +1,6 @@
 use crate::audit::rows::rows;
 use crate::audit::{arithmetic, askl_deviations, askl_objective, askl_underlines};
-use crate::cell::StudyCell;
+use crate::cell::{StudyCell, common_repeats};
 use crate::rftk::figure1b::distance_slope;
 use crate::{Computed, Desk, ExperimentError, compare, published};
 use serde::Deserialize;
@@ -385,11 +385,14 @@ fn count(
         let side =
             |[study, variant, method]: &[String; 3]| cell(desk, study, variant, dataset, method);
         let (Some(a), Some(b)) = (side(first)?, side(second)?) else { continue };
-        let (Some(ours), Some(theirs)) = (a.score(), b.score()) else { continue };
+        let common = common_repeats(&[&a, &b]);
+        let (Some(ours), Some(theirs)) = (a.mean_over(&common), b.mean_over(&common)) else {
+            continue;
+        };
         compared += 1;
         counted += usize::from(match what {
-            Outcome::Ahead => a.better(ours.mean, theirs.mean),
-            Outcome::Behind => a.better(theirs.mean, ours.mean),
+            Outcome::Ahead => a.better(ours, theirs),
+            Outcome::Behind => a.better(theirs, ours),
             Outcome::Compared => true,
         });
     }

@@ -6,6 +6,8 @@ use std::path::Path;
 pub const STUDIES: &[(&str, &str)] = &[
     ("askl/table2", include_str!("../specs/askl-table2.toml")),
     ("audit/askl", include_str!("../specs/audit-askl.toml")),
+    ("audit/askl-norms", include_str!("../specs/audit-askl-norms.toml")),
+    ("theory/askl-bound", include_str!("../specs/theory-askl-bound.toml")),
     ("rftk/table1", include_str!("../specs/rftk-table1.toml")),
     ("mce/table1", include_str!("../specs/mce-table1.toml")),
     ("mce/figure1", include_str!("../specs/mce-figure1.toml")),

@@ -12,7 +12,7 @@ use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -24,6 +24,9 @@ const COUNT: usize = 150;
 /// Processor seconds after which a test binary counts as hanging: many times what it needs. Wall-clock
 /// seconds would call a busy machine a caught mutant.
 const PROCESSOR_SECONDS: u32 = 40;
+
+/// Tests that hold the optimised loops to a time: the crate under change is compiled for speed of compiling.
+const TIMED: [&str; 1] = ["double::tests::the_library_is_not_called_where_it_is_not_needed"];
 
 /// What became of the sample of one crate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -120,7 +123,10 @@ fn draw(name: &str, listed: &[String], count: usize) -> Vec<String> {
     rng.set_stream(stream);
     let mut chosen = sample(&mut rng, listed.len(), count.min(listed.len())).into_vec();
     chosen.sort_unstable();
-    chosen.into_iter().map(|index| listed[index].clone()).collect()
+    // Two changes may have one name, as of two types in a macro: they are tried, and count, as one.
+    let mut seen = BTreeSet::new();
+    let names = chosen.into_iter().map(|index| &listed[index]);
+    names.filter(|name| seen.insert(*name)).cloned().collect()
 }
 
 /// A regular expression that matches this text and no other.
@@ -169,6 +175,8 @@ fn run(name: &str, mutants: &[String]) -> Result<[Vec<String>; 4], String> {
         .arg(&config)
         .arg("--output")
         .arg(&folder)
+        .args(["--", "--"])
+        .args(TIMED.iter().flat_map(|test| ["--skip", test]))
         .current_dir(root())
         .status()
         .map_err(|error| format!("cannot run cargo mutants: {error}"))?;
@@ -187,11 +195,26 @@ fn outcome(name: &str, mutants: &[String]) -> Result<[Vec<String>; 4], String> {
     };
     let outcome =
         [lines("caught.txt")?, lines("missed.txt")?, lines("timeout.txt")?, lines("unviable.txt")?];
-    let stranger = outcome.iter().flatten().find(|tried| !mutants.contains(tried));
-    match stranger {
-        Some(stranger) => Err(format!("`{stranger}` was tried, but is not of the sample")),
-        None => Ok(outcome),
+    let of_sample = sampled(outcome, mutants);
+    if of_sample.iter().all(Vec::is_empty) && !mutants.is_empty() {
+        return Err(format!("nothing of the sample was tried; see {}", folder(name).display()));
     }
+    Ok(by_name(of_sample))
+}
+
+/// What is of the sample: `examine_re` lets a field that is left out of a struct pass whatever it says, so
+/// cargo-mutants tries a few more.
+fn sampled(outcome: [Vec<String>; 4], mutants: &[String]) -> [Vec<String>; 4] {
+    outcome.map(|names| names.into_iter().filter(|name| mutants.contains(name)).collect())
+}
+
+/// Each name once: of several changes with one name the one that fared worst for the tests counts, missed
+/// before undecided before caught.
+fn by_name([caught, missed, undecided, unviable]: [Vec<String>; 4]) -> [Vec<String>; 4] {
+    let mut seen = BTreeSet::new();
+    let [missed, undecided, caught, unviable] = [missed, undecided, caught, unviable]
+        .map(|names| names.into_iter().filter(|name| seen.insert(name.clone())).collect());
+    [caught, missed, undecided, unviable]
 }
 
 /// The sample of a crate, and how many mutants it was drawn of.
@@ -339,6 +362,23 @@ mod tests {
         distinct.dedup();
         assert_eq!((drawn.len(), distinct.len()), (150, 150));
         assert_eq!(draw("theory", &listed[..7], 150), listed[..7]);
+    }
+
+    #[test]
+    fn changes_of_one_name_count_once_and_as_the_worst() {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let outcome = by_name([
+            names(&["a", "a", "b", "c"]),
+            names(&["b"]),
+            names(&["c"]),
+            names(&["d", "a"]),
+        ]);
+        assert_eq!(outcome, [names(&["a"]), names(&["b"]), names(&["c"]), names(&["d"])]);
+        let tried = [names(&["a", "x"]), names(&["y"]), names(&["b"]), names(&[])];
+        let of_sample = [names(&["a"]), names(&[]), names(&["b"]), names(&[])];
+        assert_eq!(sampled(tried, &names(&["a", "b", "c"])), of_sample);
+        let listed = names(&["a", "a", "b", "b"]);
+        assert_eq!(draw("theory", &listed, 4), names(&["a", "b"]));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -155,19 +155,47 @@ macro_rules! say {
     ($text:expr, $($told:tt)*) => { let _ = writeln!($text, $($told)*); };
 }
 
+/// A count of instructions, why it is what it is, and what it replaced.
+#[derive(Debug, Deserialize)]
+struct Count {
+    instructions: u64,
+    because: String,
+    #[serde(default)]
+    before: Vec<Earlier>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Earlier {
+    instructions: u64,
+    because: String,
+}
+
+impl Count {
+    /// A line of the table: the change is that from the count before.
+    fn line(&self, name: &str) -> String {
+        let Self { instructions, because, before } = self;
+        let change = before.last().map_or(String::new(), |last| {
+            let share = *instructions as f64 / last.instructions.max(1) as f64 - 1.0;
+            format!("{:+.1} %", 100.0 * share)
+        });
+        let earlier: Vec<String> =
+            before.iter().map(|one| format!("{}: {}", one.instructions, one.because)).collect();
+        format!("| {name} | {instructions} | {change} | {because} | {} |", earlier.join("; then "))
+    }
+}
+
 fn counts(text: &mut String) -> Result<(), String> {
     text.push_str(
         "## Instructions of the hot paths\n\nCounted by valgrind, which shows programs a processor without AVX-512; \
-         `just bench-counts` fails when a count is more than 3 % above this baseline.\n\n\
-         | hot path | instructions | why it is what it is |\n|:--|--:|:--|\n",
+         `just bench-counts` fails when a count is more than 3 % above this baseline. The change is that from the \
+         count before it. One unit of code a crate: `[profile.counts]`, so that a change elsewhere moves no border of \
+         what is inlined.\n\n\
+         | hot path | instructions | change | why | before |\n|:--|--:|--:|:--|:--|\n",
     );
-    let counts: BTreeMap<String, toml::Table> =
+    let counts: BTreeMap<String, Count> =
         toml::from_str(&read(&root().join("benches/counts.toml"))?).map_err(|e| e.to_string())?;
-    for (name, baseline) in &counts {
-        let instructions = baseline.get("instructions").and_then(toml::Value::as_integer);
-        let because = baseline.get("because").and_then(toml::Value::as_str);
-        let (instructions, because) = (instructions.unwrap_or(0), because.unwrap_or_default());
-        say!(text, "| {name} | {instructions} | {because} |");
+    for (name, count) in &counts {
+        say!(text, "{}", count.line(name));
     }
     Ok(())
 }
@@ -227,6 +255,11 @@ fn variants(text: &mut String, rows: &[Comparison]) {
     }
 }
 
+/// The group of a benchmark, such as `askl-step`.
+fn group(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
+}
+
 /// Median of a run over that of the first run on the same machine, averaged (geometrically) over the
 /// benchmarks of a group, such as `askl-step`.
 fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
@@ -236,8 +269,7 @@ fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
         let mut logs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for (name, [median, ..]) in &entry.times {
             let start = *first.entry((name, &entry.machine)).or_insert(*median);
-            let group = name.split('/').next().unwrap_or(name);
-            logs.entry(group).or_default().push((median / start).ln());
+            logs.entry(group(name)).or_default().push((median / start).ln());
         }
         for (group, logs) in logs {
             let mean = logs.iter().sum::<f64>() / logs.len() as f64;
@@ -247,6 +279,54 @@ fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
     groups
 }
 
+/// The trends of the groups that ran twice on some machine: of others there is nothing to compare.
+fn moved(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
+    let mut runs: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for entry in history {
+        let groups: BTreeSet<&str> = entry.times.keys().map(|name| group(name)).collect();
+        for group in groups {
+            *runs.entry(group).or_default().entry(&entry.machine).or_default() += 1;
+        }
+    }
+    let mut trends = trends(history);
+    trends.retain(|group, _| runs[group.as_str()].values().any(|&runs| runs > 1));
+    trends
+}
+
+/// Draws the trends, where there are two runs to compare; else no picture is left.
+fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
+    let paths =
+        ["svg", "png"].map(|end| root().join("reports/performance/history").with_extension(end));
+    let trends = moved(history);
+    if trends.is_empty() {
+        text.push_str("A first run has nothing to be compared with: the history is drawn from the second on.\n\n");
+        for path in paths {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(format!("{}: {error}", path.display()));
+                }
+                _ => {}
+            }
+        }
+        return Ok(());
+    }
+    let mut panel = Panel::new(Axis::linear("run"), Axis::log2("time over that of the first run"))
+        .mark(Mark::Horizontal { y: 1.0, label: String::new() });
+    for (group, points) in trends {
+        panel = panel.series(Series::line(group, points).style(Style::LinePoints));
+    }
+    let figure = Figure::new("performance/history", "Times over the runs").panel(panel);
+    let [svg, png] = paths;
+    put(&svg, &figure.svg().map_err(|error| error.to_string())?)?;
+    let picture = figure.png(2.0).map_err(|error| error.to_string())?;
+    std::fs::write(&png, picture).map_err(|error| format!("{}: {error}", png.display()))?;
+    text.push_str(
+        "![Times over the runs](history.svg)\n\nEach line is a group of benchmarks: the geometric mean of their times over \
+         those of the first run on the same machine.\n\n",
+    );
+    Ok(())
+}
+
 fn times(text: &mut String) -> Result<(), String> {
     let history = history()?;
     text.push_str("\n## Times\n\n");
@@ -254,21 +334,8 @@ fn times(text: &mut String) -> Result<(), String> {
         text.push_str("None recorded yet: `just bench`, then `just performance-record`.\n");
         return Ok(());
     }
-    let mut panel = Panel::new(Axis::linear("run"), Axis::log2("time over that of the first run"))
-        .mark(Mark::Horizontal { y: 1.0, label: String::new() });
-    for (group, points) in trends(&history) {
-        panel = panel.series(Series::line(group, points).style(Style::LinePoints));
-    }
-    let figure = Figure::new("performance/history", "Times over the runs").panel(panel);
-    let svg = figure.svg().map_err(|error| error.to_string())?;
-    put(&root().join("reports/performance/history.svg"), &svg)?;
-    let png = figure.png(2.0).map_err(|error| error.to_string())?;
-    let path = root().join("reports/performance/history.png");
-    std::fs::write(&path, png).map_err(|error| format!("{}: {error}", path.display()))?;
-    text.push_str(
-        "![Times over the runs](history.svg)\n\nEach line is a group of benchmarks: the geometric mean of their times over \
-         those of the first run on the same machine.\n\n| run | day | revision | machine | remark |\n|--:|:--|:--|:--|:--|\n",
-    );
+    draw(&history, text)?;
+    text.push_str("| run | day | revision | machine | remark |\n|--:|:--|:--|:--|:--|\n");
     for (run, Entry { day, code, machine, remark, .. }) in history.iter().enumerate() {
         say!(text, "| {} | {day} | {code} | {machine} | {remark} |", run + 1);
     }
@@ -349,6 +416,31 @@ mod tests {
         };
         near("step", [1.0, 1.0, 2.0]);
         near("gram", [1.0, 1.0, 0.5]);
+    }
+
+    #[test]
+    fn a_single_run_is_no_trend() {
+        let drawn = |history: &[Entry]| moved(history).into_keys().collect::<Vec<_>>();
+        assert!(drawn(&[]).is_empty() && drawn(&[entry("here", 2.0, 1.0)]).is_empty());
+        let mut second = entry("here", 2.0, 1.0);
+        second.times.remove("gram");
+        assert!(drawn(&[entry("here", 2.0, 1.0), entry("there", 2.0, 1.0)]).is_empty());
+        assert_eq!(drawn(&[entry("here", 2.0, 1.0), second]), ["step"]);
+    }
+
+    #[test]
+    fn a_count_says_what_changed_and_why() {
+        let count: Count = toml::from_str(
+            "instructions = 110\nbecause = 'b'\n[[before]]\ninstructions = 50\nbecause = 'first count'\n\
+             [[before]]\ninstructions = 100\nbecause = 'a'\n",
+        )
+        .unwrap();
+        assert_eq!(
+            count.line("gram"),
+            "| gram | 110 | +10.0 % | b | 50: first count; then 100: a |"
+        );
+        let first: Count = toml::from_str("instructions = 110\nbecause = 'first count'").unwrap();
+        assert_eq!(first.line("gram"), "| gram | 110 |  | first count |  |");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::kernel_machine::{BLOCK, Base, BaseSections, facts, labels, powers};
 use crate::subsample::at_most;
 use mercer_learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 use rand::Rng;
@@ -22,9 +22,9 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "P n^3 + 200 K (2/3 n^3 + 2 P n^2), P = 13",
+        fit: "P n^3 + 200 K (2/3 n^3 + 2 P n^2), P = 14",
         predict: "P n (d + K)",
-        memory: "P n^2, P = 13",
+        memory: "P n^2, P = 14",
     },
     resource: None,
     settings: declared::<BmklParams>,
@@ -260,7 +260,7 @@ impl Learner for Bmkl {
         let fit = fit_rows(&self.params, sample.inputs(), labels, task.outputs(), fitting, "bmkl")?;
         let used = fit.weights().iter().filter(|weight| weight.abs() > 0.01).count();
         let facts = facts([
-            ("rows-used", sample.rows() as f64),
+            (fact::ROWS_USED, sample.rows() as f64),
             ("bound", fit.bound),
             ("kernels", used as f64),
         ]);

@@ -5,7 +5,7 @@ use crate::subsample::at_most;
 use crate::svm_cv::{SvmCv, SvmCvParams};
 use mercer_learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
 };
 use mercer_solvers::{Dual, Precomputed, Smo};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
@@ -316,7 +316,7 @@ impl Learner for Dank {
             f.mapv(|entry| (entry - 1.0).powi(2)).sum().sqrt() / f.nrows() as f64
         });
         let facts = facts([
-            ("rows-used", n as f64),
+            (fact::ROWS_USED, n as f64),
             ("width", width_and_cost.0),
             ("cost", width_and_cost.1),
             ("departure", departure.fold(0.0, f64::max)),

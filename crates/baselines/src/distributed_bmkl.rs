@@ -2,7 +2,7 @@ use crate::bmkl::{BmklParams, Fit, fit_rows, scores};
 use crate::kernel_machine::{facts, labels};
 use mercer_learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
 };
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
@@ -18,7 +18,7 @@ pub(crate) const METHOD: Method = Method {
     cost: Cost {
         fit: "200 K n^3/parts^2",
         predict: "P n (d + K)",
-        memory: "P n^2/parts^2, P = 13",
+        memory: "P n^2/parts^2, P = 14",
     },
     resource: None,
     settings: declared::<DistributedBmklParams>,
@@ -143,7 +143,7 @@ impl Learner for DistributedBmkl {
             fits.push(fit_rows(&params, inputs.view(), &own, task.outputs(), fitting, &purpose)?);
         }
         let bound = fits.iter().map(|fit| fit.bound).sum();
-        let facts = facts([("rows-used", used as f64), ("parts", v as f64), ("bound", bound)]);
+        let facts = facts([(fact::ROWS_USED, used as f64), ("parts", v as f64), ("bound", bound)]);
         let (features, merge) = (sample.features(), self.params.merge);
         let predictor = Averaged { task, features, merge, fits };
         let convergence = Convergence::FixedSteps { steps: v * self.params.iterations };

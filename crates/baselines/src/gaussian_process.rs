@@ -8,7 +8,7 @@ use laplace::{Mode, expected_share};
 use mercer_kernels::Kernel;
 use mercer_learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
 };
 use mercer_linalg::product;
 use mercer_solvers::{Lbfgs, Minimum, SolverError};
@@ -199,7 +199,7 @@ impl Learner for GaussianProcess {
             machines.values().map(of).sum::<f64>() / machines.len() as f64
         };
         let facts = BTreeMap::from([
-            ("rows-used".to_owned(), n as f64),
+            (fact::ROWS_USED.to_owned(), n as f64),
             ("log-evidence".to_owned(), evidence),
             ("mean-deviation".to_owned(), mean(|m| m.kernel.deviation)),
             (

@@ -9,7 +9,7 @@ use mercer_kernels::Kernel;
 use mercer_learning::{
     Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method,
     Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks,
-    declared,
+    declared, fact,
 };
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
@@ -216,7 +216,7 @@ impl Learner for GaussianSvm {
         let kernel = Kernel::Gaussian { std };
         let predictor = SupportVectors::new(task, kernel, sample.inputs(), &machines, reading);
         let facts = [
-            ("rows-used", used.iter().filter(|used| **used).count() as f64),
+            (fact::ROWS_USED, used.iter().filter(|used| **used).count() as f64),
             ("machines", machines.len() as f64),
             ("support-vectors", predictor.count() as f64),
             ("kkt-violation", violation),

@@ -4,7 +4,7 @@
 use crate::sections::{kept, restored};
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{
-    Allowed, Convergence, Fitting, LearningError, Predictor, Sample, State, Task, folds,
+    Allowed, Convergence, Fitting, LearningError, Predictor, Sample, State, Task, fact, folds,
 };
 use mercer_solvers::{CostChoice, OneVersusOne, Smo, SolverError, choose_cost};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
@@ -323,7 +323,7 @@ pub(crate) fn stage_facts(
 ) -> std::collections::BTreeMap<String, f64> {
     let right = choice.right.iter().max().copied().unwrap_or(0);
     facts([
-        ("rows-used", rows as f64),
+        (fact::ROWS_USED, rows as f64),
         ("cost", choice.cost),
         ("validation-accuracy", right as f64 / rows as f64),
         ("support-vectors", machine.support().len() as f64),

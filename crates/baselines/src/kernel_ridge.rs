@@ -2,9 +2,9 @@ use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method,
-    Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space, State, Targets, Task,
-    Tasks, declared,
+    Allowed, Axis as Setting, Convergence, Cost, Fitted, FittedKernel, Fitting, Learner,
+    LearningError, Method, Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space,
+    State, Targets, Task, Tasks, declared, fact,
 };
 use mercer_linalg::{LinalgError, definite_solve};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
@@ -133,7 +133,7 @@ impl KernelRidge {
         match params.std {
             Some(std) if !(std * std).is_finite() => {
                 let must = "small enough for its square to be finite";
-                Err(LearningError::Setting { name: "std", value: std.to_string(), must })
+                Err(LearningError::setting("std", std, must))
             }
             _ => Ok(Self { params }),
         }
@@ -165,7 +165,7 @@ impl Learner for KernelRidge {
         } else {
             stored(&sample, std, ridge, &y, fitting)?
         };
-        solution.facts.insert("rows-used".to_owned(), n as f64);
+        solution.facts.insert(fact::ROWS_USED.to_owned(), n as f64);
         let sections = Kernel::Gaussian { std }.sections(sample.inputs());
         let predictor =
             KernelExpansion { task, sections, coefficients: solution.coefficients, mean };
@@ -242,7 +242,7 @@ impl KernelRidge {
         } else {
             Convergence::NotConverged { iterations, residual }
         };
-        let facts = [("residual", residual), ("iterations", iterations as f64)];
+        let facts = [(fact::RESIDUAL, residual), (fact::ITERATIONS, iterations as f64)];
         let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(Solution { coefficients: solved.x, convergence, facts })
     }
@@ -324,11 +324,17 @@ impl Predictor for KernelExpansion {
         scores
     }
 
-    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
-        self.sections.mean_diagonal(inputs)
+    fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
+        Some(self)
+    }
+}
+
+impl FittedKernel for KernelExpansion {
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.sections.gram(inputs)
     }
 
-    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        Some(self.sections.gram(inputs))
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        self.sections.mean_diagonal(inputs)
     }
 }

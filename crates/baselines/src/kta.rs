@@ -18,9 +18,9 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "P^2 n^2 + 55 n · iterations, P = 13, iterations = n",
+        fit: "P^2 n^2 + 55 n · iterations, P = 11, iterations = n",
         predict: "P n_sv d",
-        memory: "P n^2/2, P = 13",
+        memory: "P n^2/2, P = 11",
     },
     resource: None,
     settings: declared::<KtaParams>,

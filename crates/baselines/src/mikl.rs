@@ -6,7 +6,7 @@ use crate::subsample::at_most;
 use descent::Descent;
 use mercer_learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2, s};
 
@@ -196,7 +196,7 @@ impl Learner for Mikl {
             met &= last.converged;
         }
         let facts = facts([
-            ("rows-used", n as f64),
+            (fact::ROWS_USED, n as f64),
             ("lambda-share", shares[chosen]),
             ("validation-accuracy", most as f64 / n as f64),
             ("columns", weights.iter().filter(|weight| **weight != 0.0).count() as f64),

@@ -184,7 +184,7 @@ impl mercer_learning::Learner for SoftmaxNetwork {
         let batch = params.batch.unwrap_or(n);
         if batch > n {
             let must = "at most the number of training rows";
-            return Err(refused("batch", batch.to_string(), must));
+            return Err(refused("batch", format!("{batch} for {n} training rows"), must));
         }
         let architecture = architecture(params, sample.features());
         let width = architecture.inputs() + 4 * params.features + classes;

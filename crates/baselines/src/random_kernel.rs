@@ -5,7 +5,7 @@ use crate::kernel_machine::{
 use crate::subsample::at_most;
 use mercer_learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
 };
 use mercer_linalg::{Cholesky, cos, product, symmetric_product};
 use mercer_solvers::OneVersusOne;
@@ -314,7 +314,7 @@ impl Learner for RandomKernel {
                 }
                 let views: Vec<_> = columns.iter().map(Array1::view).collect();
                 let weights = ndarray::stack(Axis(1), &views).expect("columns of one length");
-                learned.insert("rows-used".to_owned(), n as f64);
+                learned.insert(fact::ROWS_USED.to_owned(), n as f64);
                 let (biases, reading) = (Array1::from_vec(biases), Reading::Scores);
                 let predictor =
                     CosinePredictor { task, frequencies, phases, weights, biases, reading };

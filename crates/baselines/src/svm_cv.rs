@@ -5,8 +5,8 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictions, Sample, Settings, Space, Tasks, declared,
+    Allowed, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
+    Predictions, Sample, Settings, Space, Tasks, declared, fact,
 };
 use mercer_solvers::{CostChoice, OneVersusOne, Smo, choose_cost};
 use ndarray::Axis;
@@ -190,7 +190,7 @@ impl SvmCv {
             let streams = fitting.streams.child("linfa");
             let mut inner = Fitting { streams, limits: fitting.limits, ..Fitting::seeded(0) };
             let fitted = machine.fit(&train, &mut inner)?;
-            converged &= !matches!(fitted.convergence, Convergence::NotConverged { .. });
+            converged &= !fitted.convergence.is_open();
             let said = fitted.predictor.predict(sample.select(&test)?.inputs())?;
             if let Predictions::Classes(said) = said {
                 right += known.iter().zip(&said).filter(|(a, b)| a == b).count();
@@ -220,7 +220,7 @@ impl Learner for SvmCv {
         let rows = sample.inputs().select(Axis(0), &support);
         let kernel = Combination::new(&[base], &[1.0], rows.view());
         let facts = facts([
-            ("rows-used", n as f64),
+            (fact::ROWS_USED, n as f64),
             ("width", *width),
             ("cost", choice.cost),
             ("validation-accuracy", most as f64 / n as f64),

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// Re-runs, audits and extends four kernel-learning papers.
 ///
 /// Tables go to standard output, messages and progress to standard error. Exit status: 0 all that
-/// was asked was done; 1 an error; 2 wrong usage; 3 some trials failed; 4 data is missing; 130
-/// interrupted.
+/// was asked was done; 1 another error; 2 wrong usage; 3 some trials failed; 4 data, or a file that is to
+/// be read, is missing; 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "mercer", version, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -57,9 +57,21 @@ pub(crate) enum Command {
     /// other one, with 2000 resamples up to 10,000 rows (200 from 100,000 on) that begin at --seed; the
     /// model is held fixed there, so that they say nothing of other training rows.
     Evaluate(EvaluateArgs),
-    /// Compare several methods on identical splits of a file.
+    /// Compare several methods on identical splits of a file, or of several.
+    ///
+    /// Prints mean, deviation and 95 % interval of accuracy or rmse (--report and --json: of every metric),
+    /// and the best mean against each other method: the corrected resampled t-test over the splits (Nadeau
+    /// and Bengio 2003), with Holm over the pairs. One split (--holdout without --repeats) has no spread and
+    /// so no test. Several files are compared one by one and together: one number a file, and rank tests
+    /// over the files. Exit status 3 if a method failed on a file.
     Compare(CompareArgs),
     /// Choose settings for a method on a file.
+    ///
+    /// Successive halving on four fifths of the rows, scored on the rest: the method's defaults and draws
+    /// from its ranges (`mercer list methods NAME`: "tuned over") at a ninth of the effort, the better third
+    /// at a third, the best ninth in full; few settings, or few rows, take fewer rungs. What it prints as
+    /// chosen is what `fit` takes; `fit --tune` does both at once. The scores here are of what was chosen by
+    /// them: `evaluate --tune` says how good a tuned method is.
     Tune(TuneArgs),
     /// Say what is in a model file.
     Info(InfoArgs),
@@ -310,8 +322,12 @@ pub(crate) enum ResultsCommand {
         /// Where the Parquet files go.
         #[arg(long, value_name = "DIR", default_value = "reports/records")]
         into: PathBuf,
+        /// Drop the trials of older revisions of their methods: nothing that runs or is shown finds
+        /// them any more.
+        #[arg(long)]
+        current: bool,
     },
-    /// Copy records of other directories into the record directory.
+    /// Copy records of other directories (or of their Parquet files) into the record directory.
     Merge {
         /// Directories to copy from.
         #[arg(required = true)]
@@ -328,6 +344,9 @@ pub(crate) enum ResultsCommand {
         /// JSON lines instead of CSV.
         #[arg(long)]
         json: bool,
+        /// Leave out the trials of older revisions of their methods.
+        #[arg(long)]
+        current: bool,
     },
     /// Compare the results of two record directories; exit status 3 if they differ.
     Diff {
@@ -410,8 +429,8 @@ pub(crate) struct ClusterPlan {
     /// Tasks at least; few trials make fewer.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub tasks: u16,
-    /// Tasks at once; as many as the engine likes without it. Slurm keeps it for each array job, of which
-    /// there is one for each request of memory; it has no limit over several.
+    /// Tasks at once, in all; as many as the engine likes without it. Slurm is then handed a single array job,
+    /// held until each task was granted its own memory and time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub at_once: Option<u16>,
     /// Cores of a task, each with a trial of its own.

@@ -10,7 +10,9 @@ use crate::forecast::{CELLS, Computing, costs, off};
 use crate::reproduce::{planned, show};
 use anyhow::Context;
 use campaign::{Campaign, Job, Request, new_logs};
-use mercer_harness::{Array, Grouping, HoldOut, Launch, MOST_GROWTH, Task, Trial, arrays, group};
+use mercer_harness::{
+    Array, Grouping, HoldOut, Launch, MOST_GROWTH, Task, Trial, array_jobs, arrays, group,
+};
 use mercer_records::{Status, Store};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -142,7 +144,7 @@ fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
 }
 
 fn line(array: &Array<'_>) -> String {
-    let (first, last) = (array.tasks[0].index, array.tasks[array.tasks.len() - 1].index);
+    let (first, last) = (array.first(), array.last());
     let trials: usize = array.tasks.iter().map(|task| task.trials.len()).sum();
     let seconds = |task: &Task| task.seconds / 3600.0;
     format!(
@@ -190,8 +192,10 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
     campaign.write()?;
     let scripts = campaign.write_scripts()?;
     if args.engine == Engine::Slurm {
-        for (script, array) in scripts.iter().zip(arrays(&campaign.tasks)) {
-            let id = queue::submit(script).with_context(|| {
+        let arrays = arrays(&campaign.tasks);
+        for (script, job) in scripts.iter().zip(array_jobs(&arrays, &campaign.launch)) {
+            let several = job.len() > 1;
+            let id = queue::submit(script, several).with_context(|| {
                 format!(
                     "{} of {} array jobs were submitted, and the campaign in {} lacks the others: mend what                      sbatch says, wait for what is queued or cancel it, and submit again",
                     campaign.jobs.len(),
@@ -199,10 +203,13 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
                     place.display()
                 )
             })?;
-            let tasks = array.tasks.iter().map(|task| task.index).collect();
-            campaign.jobs.push(Job { id, tasks });
+            let tasks = job.iter().flat_map(|array| array.tasks).map(|task| task.index).collect();
+            campaign.jobs.push(Job { id: id.clone(), tasks });
             // At once: should the next array be refused, this one is known.
             campaign.write()?;
+            if several {
+                queue::grant(&id, job)?;
+            }
         }
     }
     submitted(args, &campaign, &scripts)

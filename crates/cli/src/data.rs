@@ -11,7 +11,7 @@ use std::path::Path;
 pub(crate) fn run(args: &DataArgs, quiet: bool) -> anyhow::Result<Ended> {
     match &args.command {
         DataCommand::List { data, json } => {
-            list::datasets(&Library::discover(data.as_deref())?).print(*json)?;
+            list::print_datasets(&Library::discover(data.as_deref())?, *json)?;
             Ok(Ended::Done)
         }
         DataCommand::Fetch { names, accept_version } => fetch(names, *accept_version, quiet),

@@ -2,6 +2,7 @@
 
 use crate::Ended;
 use crate::args::{ListArgs, Listed};
+use crate::columns::{print_aligned, print_entries, print_words};
 use mercer_datasets::{Catalogue, Library, Place};
 use mercer_experiments::{ARTEFACTS, registry};
 use serde_json::{Value, json};
@@ -23,10 +24,17 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Ended> {
         crate::settings::print(name, args.json)?;
         return Ok(Ended::Done);
     }
+    if args.what == Listed::Methods && !args.json {
+        print_methods()?;
+        return Ok(Ended::Done);
+    }
     let listing = match args.what {
         Listed::Artefacts => artefacts(),
         Listed::Methods => methods(),
-        Listed::Datasets => datasets(&Library::discover(None)?),
+        Listed::Datasets => {
+            print_datasets(&Library::discover(None)?, args.json)?;
+            return Ok(Ended::Done);
+        }
     };
     listing.print(args.json)?;
     Ok(Ended::Done)
@@ -48,27 +56,6 @@ impl Listing {
         }
         print_aligned(self.heads, &self.rows)
     }
-}
-
-/// Writes rows under their heads to standard output, in columns.
-pub(crate) fn print_aligned(heads: &[&str], rows: &[Vec<Value>]) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Null => "-".to_owned(),
-        other => other.to_string(),
-    };
-    let first = heads.iter().map(|head| (*head).to_owned()).collect();
-    let rest = rows.iter().map(|row| row.iter().map(text).collect());
-    let lines: Vec<Vec<String>> = std::iter::once(first).chain(rest).collect();
-    let width =
-        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    for line in &lines {
-        let cells = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
-        writeln!(stdout, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
-    Ok(())
 }
 
 fn artefacts() -> Listing {
@@ -102,8 +89,58 @@ fn methods() -> Listing {
     Listing { heads, rows }
 }
 
+/// The same for people: what a method is, and below it what it can do and what it costs.
+fn print_methods() -> anyhow::Result<()> {
+    let entries: Vec<(String, Vec<String>)> = registry()
+        .iter()
+        .map(|method| {
+            let cost = method.cost;
+            let about = vec![
+                method.summary.to_owned(),
+                format!("  {}; {}", method.tasks.name(), method.cites),
+                format!(
+                    "  fit {}; predict a row {}; memory {}",
+                    cost.fit, cost.predict, cost.memory
+                ),
+            ];
+            (method.name.to_owned(), about)
+        })
+        .collect();
+    print_entries(&entries)?;
+    writeln!(std::io::stdout())?;
+    print_words(
+        "Costs: n rows, d columns, D features, K classes or outputs, b rows of a batch; other names are \
+         explained or are settings. `mercer list methods NAME` says all of one: its settings with \
+         their defaults and meanings, what tuning tries, whether it has probabilities.",
+    )
+}
+
+/// Prints the catalogue; for people each licence once, with the datasets that have it.
+pub(crate) fn print_datasets(library: &Library, as_json: bool) -> anyhow::Result<()> {
+    let listing = datasets(library);
+    if as_json {
+        return listing.print(true);
+    }
+    let last = listing.heads.len() - 1;
+    let mut licences: Vec<(String, Vec<String>)> = Vec::new();
+    for row in &listing.rows {
+        let [name, licence] = [0, last].map(|at| row[at].as_str().unwrap_or_default().to_owned());
+        match licences.iter_mut().find(|(known, _)| *known == licence) {
+            Some((_, names)) => names.push(name),
+            None => licences.push((licence, vec![name])),
+        }
+    }
+    let rows: Vec<Vec<Value>> = listing.rows.iter().map(|row| row[..last].to_vec()).collect();
+    print_aligned(&listing.heads[..last], &rows)?;
+    writeln!(std::io::stdout(), "\nLicences:")?;
+    for (licence, names) in licences {
+        print_words(&format!("- {licence}: {}", names.join(", ")))?;
+    }
+    Ok(())
+}
+
 /// The catalogue, and where each dataset is found.
-pub(crate) fn datasets(library: &Library) -> Listing {
+fn datasets(library: &Library) -> Listing {
     let rows = Catalogue::builtin()
         .entries()
         .iter()

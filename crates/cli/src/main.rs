@@ -3,6 +3,7 @@
 mod args;
 mod bound;
 mod cluster;
+mod columns;
 mod data;
 mod forecast;
 mod list;
@@ -20,9 +21,11 @@ use clap::Parser;
 use mercer_datasets::DataError;
 use mercer_experiments::ExperimentError;
 use mercer_harness::{HarnessError, MeteredAllocator};
-use mercer_learning::LearningError;
+use mercer_learning::{LearningError, one_line};
 use mercer_workbench::WorkbenchError;
 use std::process::ExitCode;
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::fmt::format;
 
 /// Counts bytes by thread, so that a trial's memory is known and can be limited.
 #[global_allocator]
@@ -55,7 +58,17 @@ impl From<Ended> for ExitCode {
 fn main() -> ExitCode {
     let cli = Cli::parse_from(bound::without_flags(std::env::args_os()));
     let level = if cli.quiet { "error" } else { "info" };
+    // What is said cites names of files, columns and classes, which may hold ends of lines.
+    let in_a_line = format::debug_fn(|writer, field, value| {
+        let text = format!("{value:?}");
+        let text = one_line(&text);
+        match field.name() {
+            "message" => write!(writer, "{text}"),
+            name => write!(writer, "{name}={text}"),
+        }
+    });
     tracing_subscriber::fmt()
+        .fmt_fields(in_a_line.delimited(" "))
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("MERCER_LOG")
                 .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level)),
@@ -100,7 +113,8 @@ fn told(error: &anyhow::Error) -> String {
             text = format!("{text}: {cause}");
         }
     }
-    text
+    // A question ends a sentence.
+    text.replace("`?; ", "`? ").replace("`? there are", "`? There are")
 }
 
 /// Whoever read our output has seen enough.

@@ -3,29 +3,51 @@
 use crate::Ended;
 use crate::args::ResultsCommand;
 use anyhow::Context;
+use mercer_experiments::plannable;
+use mercer_learning::Method;
 use mercer_records::{Record, Store};
 use mercer_render::frame;
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::path::Path;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(command: &ResultsCommand) -> anyhow::Result<Ended> {
     match command {
-        ResultsCommand::Compact { results, into } => compact(results, into),
+        ResultsCommand::Compact { results, into, current } => compact(results, into, *current),
         ResultsCommand::Merge { from, results } => merge(from, results),
-        ResultsCommand::Export { results, json } => export(results, *json),
+        ResultsCommand::Export { results, json, current } => export(results, *json, *current),
         ResultsCommand::Diff { a, b } => diff(a, b),
     }
 }
 
+/// What a folder holds: single records, and those of the Parquet files that `compact` leaves.
 fn records(folder: &Path) -> anyhow::Result<Vec<Record>> {
     anyhow::ensure!(folder.is_dir(), "no record directory at {}", folder.display());
-    let listing = Store::open(folder)?.list()?;
-    Ok(listing.records)
+    let mut records = Store::open(folder)?.list()?.records;
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "parquet"));
+    files.sort();
+    for path in files {
+        let read = || frame::from_frame(&frame::read_parquet(&path)?, None);
+        let archived = read().with_context(|| format!("{} holds no records", path.display()))?;
+        records.extend(archived);
+    }
+    Ok(records)
 }
 
-/// One Parquet file a study; what a file has already and the directory has not, stays.
-fn compact(results: &Path, into: &Path) -> anyhow::Result<Ended> {
+/// Whether a newer revision of its method has taken a trial's place: the revision stands in its key, so
+/// that no run and no table asks for it again. A method that is not known here supersedes nothing.
+fn superseded(record: &Record, methods: &[Method]) -> bool {
+    let key = &record.key;
+    methods.iter().any(|method| method.name == key.method && method.revision > key.revision)
+}
+
+/// One Parquet file a study; what a file has already and the directory has not, stays. Only `current`
+/// drops what is superseded.
+fn compact(results: &Path, into: &Path, current: bool) -> anyhow::Result<Ended> {
+    let methods = plannable();
     let mut studies: BTreeMap<String, BTreeMap<String, Record>> = BTreeMap::new();
     for record in records(results)? {
         let study = studies.entry(record.key.artefact.clone()).or_default();
@@ -39,12 +61,29 @@ fn compact(results: &Path, into: &Path) -> anyhow::Result<Ended> {
                 records.entry(record.key.digest()).or_insert(record);
             }
         }
-        let records: Vec<Record> = records.into_values().collect();
+        let mut records: Vec<Record> = records.into_values().collect();
+        let all = records.len();
+        let old = records.iter().filter(|record| superseded(record, &methods)).count();
+        if current {
+            records.retain(|record| !superseded(record, &methods));
+        }
+        let note = match (old, current) {
+            (0, _) => String::new(),
+            (old, true) => format!(", {old} of older revisions dropped"),
+            (old, false) => format!(", {old} of older revisions among them (--current drops them)"),
+        };
+        if records.is_empty() && all > 0 {
+            eprintln!(
+                "{study}: all {all} records are of older revisions, {} stays",
+                path.display()
+            );
+            continue;
+        }
         frame::write_parquet(&frame::to_frame(&records)?, &path)?;
         let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
         writeln!(
             std::io::stdout(),
-            "{}: {} records, {} kB",
+            "{}: {} records, {} kB{note}",
             path.display(),
             records.len(),
             bytes.div_ceil(1000)
@@ -53,7 +92,7 @@ fn compact(results: &Path, into: &Path) -> anyhow::Result<Ended> {
     Ok(Ended::Done)
 }
 
-fn merge(from: &[std::path::PathBuf], results: &Path) -> anyhow::Result<Ended> {
+fn merge(from: &[PathBuf], results: &Path) -> anyhow::Result<Ended> {
     let store = Store::open(results)?;
     let (mut copied, mut same, mut differing) = (0, 0, Vec::new());
     for folder in from {
@@ -79,9 +118,13 @@ fn merge(from: &[std::path::PathBuf], results: &Path) -> anyhow::Result<Ended> {
     Ok(if differing.is_empty() { Ended::Done } else { Ended::Failed })
 }
 
-fn export(results: &Path, as_json: bool) -> anyhow::Result<Ended> {
+fn export(results: &Path, as_json: bool, current: bool) -> anyhow::Result<Ended> {
     let mut stdout = std::io::stdout().lock();
-    let records = records(results)?;
+    let mut records = records(results)?;
+    if current {
+        let methods = plannable();
+        records.retain(|record| !superseded(record, &methods));
+    }
     if as_json {
         for record in &records {
             serde_json::to_writer(&mut stdout, record)?;
@@ -106,27 +149,34 @@ pub(crate) fn name(record: &Record) -> String {
     )
 }
 
-/// Compares results, not timings: trials in one directory only, and trials with other results.
+/// Compares results, not timings: trials in one directory only, and trials with other results. The exit
+/// status is the answer, also to a reader who has closed the pipe.
 fn diff(a: &Path, b: &Path) -> anyhow::Result<Ended> {
     let named = |folder: &Path| -> anyhow::Result<BTreeMap<String, Record>> {
         Ok(records(folder)?.into_iter().map(|record| (record.key.digest(), record)).collect())
     };
     let (ours, theirs) = (named(a)?, named(b)?);
-    let mut differences = 0;
+    let only = |folder: &Path, record| format!("only in {}: {}", folder.display(), name(record));
+    let mut differences = Vec::new();
     for (digest, record) in &ours {
         match theirs.get(digest) {
-            None => writeln!(std::io::stdout(), "only in {}: {}", a.display(), name(record))?,
+            None => differences.push(only(a, record)),
             Some(other) if other.result_sha256 != record.result_sha256 => {
-                writeln!(std::io::stdout(), "differs: {}", name(record))?;
+                differences.push(format!("differs: {}", name(record)));
             }
-            Some(_) => continue,
+            Some(_) => {}
         }
-        differences += 1;
     }
-    for record in theirs.iter().filter(|(digest, _)| !ours.contains_key(*digest)) {
-        writeln!(std::io::stdout(), "only in {}: {}", b.display(), name(record.1))?;
-        differences += 1;
+    let theirs_only = theirs.iter().filter(|(digest, _)| !ours.contains_key(*digest));
+    differences.extend(theirs_only.map(|(_, record)| only(b, record)));
+    let mut stdout = std::io::stdout().lock();
+    for line in &differences {
+        match writeln!(stdout, "{line}") {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
+            written => written?,
+        }
     }
-    tracing::info!("{} and {} records, {differences} differences", ours.len(), theirs.len());
-    Ok(if differences == 0 { Ended::Done } else { Ended::Failed })
+    let (here, there) = (ours.len(), theirs.len());
+    tracing::info!("{here} and {there} records, {} differences", differences.len());
+    Ok(if differences.is_empty() { Ended::Done } else { Ended::Failed })
 }

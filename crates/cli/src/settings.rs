@@ -1,6 +1,6 @@
 //! `mercer list methods NAME`: all that is to be known of a method before it is used.
 
-use crate::list::print_aligned;
+use crate::columns::{print_aligned, print_entries, print_words};
 use crate::own::full_name;
 use mercer_experiments::registry;
 use mercer_learning::{Fitting, Method, Sample, Setting, Settings, Shape, Task, Tasks, find};
@@ -55,6 +55,14 @@ fn short(value: Option<f64>) -> String {
     }
 }
 
+/// Settings with those that make a fit long, of those that the method has, at their least.
+pub(crate) fn small(defaults: &Settings, settings: Settings) -> Settings {
+    [("features", 8), ("epochs", 1), ("iterations", 2)]
+        .into_iter()
+        .filter(|(name, _)| defaults.get(name).is_some())
+        .fold(settings, |all, (name, value)| all.with(name, value))
+}
+
 /// With which settings the method gives class probabilities: its defaults, a cross-entropy, or none.
 pub(crate) fn probabilities(method: &Method) -> Option<Settings> {
     if !method.tasks.include(SHAPE.task) {
@@ -64,16 +72,10 @@ pub(crate) fn probabilities(method: &Method) -> Option<Settings> {
     let labels: Array1<u32> = inputs.column(0).mapv(|x| u32::from(x > 0.0));
     let sample = Sample::classification(inputs, labels.to_vec(), 2).ok()?;
     let defaults = (method.defaults)(&sample.shape());
-    let small = |settings: Settings| {
-        [("features", 8.0), ("epochs", 1.0), ("iterations", 2.0)]
-            .into_iter()
-            .filter(|(name, _)| defaults.get(name).is_some())
-            .fold(settings, |all, (name, value)| all.with(name, value as u64))
-    };
     let entropy = (method.settings)().iter().any(|setting| setting.name == "loss");
     let entropy = entropy.then(|| Settings::new().with("loss", "cross-entropy"));
     [Some(Settings::new()), entropy].into_iter().flatten().find(|extra| {
-        let settings = small(defaults.clone()).overridden_by(extra);
+        let settings = small(&defaults, defaults.clone()).overridden_by(extra);
         let learner = method.learner(&settings, sample.task());
         let fitted = learner.and_then(|learner| learner.fit(&sample, &mut Fitting::seeded(1)));
         fitted.is_ok_and(|fitted| fitted.predictor.probabilities(sample.inputs()).is_some())
@@ -89,12 +91,7 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
     let settings = settings(method);
     let shares = match probabilities(method) {
         Some(extra) if extra.is_empty() => "yes".to_owned(),
-        Some(extra) => {
-            let given = extra.iter().map(|(name, value)| {
-                format!("--set {name}={}", value.as_str().unwrap_or_default())
-            });
-            format!("with {}", given.collect::<Vec<_>>().join(" "))
-        }
+        Some(extra) => format!("with --set {}", assigned(&extra)),
         None => "no".to_owned(),
     };
     let heads = &["setting", "default", "allowed", "tuned over", "meaning"];
@@ -124,7 +121,8 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
         writeln!(stdout, "{object:#}")?;
         return Ok(());
     }
-    for (head, text) in [
+    drop(stdout);
+    let about = [
         ("method", method.name.to_owned()),
         ("alias", aliases.join(", ")),
         ("summary", method.summary.to_owned()),
@@ -134,36 +132,48 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
         ("predict a row", method.cost.predict.to_owned()),
         ("memory", method.cost.memory.to_owned()),
         ("source", method.cites.to_owned()),
-    ] {
-        if !text.is_empty() {
-            writeln!(stdout, "{head:<14} {text}")?;
-        }
-    }
-    drop(stdout);
+    ];
+    let about = about.into_iter().filter(|(_, text)| !text.is_empty());
+    print_entries(&about.map(|(head, text)| (head.to_owned(), vec![text])).collect::<Vec<_>>())?;
+    writeln!(std::io::stdout())?;
     if rows.is_empty() {
-        return Ok(writeln!(std::io::stdout(), "\nno settings")?);
+        return print_words("no settings");
     }
-    writeln!(
-        std::io::stdout(),
-        "\nSettings (--set NAME=VALUE), with their defaults on {} rows of {} columns in 2 classes:\n",
-        SHAPE.rows,
-        SHAPE.features
-    )?;
+    print_words(&format!(
+        "Settings (--set NAME=VALUE), with their defaults on {} rows of {} columns in 2 classes:",
+        SHAPE.rows, SHAPE.features
+    ))?;
+    writeln!(std::io::stdout())?;
     print_aligned(heads, &rows)
 }
 
-/// The methods that give class probabilities, for whoever asked one that does not.
-pub(crate) fn with_probabilities() -> String {
+/// `loss=cross-entropy`, as `--set` takes it.
+fn assigned(settings: &Settings) -> String {
+    let words = settings.iter().map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name}={text}"),
+        None => format!("{name}={value}"),
+    });
+    words.collect::<Vec<_>>().join(" --set ")
+}
+
+/// What gives class probabilities, for whoever asked a model that does not: its own method fitted in
+/// another way, if there is one, and the methods that do.
+pub(crate) fn with_probabilities(asked: &str) -> String {
     let methods = registry();
+    let asked = methods.iter().find(|method| method.name == asked);
+    let after = asked.and_then(probabilities).filter(|extra| !extra.is_empty());
+    if let Some(extra) = after {
+        return format!("fit it again with --set {}, and it does", assigned(&extra));
+    }
     let able = methods.iter().filter_map(|method| {
         let extra = probabilities(method)?;
         Some(if extra.is_empty() {
             method.name.to_owned()
         } else {
-            format!("{} (loss=cross-entropy)", method.name)
+            format!("{} ({})", method.name, assigned(&extra))
         })
     });
-    able.collect::<Vec<_>>().join(", ")
+    format!("these have them: {}", able.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -208,6 +218,7 @@ mod tests {
         assert_eq!(of("majority"), Some(Settings::new()));
         assert_eq!(of("askl"), Some(Settings::new().with("loss", "cross-entropy")));
         assert_eq!(of("kernel-ridge"), None);
-        assert!(with_probabilities().contains("gaussian-process"));
+        assert!(with_probabilities("kernel-ridge").contains("gaussian-process"));
+        assert!(with_probabilities("askl").contains("--set loss=cross-entropy"));
     }
 }

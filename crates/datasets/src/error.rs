@@ -1,4 +1,4 @@
-use mercer_learning::LearningError;
+use mercer_learning::{LearningError, one_line};
 use std::path::{Path, PathBuf};
 
 /// Why data could not be found, read, checked, fetched or split.
@@ -55,6 +55,14 @@ pub enum DataError {
         /// The file.
         file: String,
         /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// What a flag names is not in the file, or means nothing there.
+    #[error("{file}: {problem}")]
+    Flag {
+        /// The file.
+        file: String,
+        /// What is wrong, with the flag, and what would be right.
         problem: String,
     },
     /// A file larger than the limits allow.
@@ -160,10 +168,23 @@ impl DataError {
     }
 
     pub(crate) fn format(file: &str, problem: impl Into<String>) -> Self {
-        Self::Format { file: file.to_owned(), problem: problem.into() }
+        Self::Format { file: one_line(file).into_owned(), problem: in_a_line(problem.into()) }
     }
 
     pub(crate) fn line(file: &str, line: usize, problem: impl Into<String>) -> Self {
-        Self::Line { file: file.to_owned(), line, problem: problem.into() }
+        let problem = in_a_line(problem.into());
+        Self::Line { file: one_line(file).into_owned(), line, problem }
+    }
+
+    pub(crate) fn flag(file: &str, problem: impl Into<String>) -> Self {
+        Self::Flag { file: one_line(file).into_owned(), problem: in_a_line(problem.into()) }
+    }
+}
+
+/// A message that cites names and fields of a file, which may hold ends of lines.
+fn in_a_line(problem: String) -> String {
+    match one_line(&problem) {
+        std::borrow::Cow::Borrowed(_) => problem,
+        std::borrow::Cow::Owned(told) => told,
     }
 }

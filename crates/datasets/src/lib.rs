@@ -49,11 +49,11 @@ pub use fingerprint::fingerprint;
 pub use generate::{Generator, checkerboard, stand_in, two_gaussians};
 pub use library::{CACHE, DATA_VARIABLE, Library, Place};
 pub use manifest::{Content, ListedFile, Listing, MANIFEST, Manifest, Role};
-pub use preparation::{Impute, Moments, Preparation, Preparing, TargetStandard};
+pub use preparation::{Filled, Filler, Impute, Moments, Preparation, Preparing, TargetStandard};
 pub use rows::{Field, Fields, Row, RowFile, RowFormat, Rows};
 pub use scaling::{Scaler, Scaling, TargetScaler};
 pub use schema::{
-    Categories, Header, Holds, InputColumn, ReadRow, Reading, Schema, SchemaOptions,
+    Categories, Header, Holds, InputColumn, Numbering, ReadRow, Reading, Schema, SchemaOptions,
     TargetColumnKept, Truth, Truths, survey,
 };
 pub use source::{Layout, Source, SourceFile, TargetColumn};

@@ -109,7 +109,7 @@ fn read(bytes: &[u8], file: &str, limits: &Limits) -> Result<DataFrame, DataErro
     let mut reader = ParquetReader::new(Cursor::new(bytes));
     let columns = reader.schema().map_err(footer)?.len();
     limits.check(file, reader.num_rows().map_err(footer)?, columns)?;
-    reader.finish().map_err(|error| broken(file, &error))
+    reader.finish().map_err(|error| broken(file, &first_line(&error)))
 }
 
 /// A file whose footer is none, in one line.
@@ -125,11 +125,8 @@ pub(crate) fn not_parquet(file: &str, error: &PolarsError) -> DataError {
 }
 
 /// A file whose columns are not what its footer promises, in one line.
-pub(crate) fn broken(file: &str, error: &PolarsError) -> DataError {
-    DataError::format(
-        file,
-        format!("cannot be decoded ({}); write or fetch it again", first_line(error)),
-    )
+pub(crate) fn broken(file: &str, reason: &str) -> DataError {
+    DataError::format(file, format!("cannot be decoded ({reason}); write or fetch it again"))
 }
 
 /// The same, where the decoder did not come to an answer.
@@ -138,7 +135,7 @@ pub(crate) fn damaged(file: &str) -> DataError {
 }
 
 /// What the library says, without what it adds for its own developers.
-fn first_line(error: &PolarsError) -> String {
+pub(crate) fn first_line(error: &PolarsError) -> String {
     error.to_string().lines().next().unwrap_or_default().trim().chars().take(160).collect()
 }
 

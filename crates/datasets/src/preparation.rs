@@ -143,6 +143,48 @@ impl TargetStandard {
     }
 }
 
+/// What stands in for what is missing in a column.
+///
+/// ```
+/// use mercer_datasets::Filler;
+/// assert_ne!(Filler::Number(1.0), Filler::Category("1".to_owned()));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Filler {
+    /// The mean or median of the training rows.
+    Number(f64),
+    /// Their most frequent category.
+    Category(String),
+}
+
+/// A column of which something was missing in the training rows.
+///
+/// ```
+/// use mercer_datasets::{Filled, Filler, Impute, Preparing, RowFile, Scaling, SchemaOptions, survey};
+/// let text = "x,colour,y\n1,red,0.5\n,red,1.5\n3,,2.5\n,blue,3.5\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let mut preparing = Preparing::new(&schema, Scaling::Standard, Some(Impute::Mean));
+/// let mut rows = schema.read(&file)?;
+/// while let Some(row) = rows.next(true)? {
+///     preparing.see(row.numbers, row.truth, "toys", row.line)?;
+/// }
+/// let filled = preparing.finish()?.filled(&schema);
+/// let x = Filled { column: "x".to_owned(), rows: 2, with: Filler::Number(2.0) };
+/// let colour = Filled { column: "colour".to_owned(), rows: 1, with: Filler::Category("red".to_owned()) };
+/// assert_eq!(filled, [x, colour]);
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filled {
+    /// Its name.
+    pub column: String,
+    /// Training rows in which it was missing.
+    pub rows: usize,
+    /// What stands there instead.
+    pub with: Filler,
+}
+
 /// Fills and scales rows that a [`Schema`] has read.
 ///
 /// ```
@@ -166,11 +208,41 @@ impl TargetStandard {
 pub struct Preparation {
     /// What stands in for a missing number, one a feature; `None` refuses missing numbers.
     fill: Option<Vec<f64>>,
+    /// Training rows in which each column was missing; empty in models of format 1.0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<usize>,
     scaler: Scaler,
     target: Option<TargetStandard>,
 }
 
 impl Preparation {
+    /// Columns of which something was missing in the training rows, and what stands there instead.
+    pub fn filled(&self, schema: &Schema) -> Vec<Filled> {
+        let Some(fill) = &self.fill else { return Vec::new() };
+        let mut at = 0;
+        let mut found = Vec::new();
+        for (column, &rows) in schema.columns.iter().zip(&self.missing) {
+            let cells = &fill[at..at + column.width()];
+            at += column.width();
+            let with = match &column.content {
+                Holds::Numbers => Filler::Number(cells[0]),
+                Holds::Categories { encoding, levels } => {
+                    let level = match encoding {
+                        Categories::Ordinal => cells[0] as usize,
+                        Categories::OneHot => {
+                            cells.iter().position(|&cell| cell > 0.5).unwrap_or_default()
+                        }
+                    };
+                    Filler::Category(levels.get(level).cloned().unwrap_or_default())
+                }
+            };
+            if rows > 0 {
+                found.push(Filled { column: column.name.clone(), rows, with });
+            }
+        }
+        found
+    }
+
     /// How regression targets are standardised; `None` for classes.
     pub const fn target(&self) -> Option<TargetStandard> {
         self.target
@@ -228,6 +300,9 @@ impl Preparation {
         if self.fill.as_ref().is_some_and(|fill| fill.len() != width || !finite(fill)) {
             return wrong("does not fill the columns of the schema");
         }
+        if !self.missing.is_empty() && self.missing.len() != schema.columns.len() {
+            return wrong("counts what is missing in other columns than the schema's");
+        }
         if !self.scaler.fits(width) {
             return wrong("does not scale the columns of the schema");
         }
@@ -256,7 +331,7 @@ fn column_of(schema: &Schema, feature: usize) -> &str {
 
 fn missing(schema: &Schema, feature: usize, file: &str, line: usize, remedy: &str) -> DataError {
     let name = column_of(schema, feature);
-    DataError::line(file, line, format!("column `{name}` is missing; {remedy}"))
+    DataError::line(file, line, format!("column `{name}` has no value; {remedy}"))
 }
 
 /// What is said of numbers whose spread is no number.
@@ -399,7 +474,14 @@ impl<'a> Preparing<'a> {
         } else {
             None
         };
-        Ok(Preparation { fill, scaler, target })
+        let mut at = 0;
+        let missing = self.schema.columns.iter().map(|column| {
+            let rows = self.missing[at] as usize;
+            at += column.width();
+            rows
+        });
+        let missing = if fill.is_some() { missing.collect() } else { Vec::new() };
+        Ok(Preparation { fill, missing, scaler, target })
     }
 
     fn fill(&mut self, impute: Impute) -> Result<Vec<f64>, DataError> {
@@ -487,9 +569,9 @@ mod tests {
         let median = prepared(HOLES, Some(Impute::Median), Categories::Ordinal).unwrap();
         assert_eq!(median, array![[1., 1.], [4., 0.], [4., 1.], [10., 1.]]);
         let error = prepared(HOLES, None, Categories::OneHot).unwrap_err().to_string();
-        assert!(error.starts_with("f:3: column `a` is missing; fill it (--impute"), "{error}");
+        assert!(error.starts_with("f:3: column `a` has no value; fill it (--impute"), "{error}");
         let error = prepared(&HOLES.replace("\n,", "\n2,"), None, Categories::OneHot).unwrap_err();
-        assert!(error.to_string().starts_with("f:4: column `b` is missing"), "{error}");
+        assert!(error.to_string().starts_with("f:4: column `b` has no value"), "{error}");
     }
 
     #[test]

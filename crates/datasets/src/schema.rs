@@ -124,6 +124,31 @@ pub struct TargetColumnKept {
     pub labels: Vec<String>,
 }
 
+/// How the columns of an svmlight file are numbered. Numbers are taken as they stand: a file that is
+/// numbered in the other way would shift every column by one.
+///
+/// ```
+/// use mercer_datasets::{RowFile, RowFormat, SchemaOptions, survey};
+/// let read = |text: &'static str| RowFile::spooled(text.as_bytes(), "f.svm", Some(RowFormat::Svmlight));
+/// let (schema, _) = survey(&read("1 0:5 1:7\n-1 0:1 1:2\n")?, &SchemaOptions::default())?;
+/// let numbering = schema.numbering.unwrap();
+/// assert_eq!((numbering.first, numbering.present), (0, 2));
+/// // Five rows without a column 0, where all rows had it: they are numbered from 1.
+/// let other = read("1 1:5\n1 1:6\n-1 1:5\n1 1:4\n-1 1:3\n")?;
+/// assert!(schema.read(&other).unwrap_err().to_string().contains("numbered from 1"));
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Numbering {
+    /// Number of the first column: 0 if a column 0 occurs in any row, else 1.
+    pub first: u32,
+    /// Rows that have this column.
+    pub present: usize,
+    /// All rows.
+    pub rows: usize,
+}
+
 /// What the columns of a file mean.
 ///
 /// ```
@@ -146,6 +171,9 @@ pub struct Schema {
     pub named: bool,
     /// Whether the file was svmlight, whose rows leave zeros out.
     pub sparse: bool,
+    /// How the columns of an svmlight file are numbered; not in models of format 1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbering: Option<Numbering>,
     /// The input columns, left to right.
     pub columns: Vec<InputColumn>,
     /// Columns that are left out, by their place in a file that has the target; a file to be predicted
@@ -277,6 +305,12 @@ impl Schema {
         if !places.is_sorted() {
             return wrong("has columns out of order".to_owned());
         }
+        let first = places[0];
+        if self.numbering.is_some_and(|n| {
+            !self.sparse || n.first as usize != first || n.first > 1 || n.present > n.rows
+        }) {
+            return wrong("numbers its columns in no way".to_owned());
+        }
         places.dedup();
         if places.len() != self.columns.len() {
             return wrong("has two columns in one place".to_owned());
@@ -357,12 +391,36 @@ fn cased_twice(labels: &[String]) -> Option<(&str, &str)> {
     })
 }
 
+/// The column that may have been meant: by a slip of the fingers, or by the beginning of its name, if
+/// that is of one column only.
+fn near_column<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let wanted = wanted.trim();
+    let begins = || {
+        let small = wanted.to_lowercase();
+        let mut those =
+            names.iter().copied().filter(|name| name.to_lowercase().starts_with(&small));
+        those.next().filter(|_| those.next().is_none() && !wanted.is_empty())
+    };
+    mercer_learning::nearest(wanted, &names).or_else(begins)
+}
+
 /// The first few of many.
 fn some_of(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
+    let shown: Vec<String> =
+        names.iter().take(8).map(|name| format!("`{}`", shown(name))).collect();
     let more =
         if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
     format!("{}{more}", shown.join(", "))
+}
+
+/// The beginning of a text that may be long.
+fn shown(text: &str) -> String {
+    const LETTERS: usize = 40;
+    if text.chars().count() <= LETTERS {
+        return text.to_owned();
+    }
+    text.chars().take(LETTERS - 3).chain("...".chars()).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 pub use launchers::{hyperqueue, kubernetes, task_list};
-pub use slurm::slurm;
+pub use slurm::{array_jobs, slurm};
 
 const MIB: f64 = 1024.0 * 1024.0;
 /// What the program needs before it holds a row.
@@ -87,7 +87,7 @@ pub struct Grouping {
     pub bytes_factor: f64,
 }
 
-/// Consecutive tasks with the same request: one array job.
+/// Consecutive tasks with the same request: an array job, or a part of one.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -141,6 +141,34 @@ pub struct Launch {
     /// Further directives for the head of a Slurm script, such as `--partition=long`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directives: Vec<String>,
+}
+
+impl Array<'_> {
+    /// The number of its first task; 1 where it has none.
+    ///
+    /// ```
+    /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+    /// # use toys::{METHODS, STUDY};
+    /// # use toys::three;
+    /// let tasks = three();
+    /// assert_eq!(mercer_harness::arrays(&tasks)[1].first(), 3);
+    /// ```
+    pub fn first(&self) -> usize {
+        self.tasks.first().map_or(1, |task| task.index)
+    }
+
+    /// The number of its last task; 1 where it has none.
+    ///
+    /// ```
+    /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+    /// # use toys::{METHODS, STUDY};
+    /// # use toys::three;
+    /// let tasks = three();
+    /// assert_eq!(mercer_harness::arrays(&tasks)[0].last(), 2);
+    /// ```
+    pub fn last(&self) -> usize {
+        self.tasks.last().map_or(1, |task| task.index)
+    }
 }
 
 /// Trials that must run in one process, one after the other: they share a tuning.
@@ -259,7 +287,7 @@ fn rounded(mib: u64) -> u64 {
     if between >= mib.max(LEAST_MIB) { between } else { power }
 }
 
-/// The array jobs that some tasks make: consecutive tasks with one request.
+/// The arrays that some tasks make: consecutive tasks with one request.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }

@@ -1,13 +1,13 @@
 use crate::checkpoint::TrialCheckpoints;
 use crate::clock::Clock;
+use crate::curve::Curve;
 use crate::{
     HarnessError, Parts, Path, SplitRule, Stop, Trial, TrialLimits, TuningSource, host, prepare,
     tune, yardstick,
 };
 use mercer_datasets::{DataError, Dataset, Library};
 use mercer_learning::{
-    Fitted, Fitting, Fold, LearningError, Method, Moment, Predictions, Predictor, Probe, Sample,
-    Settings, find, score,
+    Fitted, Fitting, Fold, LearningError, Method, Predictions, Probe, Sample, Settings, find, score,
 };
 use mercer_records::{CurvePoint, Key, Predicted, Record, Run, Status, Store, TrialResult, Tuning};
 use serde_json::{Value, json};
@@ -248,7 +248,8 @@ fn attempt(
     }
     let learner = method.learner(&settings, parts.train.task())?;
     let looks = RefCell::new(Vec::new());
-    let mut curve = trial.look_every.map(|every| Curve::new(every, parts, &looks)).transpose()?;
+    let curve = |every| Curve::new(every, trial.look_at_losses, parts, &looks);
+    let mut curve = trial.look_every.map(curve).transpose()?;
     let mut checkpoints = TrialCheckpoints::new(
         &laboratory.store,
         without_effort(&trial.key, &settings, method),
@@ -370,47 +371,4 @@ fn empty(status: Status, parts: &Parts) -> TrialResult {
 
 fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
-}
-
-/// Training rows scored at every look, beside all test rows.
-const TRAINING_ROWS_LOOKED_AT: usize = 2000;
-
-/// Scores the test rows at every look; the learner never sees them.
-struct Curve<'a> {
-    every: usize,
-    train: Sample,
-    test: &'a Sample,
-    points: &'a RefCell<Vec<CurvePoint>>,
-}
-
-impl<'a> Curve<'a> {
-    fn new(
-        every: usize,
-        parts: &'a Parts,
-        points: &'a RefCell<Vec<CurvePoint>>,
-    ) -> Result<Self, LearningError> {
-        let rows: Vec<usize> = (0..parts.train.rows().min(TRAINING_ROWS_LOOKED_AT)).collect();
-        let train = parts.train.select(&rows)?;
-        Ok(Self { every, train, test: &parts.test, points })
-    }
-}
-
-impl Probe for Curve<'_> {
-    fn interval(&self) -> usize {
-        self.every
-    }
-
-    fn observe(
-        &mut self,
-        at: Moment,
-        predictor: &dyn Predictor,
-        numbers: &BTreeMap<String, f64>,
-    ) -> Result<(), LearningError> {
-        let mut values = numbers.clone();
-        values.extend(score(&predictor.predict(self.test.inputs())?, self.test));
-        let seen = score(&predictor.predict(self.train.inputs())?, &self.train);
-        values.extend(seen.into_iter().map(|(name, value)| (format!("train-{name}"), value)));
-        self.points.borrow_mut().push(CurvePoint { step: at.step as u64, epoch: at.epoch, values });
-        Ok(())
-    }
 }

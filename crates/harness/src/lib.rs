@@ -15,6 +15,7 @@ mod checkpoint;
 mod clock;
 mod cluster;
 mod cost;
+mod curve;
 mod error;
 mod execute;
 mod host;
@@ -28,15 +29,15 @@ mod spec;
 mod tune;
 
 pub use cluster::{
-    Array, Grouping, Launch, MOST_GROWTH, Task, arrays, group, hyperqueue, kubernetes, slurm,
-    task_list, task_of_variable, tasks_of_environment,
+    Array, Grouping, Launch, MOST_GROWTH, Task, array_jobs, arrays, group, hyperqueue, kubernetes,
+    slurm, task_list, task_of_variable, tasks_of_environment,
 };
 pub use cost::{
     Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction, declared_bytes, understood,
 };
 pub use error::HarnessError;
 pub use execute::{Laboratory, execute};
-pub use host::{free_memory, host, yardstick};
+pub use host::{free_memory, host, leave, yardstick};
 pub use limits::{Stop, TrialLimits};
 pub use memory::{MeteredAllocator, metered};
 pub use path::Path;

@@ -99,6 +99,8 @@ pub struct Trial {
     pub streams: Streams,
     /// Steps between two looks.
     pub look_every: Option<usize>,
+    /// Whether a look says the losses of classes, too.
+    pub look_at_losses: bool,
     /// Whether the record keeps the predictions.
     pub keep_predictions: bool,
     /// The paper's number of repeats on this dataset.
@@ -197,7 +199,10 @@ fn check_settings(spec: &Spec, methods: &[Method]) -> Result<(), HarnessError> {
     for variant in &spec.variants {
         let mut known = Settings::new();
         for method in &variant.methods {
-            known = known.overridden_by(&(find(methods, &method.name)?.defaults)(&shape));
+            let own = (find(methods, &method.name)?.defaults)(&shape);
+            let first = method.first.values().flat_map(Settings::iter);
+            only_known(first, &own, &format!("`{}`", method.name))?;
+            known = known.overridden_by(&own);
         }
         let rules = variant.dataset.values().flat_map(|rule| rule.settings.iter());
         let whose = format!("variant `{}`", variant.name);
@@ -233,6 +238,12 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
+    /// As many as the paper has, or fewer where one of these or the variant says so.
+    fn repeats(&self, limits: [Option<u32>; 4]) -> u32 {
+        let paper = self.spec.repeats_of_paper(self.dataset);
+        limits.into_iter().chain([self.variant.repeats]).flatten().fold(paper, u32::min)
+    }
+
     fn trials(
         &self,
         profile: &Profile,
@@ -252,12 +263,7 @@ impl Cell<'_> {
         let nothing = crate::spec::VariantRule::default();
         let rule = variant.dataset.get(dataset).unwrap_or(&nothing);
         let defaults = (registered.defaults)(&shape);
-        let known = |settings: &Settings| {
-            settings
-                .iter()
-                .filter(|(name, _)| defaults.get(name).is_some())
-                .fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()))
-        };
+        let known = |settings: &Settings| known_to(&defaults, settings);
         let own = method.settings_on(dataset);
         let fixed = known(&variant.settings).overridden_by(&own);
         let speaks_of_it =
@@ -271,17 +277,15 @@ impl Cell<'_> {
         let tuner = variant.tuner.as_ref().filter(|_| !(registered.space)(&shape).axes.is_empty());
         let given = match tuner {
             None => known(&variant.settings).overridden_by(&of_dataset).overridden_by(&own),
-            Some(_) => of_dataset.overridden_by(&fixed),
+            Some(_) => {
+                of_dataset.overridden_by(&known(&method.first_on(dataset))).overridden_by(&fixed)
+            }
         };
 
-        let paper = spec.repeats_of_paper(dataset);
-        let of_variant = [variant.repeats, rule.repeats];
-        let limits = [Some(paper), profile.repeats, cut.repeats, selection.repeats];
-        let limits = limits.into_iter().chain(of_variant);
-        let repeats = limits.flatten().min();
+        let limits = [profile.repeats, cut.repeats, selection.repeats, rule.repeats];
         let version = selection.versions.get(&entry.name).or(entry.fingerprint.as_ref());
         let fingerprint = version.cloned().unwrap_or_default();
-        for repeat in 0..repeats.unwrap_or(paper) {
+        for repeat in 0..self.repeats(limits) {
             let streams = Streams::root(spec.seed)
                 .child(spec.streams())
                 .child(dataset)
@@ -312,16 +316,22 @@ impl Cell<'_> {
                 tuning: TuningSource::None,
                 streams,
                 look_every: spec.look_every(dataset),
+                look_at_losses: spec.look_at_losses(dataset),
                 keep_predictions: spec.keep_predictions,
-                repeats_of_paper: paper,
+                repeats_of_paper: spec.repeats_of_paper(dataset),
                 complete: cut.rows.is_none() && cut.at_most.is_empty(),
                 weight: weight(&shape, 1.0),
             };
             if let Some(tuner) = tuner {
                 let tuner = tuner.clone();
-                let budget = json!({ "tuner": tuner });
-                let mut tuning =
-                    key(&fixed, json!({ "tuner": tuner, "part": "tuning" }), &protocol);
+                let mut budget = json!({ "tuner": tuner });
+                let first = method.first_on(dataset);
+                if !first.is_empty() {
+                    budget["first"] = json!(first);
+                }
+                let mut part = budget.clone();
+                part["part"] = json!("tuning");
+                let mut tuning = key(&fixed, part, &protocol);
                 if matches!(protocol.split, Some(SplitRule::Official { .. })) {
                     tuning.repeat = 0;
                 }
@@ -358,6 +368,9 @@ impl Cell<'_> {
         key.insert("streams".to_owned(), json!(self.spec.streams()));
         if let Some(every) = self.spec.look_every(self.dataset) {
             key.insert("look-every".to_owned(), json!(every));
+            if self.spec.look_at_losses(self.dataset) {
+                key.insert("look-at".to_owned(), json!("losses"));
+            }
         }
         key
     }
@@ -367,6 +380,12 @@ impl Cell<'_> {
         let bytes = self.spec.bytes.map(|bytes| ("bytes".to_owned(), json!(bytes)));
         seconds.into_iter().chain(bytes).collect()
     }
+}
+
+/// Those of some settings that a method with these defaults has.
+fn known_to(defaults: &Settings, settings: &Settings) -> Settings {
+    let known = settings.iter().filter(|(name, _)| defaults.get(name).is_some());
+    known.fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()))
 }
 
 /// The cut for every dataset and the one for this, the smaller of the two wherever both have one.

@@ -98,6 +98,10 @@ pub struct DatasetRule {
     /// Steps between two looks at an iterative fit; none for a dataset without curves.
     #[serde(default)]
     pub look_every: Option<usize>,
+    /// Whether a look at a classifier also says the losses of classes, on the test rows and on the
+    /// training rows looked at. Part of the key.
+    #[serde(default)]
+    pub look_at_losses: bool,
 }
 
 /// One way to run the study.
@@ -203,6 +207,10 @@ pub struct SpecMethod {
     /// What it has on one dataset only; overrides `settings`.
     #[serde(default)]
     pub dataset: BTreeMap<String, Settings>,
+    /// By dataset, what the tuner's first candidate has for this method instead of what the spec gives
+    /// for the dataset. Part of the key.
+    #[serde(default)]
+    pub first: BTreeMap<String, Settings>,
 }
 
 impl SpecMethod {
@@ -210,6 +218,19 @@ impl SpecMethod {
     pub fn settings_on(&self, dataset: &str) -> Settings {
         let special = self.dataset.get(dataset).cloned().unwrap_or_default();
         self.settings.clone().overridden_by(&special)
+    }
+
+    /// What its tuner tries first on a dataset, where the spec gives something else to the other methods.
+    ///
+    /// ```
+    /// use mercer_harness::SpecMethod;
+    /// let method: SpecMethod = toml::from_str("name = \"majority\"\nfirst.iris = { cap = 9 }")?;
+    /// assert_eq!(method.first_on("iris").get("cap"), Some(&9.into()));
+    /// assert!(method.first_on("wine").is_empty()); // what the spec gives, then
+    /// # Ok::<(), toml::de::Error>(())
+    /// ```
+    pub fn first_on(&self, dataset: &str) -> Settings {
+        self.first.get(dataset).cloned().unwrap_or_default()
     }
 }
 
@@ -282,13 +303,26 @@ pub struct Cut {
 }
 
 impl Spec {
-    /// Reads a spec.
+    /// Reads a spec. TOML has no null: a setting that is the word `"null"` is one, as in
+    /// `--set NAME=null`.
+    ///
+    /// ```
+    /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+    /// # use toys::STUDY;
+    /// use mercer_harness::Spec;
+    /// let rule = "summary = \"as given\"\nsettings = { cap = \"null\" }";
+    /// let text = STUDY.replacen("summary = \"as given\"", rule, 1);
+    /// let spec = Spec::parse(&text, std::path::Path::new("toy.toml"))?;
+    /// assert!(spec.variants[0].settings.get("cap").is_some_and(|cap| cap.is_null()));
+    /// # Ok::<(), mercer_harness::HarnessError>(())
+    /// ```
     ///
     /// # Errors
     /// [`HarnessError::Spec`] with the line and what was expected there.
     pub fn parse(text: &str, path: &Path) -> Result<Self, HarnessError> {
         let fault = |reason: String| HarnessError::Spec { path: path.to_owned(), reason };
-        let spec: Self = toml::from_str(text).map_err(|error| fault(error.to_string()))?;
+        let mut spec: Self = toml::from_str(text).map_err(|error| fault(error.to_string()))?;
+        spec.read_nulls();
         let known = |name: &String| spec.datasets.contains(name);
         let named = spec
             .dataset
@@ -296,12 +330,9 @@ impl Spec {
             .chain(spec.given.keys())
             .chain(spec.variants.iter().flat_map(|variant| variant.dataset.keys()))
             .chain(spec.variants.iter().flat_map(|variant| variant.datasets.iter().flatten()))
-            .chain(
-                spec.variants
-                    .iter()
-                    .flat_map(|variant| &variant.methods)
-                    .flat_map(|method| method.dataset.keys().chain(&method.except)),
-            )
+            .chain(spec.variants.iter().flat_map(|variant| &variant.methods).flat_map(|method| {
+                method.dataset.keys().chain(method.first.keys()).chain(&method.except)
+            }))
             .chain(spec.profiles.values().flat_map(|profile| profile.dataset.keys()));
         let variants = spec.profiles.values().flat_map(|profile| profile.variants.iter().flatten());
         for name in variants {
@@ -318,6 +349,27 @@ impl Spec {
         Ok(spec)
     }
 
+    fn read_nulls(&mut self) {
+        let of_variants = self.variants.iter_mut().flat_map(|variant| {
+            let rules = variant.dataset.values_mut().map(|rule| &mut rule.settings);
+            let of_methods = variant.methods.iter_mut().flat_map(|method| {
+                let by_dataset = method.dataset.values_mut().chain(method.first.values_mut());
+                std::iter::once(&mut method.settings).chain(by_dataset)
+            });
+            std::iter::once(&mut variant.settings).chain(rules).chain(of_methods)
+        });
+        for settings in self.given.values_mut().chain(of_variants) {
+            let nulls: Vec<String> = settings
+                .iter()
+                .filter(|(_, value)| value.as_str() == Some("null"))
+                .map(|(name, _)| name.to_owned())
+                .collect();
+            for name in nulls {
+                *settings = std::mem::take(settings).with(&name, serde_json::Value::Null);
+            }
+        }
+    }
+
     /// The study whose random streams the trials use.
     pub fn streams(&self) -> &str {
         self.paired_with.as_deref().unwrap_or(&self.artefact)
@@ -331,6 +383,11 @@ impl Spec {
     /// Steps between two looks on a dataset, if it has curves.
     pub fn look_every(&self, dataset: &str) -> Option<usize> {
         self.dataset.get(dataset).and_then(|rule| rule.look_every)
+    }
+
+    /// Whether looks on a dataset say losses, too.
+    pub fn look_at_losses(&self, dataset: &str) -> bool {
+        self.dataset.get(dataset).is_some_and(|rule| rule.look_at_losses)
     }
 
     /// The profile of that name; `paper` cuts nothing.

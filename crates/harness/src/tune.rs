@@ -1,10 +1,11 @@
-use crate::{HarnessError, prepare::inner_split};
+use crate::{HarnessError, Parts, prepare::inner_split};
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Space, Streams, Task, score,
 };
 use mercer_records::{Tuning, TuningStep};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// Successive halving: all candidates at a small effort, the best third at three times that,
@@ -43,6 +44,13 @@ pub struct Tuner {
     /// Whether the method's defaults are the first candidate, before its anchors.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defaults_first: bool,
+    /// Whether a search spends nothing on what it knows already: settings that come to the same once they
+    /// are completed are one candidate, a rung has at least twice the resource of the one below, as many go
+    /// on as keep the next rung as cheap, an anchor that is no candidate of what is fixed is moved into
+    /// its range ([`Space::anchored`]), a search of few candidates begins at the rung from which two are
+    /// left for the last, and it ends where one is left. The studies' tuner fits 27, 9 and 3, whatever they are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sparing: bool,
 }
 
 /// Rows below which a rung says nothing, where [`Tuner::of_rows`].
@@ -58,6 +66,7 @@ impl Default for Tuner {
             seconds: None,
             of_rows: false,
             defaults_first: false,
+            sparing: false,
         }
     }
 }
@@ -74,24 +83,61 @@ impl Tuner {
         self.train * cost + 1.0
     }
 
-    /// The efforts of the rungs as shares of the full one, and what the resource then is; of a method
-    /// without one, a single rung.
-    fn efforts(&self, full: Option<f64>, rows: Option<usize>) -> Vec<(f64, Option<u64>)> {
-        let Some(full) = full else { return vec![(1.0, None)] };
+    /// The rungs for a method whose resource is `full` in a full fit; of a method without one, a
+    /// single rung. `rows` are those that there are, where the resource counts rows.
+    fn rungs(&self, full: Option<f64>, rows: Option<usize>) -> Vec<Rung> {
+        let Some(full) = full else { return vec![Rung { effort: 1.0, amount: None }] };
         let full = rows.map_or(full, |rows| full.min(rows as f64));
         let least = if rows.is_some() { FEWEST.min(full) } else { 1.0 };
-        let mut efforts: Vec<(f64, Option<u64>)> = Vec::new();
+        let mut rungs: Vec<Rung> = Vec::new();
         for &share in &self.rungs {
             let amount = (full * share).round().max(least);
-            let effort = if rows.is_some() { amount / full } else { share };
-            let amount = Some(amount as u64);
-            if rows.is_some() && efforts.last().is_some_and(|&(_, last)| last == amount) {
+            let effort = if rows.is_some() || self.sparing { amount / full } else { share };
+            let last = rungs.last().and_then(|rung| rung.amount);
+            if self.sparing && last.is_some_and(|last| amount < 2.0 * last as f64) {
+                // The full effort is always one of them.
+                if amount < full {
+                    continue;
+                }
+                rungs.pop();
+            } else if rows.is_some() && last == Some(amount as u64) {
                 continue;
             }
-            efforts.push((effort, amount));
+            rungs.push(Rung { effort, amount: Some(amount as u64) });
         }
-        efforts
+        rungs
     }
+
+    /// How many of `count` candidates go on from a rung to the next, which has `times` its effort.
+    fn kept(&self, count: usize, times: f64) -> usize {
+        if self.sparing {
+            // Whole numbers of epochs or rows are not a third to the last digit: a tenth of a candidate is none.
+            (count as f64 / times - 0.1).ceil().max(1.0) as usize
+        } else {
+            count.div_ceil(3)
+        }
+    }
+
+    /// The rungs that so many candidates climb: at the last one at least two are compared.
+    fn climbed(&self, candidates: usize, mut rungs: Vec<Rung>) -> Vec<Rung> {
+        let arrive = |rungs: &[Rung]| {
+            let up = rungs.windows(2).map(|pair| pair[1].effort / pair[0].effort);
+            up.fold(candidates, |left, times| self.kept(left, times))
+        };
+        while self.sparing && rungs.len() > 1 && arrive(&rungs) < 2 {
+            rungs.remove(0);
+        }
+        rungs
+    }
+}
+
+/// What a candidate gets at one height of the climb.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Rung {
+    /// Share of the full effort, in `(0, 1]`.
+    effort: f64,
+    /// What the method's resource then is, if it has one.
+    amount: Option<u64>,
 }
 
 /// The limits of the whole, and the tuner's own seconds.
@@ -136,13 +182,51 @@ impl Limits for Timed<'_> {
     }
 }
 
-/// The defaults of what the space tunes, before its anchors and not among them again.
-fn put_first(space: &mut Space, defaults: &Settings) {
+/// The defaults of what the space tunes, before its anchors and not among them again, whatever an anchor
+/// leaves out: `completed` says what a fit would take.
+fn put_first(
+    space: &mut Space,
+    defaults: &Settings,
+    completed: impl Fn(&Settings) -> BTreeMap<String, Value>,
+) {
     let first = space.axes.iter().fold(Settings::new(), |first, axis| {
         defaults.get(axis.name).map_or(first.clone(), |value| first.with(axis.name, value.clone()))
     });
-    space.anchors.retain(|anchor| *anchor != first);
+    let whole = completed(&first);
+    space.anchors.retain(|anchor| completed(anchor) != whole);
     space.anchors.insert(0, first);
+}
+
+/// The ranges of this case; the anchors moved into them, where the studies' candidates do not depend on it.
+fn in_case(space: Space, case: &Settings, tuner: &Tuner) -> Space {
+    let space = if tuner.sparing { space.anchored(case) } else { space };
+    space.given(case)
+}
+
+/// All settings of a fit: what is declared, the defaults for the shape, and over them the candidate's. One
+/// number is one value, however it is written.
+fn completed(
+    method: &Method,
+    defaults: &Settings,
+    candidate: &Settings,
+) -> BTreeMap<String, Value> {
+    let declared = (method.settings)()
+        .into_iter()
+        .fold(Settings::new(), |all, setting| all.with(setting.name, setting.default));
+    let all = declared.overridden_by(defaults).overridden_by(candidate);
+    let one = |value: &Value| value.as_f64().map_or_else(|| value.clone(), Value::from);
+    all.iter().map(|(name, value)| (name.to_owned(), one(value))).collect()
+}
+
+/// The first `count` candidates of which none comes to the same as one before it.
+fn keep_distinct(
+    candidates: &mut Vec<Settings>,
+    count: usize,
+    completed: impl Fn(&Settings) -> BTreeMap<String, Value>,
+) {
+    let mut seen = BTreeSet::new();
+    candidates.retain(|candidate| seen.insert(json!(completed(candidate)).to_string()));
+    candidates.truncate(count);
 }
 
 /// Tunes `method` on the training part alone.
@@ -183,10 +267,14 @@ pub fn tune(
     // Candidates are completed as the final fit will be, which sees the whole training part.
     let shape = train.shape();
     let defaults = (method.defaults)(&shape);
-    let mut space = (method.space)(&shape).given(&defaults.clone().overridden_by(fixed));
+    let whole = |candidate: &Settings| {
+        completed(method, &defaults, &candidate.clone().overridden_by(fixed))
+    };
+    let mut space = (method.space)(&shape);
     if tuner.defaults_first {
-        put_first(&mut space, &defaults);
+        put_first(&mut space, &defaults, whole);
     }
+    let mut space = in_case(space, &defaults.clone().overridden_by(fixed), tuner);
     if !anchor.is_empty() {
         space.anchors.insert(0, anchor.clone());
     }
@@ -194,74 +282,31 @@ pub fn tune(
         .resource
         .and_then(|name| fixed.get(name).or_else(|| defaults.get(name)))
         .and_then(Value::as_f64);
-    let mut left: Vec<Settings> = space
-        .candidates(tuner.candidates, &mut streams.rng("candidates"))
+    // Of draws that are left out for having been drawn before others take the place, while there are any.
+    let drawn = tuner.candidates.saturating_mul(if tuner.sparing { 4 } else { 1 });
+    let mut candidates: Vec<Settings> = space
+        .candidates(drawn, &mut streams.rng("candidates"))
         .iter()
         .map(|candidate| candidate.clone().overridden_by(fixed))
         .collect();
-    let mut history = Vec::new();
-    let mut first_error = None;
-    let first = left.first().cloned();
-    let timed = Timed { limits, started: Instant::now(), seconds: tuner.seconds };
-    // Best of the last rung that was begun.
-    let mut best: Option<Settings> = None;
-    let rows = (tuner.of_rows && method.resource == Some("cap")).then(|| parts.train.rows());
-    let rungs = tuner.efforts(full, rows);
-    for (rung, &(effort, amount)) in rungs.iter().enumerate() {
-        let mut scored: Vec<(f64, Settings)> = Vec::new();
-        let mut out_of_time = false;
-        let mut affordable = usize::MAX;
-        for (at, candidate) in left.into_iter().enumerate() {
-            // One candidate is always begun, however small the budget.
-            if !history.is_empty() && timed.late() {
-                out_of_time = true;
-                break;
-            }
-            if (rung, at) == (0, 1) {
-                affordable = timed.affordable(rungs.len());
-            }
-            if at >= affordable {
-                break;
-            }
-            let mut settings = defaults.clone().overridden_by(&candidate);
-            if let (Some(name), Some(amount)) = (method.resource, amount) {
-                settings = settings.with(name, amount);
-            }
-            let found = attempt(method, &parts.train, &parts.test, &settings, streams, &timed);
-            let score = match found {
-                Ok(score) => Some(score),
-                Err(stop) if timed.ended(&stop) => {
-                    out_of_time = true;
-                    None
-                }
-                Err(stop @ (LearningError::Interrupted | LearningError::OutOfTime { .. })) => {
-                    return Err(stop.into());
-                }
-                Err(error) => {
-                    first_error.get_or_insert(error);
-                    None
-                }
-            };
-            history.push(TuningStep { settings: named(&candidate), effort, score });
-            if let Some(score) = score {
-                scored.push((score, candidate));
-            }
-            if out_of_time {
-                break;
-            }
-        }
-        // A stable sort: ties stay in the order of the candidates.
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-        if !(out_of_time && scored.is_empty()) {
-            best = scored.first().map(|(_, first)| first.clone());
-        }
-        let last = rung + 1 == rungs.len() || out_of_time;
-        let keep = if last { 1 } else { scored.len().div_ceil(3) };
-        left = scored.into_iter().take(keep).map(|(_, candidate)| candidate).collect();
-        if last || left.is_empty() {
-            break;
-        }
+    if tuner.sparing {
+        keep_distinct(&mut candidates, tuner.candidates, whole);
     }
+    let rows = (tuner.of_rows && method.resource == Some("cap")).then(|| parts.train.rows());
+    let rungs = tuner.climbed(candidates.len(), tuner.rungs(full, rows));
+    let first = candidates.first().cloned();
+    let mut search = Search {
+        method,
+        parts: &parts,
+        defaults: &defaults,
+        tuner,
+        streams,
+        timed: Timed { limits, started: Instant::now(), seconds: tuner.seconds },
+        history: Vec::new(),
+        first_error: None,
+    };
+    let best = search.climb(candidates, &rungs)?;
+    let Search { timed, history, first_error, .. } = search;
     // Nothing failed, and nothing had the time to end.
     let unscored = || first.filter(|_| first_error.is_none() && timed.late());
     match best.or_else(unscored) {
@@ -275,33 +320,122 @@ pub fn tune(
     }
 }
 
-fn named(settings: &Settings) -> std::collections::BTreeMap<String, Value> {
-    settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
+/// A search under way.
+struct Search<'a> {
+    method: &'a Method,
+    /// What trains the candidates, and what scores them.
+    parts: &'a Parts,
+    defaults: &'a Settings,
+    tuner: &'a Tuner,
+    streams: &'a Streams,
+    timed: Timed<'a>,
+    /// Every candidate at every rung that it was tried at.
+    history: Vec<TuningStep>,
+    /// Why a candidate could not be fitted, of the first that could not.
+    first_error: Option<LearningError>,
 }
 
-fn attempt(
-    method: &Method,
-    train: &Sample,
-    held_out: &Sample,
-    settings: &Settings,
-    streams: &Streams,
-    limits: &dyn Limits,
-) -> Result<f64, LearningError> {
-    let learner = method.learner(settings, train.task())?;
-    let mut fitting =
-        Fitting { streams: streams.child("tuning fit"), limits, ..Fitting::seeded(0) };
-    let fitted = learner.fit(train, &mut fitting)?;
-    let metrics = score(&fitted.predictor.predict(held_out.inputs())?, held_out);
-    let value = match train.task() {
-        Task::Classification { .. } => metrics[Metric::Accuracy.name()],
-        Task::Regression => -metrics[Metric::Rmse.name()],
-    };
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        let (operation, reason) = ("validation", json!(value).to_string());
-        Err(LearningError::Numerical { operation, reason })
+impl Search<'_> {
+    /// Fits the candidates rung by rung, fewer at each, and gives the best of the last rung that has a
+    /// score.
+    fn climb(
+        &mut self,
+        mut candidates: Vec<Settings>,
+        rungs: &[Rung],
+    ) -> Result<Option<Settings>, LearningError> {
+        let mut best = None;
+        for (height, &rung) in rungs.iter().enumerate() {
+            // Time for the first rung is time for the others, which cost as much.
+            let foreseen = (height == 0).then_some(rungs.len());
+            let (ranked, out_of_time) = self.ranked(candidates, rung, foreseen)?;
+            if !(out_of_time && ranked.is_empty()) {
+                best = ranked.first().cloned();
+            }
+            let Some(next) = rungs.get(height + 1).filter(|_| !out_of_time) else { break };
+            let keep = self.tuner.kept(ranked.len(), next.effort / rung.effort);
+            if ranked.is_empty() || (self.tuner.sparing && keep == 1) {
+                break;
+            }
+            candidates = ranked;
+            candidates.truncate(keep);
+        }
+        Ok(best)
     }
+
+    /// The candidates that a rung gives a score, the best first, and whether the tuner's seconds ended
+    /// it early. With `foreseen` rungs to climb, the first candidate's time says how many are tried.
+    fn ranked(
+        &mut self,
+        candidates: Vec<Settings>,
+        rung: Rung,
+        foreseen: Option<usize>,
+    ) -> Result<(Vec<Settings>, bool), LearningError> {
+        let mut scored: Vec<(f64, Settings)> = Vec::new();
+        let mut affordable = usize::MAX;
+        let mut out_of_time = false;
+        for (at, candidate) in candidates.into_iter().enumerate() {
+            if let (1, Some(rungs)) = (at, foreseen) {
+                affordable = self.timed.affordable(rungs);
+            }
+            // One candidate is always begun, however small the budget.
+            out_of_time = !self.history.is_empty() && self.timed.late();
+            if out_of_time || at >= affordable {
+                break;
+            }
+            let score = match self.score(&candidate, rung) {
+                Ok(score) => Some(score),
+                Err(stop) if self.timed.ended(&stop) => {
+                    out_of_time = true;
+                    None
+                }
+                Err(stop @ (LearningError::Interrupted | LearningError::OutOfTime { .. })) => {
+                    return Err(stop);
+                }
+                Err(error) => {
+                    self.first_error.get_or_insert(error);
+                    None
+                }
+            };
+            let (settings, effort) = (named(&candidate), rung.effort);
+            self.history.push(TuningStep { settings, effort, score });
+            scored.extend(score.map(|score| (score, candidate)));
+            if out_of_time {
+                break;
+            }
+        }
+        // A stable sort: ties stay in the order of the candidates.
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok((scored.into_iter().map(|(_, candidate)| candidate).collect(), out_of_time))
+    }
+
+    /// Fits a candidate with what a rung gives it and scores it on the rows held out: the accuracy, or
+    /// the RMSE with its sign turned.
+    fn score(&self, candidate: &Settings, rung: Rung) -> Result<f64, LearningError> {
+        let mut settings = self.defaults.clone().overridden_by(candidate);
+        if let (Some(name), Some(amount)) = (self.method.resource, rung.amount) {
+            settings = settings.with(name, amount);
+        }
+        let Parts { train, test } = self.parts;
+        let learner = self.method.learner(&settings, train.task())?;
+        let streams = self.streams.child("tuning fit");
+        let mut fitting = Fitting { streams, limits: &self.timed, ..Fitting::seeded(0) };
+        let fitted = learner.fit(train, &mut fitting)?;
+        let metrics = score(&fitted.predictor.predict(test.inputs())?, test);
+        let value = match train.task() {
+            Task::Classification { .. } => metrics[Metric::Accuracy.name()],
+            Task::Regression => -metrics[Metric::Rmse.name()],
+        };
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            let (operation, reason) = ("validation", json!(value).to_string());
+            Err(LearningError::Numerical { operation, reason })
+        }
+    }
+}
+
+fn named(settings: &Settings) -> BTreeMap<String, Value> {
+    settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
 #[cfg(test)]
@@ -313,19 +447,59 @@ mod tests {
         let studies = Tuner::default();
         let own = Tuner { of_rows: true, ..Tuner::default() };
         let amounts = |tuner: &Tuner, full, rows| -> Vec<u64> {
-            tuner.efforts(full, rows).into_iter().filter_map(|(_, amount)| amount).collect()
+            tuner.rungs(full, rows).into_iter().filter_map(|rung| rung.amount).collect()
         };
         assert_eq!(amounts(&studies, Some(12_000.0), None), [1333, 4000, 12_000]);
         assert_eq!(amounts(&own, Some(12_000.0), Some(900)), [100, 300, 900]);
         assert_eq!(amounts(&own, Some(12_000.0), Some(240)), [100, 240]);
         assert_eq!(amounts(&own, Some(12_000.0), Some(48)), [48]);
         assert_eq!(amounts(&own, Some(4000.0), Some(50_000)), [444, 1333, 4000]);
-        assert_eq!(own.efforts(None, Some(48)), [(1.0, None)]);
+        assert_eq!(own.rungs(None, Some(48)), [Rung { effort: 1.0, amount: None }]);
         let efforts: Vec<f64> =
-            own.efforts(Some(12_000.0), Some(240)).iter().map(|e| e.0).collect();
+            own.rungs(Some(12_000.0), Some(240)).iter().map(|rung| rung.effort).collect();
         assert_eq!(efforts, [100.0 / 240.0, 1.0]);
         // What studies have in their keys has not changed.
         assert!(!serde_json::to_string(&studies).unwrap().contains("of_rows"));
+    }
+
+    #[test]
+    fn rungs_of_a_sparing_search_double_and_leave_two_for_the_last() {
+        let own = Tuner { of_rows: true, sparing: true, ..Tuner::default() };
+        let amounts = |full, rows| -> Vec<u64> {
+            own.rungs(Some(full), rows).into_iter().filter_map(|rung| rung.amount).collect()
+        };
+        assert_eq!(amounts(12_000.0, Some(900)), [100, 300, 900]);
+        // A hundred rows and a third of 323 are nearly the same.
+        assert_eq!(amounts(12_000.0, Some(323)), [100, 323]);
+        assert_eq!(amounts(12_000.0, Some(190)), [190]);
+        assert_eq!(amounts(12_000.0, Some(200)), [100, 200]);
+        // Epochs: a ninth and a third of one are one, of five one and two.
+        assert_eq!(amounts(1.0, None), [1]);
+        assert_eq!(amounts(3.0, None), [1, 3]);
+        assert_eq!(amounts(5.0, None), [1, 2, 5]);
+        assert_eq!(amounts(90.0, None), [10, 30, 90]);
+        let efforts: Vec<f64> =
+            own.rungs(Some(5.0), None).into_iter().map(|rung| rung.effort).collect();
+        assert_eq!(efforts, [0.2, 0.4, 1.0]); // what was spent, not a ninth
+        let climbed = |candidates, full, rows| {
+            let rungs = own.climbed(candidates, own.rungs(Some(full), rows));
+            let mut counts = vec![candidates];
+            for pair in rungs.windows(2) {
+                counts.push(own.kept(counts[counts.len() - 1], pair[1].effort / pair[0].effort));
+            }
+            counts
+        };
+        assert_eq!(climbed(27, 90.0, None), [27, 9, 3]);
+        assert_eq!(climbed(27, 4000.0, None), [27, 9, 3]); // 444, 1333 and 4000 are not quite thirds
+        assert_eq!(climbed(9, 90.0, None), [9, 3]);
+        assert_eq!(climbed(3, 90.0, None), [3]);
+        assert_eq!(climbed(27, 12_000.0, Some(323)), [27, 9]);
+        assert_eq!(climbed(5, 12_000.0, Some(360)), [5, 2]);
+        // The studies' tuner, whose rungs are in the keys of records, has not changed.
+        let studies = Tuner::default();
+        assert_eq!(studies.climbed(3, studies.rungs(Some(1.0), None)).len(), 3);
+        assert_eq!([27, 9, 4, 1].map(|count| studies.kept(count, 2.0)), [9, 3, 2, 1]);
+        assert!(!serde_json::to_string(&studies).unwrap().contains("sparing"));
     }
 
     #[test]

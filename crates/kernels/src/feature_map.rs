@@ -259,16 +259,16 @@ impl FeatureMap {
     pub fn features(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         let (n, big_d) = (inputs.nrows(), self.frequencies.ncols());
         let none = Array1::zeros(0);
-        let (mut cosines, mut sines) = waves(inputs, &self.frequencies, &self.phases);
+        let Waves { mut cosines, mut sines } = Waves::of(inputs, &self.frequencies, &self.phases);
         if self.map.non_stationary() {
             let phases = match self.map {
                 Map::SharedPhase => &self.phases,
                 Map::IndependentPhases => &self.phases_prime,
                 Map::Psi | Map::Stationary => &none,
             };
-            let (c, s) = waves(inputs, &self.frequencies_prime, phases);
-            cosines += &c;
-            sines += &s;
+            let second = Waves::of(inputs, &self.frequencies_prime, phases);
+            cosines += &second.cosines;
+            sines += &second.sines;
         }
         let d = big_d as f64;
         match self.map {
@@ -298,45 +298,54 @@ impl FeatureMap {
         left: ArrayView2<'_, f64>,
         right: ArrayView2<'_, f64>,
     ) -> Array2<f64> {
-        // cos(u − v) = cos u cos v + sin u sin v, so every sum of cosines is a product of waves.
         let none = Array1::zeros(0);
-        let gram = |(a, b): &(Array2<f64>, Array2<f64>), (c, d): &(Array2<f64>, Array2<f64>)| {
-            a.dot(&c.t()) + b.dot(&d.t())
-        };
-        let d = self.frequencies.ncols() as f64;
-        let first = [left.view(), right.view()].map(|x| waves(x, &self.frequencies, &none));
+        let of =
+            |frequencies| [left.view(), right.view()].map(|x| Waves::of(x, frequencies, &none));
+        let big_d = self.frequencies.ncols() as f64;
+        let [left_w, right_w] = of(&self.frequencies);
+        let same = left_w.cosines_of_differences(&right_w);
         if self.map == Map::Stationary {
-            return gram(&first[0], &first[1]) / d;
+            return same / big_d;
         }
-        let second = [left.view(), right.view()].map(|x| waves(x, &self.frequencies_prime, &none));
-        let mut total = gram(&first[0], &first[1]) + gram(&second[0], &second[1]);
+        let [left_w_prime, right_w_prime] = of(&self.frequencies_prime);
+        let mut total = same + left_w_prime.cosines_of_differences(&right_w_prime);
         if self.map != Map::IndependentPhases {
-            total += &gram(&first[0], &second[1]);
-            total += &gram(&second[0], &first[1]);
+            total += &left_w.cosines_of_differences(&right_w_prime);
+            total += &left_w_prime.cosines_of_differences(&right_w);
         }
-        total / (4.0 * d)
+        total / (4.0 * big_d)
     }
 }
 
-/// Cosines and sines of `X O + b`, `n × D`; no phases means zero.
-fn waves(
-    inputs: ArrayView2<'_, f64>,
-    frequencies: &Array2<f64>,
-    phases: &Array1<f64>,
-) -> (Array2<f64>, Array2<f64>) {
-    let shape = (inputs.nrows(), frequencies.ncols());
-    let mut angles = Array2::zeros(shape);
-    product(1.0, inputs, frequencies.view(), 0.0, angles.view_mut());
-    if !phases.is_empty() {
-        angles += &phases.view().insert_axis(Axis(0));
+/// Cosines and sines of `X O + b`, `n × D` each.
+struct Waves {
+    cosines: Array2<f64>,
+    sines: Array2<f64>,
+}
+
+impl Waves {
+    /// Of inputs `n × d`, frequencies `d × D` and `D` phases; none of these means zero.
+    fn of(inputs: ArrayView2<'_, f64>, frequencies: &Array2<f64>, phases: &Array1<f64>) -> Self {
+        let shape = (inputs.nrows(), frequencies.ncols());
+        let mut angles = Array2::zeros(shape);
+        product(1.0, inputs, frequencies.view(), 0.0, angles.view_mut());
+        if !phases.is_empty() {
+            angles += &phases.view().insert_axis(Axis(0));
+        }
+        let (mut sines, mut cosines) = (Array2::zeros(shape), Array2::zeros(shape));
+        sin_cos(
+            angles.as_slice().expect("contiguous"),
+            sines.as_slice_mut().expect("contiguous"),
+            cosines.as_slice_mut().expect("contiguous"),
+        );
+        Self { cosines, sines }
     }
-    let (mut sines, mut cosines) = (Array2::zeros(shape), Array2::zeros(shape));
-    sin_cos(
-        angles.as_slice().expect("contiguous"),
-        sines.as_slice_mut().expect("contiguous"),
-        cosines.as_slice_mut().expect("contiguous"),
-    );
-    (cosines, sines)
+
+    /// `Σ_j cos(u_j − v_j)` between the angles `u` of each row here and `v` of each row there:
+    /// `cos u cos v + sin u sin v`, so that the sums are two products of matrices.
+    fn cosines_of_differences(&self, other: &Self) -> Array2<f64> {
+        self.cosines.dot(&other.cosines.t()) + self.sines.dot(&other.sines.t())
+    }
 }
 
 #[cfg(test)]

@@ -79,17 +79,10 @@ impl Kernel {
         let n = inputs.nrows();
         let mut gram = Array2::zeros((n, n));
         for top in (0..n).step_by(TILE) {
-            let rows = top..(top + TILE).min(n);
-            for left in (top..n).step_by(TILE) {
-                let columns = left..(left + TILE).min(n);
-                let tile = gram.slice_mut(s![rows.clone(), columns.clone()]);
-                self.fill(
-                    tile,
-                    &prepared.rows(rows.start, rows.end),
-                    &prepared.rows(columns.start, columns.end),
-                );
-            }
-            mirror(&mut gram, rows.start, rows.end);
+            let bottom = (top + TILE).min(n);
+            let rows = prepared.rows(top, bottom);
+            self.fill_band(&rows, &prepared, top, gram.slice_mut(s![top..bottom, ..]));
+            mirror(&mut gram, top, bottom);
         }
         if matches!(self, Self::Gaussian { .. }) {
             gram.diag_mut().fill(1.0);
@@ -118,13 +111,9 @@ impl Kernel {
             shares[index % threads].push((index * TILE, rows));
         }
         let fill = |share: Vec<(usize, ArrayViewMut2<'_, f64>)>| {
-            for (top, mut rows) in share {
-                let bottom = top + rows.nrows();
-                for left in (top..n).step_by(TILE) {
-                    let right = (left + TILE).min(n);
-                    let tile = rows.slice_mut(s![.., left..right]);
-                    self.fill(tile, &prepared.rows(top, bottom), &prepared.rows(left, right));
-                }
+            for (top, band) in share {
+                let rows = prepared.rows(top, top + band.nrows());
+                self.fill_band(&rows, &prepared, top, band);
             }
         };
         std::thread::scope(|scope| {
@@ -166,6 +155,22 @@ impl Kernel {
         }
     }
 
+    /// The columns of a band from `first` on, tile by tile: `k` between some rows and all points.
+    fn fill_band(
+        self,
+        rows: &Rows<'_>,
+        points: &Points,
+        first: usize,
+        mut band: ArrayViewMut2<'_, f64>,
+    ) {
+        let n = band.ncols();
+        for left in (first..n).step_by(TILE) {
+            let right = (left + TILE).min(n);
+            self.fill(band.slice_mut(s![.., left..right]), rows, &points.rows(left, right));
+        }
+    }
+
+    /// `k(a_i, b_j)` of the points of a tile.
     fn fill(self, mut tile: ArrayViewMut2<'_, f64>, a: &Rows<'_>, b: &Rows<'_>) {
         match self {
             Self::Gaussian { std } => {
@@ -320,11 +325,8 @@ impl Sections {
         let mut gram = Array2::zeros((m, n));
         for top in (0..m).step_by(TILE) {
             let bottom = (top + TILE).min(m);
-            for start in (0..n).step_by(TILE) {
-                let end = (start + TILE).min(n);
-                let tile = gram.slice_mut(s![top..bottom, start..end]);
-                self.kernel.fill(tile, &a.rows(top, bottom), &self.points.rows(start, end));
-            }
+            let band = gram.slice_mut(s![top..bottom, ..]);
+            self.kernel.fill_band(&a.rows(top, bottom), &self.points, 0, band);
         }
         gram
     }

@@ -1,3 +1,5 @@
+use crate::counted;
+
 /// Why a sample, a setting or a fit was refused, or why a fit stopped.
 ///
 /// ```
@@ -9,7 +11,7 @@
 ///     "input in row 1, column 1 is NaN; remove or impute it"
 /// );
 /// assert_eq!(said(array![[0.0], [1.0]], vec![0, 2]), "row 1 has class 2, but there are only 2 classes");
-/// assert_eq!(said(array![[0.0], [1.0]], vec![0]), "2 input rows but 1 targets");
+/// assert_eq!(said(array![[0.0], [1.0]], vec![0]), "2 input rows but 1 target");
 /// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -21,7 +23,11 @@ pub enum LearningError {
     #[error("the sample has no input columns")]
     NoColumns,
     /// Inputs and targets of different length.
-    #[error("{inputs} input rows but {targets} targets")]
+    #[error(
+        "{} but {}",
+        counted(*inputs, "input row", "input rows"),
+        counted(*targets, "target", "targets")
+    )]
     Length {
         /// Rows of the inputs.
         inputs: usize,
@@ -47,7 +53,11 @@ pub enum LearningError {
         value: f64,
     },
     /// A class index outside the declared range.
-    #[error("row {row} has class {label}, but there are only {classes} classes")]
+    #[error(
+        "row {row} has class {label}, but there {} only {}",
+        if *classes == 1 { "is" } else { "are" },
+        counted(*classes, "class", "classes")
+    )]
     Label {
         /// Row, from 0.
         row: usize,
@@ -56,8 +66,19 @@ pub enum LearningError {
         /// The number of classes declared.
         classes: usize,
     },
+    /// Labels as linfa has them, of which most have no row.
+    #[error(
+        "label {label} among {}: labels count the classes from 0; number those that occur 0, 1, 2, ...",
+        counted(*rows, "row", "rows")
+    )]
+    LabelBeyondRows {
+        /// The largest label.
+        label: usize,
+        /// Number of rows.
+        rows: usize,
+    },
     /// Fewer than two classes in the training part: nothing can be told apart.
-    #[error("all {rows} training rows belong to one class; a classifier needs at least two")]
+    #[error("{}; a classifier needs at least two", of_one_class(*rows))]
     OneClass {
         /// Rows of the training part.
         rows: usize,
@@ -89,7 +110,10 @@ pub enum LearningError {
         task: &'static str,
     },
     /// Prediction inputs of another width than the training inputs.
-    #[error("the model was fitted on {expected} columns, but the inputs have {found}")]
+    #[error(
+        "the model was fitted on {}, but the inputs have {found}",
+        counted(*expected, "column", "columns")
+    )]
     Width {
         /// Columns at fit time.
         expected: usize,
@@ -162,4 +186,35 @@ pub enum LearningError {
         /// A suggestion, or nothing.
         hint: String,
     },
+}
+impl LearningError {
+    /// A setting outside its range: a number of many zeros with an exponent.
+    ///
+    /// ```
+    /// use mercer_learning::LearningError;
+    /// let refused = |value: f64| LearningError::setting("std", value, "smaller").to_string();
+    /// assert_eq!(refused(1e200), "setting `std` is 1e200; it must be smaller");
+    /// assert_eq!(refused(-0.5), "setting `std` is -0.5; it must be smaller");
+    /// ```
+    pub fn setting(name: &'static str, value: impl std::fmt::Display, must: &'static str) -> Self {
+        let plain = value.to_string();
+        let number =
+            plain.parse().ok().filter(|_| plain.len() > LONG).map(|n: f64| format!("{n:e}"));
+        Self::Setting {
+            name,
+            value: number.filter(|n| n.len() < plain.len()).unwrap_or(plain),
+            must,
+        }
+    }
+}
+
+/// Letters of a number that would be mostly zeros.
+const LONG: usize = 20;
+
+/// That all rows that train belong to one class, whose number may be one.
+fn of_one_class(rows: usize) -> String {
+    match rows {
+        1 => "there is one training row, of one class".to_owned(),
+        rows => format!("all {rows} training rows belong to one class"),
+    }
 }

@@ -6,7 +6,7 @@ use ndarray::{Array1, Array2};
 /// A learner as linfa sees it: `estimator.fit(&dataset)?.predict(&inputs)`.
 ///
 /// Parameter types implement [`linfa::ParamGuard`] with an `Estimator` as the checked form, so
-/// linfa users write `AsklParams { .. }.fit(&dataset)` and get an error for bad settings.
+/// linfa users write `AsklParams::default().seeded(7).fit(&dataset)` and get an error for bad settings.
 /// The fit uses one thread and the streams of `seed`.
 ///
 /// ```
@@ -32,6 +32,10 @@ use ndarray::{Array1, Array2};
 /// let dataset = DatasetBase::new(array![[1.0], [2.0]], array![2.0, 4.0]);
 /// let model = Estimator { learner: Double, seed: 1 }.fit(&dataset)?;
 /// assert_eq!(model.predict(array![[3.0]]).targets, array![6.0]);
+/// // Labels count the classes from 0: postal codes would be classes by the thousand.
+/// let codes = DatasetBase::new(array![[1.0], [2.0]], array![80331_usize, 10115]);
+/// let refused = Estimator { learner: Double, seed: 1 }.fit(&codes).err().unwrap().to_string();
+/// assert!(refused.starts_with("label 80331 among 2 rows"), "{refused}");
 /// # Ok::<(), mercer_learning::LearningError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -91,8 +95,13 @@ impl<L: Learner> Fit<Array2<f64>, Array1<usize>, LearningError> for Estimator<L>
         &self,
         dataset: &DatasetBase<Array2<f64>, Array1<usize>>,
     ) -> Result<Self::Object, LearningError> {
-        let labels: Vec<u32> = dataset.targets.iter().map(|&label| label as u32).collect();
-        let classes = labels.iter().max().map_or(0, |&largest| largest as usize + 1);
+        let classes = dataset.targets.iter().max().map_or(0, |&largest| largest.saturating_add(1));
+        // Each class costs a column of outputs: labels such as postal codes are to be counted first.
+        if classes > dataset.targets.len() {
+            let (label, rows) = (classes - 1, dataset.targets.len());
+            return Err(LearningError::LabelBeyondRows { label, rows });
+        }
+        let labels = dataset.targets.iter().map(|&label| label as u32).collect();
         let sample = Sample::classification(dataset.records.clone(), labels, classes)?;
         let fitted = self.learner.fit(&sample, &mut Fitting::seeded(self.seed))?;
         Ok(Classifier(fitted.predictor))

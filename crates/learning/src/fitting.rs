@@ -36,6 +36,15 @@ pub enum Convergence {
         /// What is left of the quantity that the tolerance bounds.
         residual: f64,
     },
+    /// An approximation by columns that ended above its tolerance.
+    FewColumns {
+        /// Columns used.
+        columns: usize,
+        /// What is left of the quantity that the tolerance bounds.
+        residual: f64,
+        /// The tolerance.
+        goal: f64,
+    },
 }
 
 impl Convergence {
@@ -46,13 +55,54 @@ impl Convergence {
     /// assert_eq!(Convergence::Exact.warning(), None);
     /// let ended = Convergence::NotConverged { iterations: 200, residual: 0.25 };
     /// assert!(ended.warning().is_some_and(|said| said.contains("2.5e-1 after 200 iterations")));
+    /// // Of columns no iterations can be allowed.
+    /// let ended = Convergence::FewColumns { columns: 300, residual: 0.5, goal: 1e-3 };
+    /// assert!(ended.warning().is_some_and(|said| said.contains("allow more of them (`rank`")));
     /// ```
     pub fn warning(&self) -> Option<String> {
         match self {
             Self::NotConverged { iterations, residual } => Some(format!(
                 "not converged: residual {residual:.1e} after {iterations} iterations; allow more of them, or a larger tolerance or ridge"
             )),
+            Self::FewColumns { columns, residual, goal } => Some(format!(
+                "not converged: {columns} columns leave {residual:.1e} where {goal:.1e} was asked for; allow more of them (`rank`, `factor_bytes`), or take a wider kernel (`width`) or a larger ridge"
+            )),
             _ => None,
+        }
+    }
+
+    /// Whether a fit ended above its tolerance.
+    ///
+    /// ```
+    /// use mercer_learning::Convergence;
+    /// assert!(Convergence::NotConverged { iterations: 200, residual: 0.25 }.is_open());
+    /// assert!(Convergence::FewColumns { columns: 300, residual: 0.5, goal: 1e-3 }.is_open());
+    /// assert!(!Convergence::FixedSteps { steps: 35 }.is_open()); // nothing was asked of it
+    /// ```
+    pub const fn is_open(&self) -> bool {
+        matches!(self, Self::NotConverged { .. } | Self::FewColumns { .. })
+    }
+}
+
+/// In words, as of a model that is looked at.
+///
+/// ```
+/// use mercer_learning::Convergence;
+/// assert_eq!(Convergence::Exact.to_string(), "solved in closed form");
+/// assert_eq!(Convergence::Converged { iterations: 7 }.to_string(), "converged after 7 iterations");
+/// assert_eq!(Convergence::FixedSteps { steps: 35 }.to_string(), "35 steps, as asked");
+/// let ended = Convergence::NotConverged { iterations: 200, residual: 0.25 };
+/// assert!(ended.to_string().starts_with("not converged: residual 2.5e-1"));
+/// ```
+impl std::fmt::Display for Convergence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exact => f.write_str("solved in closed form"),
+            Self::Converged { iterations } => write!(f, "converged after {iterations} iterations"),
+            Self::FixedSteps { steps } => write!(f, "{steps} steps, as asked"),
+            Self::NotConverged { .. } | Self::FewColumns { .. } => {
+                f.write_str(&self.warning().unwrap_or_default())
+            }
         }
     }
 }
@@ -263,6 +313,17 @@ impl Fitting<'_> {
 
     /// What may end a fit or be kept of it between two steps: asks the limits, and keeps the `state`
     /// when it is time to, or when the user ends the fit.
+    ///
+    /// ```
+    /// use mercer_learning::{Fitting, LearningError, Limits, State};
+    /// struct Stopped;
+    /// impl Limits for Stopped {
+    ///     fn check(&self) -> Result<(), LearningError> { Err(LearningError::Interrupted) }
+    ///     fn reserve(&self, _bytes: u64) -> Result<(), LearningError> { Ok(()) }
+    /// }
+    /// let mut fitting = Fitting { limits: &Stopped, ..Fitting::seeded(1) };
+    /// assert_eq!(fitting.between_steps(State::new), Err(LearningError::Interrupted));
+    /// ```
     ///
     /// # Errors
     /// As [`Limits::check`].

@@ -17,6 +17,7 @@ mod checkpoint;
 pub mod conformance;
 mod error;
 mod estimator;
+pub mod fact;
 mod fitting;
 mod folds;
 mod legacy;
@@ -31,6 +32,7 @@ mod space;
 mod state;
 mod streams;
 mod windows;
+mod words;
 
 pub use checkpoint::Checkpoints;
 pub use error::LearningError;
@@ -39,15 +41,16 @@ pub use fitting::{Convergence, Fitted, Fitting, Limits, Moment, Outcome, Probe, 
 pub use folds::folds;
 pub use legacy::{Fold, LegacyRandom};
 pub use loss::Loss;
-pub use method::{Cost, Learner, Method, Tasks, find, nearest};
+pub use method::{Cost, Learner, Method, Tasks, find};
 pub use metric::{
     Metric, accuracy, balanced_accuracy, mean_absolute_error, root_mean_squared_error, score,
 };
 pub use parameters::{Allowed, Entry, InRange, Kind, Parameters, Setting, declared, undeclared};
-pub use predictor::{Predictions, Predictor, argmax};
+pub use predictor::{FittedKernel, Predictions, Predictor, argmax};
 pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;
 pub use space::{Axis, Range, Space};
 pub use state::{Element, Numbers, Outline, State, Tensor, never_kept};
 pub use streams::{Stream, Streams};
 pub use windows::Windows;
+pub use words::{counted, nearest, one_line};

@@ -90,6 +90,13 @@ impl Loss {
     ///
     /// The other losses have no meaning for real targets; learners refuse them by name when
     /// their settings meet the sample.
+    ///
+    /// ```
+    /// use mercer_learning::Loss;
+    /// let mut f = 3.0;
+    /// assert_eq!(Loss::of_value(&mut f, 1.0), 4.0); // (3 − 1)²
+    /// assert_eq!(f, 4.0); // 2 (3 − 1)
+    /// ```
     pub fn of_value<F: linfa::Float>(f: &mut F, target: F) -> F {
         *f -= target;
         let residual = *f;

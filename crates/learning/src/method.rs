@@ -1,6 +1,6 @@
 use crate::{
     Fitted, Fitting, LearningError, Predictor, Sample, Setting, Settings, Shape, Space, State,
-    Task, Windows,
+    Task, Windows, nearest,
 };
 
 /// A way to fit, with its settings checked: it holds no data.
@@ -261,21 +261,4 @@ pub fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method, Learnin
             hint: format!("{near}; there are {}", known.join(", ")).replace("?;", "?"),
         }
     })
-}
-
-/// The known name that may have been meant: the one that fewest slips (a letter too many, missing,
-/// wrong, or two exchanged) turn into `name`, if these are a quarter of its letters at most.
-///
-/// ```
-/// use mercer_learning::nearest;
-/// let known = ["kernel-ridge", "rf", "mnist", "askl-rate"];
-/// assert_eq!(nearest("kernl-ridge", &known), Some("kernel-ridge"));
-/// assert_eq!(nearest("askl-rtae", &known), Some("askl-rate"));
-/// assert_eq!(nearest("iris", &known), None);
-/// ```
-pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let slips = |known: &&'a str| (strsim::damerau_levenshtein(known, &name), *known);
-    let (count, near) = known.iter().map(slips).min()?;
-    (count <= (name.chars().count() / 4).max(1)).then_some(near)
 }

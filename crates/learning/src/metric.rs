@@ -34,6 +34,11 @@ impl Metric {
     }
 
     /// Whether a larger value is a better one.
+    ///
+    /// ```
+    /// use mercer_learning::Metric;
+    /// assert!(Metric::Accuracy.larger_is_better() && !Metric::Rmse.larger_is_better());
+    /// ```
     pub const fn larger_is_better(self) -> bool {
         matches!(self, Self::Accuracy | Self::BalancedAccuracy)
     }

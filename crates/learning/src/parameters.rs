@@ -225,13 +225,18 @@ impl Allowed {
 
     /// Checks the numbers of a setting.
     ///
+    /// ```
+    /// use mercer_learning::Allowed;
+    /// assert!(Allowed::SHARE.check("share", &1.0).is_ok());
+    /// let refused = Allowed::SHARE.check("share", &0.0).unwrap_err();
+    /// assert_eq!(refused.to_string(), "setting `share` is 0; it must be above 0 and at most 1");
+    /// ```
+    ///
     /// # Errors
     /// [`LearningError::Setting`] with the name and the first number that is outside.
     pub fn check(self, name: &'static str, value: &impl InRange) -> Result<(), LearningError> {
         match value.numbers().into_iter().find(|&number| !self.holds(number)) {
-            Some(number) => {
-                Err(LearningError::Setting { name, value: number.to_string(), must: self.must })
-            }
+            Some(number) => Err(LearningError::setting(name, number, self.must)),
             None => Ok(()),
         }
     }

@@ -22,6 +22,24 @@ pub enum Predictions {
 }
 
 impl Predictions {
+    /// What the scores of some rows come to, as [`Predictor::decision`] gives them: of classes the
+    /// largest (`n × K`, ties to the smaller index), of real targets the value (`n × 1`).
+    ///
+    /// ```
+    /// use mercer_learning::{Predictions, Task};
+    /// let scores = ndarray::array![[0.1, 0.7, 0.7], [0.5, 0.2, 0.3]];
+    /// let said = Predictions::of_scores(Task::Classification { classes: 3 }, scores.view());
+    /// assert_eq!(said, Predictions::Classes(vec![1, 0]));
+    /// ```
+    pub fn of_scores(task: Task, scores: ArrayView2<'_, f64>) -> Self {
+        match task {
+            Task::Classification { .. } => {
+                Self::Classes(scores.rows().into_iter().map(argmax).collect())
+            }
+            Task::Regression => Self::Real(scores.column(0).to_vec()),
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
@@ -78,21 +96,9 @@ pub trait Predictor: Send + Sync {
         None
     }
 
-    /// Mean `k(x, x)` over the rows of `inputs` (`n × d`), of the kernel that the fitted features or
-    /// the fitted kernel stand for, where the method has one: `1/n` of the trace that bounds ask for.
-    fn mean_diagonal(&self, _inputs: ArrayView2<'_, f64>) -> Option<f64> {
-        None
-    }
-
-    /// `k(x, z)` between all rows of `inputs` (`n × n`), of the kernel whose diagonal
-    /// [`Predictor::mean_diagonal`] averages, where the method has one and forms its matrix.
-    fn gram(&self, _inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        None
-    }
-
-    /// `Ω` and `Ω'` (`d × D` each, in 1/input unit) of the spectral kernel that was fitted, one and
-    /// the same where it is stationary.
-    fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
+    /// The kernel that the fitted function expands in, or that its features stand for, where the
+    /// method has one that can be evaluated: what bounds ask for.
+    fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
         None
     }
 
@@ -108,40 +114,47 @@ pub trait Predictor: Send + Sync {
         if let Some(((row, column), &value)) = inputs.indexed_iter().find(|(_, v)| !v.is_finite()) {
             return Err(LearningError::InputNotFinite { row, column, value });
         }
-        let scores = self.decision(inputs);
-        Ok(match self.task() {
-            Task::Classification { .. } => {
-                Predictions::Classes(scores.rows().into_iter().map(argmax).collect())
-            }
-            Task::Regression => Predictions::Real(scores.column(0).to_vec()),
-        })
+        Ok(Predictions::of_scores(self.task(), self.decision(inputs).view()))
     }
 }
 
-impl Predictor for Box<dyn Predictor> {
-    fn task(&self) -> Task {
-        (**self).task()
-    }
-    fn features(&self) -> usize {
-        (**self).features()
-    }
-    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
-        (**self).decision(inputs)
-    }
-    fn state(&self) -> State {
-        (**self).state()
-    }
-    fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        (**self).probabilities(inputs)
-    }
-    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
-        (**self).mean_diagonal(inputs)
-    }
-    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        (**self).gram(inputs)
-    }
+/// The kernel that a fitted predictor rests on, at any rows.
+///
+/// ```
+/// use mercer_learning::{FittedKernel, Predictor, State, Task};
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// `f(x) = w x`, and with it the linear kernel.
+/// struct Line(f64);
+/// impl Predictor for Line {
+///     fn task(&self) -> Task { Task::Regression }
+///     fn features(&self) -> usize { 1 }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> { self.0 * &inputs }
+///     fn state(&self) -> State { State::new() }
+///     fn fitted_kernel(&self) -> Option<&dyn FittedKernel> { Some(self) }
+/// }
+/// impl FittedKernel for Line {
+///     fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> { inputs.dot(&inputs.t()) }
+///     fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+///         self.gram(inputs).diag().mean()
+///     }
+/// }
+/// let kernel = Line(2.0);
+/// let kernel = kernel.fitted_kernel().expect("the linear one");
+/// assert_eq!(kernel.mean_diagonal(array![[1.0], [3.0]].view()), Some(5.0));
+/// assert!(kernel.frequencies().is_none()); // it is no spectral kernel
+/// ```
+pub trait FittedKernel {
+    /// `k(x, z)` between all rows of `inputs` (`n × d`): `n × n`.
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64>;
+
+    /// Mean `k(x, x)` over the rows of `inputs` (`n × d`), `1/n` of the trace of
+    /// [`FittedKernel::gram`], which is not formed; none of no rows.
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64>;
+
+    /// `Ω` and `Ω'` (`d × D` each, in 1/input unit) of a spectral kernel, one and the same where it
+    /// is stationary.
     fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
-        (**self).frequencies()
+        None
     }
 }
 

@@ -101,6 +101,16 @@ pub struct Sample {
 impl Sample {
     /// A classification sample: `inputs` is `n × d`, `labels` has `n` entries below `classes`.
     ///
+    /// ```
+    /// use mercer_learning::{LearningError, Sample};
+    /// use ndarray::array;
+    /// let sample = Sample::classification(array![[0.5], [1.5]], vec![0, 2], 3)?; // class 1 has no row
+    /// assert_eq!(sample.class_counts(), [1, 0, 1]);
+    /// let refused = Sample::classification(array![[f64::NAN]], vec![0], 2);
+    /// assert!(matches!(refused, Err(LearningError::InputNotFinite { row: 0, column: 0, .. })));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    ///
     /// # Errors
     /// If a side is empty, the lengths differ, an input is not finite, or a label is out of range.
     pub fn classification(
@@ -119,6 +129,16 @@ impl Sample {
     }
 
     /// A regression sample: `inputs` is `n × d`, `values` has `n` entries.
+    ///
+    /// ```
+    /// use mercer_learning::{LearningError, Sample};
+    /// use ndarray::array;
+    /// let sample = Sample::regression(array![[0.5], [1.5]], array![10.0, 20.0])?;
+    /// assert_eq!(sample.values(), Some(array![10.0, 20.0].view()));
+    /// let refused = Sample::regression(array![[0.5], [1.5]], array![10.0]);
+    /// assert_eq!(refused, Err(LearningError::Length { inputs: 2, targets: 1 }));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     ///
     /// # Errors
     /// If a side is empty, the lengths differ, or an input or target is not finite.
@@ -182,6 +202,15 @@ impl Sample {
 
     /// The rows with the given indices, in that order; indices may repeat.
     ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use ndarray::array;
+    /// let sample = Sample::regression(array![[0.0], [1.0], [2.0]], array![5.0, 6.0, 7.0])?;
+    /// let drawn = sample.select(&[2, 0, 2])?; // with repeats, in that order
+    /// assert_eq!(drawn.values(), Some(array![7.0, 5.0, 7.0].view()));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`LearningError::NoRows`] if `rows` is empty.
     ///
@@ -202,6 +231,16 @@ impl Sample {
     }
 
     /// The sample with its inputs changed where they are, by a scaler, say; no copy is made.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use ndarray::array;
+    /// let sample = Sample::regression(array![[1.0], [3.0]], array![5.0, 6.0])?;
+    /// let halved = sample.clone().map_inputs(|inputs| *inputs *= 0.5)?;
+    /// assert_eq!(halved.inputs(), array![[0.5], [1.5]]);
+    /// assert!(sample.map_inputs(|inputs| *inputs /= 0.0).is_err()); // infinite
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     ///
     /// # Errors
     /// If an input is not finite afterwards or the number of rows has changed.
@@ -246,6 +285,14 @@ impl Sample {
     }
 
     /// How many rows each class has; empty for regression.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use ndarray::array;
+    /// let sample = Sample::classification(array![[0.0], [1.0], [2.0]], vec![2, 0, 2], 3)?;
+    /// assert_eq!(sample.class_counts(), [1, 0, 2]);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     pub fn class_counts(&self) -> Vec<usize> {
         match &self.targets {
             Targets::Classes { labels, classes } => {
@@ -260,6 +307,16 @@ impl Sample {
     }
 
     /// Refuses a classification sample in which fewer than two classes occur.
+    ///
+    /// ```
+    /// use mercer_learning::{LearningError, Sample};
+    /// use ndarray::array;
+    /// let sample = Sample::classification(array![[0.0], [1.0], [2.0]], vec![0, 1, 1], 2)?;
+    /// assert!(sample.require_two_classes().is_ok());
+    /// let part = sample.select(&[1, 2])?;
+    /// assert_eq!(part.require_two_classes(), Err(LearningError::OneClass { rows: 2 }));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     ///
     /// # Errors
     /// [`LearningError::OneClass`].

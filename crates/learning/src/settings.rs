@@ -29,6 +29,13 @@ impl Settings {
     }
 
     /// This, overridden by `other` where both have a value.
+    ///
+    /// ```
+    /// use mercer_learning::Settings;
+    /// let defaults = Settings::new().with("lambda", 1e-3).with("epochs", 10);
+    /// let given = Settings::new().with("lambda", 0.5);
+    /// assert_eq!(defaults.overridden_by(&given).to_string(), r#"{"epochs":10,"lambda":0.5}"#);
+    /// ```
     #[must_use]
     pub fn overridden_by(mut self, other: &Self) -> Self {
         self.0.extend(other.0.iter().map(|(k, v)| (k.clone(), v.clone())));
@@ -36,6 +43,13 @@ impl Settings {
     }
 
     /// The value of `name`, if it is set.
+    ///
+    /// ```
+    /// use mercer_learning::Settings;
+    /// let settings = Settings::new().with("epochs", 10);
+    /// assert_eq!(settings.get("epochs").and_then(|value| value.as_u64()), Some(10));
+    /// assert_eq!(settings.get("lambda"), None); // the method's default
+    /// ```
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
@@ -141,6 +155,18 @@ impl Settings {
     }
 
     /// The settings that a parameter type stands for.
+    ///
+    /// ```
+    /// use mercer_learning::{Allowed, Settings, parameters};
+    /// parameters! {
+    ///     /// Settings of a toy.
+    ///     pub struct ToyParams {
+    ///         /// `λ ≥ 0`.
+    ///         pub lambda: f64 = 0.5, Allowed::NOT_NEGATIVE;
+    ///     }
+    /// }
+    /// assert_eq!(Settings::of(&ToyParams::default()).to_string(), r#"{"lambda":0.5}"#);
+    /// ```
     ///
     /// # Panics
     /// If `params` does not serialise to an object: a fault of its type.

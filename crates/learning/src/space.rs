@@ -92,10 +92,50 @@ impl Space {
         self
     }
 
+    /// The space whose anchors fit what is fixed: where an axis has another range in this case
+    /// ([`Range::Given`]) and an anchor's number lies outside it, the middle of the range stands there.
+    ///
+    /// ```
+    /// use mercer_learning::{Axis, Range, Settings, Space};
+    /// let adam = ("adam".into(), Range::Log10(-4.0, -2.0));
+    /// let otherwise = Box::new(Range::Log10(-1.0, 1.0));
+    /// let range = Range::Given { setting: "optimiser", cases: vec![adam], otherwise };
+    /// let anchors = vec![Settings::new().with("rate", 0.5)];
+    /// let space = Space { axes: vec![Axis { name: "rate", range }], anchors };
+    /// let rate = |optimiser: &str| {
+    ///     let space = space.clone().anchored(&Settings::new().with("optimiser", optimiser));
+    ///     space.anchors[0].get("rate").and_then(|rate| rate.as_f64())
+    /// };
+    /// assert_eq!((rate("sgd"), rate("adam")), (Some(0.5), Some(1e-3)));
+    /// ```
+    #[must_use]
+    pub fn anchored(mut self, settings: &Settings) -> Self {
+        for axis in &self.axes {
+            let Range::Given { .. } = axis.range else { continue };
+            let Some((low, middle, high)) = axis.range.resolved(settings).ends() else { continue };
+            for anchor in &mut self.anchors {
+                let number = anchor.get(axis.name).and_then(Value::as_f64);
+                if number.is_some_and(|number| !(low..=high).contains(&number)) {
+                    *anchor = std::mem::take(anchor).with(axis.name, rounded(middle));
+                }
+            }
+        }
+        self
+    }
+
     /// The first `count` candidates: the anchors, then draws.
     ///
     /// Without axes there is one candidate, the defaults. Values are rounded to three
     /// significant digits, so that a setting can be quoted exactly.
+    ///
+    /// ```
+    /// use mercer_learning::{Axis, Range, Settings, Space, Streams};
+    /// let axes = vec![Axis { name: "lambda", range: Range::Log10(-4.0, 0.0) }];
+    /// let space = Space { anchors: vec![Settings::new().with("lambda", 0.01)], axes };
+    /// let drawn = space.candidates(3, &mut Streams::root(1).rng("candidates"));
+    /// assert_eq!((drawn.len(), &drawn[0]), (3, &space.anchors[0])); // the anchor, then two draws
+    /// assert!(drawn[1].get("lambda").and_then(|value| value.as_f64()).is_some_and(|l| l <= 1.0));
+    /// ```
     pub fn candidates(&self, count: usize, rng: &mut impl Rng) -> Vec<Settings> {
         if self.axes.is_empty() {
             return vec![self.anchors.first().cloned().unwrap_or_default()];
@@ -120,6 +160,18 @@ impl Range {
             .and_then(|value| cases.iter().find(|(known, _)| known == value))
             .map_or(&**otherwise, |(_, range)| range);
         case.resolved(settings)
+    }
+
+    /// Lowest, middle and highest number of a logarithmic range.
+    fn ends(&self) -> Option<(f64, f64, f64)> {
+        let of = |low: f64, high: f64, raised: fn(f64) -> f64| {
+            Some((raised(low), raised(f64::midpoint(low, high)), raised(high)))
+        };
+        match self {
+            Self::Log10(low, high) => of(*low, *high, |power| 10f64.powf(power)),
+            Self::Log2(low, high) => of(*low, *high, f64::exp2),
+            Self::Choice(_) | Self::Given { .. } => None,
+        }
     }
 
     fn words(&self) -> String {

@@ -220,6 +220,14 @@ impl State {
 
     /// A value.
     ///
+    /// ```
+    /// use mercer_learning::State;
+    /// let state = State::new().with("classes", 3).with("name", "toy");
+    /// assert_eq!(state.value::<usize>("classes")?, 3);
+    /// assert!(state.value::<usize>("name").is_err()); // a word is no count
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`LearningError::State`] if there is none of that name, or it has another form.
     pub fn value<T: DeserializeOwned>(&self, name: &str) -> Result<T, LearningError> {
@@ -228,6 +236,15 @@ impl State {
     }
 
     /// An array of finite numbers with the wanted number of axes.
+    ///
+    /// ```
+    /// use mercer_learning::State;
+    /// use ndarray::{array};
+    /// let state = State::new().with_array("weights", &array![[1.0, 2.0]]);
+    /// assert_eq!(state.array::<f64, ndarray::Ix2>("weights")?, array![[1.0, 2.0]]);
+    /// assert!(state.array::<f64, ndarray::Ix1>("weights").is_err()); // it has two axes
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     ///
     /// # Errors
     /// [`LearningError::State`] if there is none of that name, type and number of axes, its numbers
@@ -256,6 +273,15 @@ impl State {
     }
 
     /// An array of finite numbers with the wanted shape.
+    ///
+    /// ```
+    /// use mercer_learning::State;
+    /// use ndarray::array;
+    /// let state = State::new().with_array("weights", &array![[1.0, 2.0]]);
+    /// assert!(state.array_of::<f64, _>("weights", (1, 2)).is_ok());
+    /// let refused = state.array_of::<f64, _>("weights", (2, 1)).unwrap_err();
+    /// assert!(refused.to_string().contains("has shape [1, 2], not [2, 1]"), "{refused}");
+    /// ```
     ///
     /// # Errors
     /// As [`State::array`], and if the shape is another one.
@@ -313,6 +339,16 @@ impl State {
 
     /// Puts together what [`State::outline`] and [`State::tensors`] took apart; whether an array
     /// lies column by column is read from the outline.
+    ///
+    /// ```
+    /// use mercer_learning::State;
+    /// use ndarray::array;
+    /// let state = State::new().with_part("inner", State::new().with_array("w", &array![1.0, 2.0]));
+    /// let tensors = state.tensors().into_iter().map(|(name, tensor)| (name, tensor.clone())).collect();
+    /// assert_eq!(State::assemble(state.outline(), tensors)?, state);
+    /// assert!(State::assemble(state.outline(), [].into())?.part("inner")?.array::<f64, ndarray::Ix1>("w").is_err());
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
     ///
     /// # Errors
     /// [`LearningError::State`] if an array belongs to no part, or the outline names an array that

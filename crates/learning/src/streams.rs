@@ -38,6 +38,13 @@ impl Streams {
     }
 
     /// The family below `name`.
+    ///
+    /// ```
+    /// use mercer_learning::Streams;
+    /// let root = Streams::root(1);
+    /// assert_eq!(root.child("fit"), root.child("fit"));
+    /// assert_ne!(root.child("ab").child("c"), root.child("a").child("bc")); // names are not run together
+    /// ```
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         let mut hash = Sha256::new();
@@ -48,6 +55,15 @@ impl Streams {
     }
 
     /// The stream of one purpose.
+    ///
+    /// ```
+    /// use mercer_learning::Streams;
+    /// use rand::Rng;
+    /// let streams = Streams::root(1);
+    /// let draw = |purpose: &str| streams.rng(purpose).r#gen::<u64>();
+    /// assert_eq!(draw("split"), draw("split")); // begins anew each time
+    /// assert_ne!(draw("split"), draw("fit"));
+    /// ```
     pub fn rng(&self, purpose: &str) -> Stream {
         Stream::from_seed(self.child(purpose).0)
     }

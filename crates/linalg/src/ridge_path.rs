@@ -1,6 +1,10 @@
 use crate::{Eigen, LinalgError, product, symmetric_eigen, symmetric_product};
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use std::sync::OnceLock;
+
+/// Where less than this is left of `1 − H_ii`, and of the residual with it, rounding eats their
+/// quotient's digits.
+const LITTLE: f64 = 1e-6;
 
 /// Ridge regressions of one matrix at any number of ridges, from one eigendecomposition.
 ///
@@ -12,7 +16,8 @@ use std::sync::OnceLock;
 /// `O(min(n, D)² r)`. With the eigenvalues `l_j` and the left singular vectors `u_j` of `A`, the
 /// hat matrix is `H(t) = Σ_j l_j/(l_j + t) u_j u_jᵀ`, whence the residuals of leave-one-out,
 /// `(B − H B)_i / (1 − H_ii)`, without a refit (Allen 1974), and generalised cross-validation
-/// (Golub, Heath & Wahba 1979).
+/// (Golub, Heath & Wahba 1979). Both have a limit where the fit passes through the rows and
+/// numerator and denominator vanish, and take it from the kernel matrix `K = A Aᵀ`.
 ///
 /// Eigenvalues at or below `min(n, D) ε l_max` count as 0, for every ridge, so that `w(0)` is the
 /// solution of least norm. A product squares the condition number: singular values below
@@ -107,10 +112,26 @@ impl<'a> RidgePath<'a> {
     }
 
     /// Residuals of leave-one-out, `b_i − f_{−i}(a_i)` (`n × r`): row `i` is predicted by the
-    /// regression on all other rows at the same `t`.
+    /// regression on all other rows at the same `t`, at `t = 0` by that of least norm.
     ///
-    /// Where `H_ii = 1`, only row `i` speaks of its direction and the prediction without it is 0
-    /// there: the residual then is that of the fit without that direction, taken as `b_i`.
+    /// Let `p_i` be the share of the `i`-th unit vector outside the range of `A`, and `q_i` that part
+    /// of `b_i`. The residual over `1 − H_ii` is
+    ///
+    /// ```text
+    /// (q_i + t Σ_j u_ij (Uᵀ B)_j/(l_j + t)) / (p_i + t Σ_j u_ij²/(l_j + t))
+    /// ```
+    /// Where `p_i = 0` (every row, if the rank is `n`), no other rows add up to row `i`, `q_i = 0`
+    /// too and `t` cancels: `((K + tI)⁻¹ B)_i / ((K + tI)⁻¹)_ii`, also of a fit that interpolates.
+    ///
+    /// ```
+    /// use mercer_linalg::RidgePath;
+    /// use ndarray::array;
+    /// // Without the second row the line through 0 has slope 3, and is 2.4 there where 1 was seen.
+    /// let (a, b) = (array![[1.0, 0.0], [0.8, 0.6]], array![[3.0], [1.0]]);
+    /// let path = RidgePath::new(a.view(), b.view())?;
+    /// assert!((path.leave_one_out(0.0)?[[1, 0]] - (1.0 - 2.4)).abs() < 1e-14);
+    /// # Ok::<(), mercer_linalg::LinalgError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`RidgePath::solve`].
@@ -127,14 +148,36 @@ impl<'a> RidgePath<'a> {
             shared.assign(&u);
             shared *= &shares;
             let left_over = 1.0 - u.dot(&shared);
-            // Rounding in a sum of `rank` squares that should be 1.
-            if left_over > self.rank() as f64 * f64::EPSILON {
+            if left_over > LITTLE {
                 residual /= left_over;
             } else {
-                residual.assign(&b);
+                residual.assign(&self.without(u, b, ridge));
             }
         }
         Ok(residuals)
+    }
+
+    /// The residual of leave-one-out of a row that the fit nearly passes through: nothing is
+    /// subtracted that is nearly equal.
+    fn without(&self, u: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>, ridge: f64) -> Array1<f64> {
+        let largest = self.values.last().copied().unwrap_or(1.0);
+        let mut above = Array1::zeros(b.len());
+        let (mut below, mut inside, mut rounding) = (0.0, 0.0, 0.0);
+        for ((&u, &value), c) in u.iter().zip(&self.values).zip(self.coordinates.rows()) {
+            above.scaled_add(u / (value + ridge), &c);
+            below += u * u / (value + ridge);
+            inside += u * u;
+            // Where `U = A V diag(l)^-½`, it is known to so much.
+            rounding += u * u * if self.primal { largest / value } else { 1.0 };
+        }
+        let outside = 1.0 - inside;
+        let apart = self.rank() < self.targets.nrows()
+            && outside > self.targets.nrows() as f64 * f64::EPSILON * rounding;
+        if !apart {
+            return above / below;
+        }
+        let fitted = self.coordinates.t().dot(&u);
+        (&b - &fitted + above * ridge) / (outside + ridge * below)
     }
 
     /// Mean squared residual of leave-one-out over rows and right-hand sides.
@@ -146,26 +189,31 @@ impl<'a> RidgePath<'a> {
         Ok(residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64)
     }
 
-    /// Generalised cross-validation, `(1/(n r)) ‖B − H B‖² / (1 − tr H / n)²`: infinite where the
-    /// fit interpolates (`tr H = n`).
+    /// Generalised cross-validation, `(1/(n r)) ‖B − H B‖² / (1 − tr H / n)²`; where the rank is
+    /// `n`, and the fit interpolates at `t = 0`, the same with `t` cancelled,
+    /// `(1/(n r)) ‖(K + tI)⁻¹ B‖² / (tr (K + tI)⁻¹ / n)²`.
     ///
     /// # Errors
     /// As [`RidgePath::solve`].
     pub fn generalised_cross_validation(&self, ridge: f64) -> Result<f64, LinalgError> {
         check(ridge)?;
         let n = self.targets.nrows() as f64;
+        if self.rank() == self.targets.nrows() {
+            let inverse = self.values.mapv(|value| (value + ridge).recip());
+            let mean = inverse.sum() / n;
+            let solved = &self.coordinates * &inverse.insert_axis(Axis(1));
+            let squares: f64 = solved.iter().map(|c| (c / mean).powi(2)).sum();
+            return Ok(squares / self.targets.len() as f64);
+        }
         let kept: f64 = self.coordinates.iter().map(|c| c * c).sum();
         // What lies outside the range of A, and what the ridge takes from what lies in it.
         let outside = (self.targets.iter().map(|b| b * b).sum::<f64>() - kept).max(0.0);
         let rest = self.values.mapv(|value| ridge / (value + ridge));
         let inside: f64 =
             (&self.coordinates * &rest.insert_axis(Axis(1))).iter().map(|c| c * c).sum();
+        // At least 1/n: the rank is below n.
         let left_over = 1.0 - self.degrees_of_freedom(ridge)? / n;
-        Ok(if left_over > self.rank() as f64 * f64::EPSILON {
-            (outside + inside) / self.targets.len() as f64 / (left_over * left_over)
-        } else {
-            f64::INFINITY
-        })
+        Ok((outside + inside) / self.targets.len() as f64 / (left_over * left_over))
     }
 
     /// `tr H(t) = Σ_j l_j/(l_j + t)`: the effective dimension at ridge `t`.
@@ -220,7 +268,7 @@ fn above_cutoff(eigen: Eigen) -> (Array1<f64>, Array2<f64>, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cholesky, minimum_norm_solve};
+    use crate::{Cholesky, minimum_norm_solve, thin_svd};
     use approx::assert_abs_diff_eq;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -290,6 +338,51 @@ mod tests {
         }
     }
 
+    /// `argmin ‖A w − B‖² + t ‖w‖²` by singular values, of least norm at `t = 0`.
+    fn refit(a: &Array2<f64>, b: &Array2<f64>, t: f64) -> Array2<f64> {
+        let svd = thin_svd(a.view()).unwrap();
+        let least = 1e-12 * svd.singular[0];
+        let filter = svd.singular.mapv(|s| if s > least { s / (s * s + t) } else { 0.0 });
+        svd.vt.t().dot(&(svd.u.t().dot(b) * filter.insert_axis(Axis(1))))
+    }
+
+    #[test]
+    fn leave_one_out_is_that_of_refits_however_small_the_ridge() {
+        let low = random(9, 4, 5).dot(&random(4, 11, 6));
+        let mut twice = random(8, 20, 7);
+        let first = twice.row(0).to_owned();
+        twice.row_mut(5).assign(&first);
+        // Only row 3 speaks of the last column.
+        let mut alone = random(14, 4, 8);
+        alone.column_mut(3).fill(0.0);
+        alone[[3, 3]] = 1.0;
+        let cases = [
+            ("n < D", random(9, 25, 9)),
+            ("n = D", random(12, 12, 10)),
+            ("n > D", random(15, 4, 11)),
+            ("rank 4 of 9 x 11", low),
+            ("a row twice", twice),
+            ("a row alone in its direction", alone),
+        ];
+        for (name, a) in cases {
+            let n = a.nrows();
+            let b = random(n, 2, 12);
+            let path = RidgePath::new(a.view(), b.view()).unwrap();
+            for t in [0.0, 1e-300, 1e-16, 1e-13, 1e-10, 1e-7, 1e-6, 1e-5, 1e-3, 1.0] {
+                let found = path.leave_one_out(t).unwrap();
+                for i in 0..n {
+                    let others: Vec<usize> = (0..n).filter(|&other| other != i).collect();
+                    let (ai, bi) = (a.select(Axis(0), &others), b.select(Axis(0), &others));
+                    let expected = &b.row(i) - &a.row(i).dot(&refit(&ai, &bi, t));
+                    for (found, expected) in found.row(i).iter().zip(&expected) {
+                        let apart = (found - expected).abs() / expected.abs().max(1.0);
+                        assert!(apart < 1e-7, "{name}, t = {t:e}, row {i}: {found}, {expected}");
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn generalised_cross_validation_follows_its_formula() {
         let (a, b) = (random(20, 6, 10), random(20, 1, 11));
@@ -300,11 +393,17 @@ mod tests {
         let expected = mean / (1.0 - hat.diag().sum() / 20.0).powi(2);
         let found = path.generalised_cross_validation(0.3).unwrap();
         assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
-        // An interpolating fit says nothing of its error this way.
+        // Of more columns than rows the formula holds down to where it is 0 over 0, and its limit there.
         let (a, b) = (random(5, 9, 1), random(5, 1, 2));
         let wide = RidgePath::new(a.view(), b.view()).unwrap();
-        assert!(wide.generalised_cross_validation(0.0).unwrap().is_infinite());
-        assert!(wide.leave_one_out_error(0.0).unwrap().is_finite());
+        let hat = a.dot(&direct(&a, &Array2::eye(5), 1e-4));
+        let mean = (&b - &hat.dot(&b)).iter().map(|r| r * r).sum::<f64>() / 5.0;
+        let expected = mean / (1.0 - hat.diag().sum() / 5.0).powi(2);
+        let found = wide.generalised_cross_validation(1e-4).unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-8, "{found}, {expected}");
+        let limit = wide.generalised_cross_validation(0.0).unwrap();
+        let near = wide.generalised_cross_validation(1e-9).unwrap();
+        assert!((limit / near - 1.0).abs() < 1e-6, "{limit}, {near}");
     }
 
     #[test]

@@ -127,6 +127,8 @@ fn a_ridge_of_sums_is_the_ridge_of_the_rows() {
             let gap =
                 whole.iter().zip(&parts).fold(0.0, |worst: f64, (a, b)| worst.max((a - b).abs()));
             assert!(gap < 1e-7, "{size}: {gap}");
+            // Of no more rows than features they are held.
+            assert!(sample.rows() > 60 || parts == whole, "{size}");
         }
     }
 }

@@ -269,7 +269,8 @@ impl TrialResult {
     /// Fits behind it that ended above their tolerance: its own, or those that the points of its curve
     /// count ([`CurvePoint::open_fits`]).
     pub fn open_fits(&self) -> usize {
-        let said = self.convergence.get("status").and_then(Value::as_str) == Some("not-converged");
+        let said = self.convergence.get("status").and_then(Value::as_str);
+        let said = matches!(said, Some("not-converged" | "few-columns"));
         let counted: usize = self.curve.iter().filter_map(CurvePoint::open_fits).sum();
         counted.max(usize::from(said))
     }

@@ -1,5 +1,5 @@
-use crate::{Dual, Precomputed, Smo, SolverError};
-use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray};
+use crate::{Dual, Precomputed, Smo, Solution, SolverError};
+use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray, Ix2};
 
 /// Classifiers for any number of classes on a kernel matrix: a machine for each pair of classes
 /// that occur, most votes win, ties go to the smaller class.
@@ -18,8 +18,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray};
 pub struct OneVersusOne {
     /// The classes that occurred, ascending.
     present: Vec<u32>,
-    /// Classes of each machine: `f > 0` speaks for the first; for the second where there are only
-    /// two classes.
+    /// As [`OneVersusOne::pairs`] shows them.
     pairs: Vec<(u32, u32)>,
     /// Weights of the training points, a machine a column: `n × pairs`.
     pub weights: Array2<f64>,
@@ -83,22 +82,13 @@ impl OneVersusOne {
                 converged: true,
             })
             .collect();
-        for (machine, &(first, second)) in pairs.iter().enumerate() {
-            // With two classes the decision value speaks for class 1, as is usual.
-            let positive = if pairs.len() == 1 { second } else { first };
-            let all = pairs.len() == 1;
-            let rows: Vec<usize> =
-                (0..n).filter(|&t| all || [first, second].contains(&labels[t])).collect();
-            let signs: Vec<bool> = rows.iter().map(|&t| labels[t] == positive).collect();
-            let own = if all {
-                CowArray::from(gram.view())
-            } else {
-                CowArray::from(gram.select(Axis(0), &rows).select(Axis(1), &rows))
-            };
+        for (machine, &pair) in pairs.iter().enumerate() {
+            let duel = Duel::of(labels, pair, pairs.len() == 1);
+            let own = duel.gram(gram);
             let kernel = Precomputed::new(own.view())?;
             let mut last: Option<(f64, Array1<f64>)> = None;
             for (found, &cost) in path.iter_mut().zip(costs) {
-                let dual = Dual::classification(&signs, cost)?;
+                let dual = Dual::classification(&duel.signs, cost)?;
                 let start = last.take().filter(|(smaller, _)| *smaller <= cost).map(
                     |(smaller, weights)| {
                         // Rounding must not carry a weight over its bound.
@@ -107,17 +97,22 @@ impl OneVersusOne {
                 );
                 let start = start.as_ref().map(Array1::view);
                 let solution = smo.solve_checked(&kernel, &dual, start, &mut check)?;
-                for (&row, &weight) in rows.iter().zip(&solution.weights) {
-                    found.weights[[row, machine]] = weight;
-                }
-                found.biases[machine] = solution.bias;
-                found.steps += solution.steps;
-                found.violation = found.violation.max(solution.violation);
-                found.converged &= solution.converged;
+                found.take(machine, &duel.rows, &solution);
                 last = Some((cost, solution.weights));
             }
         }
         Ok(path)
+    }
+
+    /// Takes a machine's solution over some of the rows.
+    fn take(&mut self, machine: usize, rows: &[usize], solution: &Solution) {
+        for (&row, &weight) in rows.iter().zip(&solution.weights) {
+            self.weights[[row, machine]] = weight;
+        }
+        self.biases[machine] = solution.bias;
+        self.steps += solution.steps;
+        self.violation = self.violation.max(solution.violation);
+        self.converged &= solution.converged;
     }
 
     /// Classes of each machine: `f > 0` speaks for the first; for the second where there are only
@@ -234,6 +229,34 @@ impl OneVersusOne {
     pub fn support(&self) -> Vec<usize> {
         let used = |row: &usize| self.weights.row(*row).iter().any(|weight| *weight != 0.0);
         (0..self.weights.nrows()).filter(used).collect()
+    }
+}
+
+/// What one machine is fitted to: the points of two classes.
+struct Duel {
+    rows: Vec<usize>,
+    /// Whether a point is of the class that `f > 0` speaks for.
+    signs: Vec<bool>,
+    /// Whether these are all points.
+    all: bool,
+}
+
+impl Duel {
+    fn of(labels: &[u32], (first, second): (u32, u32), only: bool) -> Self {
+        // Of two classes the decision value speaks for the second, as is usual.
+        let positive = if only { second } else { first };
+        let of_pair = |&row: &usize| only || [first, second].contains(&labels[row]);
+        let rows: Vec<usize> = (0..labels.len()).filter(of_pair).collect();
+        let signs = rows.iter().map(|&row| labels[row] == positive).collect();
+        Self { rows, signs, all: only }
+    }
+
+    /// Its part of the Gram matrix of all points, copied where it is not the whole.
+    fn gram<'a>(&self, all: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2> {
+        if self.all {
+            return CowArray::from(all);
+        }
+        CowArray::from(all.select(Axis(0), &self.rows).select(Axis(1), &self.rows))
     }
 }
 

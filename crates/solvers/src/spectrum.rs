@@ -35,6 +35,22 @@ pub enum Mending {
     Shift,
 }
 
+/// As a setting has it: `as-is`, in backquotes.
+///
+/// ```
+/// assert_eq!(mercer_solvers::Mending::AsIs.to_string(), "`as-is`");
+/// ```
+impl std::fmt::Display for Mending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::AsIs => "`as-is`",
+            Self::Clip => "`clip`",
+            Self::Flip => "`flip`",
+            Self::Shift => "`shift`",
+        })
+    }
+}
+
 /// The eigenvalues of a symmetric kernel matrix, and what can be done about the negative ones.
 ///
 /// Eigenvalues within `n ε max |d|` of 0 are rounding, and count as 0.
@@ -165,19 +181,7 @@ impl Spectrum {
         radius: Option<f64>,
     ) -> Result<(Array1<f64>, f64), SolverError> {
         let n = self.gram.nrows();
-        if targets.len() != n {
-            let (what, found) = ("the targets", targets.len());
-            return Err(SolverError::Lengths { what, expected: n, found });
-        }
-        for (name, value) in [("plus", plus), ("minus", minus), ("radius", radius.unwrap_or(1.0))] {
-            if !(value > 0.0 && value.is_finite()) {
-                let (value, must) = (value.to_string(), "positive and finite");
-                return Err(SolverError::Setting { name, value, must });
-            }
-        }
-        if let Some(&value) = targets.iter().find(|value| !value.is_finite()) {
-            return Err(SolverError::NotFinite { what: "the targets", value });
-        }
+        check_krein(targets, n, plus, minus, radius)?;
         let along = self.eigen.vectors.t().dot(&targets); // Vᵀ y
         let penalty = |d: f64| if d > 0.0 { plus } else { minus };
         let kept: Vec<usize> = (0..n).filter(|&k| self.eigen.values[k] != 0.0).collect();
@@ -196,6 +200,7 @@ impl Spectrum {
         let share = |k: usize, mu: f64| along[k] / n as f64 / (curvature(k) + mu);
         let norm = |mu: f64| kept.iter().map(|&k| share(k, mu).powi(2)).sum::<f64>().sqrt();
         let least = kept.iter().map(|&k| curvature(k)).fold(f64::INFINITY, f64::min);
+        // ‖Vᵀ y‖/n over the directions that the kernel has.
         let pull = kept.iter().map(|&k| (along[k] / n as f64).powi(2)).sum::<f64>().sqrt();
         if pull <= 0.0 {
             let value = "0".to_owned();
@@ -204,18 +209,47 @@ impl Spectrum {
         }
         // The norm falls from infinity at −least (where the targets pull along that direction) to
         // 0; at the upper end every denominator is at least pull/radius.
-        let (mut low, mut high) = (-least, pull / radius - least);
-        for _ in 0..200 {
-            let middle = 0.5 * (low + high);
-            if norm(middle) > radius { low = middle } else { high = middle }
-        }
-        let mu = 0.5 * (low + high);
+        let mu = bisected(-least, pull / radius - least, |mu| norm(mu) > radius);
         let mut inner = Array1::zeros(n);
         for &k in &kept {
             inner[k] = share(k, mu) / self.eigen.values[k];
         }
         Ok((self.eigen.vectors.dot(&inner), mu))
     }
+}
+
+/// The inputs of [`Spectrum::krein_ridge`] for `n` points.
+fn check_krein(
+    targets: ArrayView1<'_, f64>,
+    n: usize,
+    plus: f64,
+    minus: f64,
+    radius: Option<f64>,
+) -> Result<(), SolverError> {
+    if targets.len() != n {
+        let (what, found) = ("the targets", targets.len());
+        return Err(SolverError::Lengths { what, expected: n, found });
+    }
+    for (name, value) in [("plus", plus), ("minus", minus), ("radius", radius.unwrap_or(1.0))] {
+        if !(value > 0.0 && value.is_finite()) {
+            let (value, must) = (value.to_string(), "positive and finite");
+            return Err(SolverError::Setting { name, value, must });
+        }
+    }
+    match targets.iter().find(|value| !value.is_finite()) {
+        Some(&value) => Err(SolverError::NotFinite { what: "the targets", value }),
+        None => Ok(()),
+    }
+}
+
+/// Where `below` turns from true to false between `low` and `high`.
+fn bisected(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> f64 {
+    // More halvings than a double has digits: the ends meet.
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if below(middle) { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
 }
 
 impl Mended {

@@ -6,7 +6,7 @@
 //! | two methods, a fixed test set | [`paired_bootstrap`], [`mcnemar`] |
 //! | two methods, several datasets | [`wilcoxon_signed_rank`] with [`holm`], [`bayesian_correlated_t`] |
 //! | several methods, several datasets | [`friedman`], [`average_ranks`], [`nemenyi_critical_difference`] |
-//! | our mean against a printed one | [`verdict()`], [`welch_summaries`] |
+//! | our mean against a printed one | [`verdict()`], [`verdict_on_error`], [`welch_summaries`] |
 //! | how large is it | [`cohen_d_z`], [`hedges_g_z`], [`vargha_delaney_a12`] |
 //! | one proportion | [`wilson_interval`], [`binomial_deviation`] |
 //! | how does one number grow with another | [`line()`] |
@@ -61,5 +61,5 @@ pub use ranks::{
 pub use row_bootstrap::row_bootstrap;
 pub use summary::{Summary, summarise};
 pub use t_test::{MeanStd, TTest, corrected_t, paired_t, welch_summaries};
-pub use verdict::{Judgement, Ours, Published, Verdict, verdict};
+pub use verdict::{Judgement, Ours, Published, Verdict, verdict, verdict_on_error};
 pub use wilcoxon::{Wilcoxon, wilcoxon_signed_rank};

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 /// Half-widths up to this many points (percent of accuracy, or units of a target scaled to
 /// [0, 100]) count as a sharp answer even where the paper's own deviation is smaller.
 const SHARP: f64 = 2.0;
+/// Of an error, at most this share of the printed one: two points of an error of 2.5 would call
+/// agreement what is off by more than half. (The printed deviation alone makes an interval of a tenth
+/// where it is a tenth.)
+const SHARP_SHARE: f64 = 0.1;
 /// Repeats from which a mean stands for a cell whose paper used more.
 const ENOUGH: usize = 10;
 
@@ -135,7 +139,7 @@ impl Judgement {
 ///   printed digits
 /// - *short*: not complete, or fewer than 10 repeats and fewer than the paper's
 /// - *agrees*: the 95 % interval of (our mean − theirs) covers 0, and its half-width is at most
-///   their deviation or 2 points, the larger
+///   their deviation or 2 points, the larger (of an error: [`verdict_on_error`])
 /// - *differs*: the rest
 ///
 /// A cell whose rows or epochs were cut is short even where its digits happen to agree. The
@@ -160,6 +164,31 @@ impl Judgement {
 /// # Errors
 /// No values; NaN or infinity among the numbers; a negative deviation or ratio; 0 repeats.
 pub fn verdict(ours: &Ours, published: &Published) -> Result<Judgement, StatisticsError> {
+    judged(ours, published, published.std.max(SHARP))
+}
+
+/// [`verdict`] on an error, RMSE say, whose unit is not the point of accuracy: an interval is sharp whose
+/// half-width is at most 2 points and at most a tenth of the printed error.
+///
+/// ```
+/// use mercer_statistics::{Ours, Published, Verdict, verdict, verdict_on_error};
+/// let values: Vec<f64> = (0..10).map(|j| 3.1 + 0.2 * f64::from(j)).collect(); // 4.0 ± 0.6
+/// let ours = Ours { values, test_over_train: 0.25, paper_repeats: 10, complete: true };
+/// let published = Published { mean: 3.2, std: 0.7, repeats: 10, digits: 2 };
+/// assert_eq!(verdict(&ours, &published)?.verdict, Verdict::Agrees); // as if these were percent
+/// let on_error = verdict_on_error(&ours, &published)?;
+/// assert!(matches!(on_error.verdict, Verdict::Differs { .. }) && on_error.covers_zero()); // open
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
+///
+/// # Errors
+/// As [`verdict`].
+pub fn verdict_on_error(ours: &Ours, published: &Published) -> Result<Judgement, StatisticsError> {
+    judged(ours, published, SHARP.min(SHARP_SHARE * published.mean.abs()))
+}
+
+/// The verdict, where a half-width up to `sharp` is a sharp answer.
+fn judged(ours: &Ours, published: &Published, sharp: f64) -> Result<Judgement, StatisticsError> {
     let summary = checked("values", &ours.values, 1)?;
     check_values("published.mean", &[published.mean], 1)?;
     let positive = |x: f64| (0.0..f64::INFINITY).contains(&x);
@@ -187,7 +216,7 @@ pub fn verdict(ours: &Ours, published: &Published) -> Result<Judgement, Statisti
         Verdict::Exact
     } else if !ours.complete || j < ENOUGH.min(ours.paper_repeats) {
         Verdict::Short
-    } else if judgement.covers_zero() && half_width <= published.std.max(SHARP) {
+    } else if judgement.covers_zero() && half_width <= sharp {
         Verdict::Agrees
     } else {
         Verdict::Differs { difference }
@@ -262,6 +291,35 @@ mod tests {
         let wide = verdict(&ours(spread(95.2, 1.0, 30)), &CELL).unwrap();
         assert!(wide.covers_zero() && wide.half_width > 2.0);
         assert!(matches!(wide.verdict, Verdict::Differs { .. }));
+    }
+
+    /// Cells as they are printed and as they came out, of both metrics.
+    #[test]
+    fn sharpness_is_that_of_the_metric() {
+        // Ten values with this mean and deviation (divided by 9).
+        let of = |mean: f64, std: f64| {
+            ours(spread(mean, std / (10.0 * 99.0 / 12.0 / 9.0f64).sqrt(), 10))
+        };
+        let print = |mean, std| Published { mean, std, repeats: 30, digits: 2 };
+        let words = |ours: &Ours, theirs: &Published| {
+            [verdict(ours, theirs).unwrap(), verdict_on_error(ours, theirs).unwrap()].map(|found| {
+                match (found.verdict, found.covers_zero()) {
+                    (Verdict::Agrees, _) => "agrees",
+                    (_, true) => "open",
+                    _ => "differs",
+                }
+            })
+        };
+        // RMSE off by 62 % and by 52 %, in an interval of ±1.6 and ±1.4.
+        assert_eq!(words(&of(4.15, 1.12), &print(2.56, 0.72)), ["agrees", "open"]);
+        assert_eq!(words(&of(3.91, 0.98), &print(2.57, 0.63)), ["agrees", "open"]);
+        // The same to the digit, in ±6 % and ±1 %.
+        assert_eq!(words(&of(7.85, 0.19), &print(7.85, 0.42)), ["agrees"; 2]);
+        assert_eq!(words(&of(46.35, 0.27), &print(46.34, 0.23)), ["agrees"; 2]);
+        assert_eq!(words(&of(7.84, 0.19), &print(8.35, 0.28)), ["differs"; 2]);
+        // A large error is not sharper than two points.
+        assert_eq!(words(&of(50.0, 3.0), &print(50.1, 3.0)), ["open", "open"]);
+        assert_eq!(words(&of(94.4, 1.0), &print(94.6, 1.1)), ["agrees"; 2]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use mercer_statistics::{
     MeanStd, StatisticsError, average_ranks, bayesian_correlated_t, cohen_d_z, corrected_t,
-    friedman, hedges_g_z, holm, mcnemar, nemenyi_critical_difference, summarise,
+    friedman, hedges_g_z, holm, mcnemar, nemenyi_critical_difference, paired_bootstrap, summarise,
     vargha_delaney_a12, welch_summaries, wilcoxon_signed_rank, wilson_interval,
 };
 use serde_json::Value;
@@ -44,6 +44,48 @@ fn the_fixture_names_its_programs() {
     let programs: Vec<Value> = cases("made_by");
     let named = |p: &Value| p["program"].is_string() && p["version"].is_string();
     assert!(programs.len() == 3 && programs.iter().all(named));
+}
+
+fn table(case: &Value) -> Vec<Vec<f64>> {
+    case["differences"].as_array().unwrap().iter().map(numbers).collect()
+}
+
+/// Two samples of resampled means: with 200,000 and 400,000 of them the ends of a 95 % interval differ by
+/// a hundredth of the standard error (one deviation), the standard errors by two in a thousand.
+#[test]
+fn resampled_rows_have_the_interval_of_scipy() {
+    for case in cases("bootstrap") {
+        let test = paired_bootstrap(&table(&case), 200_000, 3).unwrap();
+        let error = number(&case["standard_error"]);
+        assert!(
+            (test.standard_error / error - 1.0).abs() < 0.01,
+            "{} {error}",
+            test.standard_error
+        );
+        let theirs = numbers(&case["interval_95"]);
+        let (low, high) = test.interval(0.95);
+        assert!((low - theirs[0]).abs() < 0.05 * error, "{low} {theirs:?}");
+        assert!((high - theirs[1]).abs() < 0.05 * error, "{high} {theirs:?}");
+    }
+}
+
+/// Against every draw of seeds and of rows, counted: 6,912 equally likely means.
+#[test]
+fn resampled_seeds_and_rows_have_the_distribution_of_all_draws() {
+    for case in cases("pigeonhole") {
+        let resamples = 400_000;
+        let test = paired_bootstrap(&table(&case), resamples, 3).unwrap();
+        assert!((test.mean - number(&case["mean"])).abs() < 1e-12);
+        let error = number(&case["standard_error"]);
+        assert!(
+            (test.standard_error / error - 1.0).abs() < 0.01,
+            "{} {error}",
+            test.standard_error
+        );
+        let share = number(&case["not_above_zero"]);
+        let deviation = (share * (1.0 - share) / resamples as f64).sqrt();
+        assert!((test.p_two_sided - 2.0 * share).abs() < 10.0 * deviation, "{share} {test:?}");
+    }
 }
 
 #[test]

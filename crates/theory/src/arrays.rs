@@ -74,6 +74,25 @@ pub struct ArrayCalculator {
 pub type Arrays<'a> = BTreeMap<&'a str, Array2<f64>>;
 
 impl ArrayCalculator {
+    /// The input of that name.
+    ///
+    /// ```
+    /// use mercer_theory::ARRAY_CALCULATORS;
+    /// let ridge = ARRAY_CALCULATORS.iter().find(|known| known.name == "rftk-effective-ridge").unwrap();
+    /// assert!(ridge.input("eigenvalues")?.example.len() > 1); // a list
+    /// let refused = ridge.input("eigenvalue").unwrap_err().to_string();
+    /// assert!(refused.contains("did you mean `eigenvalues`?"), "{refused}");
+    /// # Ok::<(), mercer_theory::TheoryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TheoryError::UnknownInput`], with the names that exist.
+    pub fn input(&self, name: &str) -> Result<&'static ArrayInput, TheoryError> {
+        let known = || self.inputs.iter().map(|input| input.name);
+        let found = self.inputs.iter().find(|input| input.name == name);
+        found.ok_or_else(|| unknown(self.name, name, known()))
+    }
+
     /// Checks that every input is there and known, and evaluates.
     ///
     /// ```
@@ -93,10 +112,7 @@ impl ArrayCalculator {
     pub fn bound(&self, given: &Arrays<'_>) -> Result<Bound, TheoryError> {
         let calculator = self.name;
         for &name in given.keys() {
-            if self.inputs.iter().all(|input| input.name != name) {
-                let known = self.inputs.iter().map(|input| input.name);
-                return Err(unknown(calculator, name, known));
-            }
+            self.input(name)?;
         }
         for &ArrayInput { name, meaning, .. } in self.inputs {
             if !given.contains_key(name) {

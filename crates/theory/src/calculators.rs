@@ -59,6 +59,25 @@ pub struct Calculator {
 }
 
 impl Calculator {
+    /// The input of that name.
+    ///
+    /// ```
+    /// use mercer_theory::find_calculator;
+    /// let rate = find_calculator("askl-rate")?;
+    /// assert_eq!(rate.input("rows")?.range, "a whole number from 1");
+    /// let refused = rate.input("row").unwrap_err().to_string();
+    /// assert!(refused.contains("has no input `row`; did you mean `rows`?"), "{refused}");
+    /// # Ok::<(), mercer_theory::TheoryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TheoryError::UnknownInput`], with the names that exist.
+    pub fn input(&self, name: &str) -> Result<&'static Input, TheoryError> {
+        let known = || self.inputs.iter().map(|input| input.name);
+        let found = self.inputs.iter().find(|input| input.name == name);
+        found.ok_or_else(|| unknown(self.name, name, known()))
+    }
+
     /// Fills in defaults, checks that every input is there and known, and evaluates.
     ///
     /// ```
@@ -75,10 +94,7 @@ impl Calculator {
     pub fn bound(&self, given: &BTreeMap<&str, f64>) -> Result<Bound, TheoryError> {
         let calculator = self.name;
         for &name in given.keys() {
-            if self.inputs.iter().all(|input| input.name != name) {
-                let known = self.inputs.iter().map(|input| input.name);
-                return Err(unknown(calculator, name, known));
-            }
+            self.input(name)?;
         }
         let mut complete = BTreeMap::new();
         for &Input { name, meaning, default, .. } in self.inputs {
@@ -98,8 +114,28 @@ pub(crate) fn unknown(
     input: &str,
     known: impl Iterator<Item = &'static str>,
 ) -> TheoryError {
-    let known = known.collect::<Vec<_>>().join(", ");
-    TheoryError::UnknownInput { calculator, input: input.to_owned(), known }
+    let known: Vec<&str> = known.collect();
+    let hint = hint(input, &known);
+    TheoryError::UnknownInput { calculator, input: input.to_owned(), hint, known: known.join(", ") }
+}
+
+/// Names that may have been meant: one by a slip of the fingers (a quarter of its letters at most), else
+/// the few that the word is a part of; nothing where none is near.
+fn hint(name: &str, known: &[&str]) -> String {
+    let slips = |known: &&str| (strsim::damerau_levenshtein(known, name), (*known).to_owned());
+    let near = known.iter().map(slips).min();
+    let letters = name.chars().count();
+    let near = near.filter(|(count, _)| *count <= (letters / 4).max(1) && *count < letters);
+    let parts = || known.iter().filter(|known| letters > 2 && known.contains(name));
+    let meant: Vec<String> = match near {
+        Some((_, near)) => vec![near],
+        None => parts().map(|&part| part.to_owned()).collect(),
+    };
+    match meant.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [only] => format!("; did you mean {only}?"),
+        [first @ .., last] => format!("; did you mean {} or {last}?", first.join(", ")),
+    }
 }
 
 /// The bound, unless its value or a term of it is beyond all numbers.
@@ -199,11 +235,7 @@ pub fn find_calculator(name: &str) -> Result<&'static Calculator, TheoryError> {
         let known = CALCULATORS.iter().map(|calculator| calculator.name);
         let known = known.chain(crate::ARRAY_CALCULATORS.iter().map(|calculator| calculator.name));
         let known: Vec<_> = known.collect();
-        // A quarter of the letters may be slips.
-        let slips = |known: &&'static str| (strsim::damerau_levenshtein(known, name), *known);
-        let near = known.iter().map(slips).min();
-        let near = near.filter(|(count, _)| *count <= (name.chars().count() / 4).max(1));
-        let hint = near.map_or_else(String::new, |(_, near)| format!("; did you mean `{near}`?"));
+        let hint = hint(name, &known);
         TheoryError::UnknownCalculator { name: name.to_owned(), hint, known: known.join(", ") }
     })
 }

@@ -70,12 +70,14 @@ pub enum TheoryError {
         meaning: &'static str,
     },
     /// An input that a calculator does not have.
-    #[error("`{calculator}` has no input `{input}`; it takes {known}")]
+    #[error("`{calculator}` has no input `{input}`{hint}{} {known}", takes(hint))]
     UnknownInput {
         /// Name of the calculator.
         calculator: &'static str,
         /// The name given.
         input: String,
+        /// A suggestion, or nothing.
+        hint: String,
         /// The names that exist.
         known: String,
     },
@@ -102,6 +104,11 @@ pub enum TheoryError {
     /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+}
+
+/// What stands between a suggestion, which ends in a question mark, or nothing, and what is taken.
+const fn takes(hint: &str) -> &'static str {
+    if hint.is_empty() { "; it takes" } else { " It takes" }
 }
 
 impl TheoryError {

@@ -1,7 +1,8 @@
 //! The bounds of lists and tables, and that no bound is out of `mercer bound`'s reach.
 
 use mercer_theory::{
-    ARRAY_CALCULATORS, ArrayCalculator, Arrays, CALCULATORS, TheoryError, find_calculator,
+    ARRAY_CALCULATORS, ArrayCalculator, Arrays, CALCULATORS, TheoryError, enumerate_rademacher,
+    find_calculator,
 };
 use ndarray::Array2;
 use std::collections::BTreeSet;
@@ -65,6 +66,12 @@ fn they_are_the_functions_of_their_names() {
         known.bound(&examples(known)).unwrap().value
     };
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
+    // Both differences of frequencies have the cosines of 0.1, 0.1 and 0.15 at the three points.
+    let trace = 0.5 * (3.0 + 2.0 * 0.1f64.cos() + 0.15f64.cos());
+    assert!(close(value("askl-rademacher-frequencies"), 20.0 / 3.0 * (10.0 * trace).sqrt()));
+    // Two columns of two signs: alike or opposite, √6 or √2 by whether the signs agree; else √3.
+    let spectral = 0.25 * (6f64.sqrt() + 2f64.sqrt()) + 0.5 * 3f64.sqrt();
+    assert!(close(value("askl-rademacher-exact"), 10.0 * spectral));
     // (20/3) √(10 · 1.5)
     assert!(close(value("askl-rademacher-features"), 20.0 / 3.0 * 15f64.sqrt()));
     assert!(close(value("rftk-effective-ridge"), 0.125f64.sqrt() / 4.0));
@@ -79,6 +86,25 @@ fn they_are_the_functions_of_their_names() {
     assert!(close(value("mce-ball-complexity"), 1.5 * (3f64.sqrt() + 1.0)));
     // K⁻¹ = [4/3, −2/3; −2/3, 4/3]: own 1 − 0.36, yᵀK⁻¹y = 4, over 10 − 2 − 1.
     assert!(close(value("rftk-ridgeless-variance"), 0.64 * 4.0 / 7.0));
+}
+
+/// All patterns of signs are counted out: the range says for how many, and the error too.
+#[test]
+fn patterns_are_enumerated_for_so_many_points_and_outputs() {
+    let exact =
+        ARRAY_CALCULATORS.iter().find(|known| known.name == "askl-rademacher-exact").unwrap();
+    let outputs = exact.inputs.iter().find(|input| input.name == "outputs").unwrap();
+    assert!(outputs.range.contains("times the points at most 20"), "{}", outputs.range);
+    let mut given = examples(exact);
+    given.insert("outputs", Array2::from_elem((1, 1), 11.0));
+    let beyond = exact.bound(&given).unwrap_err();
+    assert!(
+        matches!(beyond, TheoryError::TooManyPatterns { points: 2, outputs: 11, limit: 20 }),
+        "{beyond}"
+    );
+    // Twenty orthonormal features: √20 whatever the signs.
+    let averages = enumerate_rademacher(1.0, 1, Array2::eye(20).view()).unwrap();
+    assert!((averages.spectral - 20f64.sqrt() / 20.0).abs() < 1e-12);
 }
 
 /// What is public in this crate and is no bound, each with its reason.

@@ -89,6 +89,33 @@ fn the_limits_of_alpha_are_printed_beside_the_indices() {
     assert_eq!(pair_ridge_index(beyond, false).unwrap().vacuous, Some(true));
 }
 
+/// r = 0.8, s = 0.5, p = q = 2, so θ = 2/3: each index that the proofs give, by hand.
+#[test]
+fn the_consistent_indices_follow_from_the_proofs() {
+    let problem = PairRegularity { alpha: 0.6, source: 0.8, capacity: 0.5 };
+    let svr = pair_svr_index(problem, 2.0, 2.0, true).unwrap();
+    // 1/(2 − 2/3) − 0.3 · 0.2, and 1/(2.5 − 2/3) − 0.15/1.5.
+    let (sample, capacity) = (0.75 - 0.06, 6.0 / 11.0 - 0.1);
+    for (name, value) in [("α r", 0.48), ("sample", sample), ("capacity", capacity)] {
+        assert_relative_eq!(svr.term(name).unwrap(), value, max_relative = 1e-14);
+    }
+    assert_relative_eq!(svr.value, capacity, max_relative = 1e-14);
+    assert_relative_eq!(svr.term("Θ/q").unwrap(), capacity / 2.0, max_relative = 1e-14);
+    let krr = pair_ridge_index(problem, true).unwrap();
+    // 1 + 0.48 − 0.6, and 0.7/1.5.
+    for (name, value) in [("α r", 0.48), ("sample", 0.88), ("capacity", 7.0 / 15.0)] {
+        assert_relative_eq!(krr.term(name).unwrap(), value, max_relative = 1e-14);
+    }
+    assert_relative_eq!(krr.value, 7.0 / 15.0, max_relative = 1e-14);
+    assert_eq!((svr.vacuous, krr.vacuous), (Some(false), Some(false)));
+    // No rate at all: (1 − α s)/(1 + s) is 0 at α s = 1, and below beyond.
+    for capacity in [2.0, 3.0] {
+        let none = PairRegularity { alpha: 0.5, source: 0.8, capacity };
+        let index = pair_ridge_index(none, true).unwrap();
+        assert_eq!((index.value, index.vacuous), (0.0, Some(true)));
+    }
+}
+
 proptest! {
     #[test]
     fn the_consistent_indices_are_not_smaller_than_the_printed_ones(

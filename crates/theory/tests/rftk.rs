@@ -156,6 +156,11 @@ fn the_root_is_found_on_wide_and_on_spiked_spectra() {
         assert_relative_eq!(ridge.trace, m as f64, max_relative = 1e-12);
         assert!(ridge.evaluations < 100, "{} evaluations at M = {m}", ridge.evaluations);
     }
+    // Half-way between two of its eigenvalues Newton's steps are right at once.
+    for m in [4, 5, 8, 10, 12] {
+        let ridge = effective_ridge(&geometric, m, RidgeCondition::Features).unwrap();
+        assert!(ridge.evaluations <= 6, "{} evaluations at M = {m}", ridge.evaluations);
+    }
     // One large among many small: Newton alone would crawl.
     let mut spiked = vec![1e-10; 500];
     spiked[250] = 1.0;

@@ -102,6 +102,18 @@ pub struct Across {
 }
 
 impl Across {
+    /// Why the methods are not tested against each other, where they are not.
+    pub fn untested(&self) -> Option<&'static str> {
+        let ranked = self.methods.iter().filter(|method| method.rank.is_some()).count();
+        if !self.pairs.is_empty() {
+            None
+        } else if ranked < 2 {
+            Some("fewer than two methods have scores on every file")
+        } else {
+            Some("accuracies and errors have no common scale: compare files of one task together")
+        }
+    }
+
     /// Methods that failed on a file, counted once a file.
     pub fn failed(&self) -> usize {
         self.files.iter().map(Comparison::failed).sum()

@@ -1,4 +1,5 @@
-use crate::evaluate::chance;
+use crate::evaluate::{alike, chance};
+use crate::provenance::provenance;
 use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};
 use mercer_learning::{Method, Metric, Settings, Task, find};
 use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_difference, paired_t};
@@ -50,6 +51,7 @@ pub struct MethodScores {
 /// assert_eq!((pair.best.as_str(), pair.other.as_str()), ("kernel-ridge", "majority"));
 /// assert!(pair.difference > 0.4 && pair.p_naive <= pair.p_corrected);
 /// assert_eq!(pair.p_holm, pair.p_corrected); // a single pair
+/// assert!(pair.degenerate); // 1 against 0.5 on each of four splits
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -68,6 +70,9 @@ pub struct Pair {
     pub p_corrected: f64,
     /// The same after Holm, over all pairs of this table.
     pub p_holm: f64,
+    /// Whether the difference is the same on every split. That is no test, as there is no spread to go by:
+    /// each p is 0, or 1 where there is no difference, by convention, and Holm does not count it.
+    pub degenerate: bool,
 }
 
 /// Several methods on identical splits of one table.
@@ -120,11 +125,77 @@ pub struct Comparison {
 
 impl Comparison {
     /// The metric.
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+    /// # let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+    /// use mercer_learning::Metric;
+    /// use mercer_workbench::{Choices, Splitting, Table, compare};
+    /// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
+    /// assert_eq!(found.primary(), Metric::Accuracy); // of numbers the root mean squared error
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     pub fn primary(&self) -> Metric {
         if self.metric == Metric::Accuracy.name() { Metric::Accuracy } else { Metric::Rmse }
     }
 
+    /// Why there is no test, where there is none, and how to come by one.
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # use mercer_workbench::{Choices, Splitting, Table, compare};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+    /// # let choices = Choices::plain();
+    /// let once = Splitting::HoldOut { test: 0.5, repeats: 1 };
+    /// let found = compare(BASELINES, &names, &table, once, &choices, |_, _, _| {})?;
+    /// assert!(found.untested().expect("one split").contains("--folds 5"));
+    /// let twice = Splitting::HoldOut { test: 0.5, repeats: 2 };
+    /// let found = compare(BASELINES, &names, &table, twice, &choices, |_, _, _| {})?;
+    /// assert_eq!(found.untested(), None);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    pub fn untested(&self) -> Option<&'static str> {
+        if !self.pairs.is_empty() {
+            None
+        } else if self.methods.len() - self.failed() < 2 {
+            Some("fewer than two methods have scores")
+        } else {
+            Some(
+                "of one split there is no spread to hold a difference against; several splits have \
+                 one: --folds 5 --repeats 2, or --holdout 0.3 --repeats 10",
+            )
+        }
+    }
+
     /// Methods that could not be evaluated.
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
+    /// # let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+    /// use mercer_learning::Settings;
+    /// use mercer_workbench::{Choices, Splitting, Table, compare};
+    /// let settings = Settings::new().with("kernel-ridge.lambda", -1.0);
+    /// let choices = Choices { settings, ..Choices::plain() };
+    /// let found = compare(BASELINES, &names, &table, splitting, &choices, |_, _, _| {})?;
+    /// assert_eq!(found.failed(), 1); // the other one is scored
+    /// let why = found.methods[0].evaluation.as_ref().unwrap_err();
+    /// assert!(why.contains("`lambda` is -1"), "{why}");
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     pub fn failed(&self) -> usize {
         self.methods.iter().filter(|method| method.evaluation.is_err()).count()
     }
@@ -258,29 +329,6 @@ pub fn compare(
     })
 }
 
-fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static str, String)> {
-    let holes = table.raw.iter().filter(|number| number.is_nan()).count();
-    let filled = match choices.impute {
-        Some(impute) => format!("{holes} numbers, {}", format!("{impute:?}").to_lowercase()),
-        None => "nothing".to_owned(),
-    };
-    let dropped: Vec<&str> = table.schema.dropped.iter().map(|(_, name)| name.as_str()).collect();
-    let given: Vec<String> =
-        choices.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    let or = |text: String, none: &str| if text.is_empty() { none.to_owned() } else { text };
-    vec![
-        ("Data", table.name.clone()),
-        ("SHA-256", table.sha256.clone()),
-        ("Seed", choices.seed.to_string()),
-        ("Threads", choices.threads.to_string()),
-        ("Scaling", format!("{:?}", choices.scaling).to_lowercase()),
-        ("Filled in", filled),
-        ("Left out", or(dropped.join(", "), "no column")),
-        ("Settings given", or(given.join(", "), "none")),
-        ("Tuned", if choices.tune.is_some() { "yes" } else { "no" }.to_owned()),
-    ]
-}
-
 /// Ranks, and the tests of the best against the others.
 fn judge(
     scored: &mut [MethodScores],
@@ -335,12 +383,16 @@ fn judge(
             interval: corrected.interval(0.95),
             p_naive: paired_t(&differences)?.p_two_sided,
             p_corrected: corrected.p_two_sided,
-            p_holm: 1.0,
+            p_holm: corrected.p_two_sided,
+            degenerate: alike(&differences),
         });
     }
-    let adjusted = holm(&pairs.iter().map(|pair| pair.p_corrected).collect::<Vec<_>>())?;
-    for (pair, p) in pairs.iter_mut().zip(adjusted) {
-        pair.p_holm = p;
+    let tested = || pairs.iter().filter(|pair| !pair.degenerate).map(|pair| pair.p_corrected);
+    if tested().next().is_some() {
+        let adjusted = holm(&tested().collect::<Vec<_>>())?;
+        for (pair, p) in pairs.iter_mut().filter(|pair| !pair.degenerate).zip(adjusted) {
+            pair.p_holm = p;
+        }
     }
     Ok((pairs, critical_difference))
 }

@@ -1,6 +1,6 @@
 use mercer_datasets::DataError;
 use mercer_harness::HarnessError;
-use mercer_learning::LearningError;
+use mercer_learning::{LearningError, one_line};
 use mercer_render::RenderError;
 use mercer_statistics::StatisticsError;
 use std::path::PathBuf;
@@ -87,7 +87,10 @@ pub enum WorkbenchError {
         why: &'static str,
     },
     /// A file without the target column where it is needed.
-    #[error("{file} has no column `{target}`, the target; it is needed to score predictions")]
+    #[error(
+        "{file} has no column `{}`, the target; it is needed to score predictions",
+        one_line(target)
+    )]
     NoTarget {
         /// The file.
         file: String,
@@ -99,7 +102,7 @@ pub enum WorkbenchError {
     Data(#[from] DataError),
     /// A fit that the machine has no memory for.
     #[error(
-        "needs {} of memory, where {} are free; take smaller settings (--set features=, cap= or batch=), \
+        "needs {} of memory, where {} are free; take smaller settings (--set features=, degree=, cap= or batch=), \
          fewer rows, or a method that reads the file in passes (--buffer)",
         bytes(*needed),
         bytes(*free)
@@ -112,8 +115,8 @@ pub enum WorkbenchError {
     },
     /// Training rows of one class.
     #[error(
-        "all {rows} training rows belong to one class; a classifier needs two: add rows of another \
-         class, take fewer folds, or shuffle a file that is read in passes"
+        "{}: add rows of another class, take fewer folds, or shuffle a file that is read in passes",
+        LearningError::OneClass { rows: *rows }
     )]
     OneClass {
         /// The rows.
@@ -135,6 +138,11 @@ pub enum WorkbenchError {
 
 impl WorkbenchError {
     /// Whether the user's words are at fault, not the data.
+    ///
+    /// ```
+    /// use mercer_workbench::Budget;
+    /// assert!("soon".parse::<Budget>().unwrap_err().is_usage()); // exit status 2, not 1
+    /// ```
     pub const fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -144,7 +152,7 @@ impl WorkbenchError {
                 | Self::Output { .. }
                 | Self::NoProbabilities { .. }
                 | Self::Memory { .. }
-                | Self::Data(DataError::Argument { .. })
+                | Self::Data(DataError::Argument { .. } | DataError::Flag { .. })
                 | Self::Learning(
                     LearningError::UnknownMethod { .. }
                         | LearningError::Setting { .. }

@@ -2,7 +2,7 @@ use crate::fit::{finite, fit_sample, said_of};
 use crate::intervals::Interval;
 use crate::{Choices, Model, Scores, Table, WorkbenchError, method_for, primary};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
-use mercer_learning::{Method, Metric, Settings, Streams, folds};
+use mercer_learning::{Method, Metric, Settings, Streams, Task, counted, folds};
 use mercer_statistics::{corrected_t, summarise};
 use rand::Rng;
 use serde::Serialize;
@@ -83,10 +83,13 @@ impl Splitting {
             match self {
                 Self::Folds { folds, .. } => {
                     if folds < 2 || folds > rows {
-                        let must = if rows < 2 && !alone.is_empty() {
+                        if rows < 2 {
                             // No number of folds would do.
-                            return refused("rows", truths.len().to_string(), ONE_EACH.to_owned());
-                        } else if alone.is_empty() {
+                            let must =
+                                if alone.is_empty() { "at least 2 to divide" } else { ONE_EACH };
+                            return refused("rows", truths.len().to_string(), must.to_owned());
+                        }
+                        let must = if alone.is_empty() {
                             format!("at least 2 and at most the {rows} rows")
                         } else {
                             format!("at least 2 and at most the {rows} rows whose class has others")
@@ -118,6 +121,12 @@ impl Splitting {
     }
 
     /// `n_test / n_train`, which the corrected test needs.
+    ///
+    /// ```
+    /// use mercer_workbench::Splitting;
+    /// let splitting = Splitting::Folds { folds: 5, repeats: 2 };
+    /// assert_eq!(splitting.test_over_train(), 0.25); // one part tests, four train
+    /// ```
     pub const fn test_over_train(self) -> f64 {
         match self {
             Self::Folds { folds, .. } => 1.0 / (folds as f64 - 1.0),
@@ -126,6 +135,13 @@ impl Splitting {
     }
 
     /// In words.
+    ///
+    /// ```
+    /// use mercer_workbench::Splitting;
+    /// assert_eq!(Splitting::Folds { folds: 10, repeats: 1 }.describe(), "10 folds, once");
+    /// let splitting = Splitting::HoldOut { test: 0.3, repeats: 4 };
+    /// assert_eq!(splitting.describe(), "30 % of the rows held out, 4 times");
+    /// ```
     pub fn describe(self) -> String {
         let times =
             |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };
@@ -197,7 +213,7 @@ pub struct Estimate {
     /// Its deviation over the splits, divided by `J − 1`; `None` of one split.
     pub std: Option<f64>,
     /// 95 % interval of the mean, if one can be had: over splits by the corrected resampled t
-    /// (Nadeau and Bengio 2003); on one test part by Wilson for accuracies, joined over classes for
+    /// (Nadeau and Bengio 2003), unless all of them give the same; on one test part by Wilson for accuracies, joined over classes for
     /// balanced ones, and for all other metrics by a bootstrap of the test rows
     /// ([`mercer_statistics::row_bootstrap`]), with the model held fixed.
     pub interval: Option<(f64, f64)>,
@@ -218,6 +234,7 @@ pub struct Estimate {
 /// let found = evaluate(BASELINES, "majority", &table, splitting, &Choices::plain(), |_, _| {})?;
 /// let accuracy = &found.estimates["accuracy"];
 /// assert_eq!((accuracy.mean, accuracy.std), (0.5, Some(0.0)));
+/// assert_eq!(accuracy.interval, None); // four folds that say the same are no certainty
 /// assert_eq!(found.splits[3]["accuracy"], 0.5);
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
@@ -289,6 +306,9 @@ pub fn evaluate(
             notes.extend(rows_left_out(name, &fitted.outcome.facts, train.rows()));
         }
         settings.push(fitted.settings);
+        if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
+            notes.push(format!("split {} of {}: {warning}", index + 1, splits.len()));
+        }
         if let Some(warning) = fitted.outcome.convergence.warning() {
             notes.push(format!("{name}, split {} of {}: {warning}", index + 1, splits.len()));
         }
@@ -355,8 +375,9 @@ fn balance(
     };
     let mean = recalls.chunks(folds).map(of_repeat).sum::<f64>() / repeats as f64;
     let note = format!(
-        "{without} of {} test parts lack a class: the balanced accuracy counts each class's rows over all folds of a repeat, and has no interval",
-        recalls.len()
+        "{without} of {} test parts {} a class: the balanced accuracy counts each class's rows over all folds of a repeat, and has no interval",
+        recalls.len(),
+        if without == 1 { "lacks" } else { "lack" }
     );
     Some((mean, note))
 }
@@ -370,7 +391,10 @@ fn split_notes(table: &Table) -> Vec<String> {
     let alone = singles(labels);
     let mut notes: Vec<String> = alone.iter().take(5).map(|&row| note(row)).collect();
     if alone.len() > 5 {
-        notes.push(format!("{} more classes have a single row", alone.len() - 5));
+        notes.push(match alone.len() - 5 {
+            1 => "1 more class has a single row".to_owned(),
+            more => format!("{more} more classes have a single row"),
+        });
     }
     notes
 }
@@ -394,7 +418,8 @@ pub fn rows_left_out(method: &str, facts: &BTreeMap<String, f64>, rows: usize) -
     })
 }
 
-/// What to say of a fit whose matrix could be factored only after something was added to its diagonal, by
+/// What to say of a fit whose matrix had to have something added to its diagonal, to be factored or for the
+/// result to have digits, by
 /// the facts `jitter` (of the last factorisation) and `jitter-steps` (of those on the way); nothing of one
 /// that needed none.
 ///
@@ -408,19 +433,76 @@ pub fn rows_left_out(method: &str, facts: &BTreeMap<String, f64>, rows: usize) -
 pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
     let fact = |name: &str| facts.get(name).copied().filter(|&value| value > 0.0);
     let (last, steps) = (fact("jitter"), fact("jitter-steps"));
+    let steps = steps.map(|steps| counted(steps as usize, "step", "steps"));
     let when = match (last, steps) {
         (Some(last), Some(steps)) => {
-            format!(
-                "{last:e} added to its diagonal at the end, and something in {steps} steps before"
-            )
+            format!("{last:e} added to its diagonal at the end, and something in {steps} before")
         }
         (Some(last), None) => format!("{last:e} added to its diagonal"),
-        (None, Some(steps)) => format!("something added to its diagonal in {steps} steps"),
+        (None, Some(steps)) => format!("something added to its diagonal in {steps}"),
         (None, None) => return None,
     };
     Some(format!(
-        "{method}: a matrix could be factored only with {when}: rows that coincide or nearly do, or a \
+        "{method}: a matrix kept digits only with {when}: rows that coincide or nearly do, or a \
          ridge near 0; a larger ridge (`--set lambda=...`) or a shorter length scale makes it regular"
+    ))
+}
+
+/// A word on scores that are no better than those of saying the same of every row: `1/K` of balanced
+/// accuracy, or the target's deviation as an error.
+///
+/// ```
+/// use mercer_learning::Task;
+/// use mercer_workbench::{Scores, no_better};
+/// let two = Task::Classification { classes: 2 };
+/// let of = |accuracy: f64| Scores::from([("balanced-accuracy".to_owned(), accuracy)]);
+/// assert!(no_better("askl", &of(0.5), two, None).expect("it is not").contains("--tune"));
+/// assert_eq!(no_better("askl", &of(0.6), two, None), None);
+/// let error = Scores::from([("rmse".to_owned(), 3.1)]);
+/// assert!(no_better("askl", &error, Task::Regression, Some(3.0)).is_some());
+/// ```
+pub fn no_better(
+    method: &str,
+    scores: &Scores,
+    task: Task,
+    deviation: Option<f64>,
+) -> Option<String> {
+    let metric = match task {
+        Task::Classification { .. } => Metric::BalancedAccuracy,
+        Task::Regression => Metric::Rmse,
+    };
+    let score = *scores.get(metric.name())?;
+    let told = match task {
+        Task::Classification { classes } if score * classes as f64 <= 1.0 + 1e-9 => {
+            format!("a balanced accuracy of {score:.4}")
+        }
+        Task::Regression
+            if deviation.is_some_and(|deviation| score >= deviation * (1.0 - 1e-9)) =>
+        {
+            "an error as large as the target's deviation".to_owned()
+        }
+        _ => return None,
+    };
+    Some(format!(
+        "{method} is no better than the same answer for every row ({told}): choose settings by --tune, or \
+         see what it has (mercer list methods {method})"
+    ))
+}
+
+/// What a user must know of a fit by subsets of the rows of which some lack a class.
+///
+/// ```
+/// use mercer_workbench::classes_missing;
+/// use std::collections::BTreeMap;
+/// let facts = BTreeMap::from([("subsets-without-a-class".to_owned(), 3.0)]);
+/// assert!(classes_missing("hyper-krr", &facts).expect("some lack one").contains("3 subsets"));
+/// assert_eq!(classes_missing("hyper-krr", &BTreeMap::new()), None);
+/// ```
+pub fn classes_missing(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let lacking = facts.get("subsets-without-a-class").filter(|&&value| value > 0.0)?;
+    Some(format!(
+        "{method}: {lacking} subsets have no row of some class, and what they learn knows nothing of it; \
+         take fewer (`--set subsets=...`)"
     ))
 }
 
@@ -479,6 +561,14 @@ fn resampling_seed(streams: &Streams) -> u64 {
     streams.child("intervals").rng("test rows").r#gen()
 }
 
+/// Whether splits all say the same, up to rounding: that tells nothing of how far off they are.
+pub(crate) fn alike(values: &[f64]) -> bool {
+    let (least, most) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &value| (a.min(value), b.max(value)));
+    most - least <= 1e-12 * least.abs().max(most.abs())
+}
+
 fn estimates(
     splits: &[Scores],
     mut of_one: BTreeMap<String, Interval>,
@@ -491,13 +581,18 @@ fn estimates(
     for name in names {
         let values: Vec<f64> = splits.iter().map(|split| split[name]).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let std = summarise(&values).filter(|_| values.len() > 1).map(|summary| summary.sample_std);
+        let std = summarise(&values).filter(|_| values.len() > 1).map(|summary| {
+            // What rounding makes of none is none.
+            if alike(&values) { 0.0 } else { summary.sample_std }
+        });
         let interval = if values.len() > 1 {
             // The mean's distance from 0, with the variance of overlapping training parts.
-            let (low, high) = corrected_t(&values, test_over_train)?.interval(0.95);
+            let test = corrected_t(&values, test_over_train)?;
+            let (low, high) = test.interval(0.95);
             let (least, most) = range_of(name);
             let ends = (low.max(least), high.min(most));
-            Some(Interval { ends, by: "corrected resampled t over the splits".to_owned() })
+            let by = "corrected resampled t over the splits".to_owned();
+            (!alike(&values)).then_some(Interval { ends, by })
         } else {
             of_one.remove(name)
         };
@@ -568,7 +663,9 @@ mod tests {
         let splitting = Splitting::Folds { folds: 3, repeats: 1 };
         let (of_majority, found) = balanced("majority", splitting);
         let of_majority = of_majority.unwrap();
-        assert!((of_majority.mean - 0.5).abs() < 1e-15 && of_majority.interval.is_some());
+        assert!((of_majority.mean - 0.5).abs() < 1e-15 && of_majority.std == Some(0.0));
+        // Every fold says the same, which is no certainty.
+        assert_eq!((of_majority.interval, of_majority.interval_by), (None, None));
         assert!(found.notes.iter().all(|note| !note.contains("lack")));
     }
 

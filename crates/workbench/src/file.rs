@@ -20,6 +20,38 @@ const HEADER: &str = "mercer";
 /// Bytes of a model file at most.
 const LARGEST: u64 = 64 << 30;
 
+/// What can be done about a model that was whole once.
+const AGAIN: &str = "copy it again from where it was whole, or fit the model again";
+
+/// What a file is that no array can be read from, and what can be done.
+fn kind_of(bytes: &[u8], reason: &str) -> String {
+    let start = &bytes[..bytes.len().min(1024)];
+    // A letter may be cut in two at the end.
+    let is_text = match std::str::from_utf8(start) {
+        Ok(text) => !text.contains('\0'),
+        Err(error) => error.valid_up_to() + 4 > start.len() && !start.contains(&0),
+    };
+    let kind = if bytes.is_empty() {
+        return format!("it is empty; {AGAIN}");
+    } else if start.starts_with(b"PAR1") {
+        "it is Parquet, not a model file"
+    } else if is_text {
+        "it is text, not a model file"
+    } else if [&[0x1f, 0x8b][..], b"\xfd7zXZ\0", b"BZh"]
+        .iter()
+        .any(|shell| start.starts_with(shell))
+    {
+        return "it is packed; unpack it first".to_owned();
+    } else if start.starts_with(b"PK\x03\x04") || matches!(start, [0x80, 2..=5, ..]) {
+        return "it is the file of another program, which may run code when it is loaded: only what `mercer \
+                fit` wrote can be used"
+            .to_owned();
+    } else {
+        return format!("it was cut short or damaged ({reason}); {AGAIN}");
+    };
+    format!("{kind}: `mercer fit --out MODEL` writes one; rows are given by --data")
+}
+
 /// Bytes of an array, little end first.
 struct Raw<'a> {
     dtype: Dtype,
@@ -91,10 +123,30 @@ fn check_sum<'a>(
 impl Model {
     /// The bytes of its file.
     ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Model, Table, fit};
+    /// use std::path::Path;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let bytes = model.to_bytes()?;
+    /// let again = Model::from_bytes(&bytes, Path::new("from a cache"), BASELINES)?;
+    /// assert_eq!(again.to_bytes()?, bytes);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`WorkbenchError::ModelFile`] if it cannot be written as such a file.
+    /// [`WorkbenchError::Output`] if it cannot be written as such a file: its header has a limit of 100 MB.
     pub fn to_bytes(&self) -> Result<Vec<u8>, WorkbenchError> {
-        let wrong = |problem: String| WorkbenchError::ModelFile { path: "model".into(), problem };
+        let wrong = |reason: String| {
+            let problem = format!(
+                "cannot be written ({reason}); fewer or shorter names of columns and categories make it smaller"
+            );
+            WorkbenchError::Output { path: "the model".into(), problem }
+        };
         let header =
             serde_json::to_string(&self.header).map_err(|error| wrong(error.to_string()))?;
         let state = self.predictor.state();
@@ -134,6 +186,22 @@ impl Model {
 
     /// Writes it to a file that was claimed before.
     ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Output, Table, fit};
+    /// let folder = tempfile::tempdir().expect("a folder");
+    /// let path = folder.path().join("toys.safetensors");
+    /// let output = Output::claim(&path, false, &[])?; // before the fit, which may take long
+    /// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+    /// model.save_to(&output)?;
+    /// assert!(path.is_file());
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`Output::write`].
     pub fn save_to(&self, output: &Output) -> Result<(), WorkbenchError> {
@@ -141,6 +209,23 @@ impl Model {
     }
 
     /// Reads it from a file.
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Model, Table, fit};
+    /// let folder = tempfile::tempdir().expect("a folder");
+    /// let path = folder.path().join("toys.safetensors");
+    /// fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?.save(&path, false)?;
+    /// assert_eq!(Model::load(&path, BASELINES)?.header.method, "kernel-ridge");
+    /// std::fs::write(&path, "x,kind\n1,a\n").expect("it is ours");
+    /// let refused = Model::load(&path, BASELINES).unwrap_err().to_string();
+    /// assert!(refused.contains("it is text, not a model file"), "{refused}");
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     ///
     /// # Errors
     /// [`WorkbenchError::ModelFile`] names what is wrong: no such format, cut short, edited, a
@@ -151,7 +236,7 @@ impl Model {
         let metadata = file.metadata().map_err(io)?;
         let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
         if metadata.is_dir() {
-            return Err(wrong("it is a folder".to_owned()));
+            return Err(wrong("it is a folder; name the file in it".to_owned()));
         }
         if metadata.len() > LARGEST {
             return Err(wrong(format!("it has {} bytes, more than {LARGEST}", metadata.len())));
@@ -163,6 +248,22 @@ impl Model {
 
     /// Reads it from the bytes of a file; `path` is how errors call it.
     ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Model, Table, fit};
+    /// use std::path::Path;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let mut bytes = model.to_bytes()?;
+    /// *bytes.last_mut().expect("it has some") ^= 1; // one bit of an array
+    /// let refused = Model::from_bytes(&bytes, Path::new("m"), BASELINES).unwrap_err().to_string();
+    /// assert!(refused.contains("its check sum does not match"), "{refused}");
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Model::load`].
     pub fn from_bytes(
@@ -171,14 +272,16 @@ impl Model {
         methods: &[Method],
     ) -> Result<Self, WorkbenchError> {
         let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
-        let damaged = |error: safetensors::SafeTensorError| {
-            wrong(format!("it is not safetensors, or cut short ({error})"))
-        };
+        let damaged =
+            |error: safetensors::SafeTensorError| wrong(kind_of(bytes, &error.to_string()));
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
         let text = metadata.metadata().as_ref().and_then(|texts| texts.get(HEADER));
         let Some((header, sum)) = text.and_then(|text| text.split_once('\n')) else {
-            return Err(wrong(format!("its metadata lack `{HEADER}`; another program wrote it")));
+            return Err(wrong(format!(
+                "its metadata lack `{HEADER}`: another program wrote it, and only what `mercer fit` wrote \
+                 can be used"
+            )));
         };
         // The version first: a later format may have another header.
         let version: Version =
@@ -195,7 +298,9 @@ impl Model {
         let views: BTreeMap<String, TensorView<'_>> = tensors.tensors().into_iter().collect();
         let parts = views.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
         if check_sum(header, parts) != sum {
-            return Err(wrong("its check sum does not match: it was edited or damaged".to_owned()));
+            return Err(wrong(format!(
+                "its check sum does not match: it was edited or damaged; {AGAIN}"
+            )));
         }
         let header: Header =
             serde_json::from_str(header).map_err(|error| wrong(format!("its header: {error}")))?;

@@ -1,4 +1,4 @@
-use crate::header::DataNote;
+use crate::header::{Chosen, DataNote};
 use crate::intervals::Said;
 use crate::tuning::tune_sample;
 use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
@@ -152,6 +152,14 @@ pub(crate) fn completed(
         .overridden_by(&choices.settings)
 }
 
+/// Settings beside the defaults of all that are not among them, which a learner reads as the same.
+fn whole(method: &Method, settings: &Settings) -> Settings {
+    let declared = (method.settings)().into_iter();
+    let defaults =
+        declared.fold(Settings::new(), |all, setting| all.with(setting.name, setting.default));
+    defaults.overridden_by(settings)
+}
+
 pub(crate) fn fitting<'a>(choices: &Choices<'a>, streams: &Streams) -> Fitting<'a> {
     let (threads, limits) = (choices.threads.max(1), choices.limits);
     Fitting { streams: streams.child("fit"), threads, limits, ..Fitting::seeded(choices.seed) }
@@ -190,7 +198,7 @@ pub fn fit(
     let schema = table.schema.clone();
     let FittedTo { outcome, settings, tuning } = fitted;
     let mut header =
-        header_of(method, settings, schema, preparation, file, table.rows(), choices, &outcome)?;
+        header_of(method, &settings, schema, preparation, file, table.rows(), choices, &outcome)?;
     (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
     Ok(Model { header, predictor: outcome.predictor })
 }
@@ -199,7 +207,7 @@ pub fn fit(
 #[expect(clippy::too_many_arguments, reason = "a header has that many parts")]
 pub(crate) fn header_of(
     method: &Method,
-    settings: Settings,
+    settings: &Settings,
     schema: Schema,
     preparation: Preparation,
     file: &RowFile,
@@ -212,7 +220,12 @@ pub(crate) fn header_of(
         library: env!("CARGO_PKG_VERSION").to_owned(),
         method: method.name.to_owned(),
         revision: method.revision,
-        settings,
+        settings: whole(method, settings),
+        chosen: Some(Chosen {
+            given: choices.settings.iter().map(|(name, _)| name.to_owned()).collect(),
+            scaling: choices.scaling,
+            impute: choices.impute,
+        }),
         seed: choices.seed,
         threads: choices.threads.max(1),
         buffer: None,

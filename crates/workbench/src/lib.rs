@@ -24,27 +24,32 @@ mod model;
 mod output;
 mod page;
 mod passes;
+mod provenance;
 mod score;
 mod stream;
 mod table;
 mod tuning;
+mod tuning_page;
 
 pub use across::{Across, MethodAcross, PairAcross, across};
 pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use error::WorkbenchError;
 pub use evaluate::{
-    Estimate, Evaluation, Splitting, evaluate, evaluate_model, jittered, rows_left_out,
+    Estimate, Evaluation, Splitting, classes_missing, evaluate, evaluate_model, jittered,
+    no_better, rows_left_out,
 };
 pub use fit::{Choices, fit, method_for};
-pub use header::{DataNote, Header, MAJOR, MINOR};
+pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
 pub use model::{Model, Predicted};
 pub use output::Output;
-pub use page::{across_page, comparison_page, tuning_page};
+pub use page::{across_page, comparison_page};
 pub use passes::fit_in_passes;
+pub use provenance::Asked;
 pub use score::{Scores, primary};
 pub use stream::PredictedRows;
 pub use table::Table;
 pub use tuning::{Budget, tune};
+pub use tuning_page::tuning_page;
 
 /// The snippets of the book, carried out as the examples of this page are.
 #[cfg(doctest)]

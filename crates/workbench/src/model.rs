@@ -114,6 +114,21 @@ impl Model {
 
     /// Class probabilities of rows, `n × K`.
     ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+    /// let shares = model.probabilities(ndarray::array![[3.0]], "a row", &[1], 1)?;
+    /// assert_eq!(shares, ndarray::array![[0.5, 0.5]]); // those of the training rows
+    /// let ridge = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// assert!(ridge.probabilities(ndarray::array![[3.0]], "a row", &[1], 1).is_err());
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Model::predict`]; [`WorkbenchError::NoProbabilities`].
     pub fn probabilities(
@@ -146,6 +161,20 @@ impl Model {
     /// sum of `k(x, x)`, where the method has such a kernel), and, of classes, `loss`: the mean of
     /// `−ln min(max(f_y, ε), 1)` of the scores `f`, which are decision probabilities in embeddings.
     ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let found = model.measured(&table, 0.1)?;
+    /// assert_eq!((found["rows"], found["trace"]), (8.0, 8.0)); // a Gaussian kernel has k(x, x) = 1
+    /// assert!((0.0..=-0.1f64.ln()).contains(&found["loss"])); // clipped at −ln 0.1
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Model::predict`].
     pub fn measured(
@@ -156,7 +185,8 @@ impl Model {
         let inputs = self.prepared(table.raw.clone(), &table.name, &table.lines)?;
         let rows = inputs.nrows() as f64;
         let mut found = BTreeMap::from([("rows", rows)]);
-        if let Some(mean) = self.predictor.mean_diagonal(inputs.view()) {
+        let kernel = self.predictor.fitted_kernel();
+        if let Some(mean) = kernel.and_then(|kernel| kernel.mean_diagonal(inputs.view())) {
             found.insert("trace", mean * rows);
         }
         if let Truths::Classes(labels) = &table.truths {
@@ -181,6 +211,22 @@ impl Model {
     ///
     /// None where the method has no such thing.
     ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let gram = model.measured_array(&table, "gram")?.expect("it has a kernel");
+    /// let eigenvalues = model.measured_array(&table, "eigenvalues")?.expect("so it has these");
+    /// assert_eq!((gram.dim(), eigenvalues.dim()), ((8, 8), (8, 1)));
+    /// assert!((gram.diag().sum() - eigenvalues.sum()).abs() < 1e-12);
+    /// assert_eq!(model.measured_array(&table, "frequencies")?, None); // no spectral kernel
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Model::predict`]; [`WorkbenchError::Argument`] for more than 10,000 rows, where a matrix of
     /// their size is asked for; a failed factorisation.
@@ -190,6 +236,10 @@ impl Model {
         name: &str,
     ) -> Result<Option<Array2<f64>>, WorkbenchError> {
         let inputs = || self.prepared(table.raw.clone(), &table.name, &table.lines);
+        if name == "points" {
+            return inputs().map(Some).map_err(Into::into);
+        }
+        let Some(kernel) = self.predictor.fitted_kernel() else { return Ok(None) };
         let gram = || {
             let rows = table.rows();
             if rows > MOST_GRAM_ROWS {
@@ -198,25 +248,21 @@ impl Model {
                     format!("at most {MOST_GRAM_ROWS} rows: the matrix of their kernel is formed");
                 return Err(WorkbenchError::Argument { name: "data", value, must });
             }
-            Ok(self.predictor.gram(inputs()?.view()))
+            Ok(kernel.gram(inputs()?.view()))
         };
         let column = |entries: Array1<f64>| entries.insert_axis(Axis(1));
         Ok(match name {
-            "points" => Some(inputs()?),
-            "gram" => gram()?,
-            "feature-norms-squared" => gram()?.map(|gram| column(gram.diag().to_owned())),
-            "eigenvalues" => match gram()? {
+            "gram" => Some(gram()?),
+            "feature-norms-squared" => Some(column(gram()?.diag().to_owned())),
+            "eigenvalues" => {
+                let found = symmetric_eigen(gram()?.view()).map_err(|error| {
+                    let operation = "the eigenvalues of the kernel matrix";
+                    LearningError::Numerical { operation, reason: error.to_string() }
+                })?;
                 // Rounding leaves the smallest of them below 0 by a hair.
-                Some(gram) => {
-                    let found = symmetric_eigen(gram.view()).map_err(|error| {
-                        let operation = "the eigenvalues of the kernel matrix";
-                        LearningError::Numerical { operation, reason: error.to_string() }
-                    })?;
-                    Some(column(found.values.mapv(|value| value.max(0.0))))
-                }
-                None => None,
-            },
-            "frequencies" | "frequencies-prime" => self.predictor.frequencies().map(|both| {
+                Some(column(found.values.mapv(|value| value.max(0.0))))
+            }
+            "frequencies" | "frequencies-prime" => kernel.frequencies().map(|both| {
                 let [first, second] = both;
                 if name == "frequencies" { first } else { second }
             }),
@@ -225,6 +271,20 @@ impl Model {
     }
 
     /// Scores the model on a table that was read with its schema.
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Predicted, Table, fit};
+    /// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+    /// let (predicted, scores) = model.score(&table, 1)?;
+    /// assert_eq!(predicted, Predicted::Classes(vec![0; 8])); // of equal shares the first
+    /// assert_eq!(scores["accuracy"], 0.5);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Model::predict`].

@@ -2,6 +2,7 @@ use crate::WorkbenchError;
 use std::fs::{File, Permissions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that will be written: whole or not at all, and nothing else than that file.
 ///
@@ -29,6 +30,19 @@ impl Output {
     /// Checks, before any work is done, that the file may be written: it is a file or not there yet, it
     /// is none of the `inputs`, its folder exists, and it may be overwritten if it exists. A link is
     /// followed and stays.
+    ///
+    /// ```
+    /// use mercer_workbench::{Output, WorkbenchError};
+    /// let folder = tempfile::tempdir().expect("a folder");
+    /// let path = folder.path().join("model");
+    /// Output::claim(&path, false, &[])?;
+    /// assert!(!path.exists()); // nothing is made yet
+    /// std::fs::write(&path, "old").expect("it is ours");
+    /// let refused = Output::claim(&path, false, &[]).unwrap_err();
+    /// assert!(matches!(refused, WorkbenchError::Exists { .. }));
+    /// assert!(Output::claim(&path.join("below"), true, &[]).is_err()); // no folder
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     ///
     /// # Errors
     /// [`WorkbenchError::Exists`]; [`WorkbenchError::Output`] says what else is in the way.
@@ -73,6 +87,20 @@ impl Output {
     /// Writes what `write` puts into a temporary file beside it, which takes its place at the end. A
     /// file that is overwritten keeps its permissions; a new one has those that the system gives.
     ///
+    /// ```
+    /// use mercer_workbench::{Output, WorkbenchError};
+    /// use std::io::Write;
+    /// let folder = tempfile::tempdir().expect("a folder");
+    /// let path = folder.path().join("scores.csv");
+    /// let output = Output::claim(&path, false, &[])?;
+    /// let stopped = output.write(|file| {
+    ///     file.write_all(b"0.5\n").expect("there is room");
+    ///     Err::<(), _>(WorkbenchError::OneClass { rows: 3 })
+    /// });
+    /// assert!(stopped.is_err() && !path.exists()); // whole, or not at all
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
     /// What `write` returns; [`WorkbenchError::Io`] names the file.
     pub fn write<T, E: From<WorkbenchError>>(
@@ -95,15 +123,43 @@ impl Output {
             )))
         });
         let mut file = made?;
+        let unfinished = Unfinished::new(file.path());
         let written = write(file.as_file_mut())?;
         file.as_file().sync_all().map_err(io)?;
-        let kept = if self.overwrite {
-            file.persist(&self.behind).map_err(|error| error.error)
-        } else {
-            file.persist_noclobber(&self.behind).map_err(|error| error.error)
-        };
-        kept.map_err(io)?;
+        unfinished
+            .end(|| {
+                if self.overwrite {
+                    file.persist(&self.behind).map_err(|error| error.error)
+                } else {
+                    file.persist_noclobber(&self.behind).map_err(|error| error.error)
+                }
+            })
+            .map_err(io)?;
         Ok(written)
+    }
+
+    /// Removes what is written at this moment and not done, for a process that ends now: what
+    /// [`Output::write`] would have put in place is not, from here on.
+    ///
+    /// ```
+    /// use mercer_workbench::{Output, WorkbenchError};
+    /// let folder = tempfile::tempdir().expect("a folder");
+    /// let output = Output::claim(&folder.path().join("scores.csv"), false, &[])?;
+    /// let count = || std::fs::read_dir(folder.path()).expect("it is there").count();
+    /// let written = output.write(|_| {
+    ///     assert_eq!(count(), 1); // a temporary file
+    ///     Output::abandon();
+    ///     assert_eq!(count(), 0);
+    ///     Ok::<(), WorkbenchError>(())
+    /// });
+    /// assert!(written.is_err());
+    /// # Ok::<(), WorkbenchError>(())
+    /// ```
+    pub fn abandon() {
+        for path in std::mem::take(&mut *unfinished()) {
+            // Whoever else removed it did what was to be done.
+            let _ = std::fs::remove_file(path);
+        }
     }
 
     /// Writes these bytes.
@@ -123,6 +179,38 @@ impl Output {
         #[cfg(unix)]
         let there = there.or_else(|| Some(std::os::unix::fs::PermissionsExt::from_mode(0o666)));
         there
+    }
+}
+
+/// Temporary files that are written to.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary file among those that are written to, as long as this lives.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn new(path: &Path) -> Self {
+        unfinished().push(path.to_owned());
+        Self(path.to_owned())
+    }
+
+    /// Ends it by `put`, during which nobody abandons it.
+    fn end<T>(self, put: impl FnOnce() -> T) -> T {
+        let mut all = unfinished();
+        all.retain(|path| *path != self.0);
+        let done = put();
+        drop(all);
+        done
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        unfinished().retain(|path| *path != self.0);
     }
 }
 

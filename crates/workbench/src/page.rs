@@ -1,51 +1,54 @@
-use crate::compare::is_classes;
-use crate::{Across, Comparison, Evaluation, WorkbenchError};
-use mercer_learning::{Method, Metric, Task};
-use mercer_records::Tuning;
+use crate::provenance::OF_A_FILE;
+use crate::{Across, Asked, Comparison, Evaluation, WorkbenchError};
+use mercer_learning::{Metric, counted};
 use mercer_render::{
     Axis, Block, Cell, Column, Figure, Kind, Mark, Panel, Report, Row, Section, Series, Table,
-    critical_difference,
+    critical_difference, number,
 };
 use std::fmt::Write as _;
 
-/// The page of a comparison: a table of all metrics, the tests, the spread over the splits, ranks;
-/// `command` is what was typed.
+/// The page of a comparison: a table of all metrics, the tests, the spread over the splits, ranks.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Choices, Splitting, Table, compare, comparison_page};
+/// use mercer_workbench::{Asked, Choices, Splitting, Table, compare, comparison_page};
 /// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
 /// let splitting = Splitting::Folds { folds: 2, repeats: 2 };
 /// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
-/// let page = comparison_page(&found, "mercer compare ...")?;
+/// let asked = Asked { command: "mercer compare ...", date: "2026-11-20" };
+/// let page = comparison_page(&found, asked)?;
 /// assert!(page.contains("Comparison on toys") && !page.contains("<script src"));
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
 ///
 /// # Errors
 /// What a figure returns.
-pub fn comparison_page(comparison: &Comparison, command: &str) -> Result<String, WorkbenchError> {
-    let mut report = Report::new(format!("Comparison on {}", comparison.data))
-        .subtitle(format!("{}, {} splits", comparison.task, comparison.splits))
-        .provenance("Command", command)
-        .provenance("Library", env!("CARGO_PKG_VERSION"));
+pub fn comparison_page(
+    comparison: &Comparison,
+    asked: Asked<'_>,
+) -> Result<String, WorkbenchError> {
+    let splits = if comparison.splits == 1 { "split" } else { "splits" };
+    let mut report = Report::new(format!("Comparison on {}", comparison.data)).subtitle(format!(
+        "{} of `{}`, {} {splits}",
+        comparison.task, comparison.target, comparison.splits
+    ));
+    report = asked.begin(report);
     for (name, value) in &comparison.provenance {
         report = report.provenance(*name, value.clone());
     }
     Ok(with_comparison(report, comparison, "", "")?.to_html()?)
 }
 
-/// The page of several files: ranks and tests over the files, then what is said of each; `command` is
-/// what was typed.
+/// The page of several files: ranks and tests over the files, then what is said of each.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Choices, Splitting, Table, across, across_page, compare};
+/// use mercer_workbench::{Asked, Choices, Splitting, Table, across, across_page, compare};
 /// let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
 /// let splitting = Splitting::Folds { folds: 2, repeats: 1 };
 /// let mut files = Vec::new();
@@ -55,14 +58,15 @@ pub fn comparison_page(comparison: &Comparison, command: &str) -> Result<String,
 ///     let table = Table::read(&file, &SchemaOptions::default())?;
 ///     files.push(compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?);
 /// }
-/// let page = across_page(&across(files)?, "mercer compare ...")?;
+/// let asked = Asked { command: "mercer compare ...", date: "2026-11-20" };
+/// let page = across_page(&across(files)?, asked)?;
 /// assert!(page.contains("Over all files"));
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
 ///
 /// # Errors
 /// What a figure returns.
-pub fn across_page(across: &Across, command: &str) -> Result<String, WorkbenchError> {
+pub fn across_page(across: &Across, asked: Asked<'_>) -> Result<String, WorkbenchError> {
     let count = across.files.len();
     let mut section = Section::new("across", "Over all files")
         .intro(across_intro(across))
@@ -77,18 +81,17 @@ pub fn across_page(across: &Across, command: &str) -> Result<String, WorkbenchEr
             );
         section = section.block(Block::Diagram(diagram));
     }
-    if !across.pairs.is_empty() {
-        section = section.block(Block::Table(across_pairs(across)));
-    }
-    let mut report = Report::new(format!("Comparison on {count} files"))
-        .subtitle(format!("{} methods", across.methods.len()))
-        .provenance("Command", command)
-        .provenance("Library", env!("CARGO_PKG_VERSION"))
-        .section(section);
+    section = section.block(match across.untested() {
+        None => Block::Table(across_pairs(across)),
+        Some(why) => Block::Text(format!("There is no test over the files: {why}.")),
+    });
+    let report = Report::new(format!("Comparison on {count} files"))
+        .subtitle(format!("{} methods", across.methods.len()));
+    let mut report = asked.begin(report).section(section);
     for (at, file) in across.files.iter().enumerate() {
         for (name, value) in &file.provenance {
             // What the files have in common stands there once.
-            if at == 0 || ["Data", "SHA-256", "Filled in", "Left out"].contains(name) {
+            if at == 0 || OF_A_FILE.contains(name) {
                 report = report.provenance(*name, value.clone());
             }
         }
@@ -103,12 +106,17 @@ fn across_intro(across: &Across) -> String {
                     best, and ties share the mean of their places."
             .to_owned();
     if let Some(test) = &across.friedman {
-        let p = test.p_iman_davenport;
         let files = test.datasets;
+        // Ranks that are the same on every file leave that correction no spread: its p is 0 by convention.
+        let (form, p) = if test.degenerate {
+            ("Friedman's test, uncorrected since all files rank them alike", test.p_chi_squared)
+        } else {
+            ("Friedman's test with Iman and Davenport's correction", test.p_iman_davenport)
+        };
         let _ = write!(
             text, // writing to a string cannot fail
-            " That all methods rank alike: Friedman's test with Iman and Davenport's correction, \
-             p = {p:.4} over {files} files."
+            " That all methods rank alike: {form}, p {} over {files} files.",
+            if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {p:.4}") }
         );
     }
     if across.methods.iter().any(|method| method.rank.is_none()) {
@@ -119,7 +127,7 @@ fn across_intro(across: &Across) -> String {
 
 fn means_table(across: &Across) -> Table {
     let heads = std::iter::once(Column::left("File"))
-        .chain([Column::left("metric")])
+        .chain(["target", "metric"].map(Column::left))
         .chain(across.methods.iter().map(|method| Column::right(method.title.clone())));
     let mut table = Table::new("across-means", "Mean scores")
         .caption("Bold is the best of a file; the last row has the mean ranks.")
@@ -129,8 +137,10 @@ fn means_table(across: &Across) -> Table {
         let means = || across.methods.iter().map(|method| method.means[at]);
         let larger = file.primary().larger_is_better();
         let best = means().flatten().reduce(|a, b| if larger { a.max(b) } else { a.min(b) });
-        let metric = if factor > 1.0 { format!("{}, %", file.metric) } else { file.metric.into() };
-        let mut cells = vec![Cell::text(file.data.clone()), Cell::text(metric)];
+        let metric =
+            if factor > 1.0 { format!("{}, %", file.metric) } else { file.metric.to_owned() };
+        let mut cells =
+            [&file.data, &file.target, &metric].map(|text| Cell::text(text.clone())).to_vec();
         cells.extend(means().map(|mean| match mean {
             Some(mean) => {
                 let cell = Cell::number(factor * mean, digits);
@@ -144,7 +154,7 @@ fn means_table(across: &Across) -> Table {
         }));
         table = table.row(Row::new(cells));
     }
-    let mut ranks = vec![Cell::text("mean rank"), Cell::text("")];
+    let mut ranks = ["mean rank", "", ""].map(Cell::text).to_vec();
     let of = |rank: Option<f64>| rank.map_or_else(|| Cell::text("-"), |r| Cell::number(r, 2));
     ranks.extend(across.methods.iter().map(|method| of(method.rank)));
     table.row(Row::new(ranks))
@@ -204,9 +214,12 @@ fn with_comparison(
         format!(" Note: {}.", comparison.notes.join("; "))
     };
     let intro = format!(
-        "{} rows and {} input columns of `{}`, target `{}`. Every method saw the same splits: {}. \
-         {chance}{notes}",
-        rows, columns, comparison.data, comparison.target, comparison.splitting
+        "{} and {} of `{}`, target `{}`. Every method saw the same splits: {}. {chance}{notes}",
+        counted(rows, "row", "rows"),
+        counted(columns, "input column", "input columns"),
+        comparison.data,
+        comparison.target,
+        comparison.splitting
     );
     let mut results = Section::new(id("methods"), head("The methods"))
         .intro(intro)
@@ -226,18 +239,18 @@ fn with_comparison(
             );
         results = results.block(Block::Diagram(diagram));
     }
-    let mut report = report.section(results);
-    if !comparison.pairs.is_empty() {
+    let tests = Section::new(id("tests"), head("Which differences are real"));
+    let tests = if let Some(why) = comparison.untested() {
+        tests.intro(format!("There is no test: {why}."))
+    } else {
         let text = "The best mean against each other method. *Corrected* is the resampled t-test of \
                     Nadeau and Bengio (2003), whose variance allows for training parts that overlap; \
                     *Holm* adjusts it for the number of pairs; *naive* is the paired t-test that \
                     takes splits for independent, and finds too much. That the best was chosen by \
                     looking is in none of them.";
-        let section = Section::new(id("tests"), head("Which differences are real"))
-            .intro(text)
-            .block(Block::Table(pairs_table(comparison, scale, id("pairs"))));
-        report = report.section(section);
-    }
+        tests.intro(text).block(Block::Table(pairs_table(comparison, scale, id("pairs"))))
+    };
+    let report = report.section(results).section(tests);
     let settings = Block::Table(settings_table(comparison, id("settings")));
     Ok(report.section(Section::new(id("settings-used"), head("Settings")).block(settings)))
 }
@@ -247,11 +260,19 @@ fn scale_of(metric: Metric) -> (f64, usize) {
     if metric == Metric::Accuracy { (100.0, 2) } else { (1.0, 4) }
 }
 
+/// The names of all metrics that some method has, what the methods are compared by first.
+fn metrics(comparison: &Comparison) -> Vec<&str> {
+    let evaluations = comparison.methods.iter().filter_map(|m| m.evaluation.as_ref().ok());
+    let mut names: Vec<&str> =
+        evaluations.flat_map(|e| e.estimates.keys()).map(String::as_str).collect();
+    names.sort_by_key(|&name| (name != comparison.metric, name));
+    names.dedup();
+    names
+}
+
 fn scores_table(comparison: &Comparison, id: String) -> Table {
     let evaluations = || comparison.methods.iter().filter_map(|m| m.evaluation.as_ref().ok());
-    let mut names: Vec<&String> = evaluations().flat_map(|e| e.estimates.keys()).collect();
-    names.sort();
-    names.dedup();
+    let names = metrics(comparison);
     let best = |name: &str| {
         let means = evaluations().filter_map(|e| e.estimates.get(name)).map(|e| e.mean);
         let means: Vec<f64> = means.collect();
@@ -261,13 +282,22 @@ fn scores_table(comparison: &Comparison, id: String) -> Table {
         let best = means.into_iter().reduce(|a, b| if larger { a.max(b) } else { a.min(b) });
         best.filter(|_| rivals)
     };
-    let unit = |name: &str| if is_share(name) { format!("{name}, %") } else { name.to_owned() };
+    let unit = |name: &&str| {
+        if is_share(name) { format!("{}, %", words(name)) } else { words(name) }
+    };
+    // Of a single method there are no ranks.
+    let ranked = comparison.methods.iter().any(|method| method.rank.is_some());
     let heads = std::iter::once(Column::left("Method"))
         .chain(names.iter().map(|name| Column::right(unit(name))))
-        .chain([Column::right("mean rank")]);
-    let mut table = Table::new(id, "Scores on rows not fitted to")
-        .caption("Mean and deviation over the splits (divided by J - 1); bold is the best mean.")
-        .columns(heads);
+        .chain(ranked.then(|| Column::right("mean rank")));
+    let caption = if comparison.splits > 1 {
+        "Mean and deviation over the splits (divided by J - 1), below it a 95 % interval of the mean; \
+         bold is the best mean."
+    } else {
+        "Scores on the one test part, below each its 95 % interval; bold is the best."
+    };
+    let mut table = Table::new(id, "Scores on rows not fitted to").caption(caption).columns(heads);
+    table.notes = interval_notes(comparison, &names);
     for method in &comparison.methods {
         let mut cells = vec![Cell::text(method.title.clone())];
         match &method.evaluation {
@@ -280,10 +310,55 @@ fn scores_table(comparison: &Comparison, id: String) -> Table {
                 cells.extend(names.iter().map(|_| Cell::missing("failed", error.clone())));
             }
         }
-        cells.push(method.rank.map_or_else(|| Cell::text("-"), |rank| Cell::number(rank, 2)));
+        if ranked {
+            cells.push(method.rank.map_or_else(|| Cell::text("-"), |rank| Cell::number(rank, 2)));
+        }
         table = table.row(Row::new(cells));
     }
     table
+}
+
+fn words(name: &str) -> String {
+    name.replace('-', " ")
+}
+
+/// Which intervals stand below the scores, and what a dash means, once for the whole table.
+fn interval_notes(comparison: &Comparison, names: &[&str]) -> Vec<String> {
+    let evaluations = || comparison.methods.iter().filter_map(|m| m.evaluation.as_ref().ok());
+    // In the order of the columns.
+    let mut by: Vec<(&str, Vec<String>)> = Vec::new();
+    for name in names {
+        let mut found =
+            evaluations().filter_map(|e| e.estimates.get(*name)?.interval_by.as_deref());
+        let Some(found) = found.next() else { continue };
+        match by.iter_mut().find(|(known, _)| *known == found) {
+            Some((_, of)) => of.push(words(name)),
+            None => by.push((found, vec![words(name)])),
+        }
+    }
+    let one = by.len() == 1;
+    let note = |(by, of): &(&str, Vec<String>)| {
+        let of = if one { String::new() } else { format!(" of {}", of.join(", ")) };
+        format!("95 % intervals{of}: {by}.")
+    };
+    let mut notes: Vec<String> = by.iter().map(note).collect();
+    let alike = |e: &Evaluation| {
+        names.iter().any(|name| e.estimates.get(*name).is_some_and(|e| e.std == Some(0.0)))
+    };
+    if evaluations().any(alike) {
+        notes.push("No interval where every split gives the same score.".to_owned());
+    }
+    let lacking =
+        |name: &&&str| evaluations().any(|evaluation| !evaluation.estimates.contains_key(**name));
+    let lacking: Vec<String> = names.iter().filter(lacking).map(|name| words(name)).collect();
+    if !lacking.is_empty() {
+        notes.push(format!(
+            "{}: a dash where a method gives no class probabilities at these settings (mercer list \
+             methods NAME says with which it does), or where the score cannot be had.",
+            lacking.join(", ")
+        ));
+    }
+    notes
 }
 
 fn score_cell(evaluation: &Evaluation, name: &str, best: Option<f64>) -> Cell {
@@ -295,9 +370,9 @@ fn score_cell(evaluation: &Evaluation, name: &str, best: Option<f64>) -> Cell {
     };
     let cell = match estimate.interval {
         Some((low, high)) => cell.detail(format!(
-            "95 % interval of the mean: {:.digits$} to {:.digits$}",
-            factor * low,
-            factor * high
+            "{} to {}",
+            number(factor * low, digits),
+            number(factor * high, digits)
         )),
         None => cell,
     };
@@ -332,21 +407,31 @@ fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: Stri
         Column::right("p Holm"),
         Column::left("at 5 %"),
     ]);
+    if comparison.pairs.iter().any(|pair| pair.degenerate) {
+        table = table.note(
+            "Where the difference is the same on every split there is no spread to test it by: more \
+             splits or rows can tell.",
+        );
+    }
     for pair in &comparison.pairs {
-        let verdict = if pair.p_holm < 0.05 {
+        let verdict = if pair.degenerate {
+            Cell::text("").badge("the same on every split", Kind::Neutral)
+        } else if pair.p_holm < 0.05 {
             Cell::text("").badge("differs", Kind::Good)
         } else {
             Cell::text("").badge("not told apart", Kind::Neutral)
         };
         let (low, high) = pair.interval;
+        let tested = |cell: Cell| if pair.degenerate { Cell::text("-") } else { cell };
+        let interval = format!("{:.digits$} to {:.digits$}", factor * low, factor * high);
         table = table.row(Row::new([
             Cell::text(title(&pair.best)),
             Cell::text(title(&pair.other)),
             Cell::number(factor * pair.difference, digits),
-            Cell::text(format!("{:.digits$} to {:.digits$}", factor * low, factor * high)),
-            p_value(pair.p_naive),
-            p_value(pair.p_corrected),
-            p_value(pair.p_holm),
+            tested(Cell::text(interval)),
+            tested(p_value(pair.p_naive)),
+            tested(p_value(pair.p_corrected)),
+            tested(p_value(pair.p_holm)),
             verdict,
         ]));
     }
@@ -403,7 +488,9 @@ fn settings_table(comparison: &Comparison, id: String) -> Table {
 }
 
 /// Names and values in a line that can be broken.
-fn listed<'a>(settings: impl Iterator<Item = (&'a str, &'a serde_json::Value)>) -> String {
+pub(crate) fn listed<'a>(
+    settings: impl Iterator<Item = (&'a str, &'a serde_json::Value)>,
+) -> String {
     settings.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -414,81 +501,4 @@ fn p_value(p: f64) -> Cell {
         "< 0.0001".clone_into(&mut cell.text);
     }
     cell
-}
-
-/// The page of a tuning: every candidate with its score, by rung.
-///
-/// ```
-/// use mercer_baselines::BASELINES;
-/// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Budget, Choices, Table, method_for, tune, tuning_page};
-/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
-/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
-/// let table = Table::read(&file, &SchemaOptions::default())?;
-/// let method = method_for(BASELINES, "kernel-ridge", table.task())?;
-/// let tuning = tune(method, &table, Budget::Candidates(3), &Choices::plain())?;
-/// let page = tuning_page(&table.name, method, table.task(), &tuning)?;
-/// assert!(page.contains("kernel ridge"));
-/// # Ok::<(), mercer_workbench::WorkbenchError>(())
-/// ```
-///
-/// # Errors
-/// What a figure returns.
-pub fn tuning_page(
-    data: &str,
-    method: &Method,
-    task: Task,
-    tuning: &Tuning,
-) -> Result<String, WorkbenchError> {
-    let (factor, label) = if is_classes(task) {
-        (100.0, "accuracy, %")
-    } else {
-        (-1.0, "error, in deviations of the target")
-    };
-    let mut efforts: Vec<f64> = tuning.history.iter().map(|step| step.effort).collect();
-    efforts.sort_by(f64::total_cmp);
-    efforts.dedup();
-    let mut panel = Panel::new(Axis::linear("candidate, in the order tried"), Axis::linear(label));
-    for &effort in &efforts {
-        let points = tuning.history.iter().enumerate().filter_map(|(at, step)| {
-            let here = step.effort.to_bits() == effort.to_bits();
-            step.score.filter(|_| here).map(|score| (at as f64 + 1.0, factor * score))
-        });
-        let name = format!("{:.0} % of the full effort", 100.0 * effort);
-        panel = panel.series(Series::points(name, points));
-    }
-    let figure =
-        Figure::new("history", "Scores on the held-out fifth of the training rows").panel(panel);
-    let mut table = Table::new("candidates", "All candidates").columns([
-        Column::right("tried"),
-        Column::right("effort"),
-        Column::right(label),
-        Column::left("settings"),
-    ]);
-    for (at, step) in tuning.history.iter().enumerate() {
-        let score = step.score.map_or_else(
-            || Cell::text("failed"),
-            |score| Cell::number(factor * score, if factor > 1.0 { 2 } else { 4 }),
-        );
-        let settings = listed(step.settings.iter().map(|(name, value)| (name.as_str(), value)));
-        let mut row =
-            [Cell::count(at + 1), Cell::number(step.effort, 2), score, Cell::text(settings)];
-        if step.settings == tuning.chosen {
-            row = row.map(Cell::bold);
-        }
-        table = table.row(Row::new(row));
-    }
-    let chosen = serde_json::to_string(&tuning.chosen).unwrap_or_default();
-    let section = Section::new("tuning", "What was tried")
-        .intro(format!(
-            "Successive halving on four fifths of the training rows, scored on the rest; ties go to \
-             the earlier candidate. Chosen: `{chosen}`."
-        ))
-        .block(Block::Figure(figure))
-        .block(Block::Table(table));
-    let report = Report::new(format!("Tuning {} on {data}", method.title))
-        .subtitle(method.summary)
-        .provenance("Library", env!("CARGO_PKG_VERSION"))
-        .section(section);
-    Ok(report.to_html()?)
 }

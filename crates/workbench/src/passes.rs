@@ -208,7 +208,7 @@ pub fn fit_in_passes(
     let (training, scored) = scores_on(&*outcome.predictor, &first, &preparation)?;
     let mut header = header_of(
         method,
-        settings,
+        &settings,
         schema.clone(),
         preparation.clone(),
         file,

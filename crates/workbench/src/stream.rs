@@ -3,7 +3,7 @@
 use crate::{Model, Predicted, WorkbenchError};
 use mercer_datasets::RowFile;
 use mercer_linalg::pipeline;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1};
 
 /// Rows that a thread reads and predicts at a time, and numbers in them, at most.
 const ROWS: usize = 1024;
@@ -37,6 +37,8 @@ pub struct PredictedRows {
     pub predicted: Predicted,
     /// Class probabilities (rows by classes), where they were asked for.
     pub probabilities: Option<Array2<f64>>,
+    /// Rows in which something was missing, and was filled.
+    pub filled: usize,
 }
 
 impl Model {
@@ -91,6 +93,8 @@ impl Model {
         };
         let work = |found: Result<(usize, Array2<f64>, Vec<usize>), _>| {
             let (first, raw, lines) = found?;
+            let holes = |row: &ArrayView1<'_, f64>| row.iter().any(|number| number.is_nan());
+            let filled = raw.rows().into_iter().filter(holes).count();
             let shares = if probabilities {
                 Some(self.probabilities(raw.clone(), file.name(), &lines, 1)?)
             } else {
@@ -98,7 +102,10 @@ impl Model {
             };
             let predicted = self.predict(raw, file.name(), &lines, 1)?;
             let rows = lines.len();
-            Ok((rows, form(PredictedRows { first, lines, predicted, probabilities: shares })))
+            Ok((
+                rows,
+                form(PredictedRows { first, lines, predicted, probabilities: shares, filled }),
+            ))
         };
         let mut count = 0;
         pipeline(threads, next, work, |result: Result<(usize, R), WorkbenchError>| {

@@ -5,6 +5,8 @@ use mercer_datasets::{
 };
 use mercer_learning::{Sample, Task};
 use ndarray::{Array1, Array2, Axis};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A user's file in memory: numbers as the schema reads them, not yet filled or scaled.
 ///
@@ -53,18 +55,33 @@ impl Table {
         let (schema, rows) = survey(file, options)?;
         let cells = rows.saturating_mul(schema.width());
         if cells > options.limits.cells {
-            return Err(DataError::TooLarge {
-                file: file.name().to_owned(),
-                what: format!("its size of {rows} x {} numbers", schema.width()),
-                limit: options.limits.cells as u64,
-                field: "cells",
-            }
-            .into());
+            let problem = format!(
+                "has {rows} rows of {} numbers, more than the {} that are held at once; read it in passes \
+                 (fit --buffer 100000), take fewer rows, or leave columns out (--drop)",
+                schema.width(),
+                options.limits.cells
+            );
+            return Err(DataError::Format { file: file.name().to_owned(), problem }.into());
         }
         Self::with_schema(file, schema)
     }
 
     /// Reads a file whose columns are known: those of a model, say.
+    ///
+    /// ```
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::Table;
+    /// let later = RowFile::spooled(&b"x,kind\n7,b\n"[..], "later", None)?;
+    /// let later = Table::with_schema(&later, table.schema.clone())?;
+    /// assert_eq!(later.schema.target.labels, ["a", "b"]); // those of the first file
+    /// let bare = RowFile::spooled(&b"x\n7\n"[..], "bare", None)?;
+    /// let refused = Table::with_schema(&bare, table.schema.clone()).unwrap_err().to_string();
+    /// assert!(refused.starts_with("bare has no column `kind`, the target"), "{refused}");
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`mercer_datasets::Reading::next`]; [`WorkbenchError::NoTarget`].
@@ -93,7 +110,67 @@ impl Table {
         task_of(&self.schema)
     }
 
+    /// Columns of which something is missing, and in how many rows.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::Table;
+    /// let file = RowFile::spooled(&b"width,kind\n1.5,box\n,ball\n,box\n"[..], "toys", None)?;
+    /// let table = Table::read(&file, &SchemaOptions::default())?;
+    /// assert_eq!(table.holes(), [("width", 2)]);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    pub fn holes(&self) -> Vec<(&str, usize)> {
+        let mut at = 0;
+        let mut found = Vec::new();
+        for column in &self.schema.columns {
+            // Of a category all cells are missing, or none.
+            let rows = self.raw.column(at).iter().filter(|cell| cell.is_nan()).count();
+            at += column.width();
+            if rows > 0 {
+                found.push((column.name.as_str(), rows));
+            }
+        }
+        found
+    }
+
+    /// Rows that repeat an earlier one, with its target, to the last bit.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::Table;
+    /// let file = RowFile::spooled(&b"x,kind\n1,box\n2,ball\n1,box\n1,ball\n"[..], "toys", None)?;
+    /// let table = Table::read(&file, &SchemaOptions::default())?;
+    /// assert_eq!(table.repeated(), 1);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    pub fn repeated(&self) -> usize {
+        let mut seen = HashSet::with_capacity(self.rows());
+        let repeats = |row: &usize| {
+            let truth = match self.truth(*row) {
+                Truth::Class(class) => u64::from(class),
+                Truth::Value(value) => value.to_bits(),
+            };
+            let mut hash = DefaultHasher::new();
+            truth.hash(&mut hash);
+            self.raw.row(*row).iter().for_each(|number| number.to_bits().hash(&mut hash));
+            !seen.insert(hash.finish())
+        };
+        (0..self.rows()).filter(repeats).count()
+    }
+
     /// The target of a row.
+    ///
+    /// ```
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_datasets::Truth;
+    /// use mercer_workbench::Table;
+    /// assert_eq!(table.truth(7), Truth::Class(1)); // `b`
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     ///
     /// # Panics
     /// If there is no such row.
@@ -105,6 +182,20 @@ impl Table {
     }
 
     /// Learns how rows are filled and scaled from these rows and no others.
+    ///
+    /// ```
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_datasets::Scaling;
+    /// use mercer_workbench::Table;
+    /// let preparation = table.prepare(&[0, 1, 4, 5], Scaling::Standard, None)?; // -1, -2, 1 and 2
+    /// let mut inputs = ndarray::array![[2.5f64.sqrt()]];
+    /// preparation.apply(&mut inputs, &table.schema, "a row", &[1])?;
+    /// assert!((inputs[[0, 0]] - 1.0).abs() < 1e-15); // one deviation of these four from their mean
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Preparing`].
@@ -128,6 +219,20 @@ impl Table {
 
     /// Some rows, filled and scaled; regression targets in standard units.
     ///
+    /// ```
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_datasets::Scaling;
+    /// use mercer_workbench::Table;
+    /// let preparation = table.prepare(&[0, 1, 4, 5], Scaling::None, None)?;
+    /// let test = table.sample(&[2, 6], &preparation)?;
+    /// assert_eq!(test.inputs(), ndarray::array![[-3.0], [3.0]]);
+    /// assert_eq!(test.labels(), Some(&[0, 1][..]));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`Preparation::apply`], and if the rows make no sample.
     pub fn sample(
@@ -143,6 +248,17 @@ impl Table {
     }
 
     /// The targets of some rows, in the units of the target.
+    ///
+    /// ```
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_datasets::Truths;
+    /// use mercer_workbench::Table;
+    /// assert_eq!(table.chosen(&[6, 0]), Truths::Classes(vec![1, 0]));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
     pub fn chosen(&self, rows: &[usize]) -> Truths {
         match &self.truths {
             Truths::Classes(labels) => {

@@ -1,6 +1,6 @@
 use crate::{Choices, Table, WorkbenchError};
 use mercer_harness::Tuner;
-use mercer_learning::{Limits, Method, Sample, Settings, Streams};
+use mercer_learning::{Limits, Method, Sample, Settings, Streams, counted};
 use mercer_records::Tuning;
 use std::str::FromStr;
 
@@ -65,7 +65,8 @@ const MOST: usize = 243;
 impl Budget {
     /// Successive halving within the budget, the method's defaults first.
     fn tuner(self) -> Tuner {
-        let tables = Tuner { of_rows: true, defaults_first: true, ..Tuner::default() };
+        let tables =
+            Tuner { of_rows: true, defaults_first: true, sparing: true, ..Tuner::default() };
         match self {
             Self::Candidates(candidates) => Tuner { candidates, ..tables },
             Self::Seconds(seconds) => Tuner { candidates: MOST, seconds: Some(seconds), ..tables },
@@ -89,7 +90,7 @@ pub(crate) fn tune_sample(
     if sample.rows() < 5 {
         return Err(WorkbenchError::Argument {
             name: "tune",
-            value: format!("asked for {} rows", sample.rows()),
+            value: format!("asked for {}", counted(sample.rows(), "row", "rows")),
             must: "asked for at least 5 rows: a fifth of them scores".to_owned(),
         });
     }

@@ -45,7 +45,30 @@ fn the_layout_is_that_of_safetensors() {
     let (ours, sum) = ours.split_once('\n').unwrap();
     assert_eq!(sum.len(), 64);
     let ours: serde_json::Value = serde_json::from_str(ours).unwrap();
-    assert_eq!((&ours["method"], &ours["format"]), (&"kernel-ridge".into(), &"1.0".into()));
+    assert_eq!((&ours["method"], &ours["format"]), (&"kernel-ridge".into(), &"1.1".into()));
+}
+
+/// Files of format 1.0, written by the program that wrote such files: they load, predict, and say less.
+#[test]
+fn files_of_an_older_format_load() {
+    let table = include_bytes!("fixtures/format-1.0.safetensors");
+    let sparse = include_bytes!("fixtures/format-1.0-svmlight.safetensors");
+    for (bytes, inputs) in [(&table[..], 3), (&sparse[..], 2)] {
+        let model = read(bytes).unwrap();
+        assert_eq!((model.header.format.as_str(), &model.header.chosen), ("1.0", &None));
+        assert_eq!(model.header.origin("cap"), None);
+        assert!(model.header.preparation.filled(&model.header.schema).is_empty());
+        let rows = ndarray::Array2::from_elem((2, inputs), 0.5);
+        assert!(model.predict(rows, "f", &[1, 2], 1).is_ok());
+        // Nothing is added when such a file is written again.
+        assert_eq!(model.to_bytes().unwrap(), bytes);
+    }
+    // Its columns are numbered from 0, and how often is not known: a file without a column 0 is read.
+    let schema = read(sparse).unwrap().header.schema;
+    assert_eq!((schema.columns[0].position, schema.numbering), (0, None));
+    let format = Some(mercer_datasets::RowFormat::Svmlight);
+    let file = RowFile::spooled(&b"1 1:2\n"[..], "f.svm", format).unwrap();
+    assert_eq!(schema.read(&file).unwrap().chunk(9, false).unwrap().0, ndarray::array![[0.0, 2.0]]);
 }
 
 proptest! {

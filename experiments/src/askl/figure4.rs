@@ -3,6 +3,7 @@
 
 use super::figure3::{drawing, panels};
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_learning::fact;
 use mercer_records::CurvePoint;
 use mercer_render::Axis;
 
@@ -21,7 +22,7 @@ const LAMBDA: f64 = 1e-4;
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let axis = Axis::log10("objective");
-    let own = panels(desk, &axis, &|_, point| point.values.get("objective").copied())?;
+    let own = panels(desk, &axis, &|_, point| point.values.get(fact::OBJECTIVE).copied())?;
     let common = panels(desk, &axis, &common)?;
     let mut drawings = drawing(
         ARTEFACT.id,
@@ -42,6 +43,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 fn common(_: &StudyCell, point: &CurvePoint) -> Option<f64> {
     let number = |name: &str| point.values.get(name).copied();
     Some(
-        number("loss")? + LAMBDA * number("trace-norm")? + LAMBDA * number("feature-norm-squared")?,
+        number(fact::LOSS)?
+            + LAMBDA * number(fact::TRACE_NORM)?
+            + LAMBDA * number(fact::FEATURE_NORM_SQUARED)?,
     )
 }

@@ -5,7 +5,7 @@ use super::rows::rows;
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, published};
 use mercer_datasets::Catalogue;
 use mercer_harness::Spec;
-use mercer_learning::Task;
+use mercer_learning::{Task, fact};
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -92,7 +92,8 @@ fn shrinking(spec: &Spec, cells: &[StudyCell]) -> Result<Table, ExperimentError>
         let lambda1 = number(spec, dataset, "lambda1")?;
         let lost = shrinkage(train, batch as usize, epochs, rate, lambda1);
         let smallest = smallest_singular_value(features, outputs as f64);
-        let end = find(cells, "released", dataset, "askl").and_then(|c| mean_of(c, "trace-norm"));
+        let end =
+            find(cells, "released", dataset, "askl").and_then(|c| mean_of(c, fact::TRACE_NORM));
         table = table.row(Row::new([
             Cell::text(dataset),
             Cell::count(outputs),

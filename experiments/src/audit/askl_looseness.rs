@@ -1,6 +1,7 @@
 //! How loose is the Rademacher bound, and how much tighter can a non-stationary kernel make it?
 
 use crate::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_theory::{
     RademacherAverages, TheoryError, askl_rate, enumerate_rademacher, rademacher_from_frequencies,
@@ -106,7 +107,8 @@ fn diagonals(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
                     (key.variant.as_str(), key.dataset.as_str(), key.method.as_str())
                         == (variant, dataset.as_str(), method)
                 });
-                let values = cell.map(|cell| cell.of("mean-kernel-diagonal")).unwrap_or_default();
+                let values =
+                    cell.map(|cell| cell.of(fact::MEAN_KERNEL_DIAGONAL)).unwrap_or_default();
                 if values.is_empty() {
                     line.push(Cell::text("not run"));
                     continue;

@@ -1,8 +1,11 @@
 //! Does a smaller objective go with a better score? Each method minimises its own.
 
 use crate::askl::METHODS;
+use crate::cell::common_repeats;
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_statistics::summarise;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     source: file!(),
@@ -15,7 +18,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 };
 
 /// Objective, loss and score of the five methods on one dataset in one variant, at the end of
-/// training, means over repeats.
+/// training, means over the repeats that all five have.
 struct Ends<'a> {
     cells: Vec<&'a StudyCell>,
     objectives: Vec<f64>,
@@ -33,20 +36,25 @@ impl<'a> Ends<'a> {
             scores: Vec::new(),
         };
         for method in METHODS {
-            let cell = cells.iter().find(|cell| {
+            ends.cells.push(cells.iter().find(|cell| {
                 let key = cell.key();
                 (key.variant.as_str(), key.dataset.as_str(), key.method.as_str())
                     == (variant, dataset, method)
-            })?;
+            })?);
+        }
+        let common = common_repeats(&ends.cells);
+        for cell in &ends.cells {
             let mean = |name: &str| {
-                let values = cell.of(name);
-                let sum: f64 = values.iter().map(|(_, value)| value).sum();
-                (!values.is_empty()).then(|| sum / values.len() as f64)
+                let of_repeats = cell.of(name).into_iter();
+                let values: Vec<f64> = of_repeats
+                    .filter(|(repeat, _)| common.contains(repeat))
+                    .map(|(_, value)| value)
+                    .collect();
+                summarise(&values).map(|summary| summary.mean)
             };
-            ends.objectives.push(mean("objective")?);
-            ends.losses.push(mean("loss")?);
-            ends.scores.push(cell.score()?.mean);
-            ends.cells.push(cell);
+            ends.objectives.push(mean(fact::OBJECTIVE)?);
+            ends.losses.push(mean(fact::LOSS)?);
+            ends.scores.push(cell.mean_over(&common)?);
         }
         Some(ends)
     }
@@ -101,7 +109,7 @@ pub(crate) fn concordance(
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("askl/table2")?;
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("The objective that each method minimises, at the end of training, mean over repeats; below it the loss in it, and the score (accuracy in percent, or RMSE). Loss and objective are means over the last pass through the training rows. SK to NSKL add λ1 ‖W‖, ASKL adds λ1 ‖W‖_* and λ2 ‖φ‖, so the levels do not compare. Right: in how many of the ten pairs of methods the smaller value goes with the better score.")
+        .caption("Objective and, below it, loss at the end of training, and the score (accuracy in percent, or RMSE); means over the repeats that all five have. The loss is the mean over the batches of the last pass, each at the weights that it met, which moved on during the pass; the objective is that loss plus the penalties at the weights after the last step (the features' norm over rows of the training part), so it is the value of what each method minimises at no single point. SK to NSKL add λ1 ‖W‖, ASKL adds λ1 ‖W‖_* and λ2 ‖φ‖, so the levels do not compare. Right: in how many of the ten pairs of methods the smaller value goes with the better score.")
         .columns([Column::left("Dataset")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())))
         .columns(["By objective", "By loss"].map(|head| Column::right(head).under("pairs that agree")));

@@ -167,7 +167,11 @@ fn entry(spec: &Spec, variant: &Variant, source: Source) -> String {
         }
         Source::Tuning => variant.tuner.as_ref().map_or_else(
             || "none: the code's values".to_owned(),
-            |_| "every method on its own, inside the training part: successive halving over seeded settings, the code's values among them".to_owned(),
+            |_| {
+                let own = variant.methods.iter().any(|method| !method.first.is_empty());
+                let but = if own { "" } else { ", but of usps and MNIST not the rate of SK and NSK" };
+                format!("every method on its own, inside the training part: successive halving over seeded settings, the code's values among them{but}")
+            },
         ),
         Source::Split => {
             let of = |protocol: Protocol| match protocol.split {

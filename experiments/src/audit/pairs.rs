@@ -3,7 +3,7 @@
 
 use crate::{CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare};
 use mercer_render::{Cell, Column, Row, Table, probability};
-use mercer_statistics::{holm, summarise, wilcoxon_signed_rank};
+use mercer_statistics::{Summary, holm, summarise, wilcoxon_signed_rank};
 use std::collections::BTreeMap;
 
 /// One side of a comparison: study, variant, method.
@@ -92,7 +92,7 @@ pub(crate) fn render(
                     shown(with, without),
                     shown(without, with),
                     Cell::number(sign * test.difference, 2),
-                    Cell::text(format!("[{:.2}, {:.2}]", interval.0, interval.1)),
+                    bracketed(interval),
                     naive,
                     corrected,
                     together,
@@ -104,6 +104,12 @@ pub(crate) fn render(
         table = table.note(over_datasets(pair.name, &gains)?);
     }
     Ok(Rendered { tables: vec![table], drawings: Vec::new(), cells })
+}
+
+/// An interval; one pair has none.
+fn bracketed((low, high): (f64, f64)) -> Cell {
+    let finite = low.is_finite() && high.is_finite();
+    Cell::text(if finite { format!("[{low:.2}, {high:.2}]") } else { "-".to_owned() })
 }
 
 /// One sentence over all datasets of a section.
@@ -134,11 +140,20 @@ fn shown(cell: &StudyCell, other: &StudyCell) -> Cell {
     summarise(&values).map_or_else(
         || Cell::text("-"),
         |summary| {
-            let shown = Cell::mean_std(summary.mean, summary.sample_std, 2).sort(summary.mean);
+            let shown = mean_of(&summary).sort(summary.mean);
             let untuned = cell.tuning() == crate::cell::NOT_TUNED;
             if untuned { shown.detail("not tuned") } else { shown }
         },
     )
+}
+
+/// One repeat has no deviation.
+fn mean_of(summary: &Summary) -> Cell {
+    if summary.count > 1 {
+        Cell::mean_std(summary.mean, summary.sample_std, 2)
+    } else {
+        Cell::text(mercer_render::number(summary.mean, 2))
+    }
 }
 
 fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
@@ -168,5 +183,19 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         degenerate: test.degenerate,
         best: false,
         note: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_repeat_has_neither_deviation_nor_interval() {
+        let one = mean_of(&summarise(&[81.62]).unwrap());
+        assert_eq!(one.text, "81.62");
+        assert_eq!(mean_of(&summarise(&[1.0, 3.0]).unwrap()).text, "2.00±1.41");
+        assert_eq!(bracketed((f64::NEG_INFINITY, f64::INFINITY)).text, "-");
+        assert_eq!(bracketed((-0.5, 1.25)).text, "[-0.50, 1.25]");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::pairs::{self, Pair, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -40,7 +41,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         desk,
         ARTEFACT.id,
         ARTEFACT.title,
-        "The text credits a small trace of the kernel matrix. Features larger by the root of 2 double it: the ridgeless predictor is the same function then, and the penalised method the same up to its start and its steps.",
+        "The text credits a small trace of the kernel matrix. Features larger by the root of 2 double it: the ridgeless predictor is the same function then. The penalised method is another one: beside start and steps, beta weighs the root of 2 times as much in the code's form, a norm, and twice as much in the text's, its square.",
         PAIRS,
     )?;
     let mut table = Table::new("audit/rftk-trace-scale-norms", "Trace and effective rank at the end of training")
@@ -57,7 +58,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                     == (variant, dataset, method)
             });
             let mean = |name| found.and_then(|cell| mean_of(cell, name));
-            row.push(match (mean("feature-norm-squared"), mean("effective-rank")) {
+            row.push(match (mean(fact::FEATURE_NORM_SQUARED), mean("effective-rank")) {
                 (Some(trace), rank) => {
                     let rank = rank.map_or_else(|| "-".to_owned(), |rank| format!("{rank:.1}"));
                     Cell::number(trace, 4).detail(format!("rank {rank}"))

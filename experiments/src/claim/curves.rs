@@ -13,13 +13,7 @@ type Curve = BTreeMap<u64, f64>;
 
 /// The values of a method on a dataset, repeat by repeat; repeats without any are not among them.
 fn curves(cells: &[&StudyCell], dataset: &str, method: &str, value: &str) -> Vec<Curve> {
-    let of_cell = |cell: &&&StudyCell| cell.key().dataset == dataset && cell.key().method == method;
-    let records = cells.iter().filter(of_cell).flat_map(|cell| cell.records());
-    let curve = |record: &mercer_records::Record| -> Curve {
-        let points = record.result.curve.iter();
-        points.filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
-    };
-    records.map(curve).filter(|curve| !curve.is_empty()).collect()
+    by_repeat(cells, dataset, method, value).into_values().collect()
 }
 
 fn not_run() -> (Holds, String) {
@@ -85,6 +79,68 @@ fn over(repeats: usize) -> String {
     } else {
         format!("95 % over {repeats} repeats")
     }
+}
+
+/// Ahead of every rival at every look: all looks must be for it, and one that is behind speaks against
+/// it, by intervals over the repeats that all have.
+pub(super) fn always_ahead(
+    cells: &[&StudyCell],
+    dataset: &str,
+    better: &str,
+    rivals: &[String],
+    value: &str,
+    larger: bool,
+) -> (Holds, String) {
+    let of = |method: &str| by_repeat(cells, dataset, method, value);
+    let (leader, others) = (of(better), rivals.iter().map(|rival| of(rival)).collect::<Vec<_>>());
+    let sign = if larger { 1.0 } else { -1.0 };
+    let mut gains: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (repeat, own) in leader {
+        let beside: Vec<&Curve> = others.iter().filter_map(|other| other.get(&repeat)).collect();
+        if beside.len() < others.len() {
+            continue;
+        }
+        for (step, value) in own {
+            let theirs = beside.iter().filter_map(|curve| curve.get(&step));
+            // Over the best of them.
+            let gain = theirs.map(|other| sign * (value - other)).reduce(f64::min);
+            gains.entry(step).or_default().extend(gain);
+        }
+    }
+    ahead_at_all(&gains.into_values().collect::<Vec<_>>())
+}
+
+/// What the gains of each look, repeat by repeat, say together.
+fn ahead_at_all(gains: &[Vec<f64>]) -> (Holds, String) {
+    let looks: Vec<Shown> = gains.iter().filter_map(|of| Shown::of(of, gains.len())).collect();
+    let Some(repeats) = looks.iter().map(|look| look.repeats).max() else { return not_run() };
+    let count = |test: &dyn Fn(&Shown) -> bool| looks.iter().filter(|look| test(look)).count();
+    let numbers = format!(
+        "ahead of all others at {} of {} looks in the mean, beyond doubt at {}, behind beyond doubt at {}; {}",
+        count(&|look| look.mean > 0.0),
+        looks.len(),
+        count(&|look| look.holds == Holds::Yes),
+        count(&|look| look.holds == Holds::No),
+        over(repeats)
+    );
+    (Shown::all(&looks), numbers)
+}
+
+/// The values of a method on a dataset by repeat.
+fn by_repeat(
+    cells: &[&StudyCell],
+    dataset: &str,
+    method: &str,
+    value: &str,
+) -> BTreeMap<u32, Curve> {
+    let of_cell = |cell: &&&StudyCell| cell.key().dataset == dataset && cell.key().method == method;
+    let records = cells.iter().filter(of_cell).flat_map(|cell| cell.records());
+    let curve = |record: &mercer_records::Record| -> Curve {
+        let points = record.result.curve.iter();
+        points.filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
+    };
+    let curves = records.map(|record| (record.key.repeat, curve(record)));
+    curves.filter(|(_, curve)| !curve.is_empty()).collect()
 }
 
 /// Each value lies below the next one: in the mean over the looks after the start that both have, or
@@ -413,6 +469,23 @@ mod tests {
         let close = [-1.0, -0.7, -0.9];
         assert_eq!(holds(&close, 1), Some(Holds::No));
         assert_eq!(holds(&close, 40), Some(Holds::Undecided));
+    }
+
+    /// One run led at every look, and the claim held; the rule is that one run decides nothing.
+    #[test]
+    fn who_leads_at_all_looks_of_one_run_is_undecided() {
+        let one = [vec![0.4], vec![0.02], vec![0.01]];
+        let (holds, numbers) = ahead_at_all(&one);
+        assert_eq!(holds, Holds::Undecided);
+        assert!(numbers.contains("at 3 of 3 looks"), "{numbers}");
+        assert!(numbers.ends_with("one repeat, which decides nothing"), "{numbers}");
+        let three = [vec![0.4, 0.41, 0.42], vec![0.02, 0.021, 0.022]];
+        assert_eq!(ahead_at_all(&three).0, Holds::Yes);
+        let once_behind = [three[0].clone(), vec![-0.2, -0.21, -0.2]];
+        assert_eq!(ahead_at_all(&once_behind).0, Holds::No);
+        let once_level = [three[0].clone(), vec![-0.2, 0.21, 0.0]];
+        assert_eq!(ahead_at_all(&once_level).0, Holds::Undecided);
+        assert_eq!(ahead_at_all(&[]).0, Holds::NotRun);
     }
 
     #[test]

@@ -119,7 +119,12 @@ pub(super) fn end_beats(
     Ok((holds, format!("mean gain on {}", said.join(", "))))
 }
 
-pub(super) fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (Holds, String) {
+pub(super) fn curve_falls(
+    cells: &[&StudyCell],
+    method: &str,
+    value: &str,
+    rises: bool,
+) -> (Holds, String) {
     let ends: Vec<(f64, f64)> = curves_of(cells, method)
         .into_iter()
         .filter_map(|curve| {
@@ -131,9 +136,18 @@ pub(super) fn curve_falls(cells: &[&StudyCell], method: &str, value: &str) -> (H
     if ends.is_empty() {
         return (Holds::NotRun, "no curves".to_owned());
     }
-    let falling = ends.iter().filter(|(first, last)| last < first).count();
-    let holds = if falling == ends.len() { Holds::Yes } else { Holds::No };
-    (holds, format!("falls along {falling} of {} curves", ends.len()))
+    let as_said = |(first, last): &&(f64, f64)| if rises { last > first } else { last < first };
+    let count = ends.iter().filter(as_said).count();
+    let holds = if count == ends.len() { Holds::Yes } else { Holds::No };
+    let mean = |of: fn(&(f64, f64)) -> f64| ends.iter().map(of).sum::<f64>() / ends.len() as f64;
+    let numbers = format!(
+        "{} along {count} of {} curves, from {} to {} in the mean",
+        if rises { "rises" } else { "falls" },
+        ends.len(),
+        mercer_render::number(mean(|ends| ends.0), 4),
+        mercer_render::number(mean(|ends| ends.1), 4),
+    );
+    (holds, numbers)
 }
 
 /// The cell of a method with curves: one that is a whole curve has no score beside it.
@@ -150,31 +164,6 @@ fn curve(cell: &StudyCell, value: &str) -> BTreeMap<u64, f64> {
         let points = record.result.curve.iter();
         points.filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
     })
-}
-
-pub(super) fn always_ahead(
-    cells: &[&StudyCell],
-    dataset: &str,
-    better: &str,
-    rivals: &[String],
-    value: &str,
-    larger: bool,
-) -> (Holds, String) {
-    let along = |method| with_curves(cells, dataset, method).map(|cell| curve(cell, value));
-    let leader = along(better).unwrap_or_default();
-    let others: Vec<BTreeMap<u64, f64>> = rivals.iter().filter_map(|rival| along(rival)).collect();
-    if leader.is_empty() || others.len() < rivals.len() {
-        return (Holds::NotRun, "no curves".to_owned());
-    }
-    let leads = |step: &u64, own: f64| {
-        others
-            .iter()
-            .filter_map(|other| other.get(step))
-            .all(|&theirs| if larger { own > theirs } else { own < theirs })
-    };
-    let ahead = leader.iter().filter(|(step, own)| leads(step, **own)).count();
-    let holds = if ahead == leader.len() { Holds::Yes } else { Holds::No };
-    (holds, format!("ahead of all others at {ahead} of {} looks", leader.len()))
 }
 
 /// Pairs of methods below which any order is chance: one pair is in order every other time.

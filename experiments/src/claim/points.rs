@@ -1,8 +1,8 @@
 //! Claims about the points of a path's curve, and about a method in two variants.
 
 use super::Holds;
-use crate::ExperimentError;
 use crate::cell::StudyCell;
+use crate::{ExperimentError, QuotedNumber};
 use mercer_render::probability;
 use mercer_statistics::{corrected_t, summarise};
 use std::collections::BTreeMap;
@@ -191,7 +191,7 @@ pub(super) fn weakly_related(
 }
 
 /// The cells of a method in a variant and in its control, dataset by dataset.
-fn beside<'a>(
+pub(super) fn beside<'a>(
     cells: &[&'a StudyCell],
     control: &[&'a StudyCell],
     method: &str,
@@ -240,12 +240,53 @@ pub(super) fn stable(
     Ok((holds, if holds == Holds::NotRun { "no records".to_owned() } else { numbers }))
 }
 
-/// Fitting takes less processor time in a variant than in its control: the ratio's interval over repeats.
-pub(super) fn faster(
-    cells: &[&StudyCell],
-    control: &[&StudyCell],
+/// The cells of two methods, dataset by dataset.
+pub(super) fn side_by_side<'a>(
+    cells: &[&'a StudyCell],
     method: &str,
-) -> (Holds, String) {
+    other: &str,
+) -> Vec<(&'a StudyCell, &'a StudyCell)> {
+    let of = |name: &str, dataset: &str| {
+        let found = |cell: &&&StudyCell| cell.key().method == name && cell.key().dataset == dataset;
+        cells.iter().find(found).copied()
+    };
+    let own = cells.iter().copied().filter(|cell| cell.key().method == method);
+    own.filter_map(|cell| Some((cell, of(other, &cell.key().dataset)?))).collect()
+}
+
+/// The scores of a method lie at most `margin` below what is quoted, on every dataset: intervals over
+/// repeats, corrected for the splits that overlap. What is quoted is taken as exact.
+pub(super) fn level_with(
+    cells: &[&StudyCell],
+    method: &str,
+    quoted: &[QuotedNumber],
+    margin: f64,
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut each, mut said) = (Vec::new(), Vec::new());
+    for cell in cells.iter().filter(|cell| cell.key().method == method) {
+        let dataset = &cell.key().dataset;
+        let Some(number) = quoted.iter().find(|number| number.dataset == *dataset) else {
+            continue;
+        };
+        let gains: Vec<f64> =
+            cell.values().into_iter().map(|(_, value)| value - number.mean).collect();
+        let Some(summary) = summarise(&gains) else { continue };
+        let (low, high) = if gains.len() < 2 {
+            (f64::NEG_INFINITY, f64::INFINITY)
+        } else {
+            corrected_t(&gains, cell.test_over_train())?.interval(0.95)
+        };
+        each.push(decided((low, high), -margin));
+        said.push(format!("{dataset} {:+.2} ({low:.2} to {high:.2})", summary.mean));
+    }
+    let numbers = format!("minus what is quoted, on {}; margin {margin}", said.join(", "));
+    let holds = all_or_one(&each);
+    Ok((holds, if holds == Holds::NotRun { "no records".to_owned() } else { numbers }))
+}
+
+/// Fitting takes less processor time in the first cell of each pair than in the second: the ratio's
+/// interval over repeats.
+pub(super) fn faster(pairs: Vec<(&StudyCell, &StudyCell)>, slower: &str) -> (Holds, String) {
     let (mut each, mut said) = (Vec::new(), Vec::new());
     let seconds = |cell: &StudyCell| -> BTreeMap<u32, f64> {
         let of = |record: &mercer_records::Record| {
@@ -254,7 +295,7 @@ pub(super) fn faster(
         };
         cell.records().filter_map(of).collect()
     };
-    for (own, other) in beside(cells, control, method) {
+    for (own, other) in pairs {
         let (own_seconds, theirs) = (seconds(own), seconds(other));
         let logs: Vec<f64> = own_seconds
             .iter()
@@ -268,7 +309,7 @@ pub(super) fn faster(
         let dataset = &own.key().dataset;
         said.push(format!("{dataset} {:.2} ({low:.2} to {high:.2})", ratio(summary.mean)));
     }
-    let numbers = format!("seconds of fitting over those of the control on {}", said.join(", "));
+    let numbers = format!("seconds of fitting over those of {slower} on {}", said.join(", "));
     let holds = all_or_one(&each);
     (holds, if holds == Holds::NotRun { "no times".to_owned() } else { numbers })
 }

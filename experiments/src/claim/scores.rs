@@ -1,10 +1,12 @@
 //! Claims about scores, one number a dataset and method.
 
 use super::{Answer, Holds, datasets_of, of};
-use crate::cell::{LEVEL, StudyCell};
+use crate::cell::{LEVEL, StudyCell, best_of, common_repeats};
 use crate::{ExperimentError, compare};
+use mercer_learning::fact;
 use mercer_render::probability;
 use mercer_statistics::{summarise, wilcoxon_signed_rank};
+use std::collections::BTreeSet;
 
 pub(super) fn beats(
     cells: &[&StudyCell],
@@ -123,18 +125,22 @@ fn over_datasets(gains: &[f64]) -> Result<(Holds, f64), ExperimentError> {
     Ok((holds, p))
 }
 
-/// Whether a positive number is smaller for `first` than for `second`, over the datasets.
+/// Whether a positive number of some repeats is smaller for `first` than for `second`, over the datasets:
+/// of the repeats that both have.
 pub(super) fn smaller(
     cells: &[&StudyCell],
     first: &str,
     second: &str,
     name: &str,
-    number: &dyn Fn(&StudyCell) -> Option<f64>,
+    number: &dyn Fn(&StudyCell, &BTreeSet<u32>) -> Option<f64>,
 ) -> Result<Answer, ExperimentError> {
     let mut ratios = Vec::new();
     for dataset in datasets_of(cells) {
-        let side = |method: &str| of(cells, &dataset, method).and_then(number);
-        if let (Some(a), Some(b)) = (side(first), side(second))
+        let (Some(a), Some(b)) = (of(cells, &dataset, first), of(cells, &dataset, second)) else {
+            continue;
+        };
+        let common = common_repeats(&[a, b]);
+        if let (Some(a), Some(b)) = (number(a, &common), number(b, &common))
             && a > 0.0
             && b > 0.0
         {
@@ -159,12 +165,13 @@ pub(super) fn smaller(
 }
 
 /// The Rademacher bound (11) at the end of training but for `√(K/n)`, which all methods share.
-pub(super) fn rademacher(cell: &StudyCell) -> Option<f64> {
+pub(super) fn rademacher(cell: &StudyCell, repeats: &BTreeSet<u32>) -> Option<f64> {
     let mean = |name: &str| {
-        let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| value).collect();
+        let of_repeats = cell.of(name).into_iter().filter(|(repeat, _)| repeats.contains(repeat));
+        let values: Vec<f64> = of_repeats.map(|(_, value)| value).collect();
         summarise(&values).map(|summary| summary.mean)
     };
-    Some(mean("trace-norm")? * mean("feature-norm-squared")?.sqrt())
+    Some(mean(fact::TRACE_NORM)? * mean(fact::FEATURE_NORM_SQUARED)?.sqrt())
 }
 
 /// A mean paired gain, positive if the first is better, and half its corrected 95 % interval.
@@ -295,11 +302,7 @@ pub(super) fn never_worse(
         rows += 1;
         let repeats = row.iter().filter_map(|cell| cell.score()).map(|score| score.repeats);
         fewest = repeats.fold(fewest, usize::min);
-        let score = |cell: &StudyCell| cell.score().map_or(f64::NAN, |score| score.mean);
-        let top = row
-            .iter()
-            .copied()
-            .reduce(|top, cell| if cell.better(score(cell), score(top)) { cell } else { top });
+        let top = best_of(&row);
         let Some(top) = top else { continue };
         if top.key().method == method {
             best += 1;
@@ -315,7 +318,7 @@ pub(super) fn never_worse(
     let holds = standing(rows, best, worse.len(), fewest, almost_all);
     let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
     let numbers = format!(
-        "best on {best}, not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
+        "best on {best} (on common repeats), not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
         worse.len()
     );
     Ok((holds, numbers))

@@ -132,7 +132,10 @@ mod tests {
 
     #[test]
     fn work_takes_processor_time_and_sleep_does_not() {
-        let (asleep, ()) = processor_seconds(|| std::thread::sleep(Duration::from_millis(200)));
+        // The least of a few: what a host takes from a guest counts as run by whoever ran then.
+        let asleep = (0..5)
+            .map(|_| processor_seconds(|| std::thread::sleep(Duration::from_millis(100))).0)
+            .fold(f64::INFINITY, f64::min);
         let (awake, ()) = processor_seconds(|| {
             let start = Moment::now();
             while Moment::now().since(start) < 0.05 {}

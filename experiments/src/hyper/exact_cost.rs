@@ -5,7 +5,7 @@ use crate::complexity::processor_seconds;
 use crate::{Computed, Desk, ExperimentError};
 use mercer_harness::metered;
 use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, total_variance};
-use mercer_learning::{Fitting, LearningError, Streams};
+use mercer_learning::{Fitting, LearningError, Streams, fact};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
 use mercer_render::{Cell, Column, Row, Table};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn cost(ridge: &PairRidge, points: usize) -> Result<(f64, u64, f64), LearningErr
     let fitting = Fitting::seeded(0);
     let (seconds, (learned, bytes)) =
         processor_seconds(|| metered(|| ridge.learn(&hyper, sample.inputs(), &target, &fitting)));
-    let iterations = learned?.facts.get("iterations").copied().unwrap_or(0.0);
+    let iterations = learned?.facts.get(fact::ITERATIONS).copied().unwrap_or(0.0);
     Ok((seconds, bytes, iterations))
 }
 

@@ -5,8 +5,7 @@ use super::known_kernel::{known, of_solver};
 use mercer_harness::{Parts, Path};
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, total_variance};
 use mercer_learning::{
-    Convergence, Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Tasks, accuracy,
-    folds,
+    Cost, Fitting, LearningError, Method, Sample, Settings, Shape, Tasks, accuracy, folds,
 };
 use mercer_models::hyper_rkhs::{Learned, PairRidge, PairSolver, PairTarget};
 use mercer_records::CurvePoint;
@@ -310,7 +309,7 @@ fn measure(
     let rms = |m: &Array2<f64>| (m.iter().map(|v| v * v).sum::<f64>() / m.len() as f64).sqrt();
     let cost = tuned_cost(labelled, target, way, choice, grid, fitting)?;
     let (right, spectrum) = classified(kernel, labelled, test, cost, fitting)?;
-    let open = matches!(learned.convergence, Convergence::NotConverged { .. });
+    let open = learned.convergence.is_open();
     Ok(BTreeMap::from([
         ("rmse", rms(&gap)),
         ("relative rmse", rms(&gap) / rms(&truth)),

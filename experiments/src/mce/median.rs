@@ -90,7 +90,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 /// A median for each column and a ridge of 1, on blocks of the file: beside the printed column.
 fn as_printed(cells: &Cells, printed: &[PublishedCell]) -> Result<Table, ExperimentError> {
     let mut table = Table::new("audit/mce-median-printed", "The printed column MED, made again")
-        .caption("Nothing is learned. Unguarded: a length for each column, the median of its differences among the training rows, a ridge of 1 (where all learning of the paper starts), and folds that are consecutive blocks of the file; deviations divided by the number of folds, as the authors' are. Where half of a column's differences are 0, the kernel is 0/0 and the largest of numbers that are none is the first: one class is predicted everywhere. Guarded: such a column has its smallest other difference. Accuracy in percent.")
+        .caption("Nothing is learned. Unguarded: a length for each column, the median of its differences among the training rows, a ridge of 1 (where all learning of the paper starts), and folds that are consecutive blocks of the file. Every deviation here is divided by the number of folds, as the authors' are; other tables divide by one less. Where half of a column's differences are 0, the kernel is 0/0 and the largest of numbers that are none is the first: one class is predicted everywhere. Guarded: such a column has its smallest other difference. Accuracy in percent.")
         .columns(["Dataset"].map(Column::left))
         .columns(["MED as printed", "unguarded", "Verdict", "Columns of median 0"].map(Column::right))
         .columns(["guarded", "guarded, folds of GMCE", "one length, ridge 0.01, folds of GMCE", "GMCE"].map(Column::right));
@@ -102,24 +102,34 @@ fn as_printed(cells: &Cells, printed: &[PublishedCell]) -> Result<Table, Experim
         let (Some(cell), Some(theirs)) = (of("median-printed", "mce-median"), theirs) else {
             continue;
         };
-        let values: Vec<f64> = cell.values().into_iter().map(|(_, value)| value).collect();
-        let Some(summary) = summarise(&values) else { continue };
-        let folds = cell.repeats_of_paper();
-        let verdict = judge(cell, theirs, folds as usize)?.verdict;
+        let verdict = judge(cell, theirs, cell.repeats_of_paper() as usize)?.verdict;
         table = table.row(Row::new([
             Cell::text(dataset),
             Cell::mean_std(theirs.mean, theirs.std, 1),
-            Cell::mean_std(summary.mean, summary.population_std, 1)
-                .repeats(format!("{}/{folds}", summary.count)),
+            by_folds(Some(cell)),
             Cell::text(word(verdict)),
             shown(mean_of(Some(cell), "columns-of-median-0"), 0),
-            accuracy(of("median-guarded", "mce-median")),
-            accuracy(of("median-equal-folds", "mce-median")),
-            accuracy(of("released", "mce-median")),
-            accuracy(of("released", "gmce")),
+            by_folds(of("median-guarded", "mce-median")),
+            by_folds(of("median-equal-folds", "mce-median")),
+            by_folds(of("released", "mce-median")),
+            by_folds(of("released", "gmce")),
         ]));
     }
     Ok(table)
+}
+
+/// [`accuracy`], its deviation divided by the number of folds instead of one less.
+fn by_folds(cell: Option<&StudyCell>) -> Cell {
+    let values: Vec<f64> =
+        cell.map(StudyCell::values).into_iter().flatten().map(|(_, value)| value).collect();
+    cell.zip(summarise(&values)).map_or_else(
+        || Cell::text("not run"),
+        |(cell, summary)| {
+            Cell::mean_std(summary.mean, summary.population_std, 1)
+                .repeats(format!("{}/{}", summary.count, cell.repeats_of_paper()))
+                .sort(summary.mean)
+        },
+    )
 }
 
 /// Difference, interval and p against another cell.

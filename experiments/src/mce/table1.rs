@@ -28,6 +28,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             ("mce-cv", "CV"),
             ("mce-median", "MED"),
         ],
+        controls: &[],
         splits: "ten folds",
         notes: &[
             "The paper's deviations are divided by J; a verdict `exact` asks for either.",

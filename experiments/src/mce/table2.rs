@@ -4,6 +4,7 @@ use super::complexity::{SECONDS, step_seconds};
 use super::{Cells, STUDIES, accuracy, mean_of, shown as number};
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_datasets::Catalogue;
+use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
 
@@ -78,11 +79,11 @@ impl Sizes {
             .records()
             .filter_map(|record| {
                 let facts = &record.result.facts;
-                Some(facts.get("alpha")? * facts.get("norm")?)
+                Some(facts.get(fact::ALPHA)? * facts.get(fact::NORM)?)
             })
             .collect();
         let product = summarise(&products).map(|summary| summary.mean);
-        let alpha = mean_of(Some(cell), "alpha");
+        let alpha = mean_of(Some(cell), fact::ALPHA);
         if one {
             return Self { one, used, alpha, complexity: product };
         }

@@ -2,6 +2,7 @@
 
 use super::figure2b::{STUDY, label, looks};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
+use mercer_learning::fact;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -40,7 +41,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let before = trace_term(0.5);
     for cell in &study.1 {
         let loss = looks(cell, "loss");
-        let trace: Vec<(f64, f64)> = looks(cell, "feature-norm-squared")
+        let trace: Vec<(f64, f64)> = looks(cell, fact::FEATURE_NORM_SQUARED)
             .into_iter()
             .map(|(record, norm)| (record, trace_term(norm)))
             .collect();

@@ -2,6 +2,7 @@
 
 use crate::mce::table2::Sizes;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_learning::fact;
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
 use mercer_statistics::summarise;
 use mercer_theory::{Bound, VACUOUS_COMPLEXITY, embedding_risk, loss_multiplier};
@@ -77,7 +78,7 @@ fn of(cell: &StudyCell) -> Option<(Bound, f64, Option<f64>)> {
     let sizes = Sizes::of(cell);
     // Records of networks from before they told it have nothing that the theorem speaks of.
     let r = sizes.complexity?;
-    let loss = match (mean("mean-loss"), sizes.one) {
+    let loss = match (mean(fact::MEAN_LOSS), sizes.one) {
         (Some(loss), _) => loss,
         (None, true) => return None,
         (None, false) => {
@@ -85,7 +86,7 @@ fn of(cell: &StudyCell) -> Option<(Bound, f64, Option<f64>)> {
             mean("loss")? / if form == Some("mean") { 1.0 } else { rows as f64 }
         }
     };
-    let one = if sizes.one { mean("norm") } else { None };
+    let one = if sizes.one { mean(fact::NORM) } else { None };
     Some((embedding_risk(loss.max(0.0), r, rows, BETA).ok()?, r, one))
 }
 

@@ -30,6 +30,10 @@ pub fn record(trial: &Trial) -> Record {
             let mut values = metrics.clone();
             values.extend(NUMBERS.map(|name| (name.to_owned(), (1.0 + number) / look as f64)));
             values.insert("train-accuracy".to_owned(), 0.5 + 0.5 * number);
+            if trial.look_at_losses {
+                let losses = ["hinge", "train-hinge", "cross-entropy", "train-cross-entropy"];
+                values.extend(losses.map(|name| (name.to_owned(), number * name.len() as f64)));
+            }
             CurvePoint { step: look * every as u64, epoch: look as f64, values }
         };
         (1..=3).map(point).collect()
@@ -86,7 +90,10 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
             "over accuracy",
             "under accuracy",
             "over loss",
+            "over complexity",
             "under complexity",
+            "over train-accuracy",
+            "under train-accuracy",
             "accuracy",
             "length",
             "pairs",
@@ -185,10 +192,11 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 13] = [
+const NUMBERS: [&str; 15] = [
     "alpha",
     "norm",
     "mean-loss",
+    "frequency-steps",
     "penalised-steps",
     "objective",
     "loss",
@@ -198,6 +206,7 @@ const NUMBERS: [&str; 13] = [
     "iterations",
     "residual",
     "complexity",
+    "lambda-over-scale-squared",
     "scale",
 ];
 

@@ -1,7 +1,7 @@
 use super::machine::Machine;
 use crate::sections::{kept, restored};
 use mercer_kernels::{Kernel, Sections};
-use mercer_learning::{LearningError, Predictor, State, Task};
+use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use serde::{Deserialize, Serialize};
 
@@ -149,11 +149,17 @@ impl Predictor for SupportVectors {
         scores
     }
 
-    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
-        self.sections.mean_diagonal(inputs)
+    fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
+        Some(self)
+    }
+}
+
+impl FittedKernel for SupportVectors {
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.sections.gram(inputs)
     }
 
-    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        Some(self.sections.gram(inputs))
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        self.sections.mean_diagonal(inputs)
     }
 }

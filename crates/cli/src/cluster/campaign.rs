@@ -1,6 +1,8 @@
 use crate::args::{ClusterPlan, Engine, Narrow, Places, ReproduceArgs};
 use anyhow::Context;
-use mercer_harness::{Launch, Shard, Task, arrays, hyperqueue, kubernetes, slurm, task_list};
+use mercer_harness::{
+    Launch, Shard, Task, array_jobs, arrays, hyperqueue, kubernetes, slurm, task_list,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -161,10 +163,10 @@ impl Campaign {
         fs::create_dir_all(&launch.logs)
             .with_context(|| format!("cannot create {}", launch.logs.display()))?;
         let files: Vec<(String, String)> = match self.engine {
-            Engine::Slurm => arrays(tasks)
-                .iter()
+            Engine::Slurm => array_jobs(&arrays(tasks), launch)
+                .into_iter()
                 .enumerate()
-                .map(|(at, array)| (format!("array-{}.sbatch", at + 1), slurm(array, launch)))
+                .map(|(at, job)| (format!("array-{}.sbatch", at + 1), slurm(job, launch)))
                 .collect(),
             Engine::Script => vec![
                 ("tasks.txt".to_owned(), task_list(tasks, launch)),

@@ -2,21 +2,59 @@
 
 use super::Job;
 use anyhow::Context;
+use mercer_harness::Array;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Hands a script to Slurm; returns the number of the job.
-pub(super) fn submit(script: &Path) -> anyhow::Result<String> {
-    let output =
-        Command::new("sbatch").arg("--parsable").arg(script).output().context(
-            "cannot run sbatch; is Slurm here? --engine script writes a list of commands",
-        )?;
+/// Hands a script to Slurm, which holds it back until it is released where `held`; returns the number of
+/// the job.
+pub(super) fn submit(script: &Path, held: bool) -> anyhow::Result<String> {
+    let mut command = Command::new("sbatch");
+    command.arg("--parsable").args(held.then_some("--hold")).arg(script);
+    let output = command
+        .output()
+        .context("cannot run sbatch; is Slurm here? --engine script writes a list of commands")?;
     let said = String::from_utf8_lossy(&output.stderr);
     anyhow::ensure!(output.status.success(), "sbatch {}: {}", script.display(), said.trim());
     // With several clusters it says `number;cluster`.
     let id = String::from_utf8_lossy(&output.stdout);
     Ok(id.trim().split(';').next().unwrap_or_default().to_owned())
+}
+
+/// Grants the tasks of a held job what each asks for, instead of the most that any does, and lets them go.
+///
+/// Where Slurm refuses a change, as a site may tell it to, the tasks keep the larger request, and it is
+/// said.
+pub(super) fn grant(id: &str, arrays: &[Array<'_>]) -> anyhow::Result<()> {
+    for array in arrays {
+        let tasks = format!("{id}_[{}-{}]", array.first(), array.last());
+        let (mib, minutes) = (array.mib, array.minutes);
+        let refused = control(&[
+            "update",
+            &format!("JobId={tasks}"),
+            &format!("MinMemoryNode={mib}"),
+            &format!("TimeLimit={minutes}"),
+        ])?;
+        if let Some(said) = refused {
+            eprintln!("{tasks} keep a larger request than {mib} MiB and {minutes} minutes: {said}");
+        }
+    }
+    match control(&["release", id])? {
+        None => Ok(()),
+        Some(said) => anyhow::bail!(
+            "job {id} is held and could not be released: {said}; `scontrol release {id}` lets it go, `scancel {id}` \
+             ends it"
+        ),
+    }
+}
+
+/// What Slurm says where it refuses.
+fn control(arguments: &[&str]) -> anyhow::Result<Option<String>> {
+    let output =
+        Command::new("scontrol").args(arguments).output().context("cannot run scontrol")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    Ok((!output.status.success()).then(|| said.trim().to_owned()))
 }
 
 /// The state of every task that Slurm still has, by number.

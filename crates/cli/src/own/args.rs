@@ -42,12 +42,12 @@ pub(crate) struct ColumnArgs {
 /// What is done to the numbers, and how a method is fitted.
 #[derive(Debug, Args)]
 pub(crate) struct FitChoices {
-    /// A setting of the method in place of its default (repeatable); see `mercer list methods NAME`. Of one
-    /// of several methods: METHOD.NAME=VALUE.
+    /// A setting of the method in place of its default (repeatable); see `mercer list methods NAME`. In
+    /// `compare` METHOD.NAME=VALUE is for one of the methods.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<String>,
-    /// How inputs are scaled: standard, unit-interval, symmetric, bytes or none.
-    #[arg(long, default_value = "standard")]
+    /// How inputs are scaled: to mean 0 and deviation 1, to 0..1, to -1..1, by 1/255, or not at all.
+    #[arg(long, default_value = "standard", value_parser = ["standard", "unit-interval", "symmetric", "bytes", "none"])]
     pub scale: String,
     /// Fill missing numbers with the training rows' mean or median (categories with the most frequent
     /// one); without it they are refused.
@@ -63,7 +63,8 @@ pub(crate) struct FitChoices {
     /// Root of the random streams.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Threads of a fit; all cores without it, and at most. Sums are taken in another order with another number.
+    /// Threads of a fit: all cores without it, and no more than there are. With another number sums are
+    /// taken in another order, and round differently.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
@@ -74,12 +75,18 @@ pub(crate) struct SplitArgs {
     /// Parts of which each is the test part once [default: 5].
     #[arg(long, value_name = "K", conflicts_with = "holdout")]
     pub folds: Option<usize>,
-    /// Hold out this share of the rows instead.
-    #[arg(long, value_name = "SHARE")]
+    /// Hold out this share of the rows instead, such as 0.3.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     pub holdout: Option<f64>,
     /// How often rows are divided anew [default: 2, or 1 with --holdout].
     #[arg(long, value_name = "N")]
     pub repeats: Option<usize>,
+}
+
+/// A share of the rows.
+fn share(text: &str) -> Result<f64, String> {
+    let share: Option<f64> = text.parse().ok().filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "write a share of the rows above 0 and below 1, such as 0.3".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -261,7 +268,7 @@ pub(crate) enum TaskName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum HeaderName {
-    /// By looking at the first rows.
+    /// By looking at the first rows; what is a guess is said.
     Auto,
     /// It does.
     Yes,

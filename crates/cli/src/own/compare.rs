@@ -1,10 +1,14 @@
 use super::args::CompareArgs;
-use super::{bar, choices, claim, full_name, limits, open, print_json, schema_options, splitting};
+use super::{
+    about, bar, choices, claim, command, full_name, limits, open, print_json, say_of_parts,
+    schema_options, splitting, task, today,
+};
 use crate::Ended;
-use crate::list::{Listing, print_aligned};
+use crate::columns::{print_aligned, print_words};
+use crate::list::Listing;
 use mercer_experiments::registry;
 use mercer_workbench::{
-    Across, Comparison, MethodAcross, PairAcross, Table, across, across_page, compare,
+    Across, Asked, Comparison, MethodAcross, PairAcross, Table, across, across_page, compare,
     comparison_page,
 };
 use serde_json::{Value, json};
@@ -25,6 +29,9 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         Ok(Table::read(&open(data, args.columns.format)?, &options)?)
     };
     let tables = args.data.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
+    for table in &tables {
+        say_of_parts(table, choices.impute);
+    }
     let bar = bar(quiet);
     let mut done = 0;
     let mut files = Vec::new();
@@ -48,27 +55,47 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
             }
         }
     }
+    let (command, date) = (command(), today());
+    let asked = Asked { command: &command, date: &date };
+    let how = files.first().map(|file| file.splitting.clone()).unwrap_or_default();
     let (page, failed) = if files.len() > 1 {
         let across = across(files)?;
         if args.json {
             print_json(&across)?;
         } else {
-            print_means(&across)?;
+            print_words(&format!("{} files, each with {how}, for every method", tables.len()))?;
             writeln!(std::io::stdout())?;
-            pairs_across(&across).print(false)?;
+            print_means(&across, &tables)?;
+            writeln!(std::io::stdout())?;
+            match across.untested() {
+                None => pairs_across(&across).print(false)?,
+                Some(why) => print_words(&format!("no test over the files: {why}"))?,
+            }
         }
-        (report.as_ref().map(|_| across_page(&across, &command())), across.failed())
+        (report.as_ref().map(|_| across_page(&across, asked)), across.failed())
     } else {
         let comparison = &files[0];
         if args.json {
             print_json(comparison)?;
         } else {
+            print_words(&format!("{}; {how}, for every method", about(&tables[0])))?;
+            writeln!(std::io::stdout())?;
             scores(comparison).print(false)?;
             writeln!(std::io::stdout())?;
-            pairs(comparison).print(false)?;
-            tracing::info!("{} rows, {}", tables[0].rows(), comparison.splitting);
+            match comparison.untested() {
+                None => {
+                    pairs(comparison).print(false)?;
+                    if comparison.pairs.iter().any(|pair| pair.degenerate) {
+                        print_words(
+                            "(-: the difference is the same on every split, and there is no spread to test \
+                             it by; more splits or rows can tell)",
+                        )?;
+                    }
+                }
+                Some(why) => print_words(&format!("no test: {why}"))?,
+            }
         }
-        (report.as_ref().map(|_| comparison_page(comparison, &command())), comparison.failed())
+        (report.as_ref().map(|_| comparison_page(comparison, asked)), comparison.failed())
     };
     if let (Some(report), Some(page)) = (&report, page) {
         report.write_bytes(page?.as_bytes())?;
@@ -77,31 +104,20 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     Ok(if failed > 0 { Ended::Failed } else { Ended::Done })
 }
 
-/// What was typed.
-fn command() -> String {
-    let words = std::env::args().skip(1).map(|word| {
-        let plain = |c: char| c.is_alphanumeric() || "_-./:+@%=,".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    });
-    std::iter::once("mercer".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
 /// Prints one row a file, one column a method, and the mean ranks.
-fn print_means(across: &Across) -> anyhow::Result<()> {
+fn print_means(across: &Across, tables: &[Table]) -> anyhow::Result<()> {
     let mut rows: Vec<Vec<Value>> = Vec::new();
-    for (at, file) in across.files.iter().enumerate() {
+    for (at, (file, table)) in across.files.iter().zip(tables).enumerate() {
         let score = |method: &MethodAcross| method.means[at].map_or(json!("failed"), number);
         let scores = across.methods.iter().map(score);
-        rows.push([json!(file.data), json!(file.metric)].into_iter().chain(scores).collect());
+        let about = [json!(file.data), json!(file.target), json!(task(table)), json!(file.metric)];
+        rows.push(about.into_iter().chain(scores).collect());
     }
     let ranks = across.methods.iter().map(|method| rank(method.rank));
-    rows.push([json!("mean rank"), Value::Null].into_iter().chain(ranks).collect());
+    let blank = std::iter::repeat_n(Value::Null, 3);
+    rows.push(std::iter::once(json!("mean rank")).chain(blank).chain(ranks).collect());
     let names = across.methods.iter().map(|method| method.method.as_str());
-    let heads: Vec<&str> = ["file", "metric"].into_iter().chain(names).collect();
+    let heads: Vec<&str> = ["file", "target", "task", "metric"].into_iter().chain(names).collect();
     print_aligned(&heads, &rows)
 }
 
@@ -158,13 +174,14 @@ fn scores(comparison: &Comparison) -> Listing {
 
 fn pairs(comparison: &Comparison) -> Listing {
     let row = |pair: &mercer_workbench::Pair| {
+        let tested = |p: f64| if pair.degenerate { Value::Null } else { p_value(p) };
         vec![
             json!(pair.best),
             json!(pair.other),
             number(pair.difference),
-            p_value(pair.p_naive),
-            p_value(pair.p_corrected),
-            p_value(pair.p_holm),
+            tested(pair.p_naive),
+            tested(pair.p_corrected),
+            tested(pair.p_holm),
         ]
     };
     let heads = &["best", "other", "difference", "p naive", "p corrected", "p Holm"];

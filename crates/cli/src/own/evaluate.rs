@@ -1,19 +1,24 @@
 use super::args::EvaluateArgs;
 use super::{
-    bar, choices, full_name, limits, open, print_json, schema_options, splitting, threads,
+    about, bar, choices, full_name, limits, open, print_json, say_if_no_better, say_of_parts,
+    schema_options, splitting, threads,
 };
 use crate::Ended;
+use crate::columns::print_words;
 use crate::list::Listing;
+use mercer_datasets::{Moments, Truths};
 use mercer_experiments::registry;
+use mercer_learning::counted;
 use mercer_workbench::{Evaluation, Model, Table, WorkbenchError, evaluate, evaluate_model};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Write;
 
 pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = registry();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
-    let (evaluation, how, rows) = match (
+    let (evaluation, how, table) = match (
         &args.method,
         args.model.as_ref().or(args.model_flag.as_ref()),
     ) {
@@ -31,7 +36,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
                 );
                 how += "; they are its training rows";
             }
-            (evaluation, how, table.rows())
+            (evaluation, how, table)
         }
         (None, None) => {
             let must = "given: a model file, or --method with a method to fit".to_owned();
@@ -42,6 +47,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             let name = full_name(method);
             let file = open(&args.table.data, args.table.columns.format)?;
             let table = Table::read(&file, &schema_options(&args.table.columns))?;
+            say_of_parts(&table, choices.impute);
             let splitting = splitting(&args.split);
             let bar = bar(quiet);
             let told = |at: usize, of: usize| {
@@ -50,31 +56,47 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             };
             let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)?;
             bar.finish_and_clear();
-            (evaluation, splitting.describe(), table.rows())
+            (evaluation, splitting.describe(), table)
         }
     };
     for note in &evaluation.notes {
         tracing::warn!("{note}");
     }
+    let means = evaluation.estimates.iter().map(|(name, found)| (name.clone(), found.mean));
+    let mut moments = Moments::default();
+    if let Truths::Values(values) = &table.truths {
+        for &value in values {
+            moments.see(value);
+        }
+    }
+    let deviation = Some(moments.deviation());
+    say_if_no_better(&evaluation.method, &means.collect(), table.task(), deviation);
     if args.json {
-        print_json(&as_json(&evaluation, &how, rows))?;
+        print_json(&as_json(&evaluation, &how, &table))?;
     } else {
-        listing(&evaluation).print(false)?;
         let (splits, test) = (evaluation.splits.len(), evaluation.test_rows);
         let parts = if splits == 1 { "a test part" } else { "test parts" };
-        tracing::info!("{} on {rows} rows: {how}; {parts} of {test} rows", evaluation.method);
+        let test = counted(test, "row", "rows");
+        let (method, about) = (&evaluation.method, about(&table));
+        print_words(&format!("{method} on {about}; {how}; {parts} of {test}"))?;
+        writeln!(std::io::stdout())?;
+        listing(&evaluation).print(false)?;
     }
     Ok(Ended::Done)
 }
 
 /// `metrics` has the means; accuracies are fractions, errors in units of the target.
-fn as_json(evaluation: &Evaluation, how: &str, rows: usize) -> Value {
+fn as_json(evaluation: &Evaluation, how: &str, table: &Table) -> Value {
     let metrics: BTreeMap<&String, f64> =
         evaluation.estimates.iter().map(|(name, estimate)| (name, estimate.mean)).collect();
     json!({
         "method": evaluation.method,
+        "data": table.name,
+        "sha256": table.sha256,
+        "target": table.schema.target.name,
         "task": evaluation.task,
-        "rows": rows,
+        "classes": table.schema.target.labels,
+        "rows": table.rows(),
         "test_rows": evaluation.test_rows,
         "splitting": how,
         "metrics": metrics,
@@ -96,7 +118,11 @@ fn listing(evaluation: &Evaluation) -> Listing {
             (json!(number(low)), json!(number(high)))
         });
         let std = estimate.std.map_or(Value::Null, |std| json!(number(std)));
-        vec![json!(name), json!(number(estimate.mean)), std, low, high, json!(estimate.interval_by)]
+        let by = match &estimate.interval_by {
+            None if estimate.std == Some(0.0) => json!("none: the same on every split"),
+            by => json!(by),
+        };
+        vec![json!(name), json!(number(estimate.mean)), std, low, high, by]
     });
     let heads = &["metric", "mean", "deviation", "95 % from", "to", "interval"];
     Listing { heads, rows: rows.collect() }

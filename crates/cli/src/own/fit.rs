@@ -1,8 +1,14 @@
 use super::args::FitArgs;
-use super::{choices, claim, full_name, limits, open, plain, print_json, schema_options};
+use super::{
+    choices, claim, filled, full_name, limits, numbering, open, plain, print_json,
+    say_if_no_better, schema_options,
+};
 use crate::Ended;
 use mercer_experiments::registry;
-use mercer_workbench::{Model, Table, fit, fit_in_passes, jittered, rows_left_out};
+use mercer_learning::{counted, find, one_line};
+use mercer_workbench::{
+    Model, Table, WorkbenchError, classes_missing, fit, fit_in_passes, jittered, rows_left_out,
+};
 use std::io::Write;
 use std::time::Instant;
 
@@ -10,10 +16,13 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     let methods = registry();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
+    let name = full_name(&args.method);
+    // An output that exists is no news to who mistyped the method.
+    find(&methods, &name).map_err(WorkbenchError::from)?;
     let out = claim(&args.out, args.force, &[&args.table.data])?;
     let started = Instant::now();
     let file = open(&args.table.data, args.table.columns.format)?;
-    let (name, options) = (full_name(&args.method), schema_options(&args.table.columns));
+    let options = schema_options(&args.table.columns);
     let model = match args.buffer {
         Some(buffer) => fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?,
         None => fit(&methods, &name, &Table::read(&file, &options)?, &file, &choices)?,
@@ -22,9 +31,14 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     if let Some(warning) = model.header.convergence.warning() {
         tracing::warn!("{}: {warning}", model.header.method);
     }
-    if let Some(warning) = jittered(&model.header.method, &model.header.facts) {
-        tracing::warn!("{warning}");
+    for told in [jittered, classes_missing] {
+        if let Some(warning) = told(&model.header.method, &model.header.facts) {
+            tracing::warn!("{warning}");
+        }
     }
+    let deviation = model.header.preparation.target().map(|standard| standard.deviation);
+    let (name, task) = (&model.header.method, model.header.task());
+    say_if_no_better(name, &model.header.training, task, deviation);
     model.save_to(&out)?;
     if args.json {
         print_json(&model.header)?;
@@ -40,29 +54,35 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     if let Some(note) = &left_out {
         tracing::warn!("{note}");
     }
+    let all = counted(header.data.rows, "row", "rows");
     let rows = match header.facts.get("rows-used").filter(|_| left_out.is_some()) {
-        Some(used) => format!("{used} of {}", header.data.rows),
-        None => header.data.rows.to_string(),
+        Some(used) => format!("{used} of {all}"),
+        None => all,
     };
     let mut stdout = std::io::stdout().lock();
-    writeln!(
-        stdout,
-        "{} fitted to {} rows of {} in {seconds:.1} s: {}, target `{}`, {} inputs",
+    let told = format!(
+        "{} fitted to {} of {} in {seconds:.1} s: {}, target `{}`, {}",
         header.method,
         rows,
         header.data.file,
         header.task().name(),
         header.schema.target.name,
-        header.schema.width(),
-    )?;
+        counted(header.schema.width(), "input", "inputs"),
+    );
+    writeln!(stdout, "{}", one_line(&told))?;
+    if let Some(told) = filled(header) {
+        writeln!(stdout, "filled: {}", one_line(&told))?;
+    }
+    if let Some(told) = numbering(&header.schema) {
+        writeln!(stdout, "columns are numbered {told}")?;
+    }
     let scores: Vec<String> =
         header.training.iter().map(|(name, value)| format!("{name} {}", plain(*value))).collect();
-    writeln!(
-        stdout,
-        "on {} of its own training rows: {}",
-        header.training_rows,
-        scores.join(", ")
-    )?;
+    let scores = scores.join(", ");
+    match header.training_rows {
+        1 => writeln!(stdout, "on its only training row: {scores}")?,
+        rows => writeln!(stdout, "on {rows} of its own training rows: {scores}")?,
+    }
     writeln!(stdout, "(for rows it has not seen: mercer evaluate)")?;
     writeln!(stdout, "{}", out.display())?;
     Ok(())

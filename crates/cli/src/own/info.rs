@@ -1,9 +1,10 @@
 use super::args::InfoArgs;
-use super::{plain, print_json, quoted};
+use super::{filled, numbering, plain, print_json, quoted};
 use crate::Ended;
 use mercer_datasets::Holds;
 use mercer_experiments::registry;
-use mercer_workbench::{Header, Model};
+use mercer_learning::{counted, one_line};
+use mercer_workbench::{Header, Model, Origin};
 use std::io::Write;
 
 /// Names shown of a long list.
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Ended> {
     } else {
         let mut stdout = std::io::stdout().lock();
         for (name, value) in lines(&model.header) {
-            writeln!(stdout, "{name:<14} {value}")?;
+            writeln!(stdout, "{name:<14} {}", one_line(&value))?;
         }
     }
     Ok(Ended::Done)
@@ -33,7 +34,8 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
     let columns = schema.columns.iter().map(|column| match &column.content {
         Holds::Numbers => quoted(&column.name),
         Holds::Categories { levels, .. } => {
-            format!("{} ({} categories)", quoted(&column.name), levels.len())
+            let count = counted(levels.len(), "category", "categories");
+            format!("{} ({count})", quoted(&column.name))
         }
     });
     let mut lines = vec![
@@ -44,32 +46,51 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
     if !schema.target.labels.is_empty() {
         lines.push(("classes", some(schema.target.labels.iter().map(|label| quoted(label)))));
     }
+    lines.push(("columns", some(columns)));
+    lines.extend(numbering(schema).map(|told| ("numbered", told)));
+    if let Some(chosen) = &header.chosen {
+        let name = serde_json::to_value(chosen.scaling).unwrap_or_default();
+        lines.push(("scaled", name.as_str().unwrap_or_default().to_owned()));
+    }
+    lines.extend(filled(header).map(|told| ("filled", told)));
     lines.extend([
-        ("columns", some(columns)),
-        ("data", format!("{} ({} rows)", header.data.file, header.data.rows)),
+        ("data", format!("{} ({})", header.data.file, counted(header.data.rows, "row", "rows"))),
         ("sha256", header.data.sha256.clone()),
-        ("settings", header.settings.to_string()),
+        ("settings", settings(header)),
         (
             "tuned",
-            header
-                .tuning
-                .as_ref()
-                .map_or("no".to_owned(), |tuning| format!("yes, {} fits", tuning.history.len())),
+            header.tuning.as_ref().map_or_else(
+                || "no".to_owned(),
+                |tuning| format!("yes, {}", counted(tuning.history.len(), "fit", "fits")),
+            ),
         ),
-        ("seed", format!("{}, {} threads", header.seed, header.threads)),
-        ("convergence", serde_json::to_string(&header.convergence).unwrap_or_default()),
+        ("seed", format!("{}, {}", header.seed, counted(header.threads, "thread", "threads"))),
+        ("convergence", header.convergence.to_string()),
         (
             "training",
             format!(
-                "{} (on {} training rows)",
+                "{} (on {})",
                 numbers(&mut header.training.iter()),
-                header.training_rows
+                counted(header.training_rows, "training row", "training rows")
             ),
         ),
         ("facts", numbers(&mut header.facts.iter())),
         ("format", format!("{}, written by version {}", header.format, header.library)),
     ]);
     lines
+}
+
+/// Name and value of each setting and where it is from, those that were chosen before the others.
+fn settings(header: &Header) -> String {
+    let of = |(name, value): (&str, &serde_json::Value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let origin = header.origin(name);
+        let from = origin.map_or_else(String::new, |origin| format!(" ({})", origin.name()));
+        (origin == Some(Origin::Default), format!("{name} {value}{from}"))
+    };
+    let mut all: Vec<(bool, String)> = header.settings.iter().map(of).collect();
+    all.sort_by_key(|(default, _)| *default);
+    all.into_iter().map(|(_, told)| told).collect::<Vec<_>>().join(", ")
 }
 
 fn some(names: impl Iterator<Item = String>) -> String {

@@ -20,13 +20,20 @@ use args::{
     CategoriesName, ColumnArgs, FitChoices, FormatName, HeaderName, ImputeName, SplitArgs, TaskName,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mercer_datasets::{Categories, Header, Impute, Kind, RowFile, RowFormat, SchemaOptions};
-use mercer_harness::{Stop, TrialLimits, free_memory};
-use mercer_learning::Settings;
-use mercer_workbench::{Budget, Choices, Output, Splitting, WorkbenchError};
+use mercer_datasets::{
+    Categories, Filled, Filler, Header, Impute, Kind, Numbering, RowFile, RowFormat, Schema,
+    SchemaOptions,
+};
+use mercer_harness::{Stop, TrialLimits, free_memory, leave};
+use mercer_learning::{Settings, Task, counted};
+use mercer_workbench::{
+    Budget, Choices, Header as ModelHeader, Output, Scores, Splitting, Table, WorkbenchError,
+    no_better,
+};
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::time::Duration;
 
 /// Short names of methods that have several forms.
 const SHORT: [(&str, &str); 1] = [("rf", "rf-ridge")];
@@ -75,12 +82,28 @@ pub(super) fn schema_options(args: &ColumnArgs) -> SchemaOptions {
     }
 }
 
-/// Ctrl-C stops a fit at its next step; what the machine has no memory for is not begun.
-pub(super) fn limits() -> anyhow::Result<TrialLimits> {
+/// What has not heeded Ctrl-C after this long ends.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What Ctrl-C asks to stop. What does not look at it in time (a file that is read, one long step of a
+/// closed form) ends at once, and leaves no file half written.
+pub(super) fn stop() -> anyhow::Result<Stop> {
     let stop = Stop::default();
     let asked = stop.clone();
-    ctrlc::set_handler(move || asked.ask()).context("cannot install the handler of Ctrl-C")?;
-    Ok(TrialLimits::start(None, free_memory(), stop))
+    ctrlc::set_handler(move || {
+        asked.ask();
+        std::thread::sleep(PATIENCE);
+        Output::abandon();
+        eprintln!("error: interrupted");
+        leave(130);
+    })
+    .context("cannot install the handler of Ctrl-C")?;
+    Ok(stop)
+}
+
+/// Ctrl-C stops a fit at its next step; what the machine has no memory for is not begun.
+pub(super) fn limits() -> anyhow::Result<TrialLimits> {
+    Ok(TrialLimits::start(None, free_memory(), stop()?))
 }
 
 /// The value with `1e2` written as 100: where a whole number is due, no other form is read, and a real
@@ -166,6 +189,51 @@ pub(super) fn splitting(args: &SplitArgs) -> Splitting {
     }
 }
 
+/// What was typed.
+pub(super) fn command() -> String {
+    let words = std::env::args().skip(1).map(|word| {
+        let plain = |c: char| c.is_alphanumeric() || "_-./:+@%=,".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    std::iter::once("mercer".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The day in UTC, as `2026-11-20`.
+pub(super) fn today() -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    day(now.map_or(0, |now| now.as_secs() / 86_400))
+}
+
+/// The date so many days after 1970-01-01, by eras of 400 years that begin in March.
+fn day(days: u64) -> String {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", 400 * era + year + later)
+}
+
+/// A table in a line: file, rows, target, task.
+pub(super) fn about(table: &Table) -> String {
+    let rows = counted(table.rows(), "row", "rows");
+    format!("{}: {rows}, target `{}`, {}", table.name, table.schema.target.name, task(table))
+}
+
+/// The task, with the number of classes.
+pub(super) fn task(table: &Table) -> String {
+    match table.task() {
+        Task::Classification { classes } => format!("classification ({classes} classes)"),
+        Task::Regression => "regression".to_owned(),
+    }
+}
+
 /// A file that will be written, claimed before any work is done for it; standard input is no file.
 pub(super) fn claim(path: &Path, force: bool, inputs: &[&Path]) -> anyhow::Result<Output> {
     Ok(Output::claim(path, force, inputs)?)
@@ -203,6 +271,95 @@ pub(super) fn plain(value: f64) -> String {
     }
 }
 
+/// How the columns of svmlight are numbered.
+pub(super) fn numbering(schema: &Schema) -> Option<String> {
+    let Numbering { first, present, rows } = schema.numbering?;
+    let of = counted(rows, "row", "rows");
+    let have = if present == 1 { "has" } else { "have" };
+    Some(format!("from {first}, as in the file ({present} of {of} {have} column {first})"))
+}
+
+/// Columns that are named of many with holes.
+const NAMED: usize = 20;
+
+/// What a fit filled in which columns.
+pub(super) fn filled(header: &ModelHeader) -> Option<String> {
+    let impute = header.chosen.as_ref()?.impute?;
+    let filled = header.preparation.filled(&header.schema);
+    if filled.is_empty() {
+        return Some("nothing was missing".to_owned());
+    }
+    let how = match impute {
+        Impute::Mean => "mean",
+        Impute::Median => "median",
+    };
+    let one = |column: &Filled| {
+        let rows = counted(column.rows, "row", "rows");
+        let with = match &column.with {
+            Filler::Number(value) => format!("{} ({how})", plain(*value)),
+            Filler::Category(level) => format!("`{level}` (most frequent)"),
+        };
+        format!("`{}` in {rows} with {with}", column.column)
+    };
+    let mut told: Vec<String> = filled.iter().take(NAMED).map(one).collect();
+    if filled.len() > NAMED {
+        let more = counted(filled.len() - NAMED, "more column", "more columns");
+        told.push(format!("and {more}"));
+    }
+    Some(told.join(", "))
+}
+
+/// Repeated rows that are worth a word: a twentieth of all.
+const REPEATED: usize = 20;
+
+/// Says of a table that is divided what its scores do not show: what is filled in every training part,
+/// and rows that occur again.
+pub(super) fn say_of_parts(table: &Table, impute: Option<Impute>) {
+    let repeated = table.repeated();
+    if repeated * REPEATED >= table.rows() && repeated > 0 {
+        tracing::warn!(
+            "{}: {repeated} of {} rows {} an earlier one; where one of two trains and the other tests, \
+             scores flatter: remove {} if {}",
+            table.name,
+            table.rows(),
+            if repeated == 1 { "repeats" } else { "repeat" },
+            if repeated == 1 { "it" } else { "them" },
+            if repeated == 1 { "it is a copy" } else { "they are copies" },
+        );
+    }
+    let holes = table.holes();
+    let (Some(impute), false) = (impute, holes.is_empty()) else { return };
+    let one =
+        |&(column, rows): &(&str, usize)| format!("`{column}` in {}", counted(rows, "row", "rows"));
+    let mut told: Vec<String> = holes.iter().take(NAMED).map(one).collect();
+    if holes.len() > NAMED {
+        let more = counted(holes.len() - NAMED, "more column", "more columns");
+        told.push(format!("and {more}"));
+    }
+    let how = match impute {
+        Impute::Mean => "mean",
+        Impute::Median => "median",
+    };
+    tracing::info!(
+        "{}: missing and filled by the {how} (categories: the most frequent) of the training rows: {}",
+        table.name,
+        told.join(", ")
+    );
+}
+
+/// Methods that are to say the same of every row.
+const CONSTANT: [&str; 3] = ["majority", "mean", "zero"];
+
+/// Says where a method learned nothing that shows in its scores.
+pub(super) fn say_if_no_better(method: &str, scores: &Scores, task: Task, deviation: Option<f64>) {
+    if CONSTANT.contains(&method) {
+        return;
+    }
+    if let Some(told) = no_better(method, scores, task, deviation) {
+        tracing::warn!("{told}");
+    }
+}
+
 /// A text as a field of CSV: in quotes where it holds a comma, say.
 pub(super) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
@@ -214,8 +371,25 @@ pub(super) fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::whole;
+    use super::{day, whole};
     use serde_json::{Value, json};
+
+    #[test]
+    fn days_have_the_dates_of_the_calendar() {
+        for (days, date) in [
+            (0, "1970-01-01"),
+            (58, "1970-02-28"),
+            (59, "1970-03-01"),
+            (789, "1972-02-29"),
+            (11_016, "2000-02-29"),
+            (20_513, "2026-03-01"),
+            (20_777, "2026-11-20"),
+            (47_540, "2100-02-28"),
+            (47_541, "2100-03-01"),
+        ] {
+            assert_eq!(day(days), date);
+        }
+    }
 
     /// A setting that is a whole number reads no `1e2`; one that is real reads 100 as well.
     #[test]

@@ -1,29 +1,40 @@
 use super::args::PredictArgs;
-use super::{claim, open, quoted, threads};
+use super::{claim, open, quoted, stop, threads};
 use crate::Ended;
 use anyhow::Context;
+use mercer_datasets::Numbering;
 use mercer_experiments::registry;
+use mercer_harness::Stop;
+use mercer_learning::{LearningError, counted};
 use mercer_workbench::{Model, Predicted, PredictedRows, WorkbenchError};
 use ndarray::Array2;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let methods = registry();
+    let stop = stop()?;
     let path = args.model.as_ref().or(args.model_flag.as_ref()).context("MODEL is missing")?;
     let out = args.out.as_ref().map(|out| claim(out, args.force, &[&args.data, path]));
     let out = out.transpose()?;
     let model = Model::load(path, &methods)?;
     let file = open(&args.data, args.format)?;
+    if let Some(Numbering { first, .. }) = model.header.schema.numbering {
+        tracing::info!(
+            "{}: its columns are read as numbered from {first}, as those of the fit were",
+            file.name()
+        );
+    }
     let Some(out) = &out else {
         let stdout = BufWriter::new(std::io::stdout().lock());
-        write_all(&model, &file, args, "standard output", stdout)?;
+        write_all(&model, &file, args, &stop, "standard output", stdout)?;
         return Ok(Ended::Done);
     };
     let name = out.path().display().to_string();
-    let rows = out.write(|to| write_all(&model, &file, args, &name, BufWriter::new(to)))?;
-    tracing::info!("{rows} predictions in {name}");
+    let rows = out.write(|to| write_all(&model, &file, args, &stop, &name, BufWriter::new(to)))?;
+    tracing::info!("{} in {name}", counted(rows, "prediction", "predictions"));
     Ok(Ended::Done)
 }
 
@@ -31,6 +42,7 @@ fn write_all(
     model: &Model,
     file: &mercer_datasets::RowFile,
     args: &PredictArgs,
+    stop: &Stop,
     name: &str,
     mut to: impl Write,
 ) -> anyhow::Result<usize> {
@@ -46,7 +58,7 @@ fn write_all(
         }
         match model.probabilities(none, file.name(), &[], 1) {
             Err(error @ WorkbenchError::NoProbabilities { .. }) => {
-                tracing::info!("these have them: {}", crate::settings::with_probabilities());
+                tracing::info!("{}", crate::settings::with_probabilities(&model.header.method));
                 return Err(error.into());
             }
             other => drop(other?),
@@ -62,10 +74,15 @@ fn write_all(
         format!("{}\n", heads.join(","))
     });
     let fields: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
+    let filled = AtomicUsize::new(0);
     let form = |rows: PredictedRows| {
+        filled.fetch_add(rows.filled, Ordering::Relaxed);
         if args.json { objects(&rows, labels) } else { lines(&rows, &fields) }
     };
     let count = model.predict_file(file, threads(args.threads), args.proba, form, |text| {
+        if stop.asked() {
+            return Err(WorkbenchError::from(LearningError::Interrupted).into());
+        }
         if let Some(heads) = heads.take() {
             to.write_all(heads.as_bytes()).with_context(named)?;
         }
@@ -79,6 +96,14 @@ fn write_all(
         writeln!(to, "]").with_context(named)?;
     }
     to.flush().with_context(named)?;
+    let filled = filled.into_inner();
+    if filled > 0 {
+        tracing::info!(
+            "{}: something was missing in {filled} of {} and was filled as in training (mercer info)",
+            file.name(),
+            counted(count, "row", "rows")
+        );
+    }
     Ok(count)
 }
 

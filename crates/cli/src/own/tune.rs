@@ -1,10 +1,16 @@
 use super::args::TuneArgs;
-use super::{choices, claim, full_name, limits, open, print_json, schema_options};
+use super::{
+    about, choices, claim, command, full_name, limits, open, print_json, say_of_parts,
+    schema_options, today,
+};
 use crate::Ended;
+use crate::columns::print_words;
 use crate::list::Listing;
 use mercer_experiments::registry;
-use mercer_workbench::{Budget, Table, method_for, tune, tuning_page};
+use mercer_learning::Task;
+use mercer_workbench::{Asked, Budget, Table, method_for, tune, tuning_page};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
@@ -15,6 +21,7 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
     let report = report.transpose()?;
     let file = open(&args.table.data, args.table.columns.format)?;
     let table = Table::read(&file, &schema_options(&args.table.columns))?;
+    say_of_parts(&table, choices.impute);
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
     let budget = choices.tune.unwrap_or(Budget::default());
     let tuning = tune(method, &table, budget, &choices)?;
@@ -24,25 +31,47 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
     if args.json {
         print_json(&tuning)?;
     } else {
+        // An error is the better the smaller; the score is minus it.
+        let sign = if table.task() == Task::Regression { -1.0 } else { 1.0 };
         let rows = tuning.history.iter().enumerate().map(|(at, step)| {
-            let score = step.score.map_or(json!("none"), |score| json!(format!("{score:.4}")));
+            let score =
+                step.score.map_or(json!("none"), |score| json!(format!("{:.4}", sign * score)));
             vec![
                 json!(at + 1),
                 json!(format!("{:.2}", step.effort)),
                 score,
-                json!(serde_json::to_string(&step.settings).unwrap_or_default()),
+                json!(listed(&step.settings, "")),
             ]
         });
-        let heads = &["tried", "effort", "score", "settings"];
+        print_words(&format!("{} on {}", method.name, about(&table)))?;
+        writeln!(std::io::stdout())?;
+        let heads: &[&str] = if sign > 0.0 {
+            &["tried", "effort", "accuracy", "settings"]
+        } else {
+            // That of the mean is about 1.
+            &["tried", "effort", "error / deviation", "settings"]
+        };
         Listing { heads, rows: rows.collect::<Vec<Vec<Value>>>() }.print(false)?;
-        let chosen: Vec<String> =
-            tuning.chosen.iter().map(|(name, value)| format!("--set {name}={value}")).collect();
-        writeln!(std::io::stdout(), "chosen: {}", chosen.join(" "))?;
+        let chosen = listed(&tuning.chosen, "--set ");
+        let none = "the defaults: this method has nothing to tune";
+        let chosen = if chosen.is_empty() { none } else { &chosen };
+        writeln!(std::io::stdout(), "chosen: {chosen}")?;
     }
     if let Some(report) = &report {
-        let page = tuning_page(&table.name, method, table.task(), &tuning)?;
+        let (command, date) = (command(), today());
+        let asked = Asked { command: &command, date: &date };
+        let page = tuning_page(&table, method, &tuning, &choices, asked)?;
         report.write_bytes(page.as_bytes())?;
         tracing::info!("{}", report.path().display());
     }
     Ok(Ended::Done)
+}
+
+/// Settings as they are typed.
+fn listed(settings: &BTreeMap<String, Value>, before: &str) -> String {
+    let one = |(name, value): (&String, &Value)| match value {
+        Value::String(word) => format!("{before}{name}={word}"),
+        value => format!("{before}{name}={value}"),
+    };
+    settings.iter().map(one).collect::<Vec<_>>().join(" ")
 }

@@ -264,6 +264,71 @@ fn slurm_reproduces_what_one_process_does() {
     assert_eq!(log.matches("ended 0").count(), 3, "{log}");
 }
 
+/// Slurm keeps a limit of tasks at once within a job, so there is one job; no task starts before it was
+/// granted its own request instead of the largest.
+#[test]
+fn a_limit_of_tasks_at_once_holds_over_all_requests() {
+    let place = Place::new();
+    let what = format!("{WHAT} --tasks 3 --results shared");
+    place.run(&format!("cluster submit {what} --engine script")).with_code(0);
+    let plan = place.run(&format!("cluster plan {what} --json")).with_code(0).json();
+    let [mib, minutes] = ["mib", "minutes"].map(|name| plan[0][name].as_u64().unwrap());
+    stand_in_for_slurm(&place.path("slurm"));
+    let told = place.path("slurm/told");
+    let tell = |name: &str, rest: &str| {
+        let text = format!("#!/bin/bash\necho \"{name} $*\" >>{}\n{rest}\n", told.display());
+        fs::write(place.path("slurm").join(name), text).unwrap();
+    };
+    let path = format!("{}:{}", place.path("slurm").display(), std::env::var("PATH").unwrap());
+    let submit = |earlier: &str| {
+        // The second wants more memory than the others.
+        let log = place.path(&format!("shared/cluster/logs/{earlier}/task-2.log"));
+        fs::write(log, format!("process 1\nkilled at {mib} MiB\n")).unwrap();
+        let line = format!("cluster submit {what} --at-once 2 --replace --json");
+        let _ = fs::remove_file(&told);
+        let ended = Ended::of(&place.command(&line).env("PATH", &path).output().unwrap());
+        (ended, fs::read_to_string(&told).unwrap())
+    };
+    let script = place.path("shared/cluster/array-1.sbatch");
+    tell("sbatch", "echo 7");
+    tell("scontrol", "");
+    let (submitted, calls) = submit("1");
+    let summary = submitted.with_code(0).json();
+    assert_eq!((&summary["jobs"], &summary["tasks"]), (&serde_json::json!(["7"]), &Value::from(3)));
+    let [first, second, third] =
+        [("1-1", mib), ("2-2", 2 * mib), ("3-3", mib)].map(|(tasks, mib)| {
+            format!("scontrol update JobId=7_[{tasks}] MinMemoryNode={mib} TimeLimit={minutes}\n")
+        });
+    let wanted = format!(
+        "sbatch --parsable --hold {}\n{first}{second}{third}scontrol release 7\n",
+        script.display()
+    );
+    assert_eq!(calls, wanted);
+    let head = fs::read_to_string(&script).unwrap();
+    let largest = format!(
+        "#SBATCH --array=1-3%2\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n#SBATCH --mem={}M\n",
+        2 * mib
+    );
+    assert!(head.contains(&largest), "{head}");
+    // A site that lets nobody change a request: the larger one stays, and is said.
+    tell("scontrol", "[ \"$1\" = release ] || { echo 'Access denied' >&2; exit 1; }");
+    let (submitted, calls) = submit("2");
+    let submitted = submitted.with_code(0);
+    assert!(submitted.stderr.contains("keep a larger request than"), "{submitted:?}");
+    assert!(calls.ends_with("scontrol release 7\n"), "{calls}");
+    // And where it cannot be released the message says how.
+    tell("scontrol", "echo 'Access denied' >&2; exit 1");
+    let (held, _) = submit("3");
+    let held = held.with_code(1);
+    assert!(held.stderr.contains("`scontrol release 7` lets it go"), "{held:?}");
+    // One request needs no grant.
+    let line = format!("cluster submit {WHAT} --tasks 3 --results other --at-once 2");
+    let _ = fs::remove_file(&told);
+    Ended::of(&place.command(&line).env("PATH", &path).output().unwrap()).with_code(0);
+    let calls = fs::read_to_string(&told).unwrap();
+    assert!(calls.starts_with("sbatch --parsable /") && calls.lines().count() == 1, "{calls}");
+}
+
 /// Some jobs of a campaign, and then none: what is left is said, by the error and by the status.
 #[test]
 fn a_job_that_slurm_refuses_leaves_a_hint() {

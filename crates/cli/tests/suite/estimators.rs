@@ -4,7 +4,7 @@
 use mercer_datasets::{RowFile, RowFormat, SchemaOptions};
 use mercer_experiments::registry;
 use mercer_learning::{Method, Settings, Task};
-use mercer_workbench::{Choices, Model, Predicted, Table, WorkbenchError, fit};
+use mercer_workbench::{Choices, Model, Origin, Predicted, Table, WorkbenchError, fit};
 use ndarray::{Axis, s};
 use std::fmt::Write;
 use std::path::Path;
@@ -137,11 +137,20 @@ fn every_method_keeps_the_settings_that_it_was_given() {
             features: table.schema.width(),
             task: table.task(),
         };
-        let complete = (method.defaults)(&shape).overridden_by(given);
+        let complete = (method.settings)()
+            .into_iter()
+            .fold(Settings::new(), |all, setting| all.with(setting.name, setting.default))
+            .overridden_by(&(method.defaults)(&shape))
+            .overridden_by(given);
         assert_eq!(model.header.settings, complete, "{}", method.name);
+        for (name, _) in complete.iter() {
+            let origin = if given.get(name).is_some() { Origin::Given } else { Origin::Default };
+            assert_eq!(model.header.origin(name), Some(origin), "{}: {name}", method.name);
+        }
         // What the header says, given in full, makes the same model: no default hides behind it.
         let again = Choices { settings: model.header.settings.clone(), ..choices };
-        let again = fit(&registry(), method.name, &table, &file, &again).unwrap();
+        let mut again = fit(&registry(), method.name, &table, &file, &again).unwrap();
+        again.header.chosen.clone_from(&model.header.chosen);
         assert_eq!(again.to_bytes().unwrap(), model.to_bytes().unwrap(), "{}", method.name);
         // And a fit leaves its learner as it was: the second of one learner is the first.
         let learner = method.learner(&complete, task).unwrap();

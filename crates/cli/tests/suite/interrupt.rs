@@ -3,12 +3,28 @@
 use crate::place::{Ended, Place, files, mirror, smoke};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::fmt::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
+}
+
+/// Waits until the process catches the signal of Ctrl-C, as the kernel's mask of caught signals says.
+fn wait_until_heard(child: &Child) {
+    const INTERRUPT: u64 = 1 << (2 - 1);
+    let start = Instant::now();
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        if u64::from_str_radix(caught.trim(), 16).unwrap() & INTERRUPT != 0 {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_mins(1), "no handler in a minute: {status}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Number of files that look like records, whole or not.
@@ -138,4 +154,57 @@ fn fifty_kills_lose_nothing_on_the_mirror() {
         command.env("MERCER_DATA", &mirror);
         command
     });
+}
+
+/// On people's own data nothing is kept of what was stopped: status 130, no file, no temporary one.
+#[test]
+fn ctrl_c_leaves_nothing_of_a_fit_a_tuning_a_comparison_or_predictions() {
+    let place = Place::new();
+    let mut text = "a,b,kind\n".to_owned();
+    for row in 0..600 {
+        let wave = |k: u32| (f64::from(row * k) * 0.618).sin();
+        writeln!(text, "{},{},{}", wave(31), wave(17), ["u", "v"][row as usize % 2]).unwrap();
+    }
+    std::fs::write(place.path("rows.csv"), &text).unwrap();
+    std::fs::write(
+        place.path("many.csv"),
+        format!("a,b\n{}", "0.25,-1.5\n0.5,2.5\n".repeat(3_000_000)),
+    )
+    .unwrap();
+    place.run("fit --method rf --data rows.csv --out m").with_code(0);
+    let before = files(&place.path(""));
+    let long = "--method askl --data rows.csv --set epochs=1000000";
+    for line in [
+        format!("fit {long} --out n"),
+        format!("fit {long} --buffer 100 --out n"),
+        format!("evaluate {long}"),
+        "tune --method askl --data rows.csv --set epochs=1000000 --budget 1h --report t.html"
+            .to_owned(),
+        "compare --methods askl,majority --data rows.csv --set epochs=1000000 --report c.html"
+            .to_owned(),
+        // Read for longer than one look takes.
+        "fit --method rf-sgd --data many.csv --header yes --task regression --buffer 1000 --out n"
+            .to_owned(),
+        "predict m --data many.csv --out p.csv".to_owned(),
+        // From a pipe into which nobody writes.
+        "fit --method majority --data - --out n".to_owned(),
+        "predict m --data - --out p.csv".to_owned(),
+    ] {
+        let mut command = place.command(&line);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        wait_until_heard(&child);
+        // Into the work, not only into its beginning.
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(child.try_wait().unwrap().is_none(), "`{line}` ended by itself");
+        let asked = Instant::now();
+        interrupt(&child);
+        let pipe = child.stdin.take();
+        let ended = Ended::of(&child.wait_with_output().unwrap());
+        drop(pipe);
+        assert_eq!(ended.code, Some(130), "`{line}`: {ended:?}");
+        assert!(ended.stderr.ends_with("error: interrupted\n"), "`{line}`: {ended:?}");
+        assert!(asked.elapsed() < Duration::from_secs(20), "`{line}`: {:?}", asked.elapsed());
+        assert_eq!(files(&place.path("")), before, "`{line}`");
+    }
 }

@@ -15,3 +15,4 @@ mod protocol;
 mod reproduce;
 mod results;
 mod usage;
+mod words;

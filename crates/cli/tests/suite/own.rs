@@ -1,8 +1,9 @@
 //! A user's own file, from fit to page: what works, and what is said where it does not.
 
-use crate::browser::hold_to_the_law;
+use crate::browser::{browse, hold_to_the_law};
 use crate::place::{Ended, Place};
-use crate::protocol::hold_to_the_reader;
+use crate::protocol::{Page, hold_to_the_reader};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -138,8 +139,10 @@ fn probabilities_stand_beside_labels_where_there_are_any() {
     }
     place.run(&format!("fit --method askl --data toys.csv {QUICK} --out h")).with_code(0);
     let told = place.run("predict h --data toys.csv --proba").with_code(2);
-    assert!(told.stderr.contains("these have them: "), "{told:?}");
-    assert!(told.stderr.contains("askl (loss=cross-entropy)"), "{told:?}");
+    assert!(told.stderr.contains("fit it again with --set loss=cross-entropy"), "{told:?}");
+    // An unknown method is told before an output that exists.
+    let slip = place.run("fit --method asql --data toys.csv --out h").with_code(2);
+    assert!(slip.stderr.contains("`asql`") && !slip.stderr.contains("exists"), "{slip:?}");
 }
 
 #[test]
@@ -174,10 +177,90 @@ fn methods_are_compared_on_the_same_splits_with_a_page() {
     }
     let holm = json["pairs"][0]["p_holm"].as_f64().unwrap();
     assert!(holm >= json["pairs"][0]["p_corrected"].as_f64().unwrap());
+    // Whoever reads the text knows what was predicted, and what for.
+    assert!(
+        told.stdout.starts_with(
+            "toys.csv: 60 rows, target `kind`, classification (3 classes); 5 folds, 2 times"
+        ),
+        "{told:?}"
+    );
     // A method that cannot be fitted has its error in its place, and the status says so.
     let failing =
         place.run("compare --methods gaussian-svm,kernel-ridge --data toys.csv --set cap=1");
     assert_eq!(failing.code, Some(3), "{failing:?}");
+}
+
+/// Of one split there is no spread: that is said, with what gives one, and no table stands empty.
+#[test]
+fn one_split_has_no_test_and_says_why() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "compare --methods kernel-ridge,majority --data toys.csv --holdout 0.3";
+    let told = place.run(&format!("{line} --report one.html")).with_code(0).stdout;
+    assert!(told.contains("no test: of one split there is no spread"), "{told}");
+    assert!(told.contains("--folds 5") && !told.contains("p corrected"), "{told}");
+    let page = std::fs::read_to_string(place.path("one.html")).unwrap();
+    assert!(page.contains("There is no test: of one split") && !page.contains("p corrected"));
+    assert!(page.contains("Scores on the one test part") && page.contains("Wilson"));
+    let told = place.run(&format!("{line} --repeats 3")).with_code(0).stdout;
+    assert!(told.contains("p corrected") && !told.contains("no test"), "{told}");
+    // Files of both tasks have no scale in common.
+    let files = "--data toys.csv,numbers.csv --folds 2 --repeats 1";
+    let numbers: String = toys(60).lines().fold(String::new(), |all, line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        all + &format!("{},{}\n", fields[0], fields[1])
+    });
+    std::fs::write(place.path("numbers.csv"), numbers).unwrap();
+    let told = place.run(&format!("compare --methods kernel-ridge,rf {files}")).with_code(0).stdout;
+    assert!(told.contains("no test over the files: accuracies and errors"), "{told}");
+    assert!(told.contains("regression") && told.contains("classification (3 classes)"), "{told}");
+}
+
+/// What a page of tuning came from stands in it, as in that of a comparison.
+#[test]
+fn pages_say_what_they_came_from() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "tune --method kernel-ridge --data toys.csv --target weight --drop kind --seed 7 \
+                --budget 3 --report tune.html";
+    let told = place.run(line).with_code(0).stdout;
+    assert!(
+        told.starts_with("kernel-ridge on toys.csv: 60 rows, target `weight`, regression"),
+        "{told}"
+    );
+    assert!(told.contains("error / deviation") && !told.contains(" -0."), "{told}");
+    let nothing = place.run("tune --method majority --data toys.csv").with_code(0).stdout;
+    assert!(nothing.contains("chosen: the defaults"), "{nothing}");
+    place
+        .run("compare --methods kernel-ridge,majority --data toys.csv --report compare.html")
+        .with_code(0);
+    place
+        .run("compare --methods kernel-ridge,mean --data toys.csv --target weight --report numbers.html")
+        .with_code(0);
+    let page = |name| std::fs::read_to_string(place.path(name)).unwrap();
+    let (tune, compare) = (page("tune.html"), page("compare.html"));
+    for name in
+        ["Command", "Library", "Date", "Data", "SHA-256", "Rows", "Columns", "Task", "Target"]
+    {
+        let line = format!("<dt>{name}</dt><dd>");
+        assert!(tune.contains(&line) && compare.contains(&line), "{name}");
+    }
+    for fact in [
+        format!("<dd>mercer {}</dd>", line.split_whitespace().collect::<Vec<_>>().join(" ")),
+        "<dt>Rows</dt><dd>60</dd>".to_owned(),
+        "<dt>Columns</dt><dd>2, which are 3 inputs</dd>".to_owned(),
+        "<dt>Task</dt><dd>regression</dd>".to_owned(),
+        "<dt>Target</dt><dd>weight</dd>".to_owned(),
+        "<dt>Seed</dt><dd>7</dd>".to_owned(),
+        "<dt>Left out</dt><dd>kind</dd>".to_owned(),
+    ] {
+        assert!(tune.contains(&fact), "{fact}");
+    }
+    assert!(compare.contains("<dt>Task</dt><dd>classification, 3 classes</dd>"));
+    // The intervals' name stands once, below the table.
+    let numbers = page("numbers.html");
+    assert_eq!(numbers.matches("corrected resampled t over the splits").count(), 1);
+    assert!(!numbers.contains("interval of the mean:"));
+    // Every row is right on every split: no interval of width 0, and no test without a spread.
+    assert!(!compare.contains("100.00 to 100.00") && compare.contains("the same on every split"));
 }
 
 #[test]
@@ -185,9 +268,18 @@ fn several_files_are_compared_one_by_one_and_together() {
     let place = place_with(&[("a.csv", &toys(60)), ("b.csv", &toys(75)), ("c.csv", &toys(90))]);
     let line = "compare --methods majority,kernel-ridge --data a.csv,b.csv --data c.csv --folds 2 --repeats 1";
     let told = place.run(&format!("{line} --report all.html")).with_code(0);
-    assert!(told.stdout.contains("mean rank  -         2.00      1.00"), "{told:?}");
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let lines: Vec<Vec<String>> = told.stdout.lines().map(words).collect();
+    assert!(lines.contains(&words("mean rank - - - 2.00 1.00")), "{told:?}");
     assert!(told.stdout.contains("3/0/0"), "{told:?}");
+    // Each file with its target and task.
+    let named = |line: &[String]| line.starts_with(&words("a.csv kind classification (3 classes)"));
+    assert!(lines.iter().any(|line| named(line)), "{told:?}");
     let page = std::fs::read_to_string(place.path("all.html")).unwrap();
+    // Three files that agree leave Iman and Davenport no spread; of χ² = 3 with one degree of freedom.
+    for part in ["all files rank them alike, p = 0.0833 over 3 files", "<dt>Target</dt>"] {
+        assert!(page.contains(part), "{part}");
+    }
     for part in ["across-ranks", "file-1-scores", "file-3-pairs", "Wilcoxon", "c.csv: The methods"]
     {
         assert!(page.contains(part), "{part}");
@@ -215,7 +307,7 @@ fn a_file_from_a_spreadsheet_is_read_and_its_traps_are_named() {
     }
     let place = place_with(&[("sheet.csv", &text), ("comma.csv", "a;b\r\n1,5;x\r\n2,5;y\r\n")]);
     let told = place.run("fit --method kernel-ridge --data sheet.csv --out m").with_code(1);
-    assert!(told.stderr.contains("sheet.csv:9: column `size, cm` is missing"), "{told:?}");
+    assert!(told.stderr.contains("sheet.csv:9: column `size, cm` has no value"), "{told:?}");
     let told = place
         .run("fit --method kernel-ridge --data sheet.csv --impute mean --out m --force")
         .with_code(0);
@@ -225,7 +317,7 @@ fn a_file_from_a_spreadsheet_is_read_and_its_traps_are_named() {
         .with_code(0);
     assert!(!told.stderr.contains("counts the rows"), "{told:?}");
     let info = place.run("info m").with_code(0).stdout;
-    assert!(info.contains("\"size, cm\", \"the \"\"colour\"\"\" (1 categories)"), "{info}");
+    assert!(info.contains("\"size, cm\", \"the \"\"colour\"\"\" (1 category)"), "{info}");
     let said = place.run("predict m --data sheet.csv").with_code(0).stdout;
     assert!(said.starts_with("prediction\nbox; big\nball\n"), "{said}");
     let told = place.run("fit --method majority --data comma.csv --out c").with_code(1);
@@ -251,6 +343,43 @@ fn in_a_browser_pages_of_own_data_keep_the_laws_of_every_page() {
         let html = std::fs::read_to_string(place.path(page)).unwrap();
         hold_to_the_law(&html);
         hold_to_the_reader(&html);
+    }
+}
+
+/// On a window of 1200 pixels no table is cut, with every metric that there is, and on one of 400 none is
+/// wider than what scrolls.
+#[test]
+fn in_a_browser_all_metrics_stand_beside_each_other() {
+    let mut text = "size,weight,kind\n".to_owned();
+    for i in 0..80 {
+        let wave = |k: usize| ((i * k) as f64 * 0.618).sin();
+        let kind = if wave(3) + 0.7 * wave(7) > 0.2 { "good" } else { "bad" };
+        writeln!(text, "{:.3},{:.3},{kind}", wave(3), wave(11)).unwrap();
+    }
+    let place = place_with(&[("noisy.csv", &text)]);
+    let methods = "gaussian-process,rf,kernel-ridge,gaussian-svm,majority";
+    let line = format!("compare --methods {methods} --data noisy.csv --folds 3 --repeats 1");
+    place.run(&format!("{line} --report wide.html")).with_code(0);
+    let html = std::fs::read_to_string(place.path("wide.html")).unwrap();
+    for head in ["accuracy, %", "auc", "balanced accuracy, %", "brier", "log loss", "mean rank"] {
+        assert!(html.contains(&format!(">{head}</button>")), "{head}");
+    }
+    if browse(&html, "", "return 1;").is_none() {
+        return;
+    }
+    let mut page = Page::open(&html);
+    for (width, question) in [
+        (
+            1200,
+            "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth)",
+        ),
+        (400, "[document.documentElement].filter((all) => all.scrollWidth > all.clientWidth)"),
+    ] {
+        let size =
+            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        page.ask("Emulation.setDeviceMetricsOverride", &size);
+        let cut = page.value(&format!("{question}.map((box) => box.ariaLabel ?? 'the page')"));
+        assert_eq!(cut, json!([]), "on {width} pixels");
     }
 }
 
@@ -282,7 +411,7 @@ fn settings_are_tuned_within_a_budget() {
     let info = place.run("info t.model --json").with_code(0).json();
     assert_eq!(info["tuning"]["history"].as_array().unwrap().len(), 4);
     assert_eq!(info["settings"]["std"], info["tuning"]["chosen"]["std"]);
-    // Of more rows: five settings on a hundred of them, the better two on a third, the best on all.
+    // Of more rows: five settings on a hundred of them, the better two on all; a third is nearly a hundred.
     std::fs::write(place.path("more.csv"), toys(450)).unwrap();
     let line = "tune --method kernel-ridge --data more.csv --budget 5 --json";
     let tuned = place.run(line).with_code(0).json();
@@ -292,7 +421,30 @@ fn settings_are_tuned_within_a_budget() {
         .iter()
         .map(|step| (step["effort"].as_f64().unwrap() * 360.0).round())
         .collect();
-    assert_eq!(efforts, [100.0, 100.0, 100.0, 100.0, 100.0, 120.0, 120.0, 360.0]);
+    assert_eq!(efforts, [100.0, 100.0, 100.0, 100.0, 100.0, 360.0, 360.0]);
+}
+
+/// No setting is fitted twice at one effort, the defaults are tried once, and the last rung has two at least.
+#[test]
+fn a_search_fits_nothing_twice() {
+    let place = place_with(&[("toys.csv", &toys(150))]);
+    for method in ["kernel-ridge", "rf", "gaussian-svm", "askl", "gmce", "rf-sgd"] {
+        let quick = if method == "askl" { QUICK } else { "" };
+        for budget in [1, 2, 4] {
+            let line = format!("tune --method {method} --data toys.csv {quick} --budget {budget}");
+            let found = place.run(&format!("{line} --json")).with_code(0).json();
+            let history = found["history"].as_array().unwrap();
+            let seen: Vec<String> =
+                history.iter().map(|s| format!("{} {}", s["effort"], s["settings"])).collect();
+            let mut distinct = seen.clone();
+            distinct.sort();
+            distinct.dedup();
+            assert_eq!(distinct.len(), seen.len(), "{line}: {seen:?}");
+            let last = &history.last().unwrap()["effort"];
+            let at_last = history.iter().filter(|step| step["effort"] == *last).count();
+            assert!(at_last > 1 || budget == 1, "{line}: {seen:?}");
+        }
+    }
 }
 
 #[test]
@@ -525,21 +677,21 @@ const REFUSED: &[(&str, i32, &str)] = &[
     (
         "fit --method majority --data hole.csv",
         1,
-        "hole.csv:3: column `a` is missing; fill it (--impute",
+        "hole.csv:3: column `a` has no value; fill it (--impute",
     ),
     (
         "fit --method majority --data ragged.csv",
         1,
-        "ragged.csv:3: has 1 fields, but the first row has 2",
+        "ragged.csv:3: has 1 field, but the first row has 2: give it the others",
     ),
     ("fit --method majority --data open.csv", 1, "open.csv:2: opens a quote that never closes"),
     ("fit --method majority --data empty.csv", 1, "empty.csv: holds no rows"),
     ("fit --method majority --data bytes.csv", 1, "bytes.csv:2: holds a byte 0"),
     ("fit --method majority --data one.csv", 1, "one.csv"),
-    ("fit --method majority --data words.json", 1, "unknown suffix"),
+    ("fit --method majority --data words.json", 1, "is JSON, which is not read; write it as CSV"),
     ("fit --method majority --data gone.csv", 4, "gone.csv: No such file"),
-    ("fit --method majority --data toys.csv --target hue", 1, "has no column `hue` (--target)"),
-    ("fit --method majority --data toys.csv --drop hue", 1, "has no column `hue` (--drop)"),
+    ("fit --method majority --data toys.csv --target hue", 2, "has no column `hue` (--target)"),
+    ("fit --method majority --data toys.csv --drop hue", 2, "has no column `hue` (--drop)"),
     (
         "fit --method majority --data toys.csv --target size",
         2,
@@ -566,7 +718,7 @@ const REFUSED: &[(&str, i32, &str)] = &[
     ("evaluate --method majority --data singles.csv", 2, "every class has a single row"),
     ("fit --method majority --data toys.csv --out /proc/a.model", 1, "no file can be made in"),
     ("fit --method majority --data packed.csv.xz --out a.model", 1, "does not begin as xz does"),
-    ("evaluate --method majority --data toys.csv --holdout 1.5", 2, "`holdout` is 1.5"),
+    ("evaluate --method majority --data toys.csv --holdout 1.5", 2, "above 0 and below 1"),
     ("evaluate --method majority --data toys.csv --repeats 0", 2, "`repeats` is 0"),
     ("evaluate --data toys.csv", 2, "--method"),
     (
@@ -580,6 +732,18 @@ const REFUSED: &[(&str, i32, &str)] = &[
     ("predict gone.model --data toys.csv", 4, "gone.model: No such file"),
     ("predict exists.model --data toys.csv", 1, "exists.model is no model that can be used"),
     ("info toys.csv", 1, "toys.csv is no model"),
+    ("info gone.model", 4, "gone.model: No such file"),
+    ("evaluate gone.model --data toys.csv", 4, "gone.model: No such file"),
+    ("compare --methods majority,mean --data toys.csv,gone.csv", 4, "gone.csv: No such file"),
+    ("tune --method kernel-ridge --data gone.csv", 4, "gone.csv: No such file"),
+    ("bound askl-rate --model gone.model", 4, "gone.model: No such file"),
+    ("bound askl-rate --from gone.json", 4, "gone.json: No such file"),
+    ("fit --method majority --data toys.csv --drop kind", 2, "it is the target"),
+    (
+        "fit --method mean --data thousand.csv --task regression",
+        1,
+        "write 12.345 if the comma begins the decimals, 12345 if it stands between thousands",
+    ),
     ("evaluate toys.model --data green.csv", 1, "has no column `kind`, the target"),
 ];
 
@@ -609,6 +773,7 @@ fn what_cannot_be_used_is_named_with_its_place_and_a_remedy() {
         ("fewer.csv", "size,colour\n1,red\n"),
         ("green.csv", "size,weight,colour\n1,2,green\n"),
         ("words.json", "{}"),
+        ("thousand.csv", "a;y\n12,345;1\n1,000;2\n"),
         ("exists.model", "x"),
     ]);
     place.run("fit --method majority --data toys.csv --out toys.model").with_code(0);
@@ -623,6 +788,150 @@ fn what_cannot_be_used_is_named_with_its_place_and_a_remedy() {
     assert!(!place.path("model.safetensors").exists(), "a refused fit leaves nothing");
 }
 
+/// What was decided about a file by its look is said, with the flag that decides otherwise.
+#[test]
+fn guesses_are_said() {
+    let years: Vec<String> = (0..12)
+        .map(|row| format!("{row}.25,{}.5,{}\n", 2 * row % 7, ["u", "v"][row % 2]))
+        .collect();
+    let codes: Vec<String> =
+        (0..30).map(|row| format!("00{},{row}.5,{}\n", row % 7 + 100, row % 4)).collect();
+    let place = place_with(&[
+        ("years.csv", &format!("2019,2020,2021\n{}", years.concat())),
+        ("words.csv", "red,box\nblue,ball\nred,box\nblue,box\n"),
+        ("codes.csv", &format!("zip,size,rooms\n{}", codes.concat())),
+        ("sheet.csv", "sep=;\r\na;kind\r\n1;u\r\n2;v\r\n"),
+        ("remark.csv", "# 12 May: by hand\na,kind\n1,u\n2,v\n"),
+    ]);
+    for (words, told) in [
+        ("--data years.csv", "years.csv: the first row (2019, 2020, 2021) is taken for names"),
+        ("--data years.csv", "say --header no if it is data"),
+        ("--data words.csv", "since `red` occurs again below it; say --header yes"),
+        ("--data codes.csv", "column `zip` is read as numbers, 00100 as 100;"),
+        (
+            "--data codes.csv",
+            "target `rooms`: 4 different whole numbers in 30 rows (0, 1, 2, 3) are taken for classes",
+        ),
+        ("--data remark.csv", "remark.csv: a line that begins with # is skipped"),
+    ] {
+        let ended =
+            place.run(&format!("fit --method majority {words} --out m --force")).with_code(0);
+        assert!(ended.stderr.contains(told), "{words} should say {told}: {}", ended.stderr);
+    }
+    // What was said goes away with the answer.
+    for words in ["years.csv --header yes", "words.csv --header no"] {
+        let line = format!("fit --method majority --data {words} --out m --force");
+        let ended = place.run(&line).with_code(0);
+        assert!(!ended.stderr.contains("first row"), "{words}: {}", ended.stderr);
+    }
+    let line = "fit --method majority --data codes.csv --categorical zip --task classification --out m --force";
+    let ended = place.run(line).with_code(0);
+    assert!(ended.stderr.is_empty(), "{}", ended.stderr);
+    let json =
+        place.run("fit --method majority --data sheet.csv --out s --json").with_code(0).json();
+    assert_eq!(json["schema"]["columns"][0]["name"], "a");
+    assert_eq!(json["data"]["rows"], 2);
+}
+
+/// Copies of rows may train and test at once.
+#[test]
+fn repeated_rows_are_said_where_rows_are_divided() {
+    let once = toys(60);
+    let lines: Vec<&str> = once.lines().skip(1).take(6).collect();
+    let place =
+        place_with(&[("once.csv", &once), ("twice.csv", &format!("{once}{}\n", lines.join("\n")))]);
+    for (name, said) in [("once", false), ("twice", true)] {
+        for line in ["evaluate --method majority", "compare --methods majority,kernel-ridge"] {
+            let ended = place.run(&format!("{line} --data {name}.csv --folds 2 --repeats 1"));
+            let told =
+                ended.with_code(0).stderr.contains("twice.csv: 6 of 66 rows repeat an earlier one");
+            assert_eq!(told, said, "{line} {name}");
+        }
+    }
+}
+
+/// Columns of svmlight are read by their numbers; a file that is numbered in the other way is refused.
+#[test]
+fn a_model_knows_how_its_columns_are_numbered() {
+    let rows = |first: usize, count: usize| -> String {
+        let row = |at: usize| format!("{} {first}:{}.5 {}:{}\n", at % 2, at % 5, first + 1, at % 3);
+        (0..count).map(row).collect()
+    };
+    let place = place_with(&[
+        ("zero.svm", &rows(0, 40)),
+        ("one.svm", &rows(1, 40)),
+        ("few.svm", "1 1:2\n"),
+        ("marked.svm", "0 0:0 1:2\n0 1:3\n"),
+    ]);
+    for (name, first) in [("zero", 0), ("one", 1)] {
+        let told = place
+            .run(&format!("fit --method kernel-ridge --data {name}.svm --out {name}"))
+            .with_code(0);
+        let expected = format!("columns are numbered from {first}, as in the file (40 of 40 rows");
+        assert!(told.stdout.contains(&expected), "{told:?}");
+        let info = place.run(&format!("info {name}")).with_code(0).stdout;
+        assert!(info.contains(&format!("numbered       from {first}")), "{info}");
+        let json = place.run(&format!("info {name} --json")).with_code(0).json();
+        assert_eq!(json["schema"]["numbering"]["first"], first);
+        let said = place.run(&format!("predict {name} --data {name}.svm")).with_code(0);
+        assert!(said.stderr.contains(&format!("read as numbered from {first}")), "{said:?}");
+    }
+    let told = place.run("predict zero --data one.svm").with_code(1);
+    assert!(told.stderr.contains("its columns seem to be numbered from 1"), "{told:?}");
+    place.run("evaluate zero --data one.svm").with_code(1);
+    let told = place.run("predict one --data zero.svm").with_code(1);
+    assert!(told.stderr.contains("number the columns from 1"), "{told:?}");
+    // A single row may lack it.
+    let told = place.run("predict zero --data few.svm").with_code(0);
+    assert!(told.stderr.contains("no row has column 0"), "{told:?}");
+    let told = place.run("predict zero --data marked.svm").with_code(0);
+    assert!(!told.stderr.contains("no row has"), "{told:?}");
+}
+
+/// How much was filled, with what, and which settings were chosen by whom.
+#[test]
+fn a_model_says_what_was_filled_and_what_was_given() {
+    let mut text = "a,colour,y\n".to_owned();
+    for row in 0..30 {
+        let a = if row % 10 == 3 { String::new() } else { format!("{row}.5") };
+        let colour = if row == 4 { "NA" } else { ["red", "red", "blue"][row % 3] };
+        writeln!(text, "{a},{colour},{}", ["u", "v"][row % 2]).unwrap();
+    }
+    let place = place_with(&[("t.csv", &text)]);
+    let line = "fit --method kernel-ridge --data t.csv --impute median --set lambda=0.01 --out m";
+    let told = place.run(line).with_code(0);
+    let filled =
+        "filled: `a` in 3 rows with 15.5000 (median), `colour` in 1 row with `red` (most frequent)";
+    assert!(told.stdout.contains(filled), "{told:?}");
+    let info = place.run("info m").with_code(0).stdout;
+    for part in [
+        &filled.replace("filled: ", "filled         "),
+        "lambda 0.01 (given), ",
+        "std 0.",
+        "(default)",
+        "scaled         standard",
+    ] {
+        assert!(info.contains(part), "{part}: {info}");
+    }
+    let json = place.run("info m --json").with_code(0).json();
+    assert_eq!(json["chosen"]["given"], serde_json::json!(["lambda"]));
+    assert_eq!(json["preparation"]["missing"], serde_json::json!([3, 1]));
+    // Complete: each setting of the method is there.
+    let listed = place.run("list methods kernel-ridge --json").with_code(0).json();
+    for setting in listed["settings"].as_array().unwrap() {
+        let name = setting["setting"].as_str().unwrap();
+        assert!(json["settings"].as_object().unwrap().contains_key(name), "{name}");
+    }
+    let said = place.run("predict m --data t.csv").with_code(0);
+    assert!(said.stderr.contains("something was missing in 4 of 30 rows"), "{said:?}");
+    let said =
+        place.run("evaluate --method kernel-ridge --data t.csv --impute mean --json").with_code(0);
+    assert!(
+        said.stderr.contains("of the training rows: `a` in 3 rows, `colour` in 1 row"),
+        "{said:?}"
+    );
+}
+
 #[test]
 fn a_damaged_model_is_refused() {
     let place = place_with(&[("toys.csv", &toys(12))]);
@@ -635,17 +944,18 @@ fn a_damaged_model_is_refused() {
     };
     refused(&whole[..whole.len() - 1], "cut short");
     refused(&whole[..20], "cut short");
-    refused(b"", "cut short");
+    refused(b"", "it is empty");
     let mut edited = whole.clone();
     *edited.last_mut().unwrap() ^= 1;
     refused(&edited, "its check sum does not match");
     // A later major format says so before its header is looked at.
-    let text = String::from_utf8_lossy(&whole).into_owned();
-    let at = text.find("\\\"format\\\":\\\"1.0\\\"").expect("the header is JSON inside JSON") + 13;
+    let format = br#"\"format\":\"1.1\""#;
+    let at = whole.windows(format.len()).position(|bytes| bytes == format);
+    let at = at.expect("the header is JSON inside JSON") + 13;
     let mut later = whole.clone();
-    assert_eq!(&later[at..at + 3], b"1.0");
+    assert_eq!(&later[at..at + 3], b"1.1");
     later[at] = b'2';
-    refused(&later, "has model format 2.0; this program reads 1.x");
+    refused(&later, "has model format 2.1; this program reads 1.x");
     // Sizes that a file only claims are never allocated.
     let mut claimed = whole;
     claimed[..8].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
@@ -849,9 +1159,17 @@ fn every_metric_of_one_test_part_has_an_interval() {
             assert!(estimate["interval_by"].as_str().unwrap().contains(by), "{name}: {estimate}");
         }
         assert_eq!(one(&line), found, "the same again");
+        assert_eq!((&found["data"], found["rows"].as_u64()), (&"toys.csv".into(), Some(120)));
+        let weight = line.contains("weight") || line.starts_with('w');
+        assert_eq!(found["target"], if weight { "weight" } else { "kind" });
+        assert_eq!(found["task"], if weight { "regression" } else { "classification" });
+        let classes = found["classes"].as_array().unwrap();
+        assert_eq!(classes.len(), if weight { 0 } else { 3 });
     }
     let table = place.run(&format!("evaluate {askl} --data toys.csv --holdout 0.4")).with_code(0);
     assert!(table.stdout.contains("BCa bootstrap of the test rows"), "{table:?}");
+    let head = "askl on toys.csv: 120 rows, target `kind`, classification (3 classes); 40 % of the";
+    assert!(table.stdout.starts_with(head), "{table:?}");
     // The mean explains nothing of its own rows, up to rounding.
     let nothing = place.run("evaluate w --data toys.csv").with_code(0).stdout;
     assert!(!nothing.contains("-0.0000"), "{nothing}");

@@ -43,6 +43,7 @@ impl Place {
             .args(line.split_whitespace())
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
+            .env_remove("COLUMNS")
             .env_remove("MERCER_DATA")
             .env_remove("MERCER_RESULTS")
             .env_remove("MERCER_LOG");

@@ -46,6 +46,12 @@ fn compacted_records_render_the_same_report() {
     let compact = place.run("results compact").with_code(0);
     assert!(compact.stdout.contains("reports/records/askl-table2.parquet"), "{compact:?}");
     std::fs::rename(place.path("results"), place.path("moved-away")).unwrap();
+    // What was folded can be taken apart again.
+    place.run("results diff moved-away reports/records").with_code(0);
+    let count = place.records("moved-away").len();
+    let merged = place.run("results merge reports/records --results again").with_code(0);
+    assert!(merged.stdout.starts_with(&format!("{count} records copied")), "{merged:?}");
+    assert_eq!(place.records("again"), place.records("moved-away"));
     place.run(&format!("report {there} --out from-archive")).with_code(0);
     assert!(!place.path("results").exists(), "a report creates no record directory");
     let cells = |folder: &str| {
@@ -66,6 +72,47 @@ fn compacted_records_render_the_same_report() {
     std::fs::rename(place.path("moved-away"), place.path("results")).unwrap();
     let again = place.run("results compact").with_code(0);
     assert_eq!(again.stdout, compact.stdout);
+}
+
+/// A revision stands in the key: what an older one left would double its cells in an export.
+#[test]
+fn trials_of_older_revisions_are_counted_and_dropped_on_request() {
+    use mercer_records::{Record, Store};
+    let place = Place::new();
+    place.reproduce(FEW).with_code(0);
+    let store = Store::open(place.path("results")).unwrap();
+    let now = store.list().unwrap().records;
+    let is_mean = |record: &&Record| record.key.method == "mean";
+    let old = now.iter().filter(is_mean).map(|record| {
+        let mut key = record.key.clone();
+        key.revision -= 1;
+        Record::new(key, record.result.clone(), record.run.clone())
+    });
+    let old: Vec<Record> = old.collect();
+    for record in &old {
+        store.put(record).unwrap();
+    }
+    let old = old.len();
+    // One of a method that is not known here is nobody's predecessor.
+    let mut key = now[0].key.clone();
+    key.method = "long-gone".to_owned();
+    store.put(&Record::new(key, now[0].result.clone(), now[0].run.clone())).unwrap();
+    let all = now.len() + old + 1;
+
+    let lines = |line: &str| place.run(line).with_code(0).stdout.lines().count();
+    assert_eq!(lines("results export --json"), all);
+    assert_eq!(lines("results export --json --current"), all - old);
+    let kept = place.run("results compact").with_code(0);
+    let note = format!("{all} records, ");
+    assert!(kept.stdout.contains(&note), "{kept:?}");
+    let note = format!(", {old} of older revisions among them (--current drops them)");
+    assert!(kept.stdout.contains(&note), "{kept:?}");
+    assert_eq!(lines("results export --json --results reports/records"), all);
+    // Also of those that lie in the Parquet file already.
+    let dropped = place.run("results compact --current").with_code(0);
+    assert!(dropped.stdout.contains(&format!(", {old} of older revisions dropped")), "{dropped:?}");
+    assert_eq!(lines("results export --json --results reports/records"), all - old);
+    assert_eq!(lines("results export --json"), all, "the directory is left alone");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Wrong words, closed pipes, and commands that only look.
 
 use crate::place::{Place, files};
-use std::io::Read;
 use std::process::Stdio;
 
 #[test]
@@ -21,6 +20,34 @@ fn lists_say_what_there_is() {
     let segment = here.as_array().unwrap().iter().find(|row| row["dataset"] == "segment").unwrap();
     assert_eq!(segment["found"], "data");
     assert_eq!(segment["classes"], 7);
+}
+
+/// Long lists are read on a terminal: no line is wider than it, and all words are there.
+#[test]
+fn lists_are_as_wide_as_the_terminal() {
+    let place = Place::new();
+    for line in ["list methods", "list datasets", "list artefacts", "list methods askl", "bound"] {
+        let wide = |columns: &str| {
+            let output = place.command(line).env("COLUMNS", columns).output().unwrap();
+            crate::place::Ended::of(&output).with_code(0).stdout
+        };
+        let widest = |text: &str| text.lines().map(|l| l.chars().count()).max().unwrap();
+        let (narrow, usual, all) = (wide("80"), place.run(line).stdout, wide("1000"));
+        // Seven columns of words that cannot be broken want more.
+        assert!(widest(&narrow) <= 80 || line == "list datasets", "{line}: {narrow}");
+        assert!(widest(&usual) <= 100, "{line}: {usual}");
+        // Lines are broken between words, and none is lost.
+        let words = |text: &str| {
+            let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            words.sort();
+            words
+        };
+        assert_eq!(words(&narrow), words(&all), "{line}");
+    }
+    let all = place.run("list methods").stdout;
+    for part in ["epochs n D (d + K)", "memory", "mercer list methods NAME"] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
 }
 
 /// Bounds of lists and tables, from a file, from words, and from words over a file.
@@ -44,7 +71,7 @@ fn a_bound_takes_arrays() {
         let line = "bound mce-ball-complexity --gram @gram.csv norm=3 --json";
         assert!((value(line) - 3.0 * 2f64.sqrt()).abs() < 1e-12, "{text}");
     }
-    let missing = place.run("bound mce-ball-complexity gram=@nothing.csv norm=3").with_code(1);
+    let missing = place.run("bound mce-ball-complexity gram=@nothing.csv norm=3").with_code(4);
     assert!(missing.stderr.contains("nothing.csv"), "{missing:?}");
     std::fs::write(place.path("words.csv"), "a,b\n1,x\n").unwrap();
     for (line, told) in [
@@ -62,7 +89,8 @@ fn a_bound_takes_arrays() {
 #[test]
 fn a_method_tells_its_settings() {
     let place = Place::new();
-    let text = place.run("list methods rf").with_code(0).stdout;
+    let wide = place.command("list methods rf").env("COLUMNS", "200").output().unwrap();
+    let text = crate::place::Ended::of(&wide).with_code(0).stdout;
     for part in ["rf-ridge", "alias", "lambda", "f64, f32-inverse", "a whole number", "2000"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -79,7 +107,7 @@ fn a_method_tells_its_settings() {
         ("list datasets askl", "after `methods` only"),
         (
             "evaluate --method kernel-ridge --set lamda=1 --data x.csv",
-            "did you mean `lambda`? there are",
+            "did you mean `lambda`? There are",
         ),
         ("evaluate --method kernel-ridge --set lambda=-1 --data x.csv", "at least 0 and finite"),
         (
@@ -87,6 +115,13 @@ fn a_method_tells_its_settings() {
             "it must be a whole number, at least 2",
         ),
         ("evaluate --method majority --set cap=3 --data x.csv", "the method has none"),
+        ("evaluate --method majority --holdout 30% --data x.csv", "such as 0.3"),
+        ("evaluate --method majority --holdout 1.5 --data x.csv", "above 0 and below 1"),
+        (
+            "fit --method majority --scale standrd --data x.csv",
+            "a similar value exists: 'standard'",
+        ),
+        ("bound askl-rat", "did you mean `askl-rate`? There are"),
     ] {
         std::fs::write(place.path("x.csv"), "a,y\n1,u\n2,v\n3,u\n4,v\n5,u\n6,v\n").unwrap();
         let ended = place.run(line).with_code(2);
@@ -143,10 +178,10 @@ fn a_bound_is_evaluated_term_by_term() {
 fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
     let place = Place::new();
     for (line, told) in [
-        ("reproduce askl/tabel2", "did you mean `askl/table2`"),
+        ("reproduce askl/tabel2", "did you mean `askl/table2`? `mercer list` prints them all"),
         ("report asklt", "did you mean `askl`"),
         ("status askl/tabel2", "did you mean `askl/table2`"),
-        ("reproduce askl/table2 --dataset segmnet", "did you mean `segment`"),
+        ("reproduce askl/table2 --dataset segmnet", "did you mean `segment`? askl/table2 has"),
         ("reproduce askl/table2 --method nksl --dry-run", "did you mean `nskl`"),
         ("reproduce askl/table2 --variant correct --dry-run", "corrected"),
         ("reproduce askl/table2 --profile smok --dry-run", "did you mean `smoke`"),
@@ -160,7 +195,7 @@ fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
         ("data verify segmnet --data data", "segmnet"),
         ("results merge", "<FROM>"),
         ("bound askl-rat", "askl-rate"),
-        ("bound askl-rate trace-norm=x", "trace-norm=NUMBER"),
+        ("bound askl-rate trace-norm=x", "such as trace-norm=20"),
         ("bound askl-rate trace-norm=-1 outputs=2 rows=4", "`trace-norm` is -1"),
         ("bound askl-rate trace-norm=1 outputs=2 rows=0", "rows"),
     ] {
@@ -211,10 +246,14 @@ fn a_record_folder_that_cannot_be_is_named_once_with_its_remedy() {
 fn data_of_another_version_is_verified_as_such() {
     let place = Place::new();
     let ended = place.run("data verify segment --data data").with_code(1);
-    assert!(
-        ended.stderr.contains("another version") || ended.stderr.contains("version"),
-        "{ended:?}"
-    );
+    // What differs, both values, and the two remedies.
+    for told in [
+        "`segment` is another version than the catalogue's: ",
+        "its number of rows is 280 + 0, not 2310 + 0;",
+        "--accept-version",
+    ] {
+        assert!(ended.stderr.contains(told), "it should say {told}: {ended:?}");
+    }
     let missing = place.run("data verify letter --data data").with_code(4);
     assert!(missing.stdout.contains("mercer data fetch letter"), "{missing:?}");
     let iris = place.run("data verify iris").with_code(0);
@@ -225,29 +264,27 @@ fn data_of_another_version_is_verified_as_such() {
 #[test]
 fn a_closed_pipe_is_quiet() {
     let place = Place::new();
-    for line in [
-        "list methods",
-        "list datasets --json",
-        "data verify iris",
-        "status --json",
-        "results export",
-        "results export --json",
-        "results diff results other",
+    // Something to export and to compare.
+    std::fs::create_dir_all(place.path("other")).unwrap();
+    place.reproduce("--method majority --method zero --repeats 1").with_code(0);
+    for (line, code) in [
+        ("list methods", 0),
+        ("list datasets --json", 0),
+        ("data verify iris", 0),
+        ("status --json", 0),
+        ("results export", 0),
+        ("results export --json", 0),
+        // The status is the answer, whether or not somebody reads the lines.
+        ("results diff results other", 3),
+        ("results diff results results", 0),
     ] {
-        // Something to export and to compare.
-        std::fs::create_dir_all(place.path("other")).unwrap();
-        if !place.path("results").exists() {
-            place.reproduce("--method majority --method zero --repeats 1").with_code(0);
-        }
-        let mut child =
-            place.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Closed before anything is written: every write meets a closed pipe.
-        drop(child.stdout.take());
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        let status = child.wait().unwrap();
+        // Closed before the program starts: every write meets a closed pipe.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = place.command(line).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8_lossy(&child.stderr);
         assert!(!told.contains("panicked") && !told.contains("Broken pipe"), "{line}: {told}");
-        assert_eq!(status.code(), Some(0), "{line}: {told}");
+        assert_eq!(child.status.code(), Some(code), "{line}: {told}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The formats above the datasets: a user's own rows, model files, records, studies.
 
 use mercer_baselines::BASELINES;
-use mercer_datasets::{Limits, Row, RowFile, RowFormat, SchemaOptions};
+use mercer_datasets::{Impute, Limits, Row, RowFile, RowFormat, SchemaOptions};
 use mercer_harness::Spec;
 use mercer_learning::{Method, Settings};
 use mercer_records::{Record, sha256_hex};
@@ -24,6 +24,9 @@ pub fn row_seeds() -> Vec<Vec<u8>> {
         b"\xef\xbb\xbfa,b,\"c d\"\r\n1,,\"x\"\"y\"\r\n2,NA,\"two\nlines\"\r\n".to_vec(),
         b"1;2,5;a\n3;4,5;b\n".to_vec(),
         b"1\t2\ta\n\n3\t4\tb".to_vec(),
+        b"sep=;\r\n# a remark\r\na;b;y\r\n1;00123;u\r\n2;00124;v\r\n".to_vec(),
+        b"2019,2020,2021\n1.5,2.5,1\n2.5,0.5,0\n3.5,4.25,1\n".to_vec(),
+        b"red,box\nblue,ball\nred,ball\n12,345\n".to_vec(),
     ]
 }
 
@@ -112,8 +115,27 @@ fn model(method: &Method) -> Result<Vec<u8>, String> {
     fitted(TOYS).or_else(|classes| fitted(LINE).map_err(|numbers| format!("{classes}; {numbers}")))
 }
 
+/// Files with what few fits leave: numbers that were filled, and numbered columns.
+fn filled_and_numbered() -> Result<Vec<Vec<u8>>, String> {
+    let fitted = |text: &str, format| {
+        let file =
+            RowFile::spooled(text.as_bytes(), "toys", Some(format)).map_err(|e| e.to_string())?;
+        let table = Table::read(&file, &SchemaOptions::default()).map_err(|e| e.to_string())?;
+        let choices = Choices { impute: Some(Impute::Mean), ..Choices::plain() };
+        let model = fit(&METHODS, "majority", &table, &file, &choices);
+        model.and_then(|model| model.to_bytes()).map_err(|error| error.to_string())
+    };
+    Ok(vec![
+        fitted(&TOYS.replace("-2,", ",").replace("red,b", ",b"), RowFormat::Text(b','))?,
+        fitted("1 0:5 1:2\n-1 1:3\n1 0:2\n-1 0:1 2:7\n", RowFormat::Svmlight)?,
+    ])
+}
+
 pub fn model_seeds() -> Vec<Vec<u8>> {
-    let mut seeds = Vec::new();
+    let mut seeds = filled_and_numbered().unwrap_or_else(|error| {
+        eprintln!("no file with holes to begin with: {error}");
+        Vec::new()
+    });
     let mut slowest = (Duration::ZERO, "");
     let start = Instant::now();
     for method in METHODS.iter() {

@@ -2,10 +2,12 @@
 //!
 //! A [`RowFile`] knows the file and its [`Format`]; [`RowFile::rows`] begins a pass. Delimited text
 //! follows RFC 4180 (quotes, line ends and separators inside of quotes) and may begin with a
-//! byte-order mark. What a column means is the business of [`crate::Schema`].
+//! byte-order mark, with the line `sep=;` of a spreadsheet, and with remarks (`# ...`). What a column
+//! means is the business of [`crate::Schema`].
 
 mod columns;
 mod parquet;
+mod prelude;
 mod svmlight;
 mod text;
 
@@ -184,16 +186,51 @@ pub struct RowFile {
     path: PathBuf,
     name: String,
     format: RowFormat,
-    /// Where standard input was written, removed with this.
-    spool: Option<TempPath>,
+    /// Lines before the table, which are skipped.
+    prelude: usize,
+    /// Where standard input was written, gone with this.
+    spool: Option<Spool>,
+}
+
+/// A temporary file with a copy of what can be read once.
+#[derive(Debug)]
+enum Spool {
+    /// Without a name, so that the system removes it however the process ends.
+    Unnamed(#[expect(dead_code, reason = "held open, and read by its number")] File),
+    /// Where files cannot be opened by their numbers.
+    Named(#[expect(dead_code, reason = "removed with this")] TempPath),
+}
+
+impl Spool {
+    /// The spool of a file, and where it is opened again and again.
+    fn of(reader: &mut impl Read) -> std::io::Result<(Self, PathBuf)> {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsRawFd;
+            let mut file = tempfile::tempfile()?;
+            let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+            if File::open(&path).is_ok() {
+                std::io::copy(reader, &mut file)?;
+                file.flush()?;
+                return Ok((Self::Unnamed(file), path));
+            }
+        }
+        let mut file = tempfile::NamedTempFile::new()?;
+        std::io::copy(reader, &mut file)?;
+        file.flush()?;
+        let path = file.into_temp_path();
+        let place = path.to_path_buf();
+        Ok((Self::Named(path), place))
+    }
 }
 
 impl RowFile {
     /// A file, or standard input for `-`; its format by its suffix unless it is given.
     ///
     /// Standard input, and any other pipe, is delimited text unless its format is given or its suffix
-    /// tells it, and is copied to a temporary file, since rows are read more than once. Delimited text whose first line has no comma but
-    /// semicolons, or tabs, is separated by those.
+    /// tells it, and is copied to a temporary file, since rows are read more than once. Delimited text
+    /// whose first line has no comma but semicolons, or tabs, is separated by those, or by what a line
+    /// `sep=;` before it names; lines before the table that begin with `#` are skipped, which is said.
     ///
     /// # Errors
     /// [`DataError::Io`]; [`DataError::Format`] for an unknown suffix or a folder.
@@ -204,7 +241,7 @@ impl RowFile {
         let name = path.display().to_string();
         let metadata = std::fs::metadata(path).map_err(DataError::io(path))?;
         if metadata.is_dir() {
-            return Err(DataError::format(&name, "is a folder, not a file"));
+            return Err(DataError::format(&name, "is a folder, not a file; name a file in it"));
         }
         // A pipe can be read once; what stands in these folders may be one under another name.
         if !metadata.is_file() || path.starts_with("/dev") || path.starts_with("/proc") {
@@ -213,35 +250,29 @@ impl RowFile {
         }
         let Some(format) = given.or_else(|| by_suffix(path)) else {
             let known = ".csv, .tsv, .txt, .svm, .svmlight, .libsvm, each also packed as .gz, .xz or \
-                         .bz2, and .parquet; or name the format";
-            let problem = format!("has an unknown suffix; known are {known}");
+                         .bz2, and .parquet; or name the format (--format csv, say)";
+            let problem = match foreign(path) {
+                Some(kind) => format!("is {kind}"),
+                None => format!("has an unknown suffix; known are {known}"),
+            };
             return Err(DataError::format(&name, problem));
         };
-        let mut file = Self { path: path.to_owned(), name, format, spool: None };
-        if given.is_none() {
-            file.look_at_separators()?;
-        }
+        let mut file = Self { path: path.to_owned(), name, format, prelude: 0, spool: None };
+        file.look_at_beginning(given.is_some())?;
         Ok(file)
     }
 
-    /// Takes the separator of the first line, if it is not the one expected.
-    fn look_at_separators(&mut self) -> Result<(), DataError> {
+    /// Finds the first line of the table, and takes its separator if the format is not given and it is
+    /// not the one expected.
+    fn look_at_beginning(&mut self, given: bool) -> Result<(), DataError> {
         let RowFormat::Text(expected) = self.format else { return Ok(()) };
-        let mut line = Vec::new();
-        let mut reader = self.reader()?.take(LOOKED_AT);
-        reader.read_until(b'\n', &mut line).map_err(DataError::io(&self.path))?;
-        // What stands in quotes separates nothing.
-        let separators = [b';', b'\t', b','];
-        let mut quoting = text::Quoting::default();
-        line.retain(|&byte| {
-            let separates = separators.contains(&byte) || byte == expected;
-            quoting.step(byte, separates) == text::Part::Separator
-        });
-        let outside = line;
-        if !outside.contains(&expected)
-            && let Some(&other) = separators.iter().find(|other| outside.contains(other))
-        {
-            self.format = RowFormat::Text(other);
+        let mut start = Vec::new();
+        let reader = self.reader()?.take(LOOKED_AT);
+        prelude::lines(reader, &mut start).map_err(DataError::io(&self.path))?;
+        let found = prelude::of(&start, given.then_some(expected), expected);
+        (self.format, self.prelude) = (RowFormat::Text(found.separator), found.skipped);
+        if let Some(told) = found.told {
+            tracing::info!("{}: {told}", self.name);
         }
         Ok(())
     }
@@ -255,21 +286,16 @@ impl RowFile {
         name: &str,
         format: Option<RowFormat>,
     ) -> Result<Self, DataError> {
-        let here = Path::new(name);
-        let mut file = tempfile::NamedTempFile::new().map_err(DataError::io(here))?;
-        std::io::copy(&mut reader, &mut file).map_err(DataError::io(here))?;
-        file.flush().map_err(DataError::io(here))?;
-        let spool = file.into_temp_path();
-        let (path, name) = (spool.to_path_buf(), name.to_owned());
+        let (spool, path) = Spool::of(&mut reader).map_err(DataError::io(Path::new(name)))?;
+        let name = name.to_owned();
         let mut file = Self {
             path,
             name,
             format: format.unwrap_or(RowFormat::Text(b',')),
+            prelude: 0,
             spool: Some(spool),
         };
-        if format.is_none() {
-            file.look_at_separators()?;
-        }
+        file.look_at_beginning(format.is_some())?;
         Ok(file)
     }
 
@@ -306,7 +332,8 @@ impl RowFile {
     pub fn rows(&self) -> Result<Rows<'_>, DataError> {
         let source = match self.format {
             RowFormat::Text(separator) => {
-                Source::Text(text::TextRows::new(self.reader()?, &self.name, separator))
+                let reader = self.reader()?;
+                Source::Text(text::TextRows::new(reader, &self.name, separator, self.prelude))
             }
             RowFormat::Svmlight => {
                 Source::Svmlight(svmlight::SvmlightRows::new(self.reader()?, &self.name))
@@ -337,6 +364,9 @@ impl RowFile {
             Box::new(BufReader::with_capacity(1 << 20, bzip2::bufread::MultiBzDecoder::new(packed)))
         } else {
             crate::compression::unpacked(&self.name, start)?;
+            if let Some(kind) = no_text(start) {
+                return Err(DataError::format(&self.name, format!("is {kind}")));
+            }
             Box::new(packed)
         })
     }
@@ -426,6 +456,52 @@ fn by_suffix(path: &Path) -> Option<RowFormat> {
         "svm" | "svmlight" | "libsvm" => Some(RowFormat::Svmlight),
         "parquet" => Some(RowFormat::Parquet),
         _ => None,
+    })
+}
+
+/// What a file is that begins so, where that is no delimited text, and what can be done.
+fn no_text(start: &[u8]) -> Option<&'static str> {
+    let page = |word: &str| {
+        let first = start.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or_default();
+        let found = start.get(first..first + word.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    if start.starts_with(b"PK\x03\x04") {
+        Some("a zip archive, or a spreadsheet; unpack it, or save its sheet as CSV")
+    } else if start.starts_with(b"PAR1") {
+        Some("Parquet; say --format parquet")
+    } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        Some("packed by zstd, which is not read; unpack it, or pack it by gzip")
+    } else if start.get(4..10) == Some(b"\0\0\0\0{\"") {
+        Some("a model, not a table of rows; `mercer info` says what is in it")
+    } else if page("<!doctype html") || page("<html") {
+        Some("a web page, not a table; fetch the file itself")
+    } else {
+        None
+    }
+}
+
+/// What a file of another suffix is that people have their rows in, and how they become a table.
+fn foreign(path: &Path) -> Option<&'static str> {
+    let suffix = path.extension()?.to_string_lossy().to_lowercase();
+    Some(match suffix.as_str() {
+        "safetensors" => "a model, not a table of rows; `mercer info` says what is in it",
+        "xls" | "xlsx" | "xlsm" | "ods" | "numbers" => "a spreadsheet; save its sheet as CSV",
+        "json" | "jsonl" | "ndjson" => {
+            "JSON, which is not read; write it as CSV or Parquet (pandas: read_json(...).to_parquet(...))"
+        }
+        "arrow" | "feather" | "ipc" => {
+            "Arrow, which is not read; write it as Parquet (pandas: read_feather(...).to_parquet(...))"
+        }
+        "pkl" | "pickle" | "npy" | "npz" | "rds" | "rdata" | "mat" | "h5" | "hdf5" | "sav"
+        | "dta" => "a file of another program; write its rows as CSV or Parquet",
+        "arff" => {
+            "ARFF, which is not read; write its rows as CSV, with the names of the attributes above"
+        }
+        "zip" | "7z" | "tar" | "rar" | "zst" => {
+            "packed in a way that is not read; unpack it, or pack it by gzip"
+        }
+        _ => return None,
     })
 }
 

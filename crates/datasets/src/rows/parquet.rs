@@ -1,7 +1,7 @@
 use super::columns::{Kept, Sorted};
 use super::{Field, Fields};
 use crate::DataError;
-use crate::parquet::{broken, damaged, not_parquet};
+use crate::parquet::{broken, damaged, first_line, not_parquet};
 use crate::quiet::quietly;
 use polars::prelude::{Column, DataFrame, DataType, ParquetReader, PolarsError, SerReader};
 use polars_parquet::read::FileMetadata;
@@ -126,14 +126,10 @@ impl<'a> ParquetRows<'a> {
         }
         self.check()?;
         let count = CHUNK.min(self.metadata.num_rows - start);
-        let names: Vec<String> = self.wanted.iter().map(|&at| self.names[at].clone()).collect();
-        let frame = quietly(|| {
-            let mut reader = ParquetReader::new(open(&self.path)?);
-            reader.set_metadata(Arc::clone(&self.metadata));
-            let reader = reader.with_columns(Some(names)).with_slice(Some((start, count)));
-            reader.finish().map_err(|error| broken(self.name, &error))
-        })
-        .unwrap_or_else(|| Err(damaged(self.name)))?;
+        let frame = match self.decoded(&self.wanted, start, count)? {
+            Ok(frame) => frame,
+            Err(reason) => return Err(self.undecoded(start, count, &reason)),
+        };
         let columns = self.cells(&frame)?;
         if frame.height() != count || columns.iter().any(|cells| !cells.are(count)) {
             let problem = "is damaged: its columns hold fewer rows than its footer says; write or fetch it again";
@@ -144,11 +140,49 @@ impl<'a> ParquetRows<'a> {
         Ok(Some(start + 1))
     }
 
+    /// Some columns of some rows, or why they cannot be had: nothing where the decoder did not say.
+    fn decoded(
+        &self,
+        columns: &[usize],
+        start: usize,
+        count: usize,
+    ) -> Result<Result<DataFrame, String>, DataError> {
+        let names: Vec<String> = columns.iter().map(|&at| self.names[at].clone()).collect();
+        let file = open(&self.path)?;
+        let found = quietly(|| {
+            let mut reader = ParquetReader::new(file);
+            reader.set_metadata(Arc::clone(&self.metadata));
+            let reader = reader.with_columns(Some(names)).with_slice(Some((start, count)));
+            reader.finish().map_err(|error| first_line(&error))
+        });
+        Ok(found.unwrap_or_else(|| Err(String::new())))
+    }
+
+    /// What is said of rows that cannot be decoded: of one column, where the others can do without it.
+    fn undecoded(&self, start: usize, count: usize, reason: &str) -> DataError {
+        let alone = |&at: &usize| match self.decoded(&[at], start, count) {
+            Ok(Err(reason)) => Some((at, reason)),
+            _ => None,
+        };
+        let (Some((at, reason)), true) = (self.wanted.iter().find_map(alone), self.names.len() > 1)
+        else {
+            return if reason.is_empty() { damaged(self.name) } else { broken(self.name, reason) };
+        };
+        let name = &self.names[at];
+        let reason = if reason.is_empty() { "its pages do not fit its footer" } else { &reason };
+        let problem = format!(
+            "column `{name}` cannot be decoded ({reason}); write it again with plain encoding, packed by \
+             snappy or zstd, or leave it out (--drop {})",
+            crate::schema::typed(name)
+        );
+        DataError::format(self.name, problem)
+    }
+
     fn cells(&self, frame: &DataFrame) -> Result<Vec<Cells>, DataError> {
         let mut cells: Vec<Cells> = self.names.iter().map(|_| Cells::Unread).collect();
         for &at in &self.wanted {
             let column = frame.column(&self.names[at]).and_then(Cells::of);
-            cells[at] = column.map_err(|error| broken(self.name, &error))?;
+            cells[at] = column.map_err(|error| broken(self.name, &first_line(&error)))?;
         }
         Ok(cells)
     }
@@ -352,6 +386,35 @@ mod tests {
         let _ = std::panic::take_hook();
         assert_eq!(PRINTED.load(Ordering::SeqCst), 0);
         assert!(told > 100, "{told}");
+    }
+
+    /// A table without columns, as pandas writes an empty one, and one without inputs.
+    #[test]
+    fn a_table_without_columns_is_refused() {
+        use polars::prelude::{DataFrame, NamedFrom, ParquetWriter, Series};
+        let only = Series::new("kind".into(), ["a", "b"]).into();
+        for (height, columns, told) in [
+            (0, vec![], "f.parquet: holds no columns"),
+            (2, vec![only], "f.parquet: needs at least one input column beside the target"),
+        ] {
+            let mut frame = DataFrame::new(height, columns).unwrap();
+            let mut bytes = Vec::new();
+            ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+            let error = survey(&file(&bytes), &SchemaOptions::default()).unwrap_err().to_string();
+            assert_eq!(error, told);
+        }
+    }
+
+    /// Numbers of 16 bits in an encoding that the library does not know, beside others.
+    #[test]
+    fn a_column_that_cannot_be_decoded_is_named_and_can_be_left_out() {
+        let file = file(include_bytes!("../../tests/fixtures/stream-split.parquet"));
+        let error = survey(&file, &SchemaOptions::default()).unwrap_err().to_string();
+        assert!(error.starts_with("f.parquet: column `h` cannot be decoded ("), "{error}");
+        assert!(error.contains("plain encoding") && error.contains("(--drop h)"), "{error}");
+        let drop = vec!["h".to_owned()];
+        let (schema, rows) = survey(&file, &SchemaOptions { drop, ..Default::default() }).unwrap();
+        assert_eq!((rows, schema.columns.len()), (40, 1));
     }
 
     #[test]

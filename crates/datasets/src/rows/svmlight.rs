@@ -46,7 +46,8 @@ impl<'a> SvmlightRows<'a> {
             })
             .map_err(|error| match error {
                 DataError::Line { file, problem, .. } => {
-                    DataError::Line { file, line: self.line, problem }
+                    let hint = hint(text);
+                    DataError::Line { file, line: self.line, problem: problem + hint }
                 }
                 other => other,
             })?;
@@ -59,5 +60,18 @@ impl<'a> SvmlightRows<'a> {
     /// The row read last: its target, and its columns as numbered in the file.
     pub(super) fn row(&self) -> (f64, &[(u32, f64)]) {
         (self.target, &self.entries)
+    }
+}
+
+/// What can be done about a line that is not read.
+fn hint(text: &[u8]) -> &'static str {
+    let plain = text.split(|&byte| byte == b'#').next().unwrap_or_default();
+    let has = |sign: u8| plain.contains(&sign);
+    if !has(b':') && (has(b',') || has(b';') || has(b'\t')) {
+        "; a line of svmlight is `target column:value ...`: is this another format (--format csv, say)?"
+    } else if !has(b':') {
+        "; a line of svmlight is `target column:value ...`"
+    } else {
+        "; mend the line, or take it away"
     }
 }

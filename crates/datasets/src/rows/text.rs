@@ -1,5 +1,6 @@
 use super::{Field, Fields};
 use crate::DataError;
+use mercer_learning::counted;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -11,8 +12,13 @@ pub(super) struct TextRows<'a> {
     reader: Box<dyn BufRead + Send>,
     name: &'a str,
     separator: u8,
+    /// Lines before the table that are still to be skipped.
+    prelude: usize,
     line: usize,
+    /// Fields of the first record, which all others have.
     width: Option<usize>,
+    /// Records read before.
+    records: usize,
     record: Record,
 }
 
@@ -80,8 +86,14 @@ impl std::fmt::Debug for TextRows<'_> {
 }
 
 impl<'a> TextRows<'a> {
-    pub(super) fn new(reader: Box<dyn BufRead + Send>, name: &'a str, separator: u8) -> Self {
-        Self { reader, name, separator, line: 0, width: None, record: Record::default() }
+    pub(super) fn new(
+        reader: Box<dyn BufRead + Send>,
+        name: &'a str,
+        separator: u8,
+        prelude: usize,
+    ) -> Self {
+        let record = Record::default();
+        Self { reader, name, separator, prelude, line: 0, width: None, records: 0, record }
     }
 
     pub(super) const fn record(&self) -> &Record {
@@ -90,6 +102,14 @@ impl<'a> TextRows<'a> {
 
     /// Reads the next record and returns its first line.
     pub(super) fn advance(&mut self) -> Result<Option<usize>, DataError> {
+        while self.prelude > 0 {
+            let path = Path::new(self.name);
+            self.record.raw.clear();
+            let raw = &mut self.record.raw;
+            self.reader.read_until(b'\n', raw).map_err(DataError::io(path))?;
+            self.prelude -= 1;
+            self.line += 1;
+        }
         loop {
             let first = self.line + 1;
             if !self.read()? {
@@ -119,8 +139,9 @@ impl<'a> TextRows<'a> {
             let found = self.record.ends.len();
             let width = *self.width.get_or_insert(found);
             if found != width {
-                return wrong(format!("has {found} fields, but the first row has {width}"));
+                return wrong(self.record.ragged(width, self.records == 1, self.separator));
             }
+            self.records += 1;
             return Ok(Some(first));
         }
     }
@@ -215,6 +236,32 @@ impl Record {
 }
 
 impl Record {
+    /// What is said of a record with more or fewer fields than the first one, and what can be done.
+    fn ragged(&self, width: usize, second: bool, separator: u8) -> String {
+        let found = self.ends.len();
+        let mark = match separator {
+            b'\t' => "tab".to_owned(),
+            byte => format!("`{}`", char::from(byte)),
+        };
+        let remedy = if found < width {
+            "give it the others (nothing between two separators is a missing value), or take the line away"
+                .to_owned()
+        } else if width == 1 {
+            "if that is a title, take it away, or let it begin with #".to_owned()
+        } else if found == width + 1 && self.trimmed(found - 1).is_empty() {
+            format!("end it without the {mark}, or end all lines so")
+        } else if found == width + 1 && second {
+            format!(
+                "if the rows begin with a name, give those a head, too (R: col.names = NA); if a field holds \
+                 a {mark}, put it in quotes"
+            )
+        } else {
+            format!("put a field that holds a {mark} in quotes, or take away what is too much")
+        };
+        let found = counted(found, "field", "fields");
+        format!("has {found}, but the first row has {width}: {remedy}")
+    }
+
     fn trimmed(&self, column: usize) -> &str {
         let start = if column == 0 { 0 } else { self.ends[column - 1] + 1 };
         self.text[start..self.ends[column]].trim()

@@ -1,13 +1,14 @@
 use super::survey::DASHES;
 use super::{
-    Categories, Holds, InputColumn, Schema, TargetColumnKept, Truth, Truths, has_head, some_of,
-    typed,
+    Categories, Holds, InputColumn, Numbering, Schema, TargetColumnKept, Truth, Truths, has_head,
+    near_column, shown, some_of, typed,
 };
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::table::label_name;
 use crate::{DataError, Kind};
+use mercer_learning::counted;
 use ndarray::Array2;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A row that a schema has read.
 ///
@@ -63,6 +64,8 @@ pub struct Reading<'a> {
     labels: BTreeMap<&'a str, u32>,
     /// The names in the first row have still to be skipped.
     skip: bool,
+    /// No row was read yet.
+    fresh: bool,
     row: Vec<f64>,
 }
 
@@ -72,7 +75,10 @@ impl<'a> Reading<'a> {
         let sparse = file.format() == RowFormat::Svmlight;
         if sparse != schema.sparse {
             let (is, was) = if sparse { ("svmlight", "a table") } else { ("a table", "svmlight") };
-            return Err(wrong(format!("is {is}, but the model was fitted on {was}")));
+            return Err(wrong(format!(
+                "is {is}, but the model was fitted on {was}; write the rows as those of the fit, or fit \
+                 again"
+            )));
         }
         let levels = schema.columns.iter().map(|column| match &column.content {
             Holds::Numbers => BTreeMap::new(),
@@ -90,9 +96,12 @@ impl<'a> Reading<'a> {
             levels: levels.collect(),
             labels: labels.map(|(at, label)| (label.as_str(), at as u32)).collect(),
             skip: schema.named && matches!(file.format(), RowFormat::Text(_)),
+            fresh: true,
             row: vec![0.0; schema.width()],
         };
-        if !sparse {
+        if sparse {
+            hold_numbering(schema, file)?;
+        } else {
             reading.find_columns()?;
             let wanted: Vec<usize> = reading.places.iter().copied().chain(reading.target).collect();
             reading.rows.only(&wanted)?;
@@ -117,7 +126,8 @@ impl<'a> Reading<'a> {
         let places =
             if schema.named { expected.by_name(&names) } else { expected.by_count(names.len()) };
         let Some(places) = places else {
-            return Err(wrong(expected.difference(&names, schema.named)));
+            let text = matches!(self.file.format(), RowFormat::Text(_));
+            return Err(wrong(expected.difference(&names, schema.named, text)));
         };
         self.target = places.get(&schema.target.position).copied();
         self.places = schema.columns.iter().map(|column| places[&column.position]).collect();
@@ -139,21 +149,28 @@ impl<'a> Reading<'a> {
         if std::mem::take(&mut self.skip) {
             self.rows.next()?;
         }
+        let fresh = std::mem::take(&mut self.fresh);
         let Self { schema, file, rows, places, target, levels, labels, row, .. } = self;
         let Some((line, found)) = rows.next()? else { return Ok(None) };
         let name = file.name();
+        let wrong = |problem: String| {
+            let hint = if fresh && !schema.named && !schema.sparse {
+                "; or, if the first row names the columns, take it away: the model knows none"
+            } else {
+                ""
+            };
+            DataError::line(name, line, problem + hint)
+        };
         let told = match found {
             Row::Sparse { target, entries } => {
-                sparse_row(schema, entries, row)
-                    .map_err(|problem| DataError::line(name, line, problem))?;
+                sparse_row(schema, entries, row).map_err(wrong)?;
                 with_target.then(|| (label_name(target), Some(target)))
             }
             Row::Fields(fields) => {
                 let mut to = 0;
                 for ((column, &at), levels) in schema.columns.iter().zip(&*places).zip(&*levels) {
                     let cells = &mut row[to..to + column.width()];
-                    read_field(column, fields.field(at), levels, cells)
-                        .map_err(|problem| DataError::line(name, line, problem))?;
+                    read_field(column, fields.field(at), levels, cells).map_err(wrong)?;
                     to += column.width();
                 }
                 target.filter(|_| with_target).map(|at| {
@@ -165,7 +182,7 @@ impl<'a> Reading<'a> {
         let truth = told
             .map(|(text, number)| read_truth(&schema.target, labels, &text, number))
             .transpose()
-            .map_err(|problem| DataError::line(name, line, problem))?;
+            .map_err(wrong)?;
         Ok(Some(ReadRow { line, numbers: row, truth }))
     }
 
@@ -199,6 +216,48 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// How unlikely it must be that a file numbered from 0 has no column 0, to be refused.
+const UNLIKELY: f64 = 1e-3;
+
+/// Refuses a file without a column 0 for a model whose columns are numbered from 0, where the rows of the
+/// fit had one so often that this is no accident, and says so elsewhere.
+fn hold_numbering(schema: &Schema, file: &RowFile) -> Result<(), DataError> {
+    if schema.columns[0].position > 0 {
+        // A column 0 is refused in its row.
+        return Ok(());
+    }
+    let (mut rows, mut count) = (file.rows()?, 0u32);
+    while let Some((_, row)) = rows.next()? {
+        let Row::Sparse { entries, .. } = row else { continue };
+        if entries.first().is_some_and(|&(column, _)| column == 0) {
+            return Ok(());
+        }
+        count = count.saturating_add(1);
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    // By Laplace's rule of succession.
+    let absent = |n: &Numbering| (n.rows - n.present + 1) as f64 / (n.rows + 2) as f64;
+    if let Some(Numbering { present, rows, .. }) =
+        schema.numbering.filter(|n| absent(n).powf(f64::from(count)) < UNLIKELY)
+    {
+        let problem = format!(
+            "has no column 0 in its {}, but {present} of the {rows} rows that the model was fitted to \
+             have one: its columns seem to be numbered from 1, which would shift them all; \
+             number them from 0, or write 0:0 in its first row if they are",
+            counted(count as usize, "row", "rows")
+        );
+        return Err(DataError::format(file.name(), problem));
+    }
+    tracing::warn!(
+        "{}: no row has column 0, from which the model's columns are numbered; if these are numbered \
+         from 1, all are shifted by one",
+        file.name()
+    );
+    Ok(())
+}
+
 /// Lays out the columns of an svmlight row that are not 0.
 fn sparse_row(schema: &Schema, entries: &[(u32, f64)], row: &mut [f64]) -> Result<(), String> {
     row.fill(0.0);
@@ -207,7 +266,12 @@ fn sparse_row(schema: &Schema, entries: &[(u32, f64)], row: &mut [f64]) -> Resul
         let at = column.checked_sub(base).map(|at| at as usize).filter(|&at| at < row.len());
         let Some(at) = at else {
             let last = base + row.len() as u32 - 1;
-            return Err(format!("has column {column}, but the model knows {base} to {last}"));
+            let hint = match (base, column) {
+                (1, 0) => "; number the columns from 1, or fit to rows that are numbered from 0",
+                (0, column) if column == last + 1 => "; number the columns from 0, as at fit time",
+                _ => "",
+            };
+            return Err(format!("has column {column}, but the model knows {base} to {last}{hint}"));
         };
         row[at] = value;
     }
@@ -274,8 +338,12 @@ fn read_truth(
         return Err(format!("the target (column `{name}`) is missing; remove the row"));
     }
     if target.kind == Kind::Regression {
-        let problem =
-            || format!("the target `{}` (column `{name}`) is not a finite number", shown(text));
+        let problem = || {
+            let text = shown(text);
+            format!(
+                "the target `{text}` (column `{name}`) is not a finite number; mend it, or remove the row"
+            )
+        };
         return number.map(Truth::Value).ok_or_else(problem);
     }
     // By its spelling: `1` and `01` are two classes.
@@ -286,11 +354,6 @@ fn read_truth(
             shown(text)
         )
     })
-}
-
-/// The beginning of a text that may be long.
-fn shown(text: &str) -> String {
-    text.chars().take(32).collect()
 }
 
 /// A column that a file may have.
@@ -361,24 +424,66 @@ impl<'a> Expected<'a> {
         (places.len() == count).then_some(places)
     }
 
-    /// Why the columns of a file are not these.
-    fn difference(&self, found: &[String], named: bool) -> String {
+    /// Why the columns of a file are not these, and what would make them so.
+    fn difference(&self, found: &[String], named: bool, text: bool) -> String {
         let all = self.columns.len();
-        let counts = format!(
-            "has {} columns, but the model was fitted on {} ({all} with the target)",
-            found.len(),
-            all - 1,
-        );
+        let counts = || {
+            let separator = if found.len() == 1 && text {
+                "; is the separator right? (--format csv, semicolon or tsv)"
+            } else {
+                "; give it the columns of the fit, in their order"
+            };
+            format!(
+                "has {}, but the model was fitted on {} ({all} with the target){separator}",
+                counted(found.len(), "column", "columns"),
+                all - 1,
+            )
+        };
         if !named {
-            return counts;
+            return counts();
         }
-        let is =
-            |column: &ExpectedColumn<'_>, head: &str| has_head(column.position, column.name, head);
-        let there = |column: &ExpectedColumn<'_>| found.iter().any(|head| is(column, head));
+        // By sets: there may be as many as a file has columns.
+        let heads: HashSet<&str> = found.iter().map(String::as_str).collect();
+        if heads.len() < found.len() {
+            let mut seen = HashSet::new();
+            if let Some(twice) = found.iter().find(|head| !seen.insert(*head) && !head.is_empty()) {
+                return format!("has two columns called `{twice}`; remove one, or rename it");
+            }
+        }
+        let nameless = heads.contains("");
+        let there = |column: &ExpectedColumn<'_>| {
+            heads.contains(column.name) || nameless && has_head(column.position, column.name, "")
+        };
+        let names: HashSet<&str> = self.columns.iter().map(|column| column.name).collect();
+        let called = |head: &str| {
+            head.is_empty() && self.columns.iter().any(|c| has_head(c.position, c.name, ""))
+        };
+        let unknown = |head: &&String| !names.contains(head.as_str()) && !called(head);
+        let order = self.columns.iter().filter(|column| column.needed);
+        let order: Vec<String> = order.map(|column| column.name.to_owned()).collect();
         if let Some(column) = self.columns.iter().find(|column| column.needed && !there(column)) {
-            return format!("has no column `{}`, which the model was fitted on", column.name);
+            let name = column.name;
+            // One that the model does not know may be this one, misspelled.
+            let others: Vec<String> = found.iter().filter(unknown).cloned().collect();
+            let remedy = if text
+                && others.len() == found.len()
+                && self.by_count(found.len()).is_some()
+            {
+                format!(
+                    "; its first row begins with {}: if that is data, write the names of the columns above \
+                     it: {}",
+                    some_of(&found[..found.len().min(3)]),
+                    some_of(&order)
+                )
+            } else if found.len() == 1 && text && order.len() > 1 {
+                "; is the separator right? (--format csv, semicolon or tsv)".to_owned()
+            } else if let Some(near) = near_column(name, &others) {
+                format!("; is it its column `{near}`? rename that")
+            } else {
+                "; add it, or fit again without it".to_owned()
+            };
+            return format!("has no column `{name}`, which the model was fitted on{remedy}");
         }
-        let unknown = |head: &&String| !self.columns.iter().any(|column| is(column, head));
         if let Some((at, head)) = found.iter().enumerate().find(|(_, head)| unknown(head)) {
             let name = if head.is_empty() {
                 format!("a column without a name, its column {},", at + 1)
@@ -387,14 +492,19 @@ impl<'a> Expected<'a> {
             };
             return format!("has {name} that the model does not know; remove it");
         }
-        let order = self.columns.iter().filter(|column| there(column));
-        match order.zip(found).enumerate().find(|(_, (column, head))| !is(column, head)) {
+        let expected = self.columns.iter().filter(|column| there(column));
+        let differs = |(column, head): (&ExpectedColumn<'_>, &String)| {
+            !has_head(column.position, column.name, head)
+        };
+        match expected.zip(found).enumerate().find(|&(_, pair)| differs(pair)) {
             Some((at, (column, head))) => format!(
-                "has its columns in another order: column {} is `{head}`, but was `{}` at fit time",
+                "has its columns in another order: column {} is `{head}`, but was `{}` at fit time; put \
+                 them in that of the fit: {}",
                 at + 1,
-                column.name
+                column.name,
+                some_of(&order)
             ),
-            None => counts,
+            None => counts(),
         }
     }
 }

@@ -1,13 +1,15 @@
 mod column;
+mod header;
 mod target;
 
-use super::{Categories, Holds, InputColumn, Schema, called, typed};
+use super::{Categories, Holds, InputColumn, Numbering, Schema, called, near_column, typed};
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::table::label_name;
 use crate::{DataError, Kind, Limits};
 pub(super) use column::DASHES;
-use column::{Seen, Verdict, almost_number};
-use std::collections::{BTreeSet, HashSet};
+use column::{Seen, Verdict};
+use header::{Decided, Head, decide};
+use std::collections::HashSet;
 use target::Targets;
 
 /// Whether the first row of a text table names its columns.
@@ -25,8 +27,9 @@ use target::Targets;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Header {
-    /// If it looks like it: text above a number, the target's name, or words that differ. Where some
-    /// of it are numbers, that is said.
+    /// If it looks like it: text above numbers, the target's name, numbers that rise or fall and are
+    /// unlike those below them (years), or words of which none occurs again below. What is decided is
+    /// said where it is a guess.
     #[default]
     Detect,
     /// Yes.
@@ -87,8 +90,8 @@ const LEVELS: usize = 1000;
 /// ```
 ///
 /// # Errors
-/// What breaks the format; [`DataError::Format`] for a file without rows or inputs, a target that
-/// is not there or constant, or repeated column names; [`DataError::Line`] for a target that is
+/// What breaks the format; [`DataError::Flag`] for a column that is named and not there;
+/// [`DataError::Format`] for a file without rows or inputs, a constant target, or repeated column names; [`DataError::Line`] for a target that is
 /// missing, text in a column that mostly holds numbers, or too many categories.
 pub fn survey(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usize), DataError> {
     if file.format() == RowFormat::Svmlight {
@@ -106,21 +109,25 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         ("--categorical", !options.categorical.is_empty()),
     ] {
         if given {
-            return Err(wrong(format!(
-                "is svmlight, whose columns have no names: {flag} means nothing"
-            )));
+            let problem = format!("is svmlight, whose columns have no names: {flag} means nothing");
+            return Err(DataError::flag(file.name(), problem));
         }
     }
     let mut rows = file.rows()?;
-    let (mut count, mut highest, mut lowest) = (0, None, u32::MAX);
+    let (mut count, mut highest) = (0, None);
+    // Rows with a column 0, and with a column 1.
+    let mut present = [0usize; 2];
     let mut targets = Targets::new();
     while let Some((_, row)) = rows.next()? {
         let Row::Sparse { target, entries } = row else { continue };
         targets.see(&label_name(target), Some(target), 0);
-        if let (Some(&(low, _)), Some(&(high, _))) = (entries.first(), entries.last()) {
-            lowest = lowest.min(low);
-            highest = highest.max(Some(high));
+        // They rise.
+        for &(column, _) in entries.iter().take(2) {
+            if let Some(rows) = present.get_mut(column as usize) {
+                *rows += 1;
+            }
         }
+        highest = highest.max(entries.last().map(|&(high, _)| high));
         count += 1;
     }
     if count == 0 {
@@ -129,7 +136,8 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
     let Some(highest) = highest else {
         return Err(wrong("holds targets but no input columns".to_owned()));
     };
-    let base = u32::from(lowest > 0);
+    let base = u32::from(present[0] == 0);
+    let numbering = Numbering { first: base, present: present[base as usize], rows: count };
     let column = |number: u32| InputColumn {
         name: number.to_string(),
         position: number as usize,
@@ -137,13 +145,24 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
     };
     let columns = (base..=highest).map(column).collect();
     let target = targets.conclude(file, "target", 0, count, options.kind)?;
-    Ok((Schema { named: false, sparse: true, columns, dropped: Vec::new(), target }, count))
+    let schema = Schema {
+        named: false,
+        sparse: true,
+        numbering: Some(numbering),
+        columns,
+        dropped: Vec::new(),
+        target,
+    };
+    Ok((schema, count))
 }
 
 fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usize), DataError> {
     let wrong = |problem: String| DataError::format(file.name(), problem);
     let heads = heads(file, options)?;
     let Heads { names, named, .. } = &heads;
+    if names.is_empty() {
+        return Err(wrong("holds no columns".to_owned()));
+    }
     let target = match &options.target {
         Some(name) => heads.find(file, name, "--target")?,
         // The comma at the end of every line is no column.
@@ -153,7 +172,8 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     for at in heads.all_of(file, &options.drop, "--drop")? {
         let name = &names[at];
         if at == target {
-            return Err(wrong(format!("cannot leave out `{name}` (--drop): it is the target")));
+            let problem = format!("cannot leave out `{name}` (--drop): it is the target");
+            return Err(DataError::flag(file.name(), problem));
         }
         if !dropped.contains(&(at, name.clone())) {
             dropped.push((at, name.clone()));
@@ -164,21 +184,25 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         .filter(|&at| at != target && dropped.iter().all(|&(dropped, _)| dropped != at))
         .collect();
     if inputs.is_empty() {
-        let problem = "needs at least one input column beside the target; is the separator right?";
-        return Err(wrong(problem.to_owned()));
+        let hint = match file.format() {
+            RowFormat::Text(_) => "; is the separator right? (--format csv, semicolon or tsv)",
+            _ => "",
+        };
+        return Err(wrong(format!("needs at least one input column beside the target{hint}")));
     }
     options.limits.check(file.name(), 1, inputs.len())?;
     let mut seen: Vec<Seen> = inputs.iter().map(|at| Seen::new(forced.contains(at))).collect();
     let mut targets = Targets::new();
     let count = look(file, &heads, options, target, &inputs, &mut seen, &mut targets)?;
     if count == 0 {
-        return Err(wrong("holds no rows".to_owned()));
+        let below = if *named { " below the names of its columns" } else { "" };
+        return Err(wrong(format!("holds no rows{below}")));
     }
     let (mut columns, mut mixed) = (Vec::new(), Vec::new());
     for (&at, seen) in inputs.iter().zip(seen) {
         let name = &names[at];
         let verdict = seen.conclude(name, count, options.categories);
-        match verdict.map_err(|(line, problem)| DataError::line(file.name(), line, problem))? {
+        match verdict.map_err(|(line, problem)| heads.fault(file, line, problem))? {
             Verdict::Holds(content) => {
                 columns.push(InputColumn { name: name.clone(), position: at, content });
             }
@@ -199,8 +223,7 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         for (at, seen) in mixed.into_iter().zip(seen) {
             let name = &names[at];
             let verdict = seen.conclude(name, count, options.categories);
-            let verdict =
-                verdict.map_err(|(line, problem)| DataError::line(file.name(), line, problem))?;
+            let verdict = verdict.map_err(|(line, problem)| heads.fault(file, line, problem))?;
             if let Verdict::Holds(content) = verdict {
                 columns.push(InputColumn { name: name.clone(), position: at, content });
             }
@@ -211,7 +234,8 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         return Err(wrong("has no input column that holds anything".to_owned()));
     }
     let target = targets.conclude(file, &names[target], target, count, options.kind)?;
-    Ok((Schema { named: *named, sparse: false, columns, dropped, target }, count))
+    let named = *named;
+    Ok((Schema { named, sparse: false, numbering: None, columns, dropped, target }, count))
 }
 
 /// A pass over the rows: takes note of the target and of some columns, and counts the rows.
@@ -241,23 +265,23 @@ fn look(
                 "the target (column `{name}`) is missing; remove the row, or name another column \
                  (--target)"
             );
-            return Err(DataError::line(file.name(), line, problem));
+            return Err(heads.fault(file, line, problem));
         }
         let text = field.text();
-        let comma = column::with_comma(&text);
+        let comma = column::comma_remedy(&text);
         if let (true, Some(plain)) = (options.kind != Some(Kind::Classification), comma) {
             let problem = format!(
-                "the target `{text}` (column `{name}`) is a number with a comma; write {plain}, or ask for \
+                "the target `{text}` (column `{name}`) is a number with a comma; {plain}, or ask for \
                  classes (--task classification)"
             );
-            return Err(DataError::line(file.name(), line, problem));
+            return Err(heads.fault(file, line, problem));
         }
         if options.kind != Some(Kind::Classification) && column::with_sign(&text) {
             let problem = format!(
                 "the target `{text}` (column `{name}`) is a number with a sign; write the number alone, \
                  or ask for classes (--task classification)"
             );
-            return Err(DataError::line(file.name(), line, problem));
+            return Err(heads.fault(file, line, problem));
         }
         targets.see(&text, field.number(), line);
         for (seen, &at) in seen.iter_mut().zip(inputs) {
@@ -274,20 +298,46 @@ struct Heads {
     named: bool,
     /// Columns that a file with names gives none.
     blank: Vec<bool>,
+    /// The line of a first row that was taken for data.
+    first: Option<usize>,
 }
 
 impl Heads {
+    /// What is wrong in a line; in the first row it may be what that row was taken for.
+    fn fault(&self, file: &RowFile, line: usize, problem: String) -> DataError {
+        let hint = if self.first == Some(line) {
+            "; or, if the first row names the columns, say --header yes"
+        } else {
+            ""
+        };
+        DataError::line(file.name(), line, problem + hint)
+    }
+
     /// Where a column stands that the user names.
     fn find(&self, file: &RowFile, wanted: &str, flag: &str) -> Result<usize, DataError> {
         let Self { names, named, .. } = self;
-        let by_number = || wanted.parse().ok().filter(|at| (1..=names.len()).contains(at));
+        let by_number = || wanted.parse().ok().filter(|at: &usize| (1..=names.len()).contains(at));
         let found = names.iter().position(|name| name == wanted);
-        found.or_else(|| by_number().filter(|_| !named).map(|at: usize| at - 1)).ok_or_else(|| {
+        found.or_else(|| by_number().filter(|_| !named).map(|at| at - 1)).ok_or_else(|| {
             let what = if *named { "no column" } else { "no header, and no column" };
             let known = super::some_of(names);
-            let hint = if *named { "" } else { "; columns are numbered from 1" };
-            let problem = format!("has {what} `{wanted}` ({flag}); its columns are {known}{hint}");
-            DataError::format(file.name(), problem)
+            let near = if *named { near_column(wanted, names) } else { None };
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let hint = match by_number() {
+                _ if !named => "; columns are numbered from 1".to_owned(),
+                Some(at) if near.is_empty() => {
+                    format!(
+                        "; where they have names, they go by these: {wanted} is `{}`",
+                        names[at - 1]
+                    )
+                }
+                _ => String::new(),
+            };
+            let joint = if near.is_empty() { ";" } else { "" };
+            let problem = format!(
+                "has {what} `{wanted}` ({flag}){near}{joint} its columns are {known}{hint}"
+            );
+            DataError::flag(file.name(), problem)
         })
     }
 
@@ -324,31 +374,38 @@ fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
             file.name()
         );
     }
+    let mut first = None;
     let (words, named) = if let Some(names) = rows.names() {
         (names.to_vec(), true)
     } else {
-        let mut fields = || -> Result<Option<Vec<Head>>, DataError> {
-            Ok(match rows.next()? {
-                Some((_, Row::Fields(fields))) => {
-                    Some((0..fields.len()).map(|at| Head::of(fields.field(at))).collect())
-                }
-                _ => None,
-            })
+        let heads: Vec<Head> = match rows.next()? {
+            Some((line, Row::Fields(fields))) => {
+                first = (options.header == Header::Detect).then_some(line);
+                (0..fields.len()).map(|at| Head::of(fields.field(at))).collect()
+            }
+            _ => return Err(wrong("holds no rows".to_owned())),
         };
-        let Some(first) = fields()? else { return Err(wrong("holds no rows".to_owned())) };
         let named = match options.header {
             Header::Yes => true,
             Header::No => false,
             Header::Detect => {
-                named_by(file, &first, &fields()?.unwrap_or_default(), options.target.as_deref())
+                let columns = options.drop.iter().chain(&options.categorical);
+                let parts =
+                    columns.flat_map(|name| name.split(',').map(str::trim).chain([name.as_str()]));
+                let asked: Vec<&str> = options.target.as_deref().into_iter().chain(parts).collect();
+                let Decided { named, told } = decide(&heads, &mut rows, &asked)?;
+                if let Some(told) = told {
+                    tracing::warn!("{}: {told}", file.name());
+                }
+                named
             }
         };
-        (first.into_iter().map(|head| head.text).collect(), named)
+        (heads.into_iter().map(|head| head.text).collect(), named)
     };
     if !named {
         let names: Vec<String> = (1..=words.len()).map(|at| at.to_string()).collect();
         let blank = vec![false; names.len()];
-        return Ok(Heads { names, named, blank });
+        return Ok(Heads { names, named, blank, first });
     }
     let blank = words.iter().map(String::is_empty).collect();
     let names = called(&words);
@@ -358,50 +415,5 @@ fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
             "has two columns called `{name}`; rename one, or say --header no if its first row is data"
         )));
     }
-    Ok(Heads { names, named, blank })
-}
-
-/// A field of the first rows.
-struct Head {
-    text: String,
-    number: Option<f64>,
-    /// A word: neither missing nor a number, nor meant as one.
-    word: bool,
-}
-
-impl Head {
-    fn of(field: Field<'_>) -> Self {
-        let (text, number) = (field.text(), field.number());
-        let word = field != Field::Missing && number.is_none() && !almost_number(&text);
-        Self { text, number, word }
-    }
-}
-
-/// Whether the first row names the columns, by the look of it.
-fn named_by(file: &RowFile, first: &[Head], second: &[Head], target: Option<&str>) -> bool {
-    let different =
-        first.iter().map(|head| &head.text).collect::<BTreeSet<_>>().len() == first.len();
-    let over = |is: fn(&Head) -> bool| {
-        second.iter().zip(first).any(|(below, head)| below.number.is_some() && is(head))
-    };
-    let meant =
-        target.is_some_and(|target| first.iter().any(|head| head.word && head.text == target));
-    if first.iter().all(|head| head.number.is_none()) {
-        return over(|head| head.number.is_none()) || meant || different;
-    }
-    // Years among the names, say, or the numbers that a program gave to columns without any.
-    let counted = |value: f64| value >= 0.0 && value.fract() == 0.0;
-    let whole = first.iter().all(|head| head.number.is_none_or(counted));
-    let numbered = first.len() > 1
-        && first[0].text.is_empty()
-        && first[1..].iter().zip(0u32..).all(|(head, at)| head.text == at.to_string());
-    let named = meant || numbered || different && whole && over(|head| head.word);
-    if named {
-        tracing::warn!(
-            "{}: the first row is taken for names, though some of it are numbers; say --header no if it \
-             is data",
-            file.name()
-        );
-    }
-    named
+    Ok(Heads { names, named, blank, first: None })
 }

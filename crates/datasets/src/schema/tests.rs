@@ -109,6 +109,19 @@ fn what_cannot_be_learned_from_is_refused() {
             "f.csv:2: column `a` holds `1,5`, a number with a comma; write 1.5",
         ),
         (
+            "a;y\n12,345;2\n7,5;3\n",
+            &plain,
+            "write 12.345 if the comma begins the decimals, 12345 if it stands between thousands, or",
+        ),
+        (
+            "a;y\n-1,000;2\n7,5;3\n",
+            &plain,
+            "write -1.000 if the comma begins the decimals, -1000 if",
+        ),
+        ("a;y\n0,125;2\n7,5;3\n", &plain, "a number with a comma; write 0.125, or"),
+        ("a;y\n1234,125;2\n7,5;3\n", &plain, "a number with a comma; write 1234.125, or"),
+        ("a;y\n1;1,000\n", &plain, "write 1.000 if the comma begins the decimals, 1000 if"),
+        (
             "a;y\n1.234,56;2\n7,5;3\n",
             &plain,
             "f.csv:2: column `a` holds `1.234,56`, a number with a comma; write 1234.56",
@@ -399,7 +412,7 @@ fn numbers_may_stand_among_names() {
     let body = "1.5,2,3,0\n2.5,4,5,1\n3,4,5,0\n4,4,5,1\n";
     for (head, is) in [
         ("dist,2019,2020,sold", true),
-        ("2019,2020,2021,2022", false),
+        ("2019,2020,2021,2022", true),
         ("1.25,2,3,1", false),
         (",2,3,1", false),
         (",0,1,2", true),

@@ -50,7 +50,7 @@ pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
         "#!/bin/sh\n# Written by `mercer cluster submit`; needs a running HyperQueue server.\n{remark}set -e\n"
     );
     for array in arrays(tasks) {
-        let (first, last) = (array.tasks[0].index, array.tasks[array.tasks.len() - 1].index);
+        let (first, last) = (array.first(), array.last());
         // Its resource `mem` counts megabytes.
         let megabytes = (array.mib * 1_048_576).div_ceil(1_000_000);
         // Writing to a string cannot fail.
@@ -104,7 +104,7 @@ pub fn kubernetes(tasks: &[Task], launch: &Launch) -> String {
 
 /// JSON is YAML, and needs no second library to be written rightly.
 fn job(array: &Array<'_>, launch: &Launch) -> Value {
-    let (count, first) = (array.tasks.len(), array.tasks.first().map_or(1, |task| task.index));
+    let (count, first) = (array.tasks.len(), array.first());
     let command: Vec<String> = vec![
         launch.program.display().to_string(),
         "cluster".to_owned(),

@@ -1,7 +1,29 @@
 use super::{Array, Launch, MOST_GROWTH, Named, OF_SLURM, quoted};
 use std::fmt::Write;
 
-/// The batch script of an array job.
+/// The array jobs that Slurm is handed, each as the requests that its tasks have: one for every request,
+/// or all of them in one where only so many tasks may run at once, since Slurm keeps that limit within a
+/// job alone.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::{launch, three};
+/// use mercer_harness::{Launch, array_jobs, arrays};
+/// let tasks = three(); // two requests
+/// let arrays = arrays(&tasks);
+/// assert_eq!(array_jobs(&arrays, &Launch { at_once: None, ..launch() }).len(), 2);
+/// assert_eq!(array_jobs(&arrays, &Launch { at_once: Some(3), ..launch() }), [&arrays[..]]);
+/// ```
+pub fn array_jobs<'a>(arrays: &'a [Array<'a>], launch: &Launch) -> Vec<&'a [Array<'a>]> {
+    match launch.at_once {
+        Some(_) if !arrays.is_empty() => vec![arrays],
+        _ => arrays.chunks(1).collect(),
+    }
+}
+
+/// The batch script of an array job, whose tasks have one request, or several: then the job asks for the
+/// most that any of them does, and whoever submits it grants each what it needs before it starts.
 ///
 /// Two minutes before the time limit Slurm sends `USR1` to the script alone, which asks the worker to
 /// stop, so that no write is cut. What ends a worker early, and what follows:
@@ -20,15 +42,14 @@ use std::fmt::Write;
 /// # use toys::{METHODS, STUDY};
 /// # use toys::{launch, three};
 /// let tasks = three();
-/// let script = mercer_harness::slurm(&mercer_harness::arrays(&tasks)[0], &launch());
+/// let script = mercer_harness::slurm(&mercer_harness::arrays(&tasks)[..1], &launch());
 /// assert!(script.starts_with("#!/bin/bash\n") && script.contains("#SBATCH --array=1-2%3\n"));
 /// assert!(script.contains("#SBATCH --mem=512M\n") && script.contains("#SBATCH --requeue\n"));
 /// ```
-pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
-    let (first, last) = match array.tasks {
-        [] => (1, 1),
-        [first, ..] => (first.index, first.index + array.tasks.len() - 1),
-    };
+pub fn slurm(job: &[Array<'_>], launch: &Launch) -> String {
+    let first = job.first().map_or(1, Array::first);
+    let last = job.last().map_or(1, Array::last);
+    let largest = |of: fn(&Array<'_>) -> u64| job.iter().map(of).max().unwrap_or(0);
     let at_once = launch.at_once.map_or(String::new(), |count| format!("%{count}"));
     let mut head = String::new();
     let logs = launch.logs.join("task-%a.log").display().to_string();
@@ -37,8 +58,8 @@ pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
         format!("--array={first}-{last}{at_once}"),
         "--ntasks=1".to_owned(),
         format!("--cpus-per-task={}", launch.cores),
-        format!("--mem={}M", array.mib),
-        format!("--time={}", array.minutes),
+        format!("--mem={}M", largest(|array| array.mib)),
+        format!("--time={}", largest(|array| array.minutes)),
         "--requeue".to_owned(),
         "--open-mode=append".to_owned(),
         "--signal=B:USR1@120".to_owned(),
@@ -51,9 +72,9 @@ pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
         let _ = writeln!(head, "#SBATCH {line}");
     }
     let directory = quoted(&launch.directory.display().to_string());
-    let (minutes, mib) = (array.minutes, array.mib);
-    let (most_minutes, most_mib) = (MOST_GROWTH * minutes, MOST_GROWTH * mib);
+    let requests = requests(job);
     let (command, restarts) = (launch.command(&Named::By(OF_SLURM)), launch.restarts);
+    let half = MOST_GROWTH / 2;
     format!(
         r#"#!/bin/bash
 {head}
@@ -74,15 +95,17 @@ while [ "$trapped" ]; do
 done
 [ "$ended" -ge 128 ] || exit "$ended"
 task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
+# What was asked for at first.
+{requests}
 said=" $(scontrol --oneliner show job "$task" 2>/dev/null) " running='' more=''
 case $said in *" JobState=RUNNING "* | *" Reason=TimeLimit "*) running=yes ;; esac
 if [ "${{limit:-}}" ] && [ "$running" ]; then
-  minutes={minutes}
+  minutes=$first_minutes
   if [[ $said =~ " TimeLimit="(([0-9]+)-)?([0-9]+):([0-9]+): ]]; then
     minutes=$(((10#${{BASH_REMATCH[2]:-0}} * 24 + 10#${{BASH_REMATCH[3]}}) * 60 + 10#${{BASH_REMATCH[4]}}))
   fi
   echo "stopped at its time limit of $minutes minutes"
-  more=$((2 * minutes < {most_minutes} ? 2 * minutes : {most_minutes}))
+  more=$((minutes < {half} * first_minutes ? 2 * minutes : {MOST_GROWTH} * first_minutes))
   more="TimeLimit=$more"
 elif [[ $said =~ " PreemptTime="[0-9] ]]; then
   echo "stopped by preemption"
@@ -90,9 +113,9 @@ elif [ "${{told:-}}" ] || [ ! "$running" ]; then
   echo "cancelled; not queued again"
   exit "$ended"
 elif [ "$ended" -eq 137 ]; then
-  mib=${{SLURM_MEM_PER_NODE:-{mib}}}
+  mib=${{SLURM_MEM_PER_NODE:-$first_mib}}
   echo "killed at $mib MiB"
-  more=$((2 * mib < {most_mib} ? 2 * mib : {most_mib}))
+  more=$((mib < {half} * first_mib ? 2 * mib : {MOST_GROWTH} * first_mib))
   more="MinMemoryNode=$more"
 else
   echo "ended with status $ended, by no doing of Slurm; not queued again"
@@ -110,4 +133,20 @@ echo "queued again${{more:+ with $more}}"
 exit 0
 "#
     )
+}
+
+/// Lines of a shell that know the first request of the task.
+fn requests(job: &[Array<'_>]) -> String {
+    let of = |array: &Array<'_>| format!("first_minutes={} first_mib={}", array.minutes, array.mib);
+    let Some((rest, others)) = job.split_last() else {
+        return "first_minutes=0 first_mib=0".to_owned();
+    };
+    let mut lines = of(rest);
+    // Tasks of one request follow each other: the last that still has it decides.
+    for array in others.iter().rev() {
+        // Writing to a string cannot fail.
+        let _ =
+            write!(lines, "\n[ \"$SLURM_ARRAY_TASK_ID\" -gt {} ] || {}", array.last(), of(array));
+    }
+    lines
 }

@@ -3,8 +3,8 @@
 use crate::bench::{STUDY, all, one_method};
 use crate::doubles::METHODS;
 use mercer_harness::{
-    CostModel, Grouping, Launch, Task, Trial, arrays, group, hyperqueue, kubernetes, slurm,
-    task_list, task_of_variable, tasks_of_environment,
+    CostModel, Grouping, Launch, Task, Trial, array_jobs, arrays, group, hyperqueue, kubernetes,
+    slurm, task_list, task_of_variable, tasks_of_environment,
 };
 use std::collections::BTreeMap;
 
@@ -167,7 +167,7 @@ fn tasks_with_one_request_make_one_array() {
 #[test]
 fn slurm_is_handed_an_array_that_asks_for_what_it_needs() {
     let tasks = three();
-    let script = slurm(&arrays(&tasks)[0], &launch());
+    let script = slurm(&arrays(&tasks)[..1], &launch());
     let golden = r"#!/bin/bash
 #SBATCH --job-name=mercer
 #SBATCH --array=1-2%3
@@ -189,7 +189,23 @@ worker=$!
 ";
     // What follows is run by the tests of `script`.
     assert!(script.starts_with(golden), "{script}");
-    assert!(slurm(&arrays(&tasks)[1], &launch()).contains("--array=3-3%3\n"));
+    assert!(slurm(&arrays(&tasks)[1..], &launch()).contains("--array=3-3%3\n"));
+}
+
+/// Slurm keeps a limit of tasks at once within a job: with one, all tasks are one job, that asks for the
+/// most of any until each is granted its own.
+#[test]
+fn a_limit_of_tasks_at_once_makes_one_array() {
+    let tasks = three();
+    let arrays = arrays(&tasks);
+    let unlimited = Launch { at_once: None, ..launch() };
+    assert_eq!(array_jobs(&arrays, &unlimited), [&arrays[..1], &arrays[1..]]);
+    assert_eq!(array_jobs(&arrays, &launch()), [&arrays[..]]);
+    assert!(array_jobs(&[], &launch()).is_empty() && array_jobs(&[], &unlimited).is_empty());
+    let script = slurm(&arrays, &launch());
+    for line in ["--array=1-3%3", "--mem=2048M", "--time=40"] {
+        assert!(script.contains(&format!("#SBATCH {line}\n")), "{line}: {script}");
+    }
 }
 
 #[test]

@@ -149,6 +149,60 @@ fn the_nearer_settings_win() {
     assert_eq!(tuned.anchor.get("epochs"), Some(&json!(7)));
 }
 
+/// What one method's tuner tries first is a fact of its tuning and of nothing else: the other methods and
+/// datasets keep their names, and what was tuned with another first candidate is not taken for this.
+#[test]
+fn a_method_may_have_a_first_candidate_of_its_own() {
+    let spec = |first: &str| {
+        format!(
+            "artefact = \"test/one\"\nquestion = \"?\"\nseed = 5\nrepeats = 1\ndatasets = [\"iris\", \"wine\"]\n\
+             [given.iris]\nepochs = 3\nrate = 0.25\n\
+             [[variants]]\nname = \"only\"\nsummary = \"only\"\n\
+             tuner = {{ candidates = 9, rungs = [1.0], train = 0.8 }}\n\
+             methods = [{{ name = \"drifting-mean\"{first} }}]\n"
+        )
+    };
+    let digest = |trial: &Trial| match &trial.tuning {
+        TuningSource::Tuner { key, .. } => key.digest(),
+        TuningSource::None => panic!("not tuned"),
+    };
+    let (shared, own) = (all(&spec("")), all(&spec(", first.iris = { rate = 0.5 }")));
+    assert_eq!((own[0].key.dataset.as_str(), own[1].key.dataset.as_str()), ("iris", "wine"));
+    assert_eq!(shared[0].anchor.get("rate"), Some(&json!(0.25)));
+    assert_eq!(own[0].anchor.get("rate"), Some(&json!(0.5)));
+    assert_eq!(own[0].anchor.get("epochs"), Some(&json!(3)));
+    assert_eq!(own[0].settings.get("rate"), None);
+    assert_ne!(own[0].key.digest(), shared[0].key.digest());
+    assert_ne!(digest(&own[0]), digest(&shared[0]));
+    assert_eq!(own[1].key.digest(), shared[1].key.digest());
+    assert_eq!(digest(&own[1]), digest(&shared[1]));
+    for (slip, named) in
+        [("first.iris = { rte = 0.5 }", "`rte`"), ("first.letter = { rate = 0.5 }", "`letter`")]
+    {
+        let text = spec(&format!(", {slip}"));
+        let error = Spec::parse(&text, Path::new("test.toml"))
+            .and_then(|spec| {
+                plan(&spec, METHODS, "paper", &Selection::default(), &|_| None).map(drop)
+            })
+            .unwrap_err();
+        assert!(error.to_string().contains(named), "{error}");
+    }
+}
+
+#[test]
+fn looks_at_losses_are_other_trials_and_change_nothing_elsewhere() {
+    let spec = |more: &str| {
+        let both = STUDY.replace("[\"iris\"]", "[\"iris\", \"wine\"]");
+        format!("{both}\n[dataset.iris]\nlook_every = 5\n{more}\n[dataset.wine]\nlook_every = 5\n")
+    };
+    let (without, with) = (all(&spec("")), all(&spec("look_at_losses = true")));
+    for (a, b) in without.iter().zip(&with) {
+        let asked = a.key.dataset == "iris";
+        assert_eq!((a.look_at_losses, b.look_at_losses), (false, asked));
+        assert_eq!(a.key.digest() != b.key.digest(), asked, "{}", a.key.dataset);
+    }
+}
+
 #[test]
 fn a_profile_that_does_not_tune_falls_back_on_what_is_given_and_says_so() {
     let spec = format!("{STUDY}\n[profiles.quick]\ntune = false\n");

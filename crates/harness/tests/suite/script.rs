@@ -13,6 +13,10 @@ struct Case {
     /// What `scontrol show job` says.
     job: &'static str,
     restarts: u32,
+    /// Whether the job holds tasks that ask for more, too.
+    mixed: bool,
+    /// MiB that Slurm says the task has.
+    memory: &'static str,
 }
 
 const RUNNING: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=RUNNING Reason=None TimeLimit=00:15:00 PreemptTime=None X=1";
@@ -20,7 +24,7 @@ const CANCELLED: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=COMPLETING 
 
 impl Default for Case {
     fn default() -> Self {
-        Self { worker: "exit 0", job: RUNNING, restarts: 0 }
+        Self { worker: "exit 0", job: RUNNING, restarts: 0, mixed: false, memory: "768" }
     }
 }
 
@@ -56,22 +60,25 @@ fn ended(case: &Case) -> Ended {
         restarts: 2,
         directives: Vec::new(),
     };
-    let task = Task { index: 3, trials: Vec::new(), seconds: 1.0, mib: 512, minutes: 15 };
-    let script = program("script", &slurm(&arrays(&[task])[0], &launch));
-    let output = run(&script, folder.path(), case.restarts);
+    let task = |index, mib, minutes| Task { index, trials: Vec::new(), seconds: 1.0, mib, minutes };
+    let tasks = [task(2, 256, 5), task(3, 512, 15), task(4, 4096, 100)];
+    let arrays = arrays(&tasks);
+    let job = if case.mixed { &arrays[..] } else { &arrays[1..2] };
+    let script = program("script", &slurm(job, &launch));
+    let output = run(&script, folder.path(), case);
     let log = String::from_utf8(output.stdout).unwrap();
     let calls = fs::read_to_string(calls).unwrap_or_default();
     (output.status.code(), log, calls.lines().map(str::to_owned).collect())
 }
 
-fn run(script: &Path, folder: &Path, restarts: u32) -> std::process::Output {
+fn run(script: &Path, folder: &Path, case: &Case) -> std::process::Output {
     Command::new("bash")
         .arg(script)
         .env("PATH", format!("{}:{}", folder.display(), std::env::var("PATH").unwrap()))
         .env("SLURM_ARRAY_JOB_ID", "7")
         .env("SLURM_ARRAY_TASK_ID", "3")
-        .env("SLURM_RESTART_COUNT", restarts.to_string())
-        .env("SLURM_MEM_PER_NODE", "768")
+        .env("SLURM_RESTART_COUNT", case.restarts.to_string())
+        .env("SLURM_MEM_PER_NODE", case.memory)
         .stdin(Stdio::null())
         .output()
         .unwrap()
@@ -122,6 +129,31 @@ fn the_time_limit_gives_twice_the_time() {
     let (code, log, calls) = ended(&Case { worker: usr1, restarts: 2, ..Case::default() });
     assert_eq!((code, calls.len()), (Some(130), 0), "{log}");
     assert!(log.ends_with("not queued again: it was 2 times\n"), "{log}");
+}
+
+/// In one job with others a task grows from its own request, not from the most that any asks for.
+#[test]
+fn a_task_among_larger_ones_grows_from_its_own_request() {
+    let usr1 = leak(asked_by("USR1"));
+    for (said, minutes, next) in [
+        ("00:15:00", 15, 30),
+        ("01:00:00", 60, 120),
+        ("1-00:20:00", 1460, 120),
+        ("UNLIMITED", 15, 30),
+    ] {
+        let job = leak(RUNNING.replace("00:15:00", said));
+        let (_, log, calls) = ended(&Case { worker: usr1, job, mixed: true, ..Case::default() });
+        assert!(
+            log.starts_with(&format!("stopped at its time limit of {minutes} minutes")),
+            "{log}"
+        );
+        assert_eq!(calls[1], format!("update JobId=7_3 TimeLimit={next}"));
+    }
+    for (said, next) in [("", 1024), ("768", 1536), ("2048", 4096), ("3000", 4096)] {
+        let case = Case { worker: "kill -KILL $$", mixed: true, memory: said, ..Case::default() };
+        let (_, log, calls) = ended(&case);
+        assert_eq!(calls[1], format!("update JobId=7_3 MinMemoryNode={next}"), "{log}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::bench::{STUDY, all, carry_out, planned, stand_in};
 use crate::doubles::{METHODS, page};
 use mercer_datasets::{Dataset, Library, Parts as Ranges};
 use mercer_harness::{Laboratory, Protocol, Selection, Stop, Tuner, TuningSource, prepare, tune};
-use mercer_learning::{Sample, Settings, Streams, Unlimited, find};
+use mercer_learning::{Axis, Method, Range, Sample, Settings, Space, Streams, Unlimited, find};
 use mercer_records::{Record, Store, Tuning};
 use ndarray::{Array1, Array2};
 use std::collections::BTreeMap;
@@ -311,4 +311,41 @@ fn the_defaults_are_compared_with_what_is_chosen() {
         let first = closed.history.iter().find(|step| step.score == Some(best)).unwrap();
         assert_eq!(closed.chosen, first.settings); // of equals the first
     }
+}
+
+/// What the tables' search would spend on what it knows: the same settings under two names, rungs of one
+/// epoch each, a single candidate on three rungs.
+#[test]
+fn a_sparing_search_fits_nothing_twice() {
+    let sample = Library::of_folders([]).unwrap().load("iris").unwrap().sample;
+    let none = Settings::new();
+    let search = |method: &Method, fixed: &Settings, candidates, sparing| {
+        let tuner = Tuner { candidates, sparing, defaults_first: true, ..Tuner::default() };
+        tune(method, &sample, fixed, &none, &tuner, &Streams::root(1), &Unlimited).unwrap()
+    };
+    // Defaults that an anchor leaves out, one that it writes as another number, and two that may be drawn.
+    let choosing = Method {
+        space: |_| Space {
+            axes: vec![Axis { name: "shrink", range: Range::Choice(vec![0.into(), 0.5.into()]) }],
+            anchors: vec![Settings::new(), Settings::new().with("shrink", 0)],
+        },
+        ..*find(METHODS, "closed-mean").unwrap()
+    };
+    let tried: Vec<f64> = search(&choosing, &none, 16, true)
+        .history
+        .iter()
+        .map(|step| step.settings["shrink"].as_f64().unwrap())
+        .collect();
+    assert_eq!(tried, [0.0, 0.5]);
+    assert_eq!(search(&choosing, &none, 16, false).history.len(), 16);
+
+    let drifting = find(METHODS, "drifting-mean").unwrap();
+    let counts = |fixed: &Settings, candidates| rungs(&search(drifting, fixed, candidates, true));
+    assert_eq!(counts(&none, 27), [(1.0 / 9.0, 27), (3.0 / 9.0, 9), (1.0, 3)]);
+    assert_eq!(counts(&none, 9), [(3.0 / 9.0, 9), (1.0, 3)]);
+    assert_eq!(counts(&none, 3), [(1.0, 3)]);
+    assert_eq!(counts(&Settings::new().with("epochs", 1), 27), [(1.0, 27)]);
+    assert_eq!(counts(&Settings::new().with("epochs", 2), 27), [(0.5, 27), (1.0, 14)]);
+    // With nothing left to tune there is one candidate, in full and once.
+    assert_eq!(counts(&Settings::new().with("rate", 0.3), 27), [(1.0, 1)]);
 }

@@ -72,23 +72,10 @@ impl PairSections {
     pub fn gram(&self, threads: usize) -> Array2<f64> {
         let n = self.len();
         let mut gram = Array2::zeros((n, n));
-        for_each(
-            threads,
-            gram.axis_chunks_iter_mut(Axis(0), TILE).enumerate(),
-            |(band, mut rows)| {
-                let top = band * TILE;
-                let bottom = top + rows.nrows();
-                for left in (top..n).step_by(TILE) {
-                    let right = (left + TILE).min(n);
-                    let tile = rows.slice_mut(s![.., left..right]);
-                    self.kernel.fill(
-                        tile,
-                        &self.pairs.rows(top, bottom),
-                        &self.pairs.rows(left, right),
-                    );
-                }
-            },
-        );
+        for_each(threads, gram.axis_chunks_iter_mut(Axis(0), TILE).enumerate(), |(band, to)| {
+            let top = band * TILE;
+            self.fill_band(&self.pairs.rows(top, top + to.nrows()), top, to);
+        });
         for i in 0..n {
             gram[[i, i]] = self.kernel.on_diagonal(&self.pairs, i);
         }
@@ -156,20 +143,20 @@ impl PairSections {
     fn tiles(&self, rows: &Prepared, threads: usize) -> Array2<f64> {
         let (m, n) = (rows.within.len(), self.len());
         let mut values = Array2::zeros((m, n));
-        for_each(
-            threads,
-            values.axis_chunks_iter_mut(Axis(0), TILE).enumerate(),
-            |(band, mut to)| {
-                let top = band * TILE;
-                let left = rows.rows(top, top + to.nrows());
-                for start in (0..n).step_by(TILE) {
-                    let end = (start + TILE).min(n);
-                    let tile = to.slice_mut(s![.., start..end]);
-                    self.kernel.fill(tile, &left, &self.pairs.rows(start, end));
-                }
-            },
-        );
+        for_each(threads, values.axis_chunks_iter_mut(Axis(0), TILE).enumerate(), |(band, to)| {
+            let top = band * TILE;
+            self.fill_band(&rows.rows(top, top + to.nrows()), 0, to);
+        });
         values
+    }
+
+    /// The columns of a band from `first` on: `h` between some pairs and those of the sections.
+    fn fill_band(&self, rows: &Selected<'_>, first: usize, mut band: ArrayViewMut2<'_, f64>) {
+        for start in (first..self.len()).step_by(TILE) {
+            let end = (start + TILE).min(self.len());
+            let tile = band.slice_mut(s![.., start..end]);
+            self.kernel.fill(tile, rows, &self.pairs.rows(start, end));
+        }
     }
 }
 

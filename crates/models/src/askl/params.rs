@@ -285,7 +285,7 @@ impl AsklParams {
 }
 
 fn refused(name: &'static str, value: impl std::fmt::Display, must: &'static str) -> LearningError {
-    LearningError::Setting { name, value: value.to_string(), must }
+    LearningError::setting(name, value, must)
 }
 
 fn no_regression(loss: &str) -> LearningError {
@@ -306,6 +306,20 @@ pub struct SeededAskl(Estimator<Askl>);
 
 impl AsklParams {
     /// For linfa's `Fit`: these settings, and the root of the random streams.
+    ///
+    /// ```
+    /// use linfa::{DatasetBase, traits::{Fit, Predict}};
+    /// use mercer_models::askl::AsklParams;
+    /// use ndarray::Array;
+    /// // Two points of each class, around -1 and 1.
+    /// let dataset = DatasetBase::new(
+    ///     Array::from_vec(vec![-1.1, -0.9, 0.9, 1.1]).into_shape_with_order((4, 1))?,
+    ///     Array::from_vec(vec![0_usize, 0, 1, 1]),
+    /// );
+    /// let model = AsklParams { epochs: 40.0, ..Default::default() }.seeded(7).fit(&dataset)?;
+    /// assert_eq!(model.predict(dataset.records()), *dataset.targets());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn seeded(self, seed: u64) -> SeededAskl {
         SeededAskl(Estimator { learner: Askl::of(self), seed })
     }

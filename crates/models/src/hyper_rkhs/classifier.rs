@@ -1,8 +1,11 @@
 use super::linear_stage::LinearStage;
 use super::machine::Machines;
+use super::nystrom::LACKING;
 use super::predictor::HyperMachine;
 use super::search::search;
-use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped, of_kernel, refused};
+use super::{
+    Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped, many_subsets, of_kernel, refused,
+};
 use mercer_kernels::{
     GaussianHyper, HyperKernel, LearnedKernel, WishartHyper, entry_variance, total_variance,
 };
@@ -69,7 +72,8 @@ pub enum Stage2 {
     #[default]
     Machine,
     /// Ridge classification on its signed features ([`super::KreinFeatures`]), with `cost` the weight of
-    /// the squared errors: linear in `machine_rows`. The negative part of the kernel is flipped.
+    /// the squared errors: linear in `machine_rows`. The negative part of the kernel's factor `f` is
+    /// flipped ([`super::KreinFeatures`]), which is not the spectral flip of the kernel.
     Features,
 }
 
@@ -138,8 +142,14 @@ pub enum Variance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scatter {
-    /// `(b − d − 1) σ² I`.
+    /// As `isotropic` where folds search the paper's grids, or where that leaves typical pairs a tenth of
+    /// a tenth of similarity to themselves; else, which is from 8 columns on, as `matched`.
+    Auto,
+    /// `(b − d − 1) σ² I`: the mean covariance is `σ² I`. In many dimensions the learned kernel then vanishes
+    /// off the diagonal: `h(p, p) = (1 + ‖x − x'‖²/D)^(−(b + 3)/2)` with a base of 2 or so and a power that grows with `d`.
     Isotropic,
+    /// `b σ² I`: with it `h(p, p)` is near `exp(−‖x − x'‖²/(2 σ²))`, as of the Gaussian hyper-kernel, in any dimension.
+    Matched,
     /// `(b − d − 1) σ² d diag(v)/Σ v` with the variances `v` of the columns: of the same trace, and the mean is
     /// a diagonal matrix. A column without variance, which tells no two points apart, has the mean of `v`.
     PerFeature,
@@ -195,7 +205,7 @@ mercer_learning::parameters! {
         /// `σ_h²` in multiples of `σ²` (Gaussian).
         pub spread: f64 = 1.0, Allowed::POSITIVE;
         /// What `D` is (Wishart).
-        pub scatter: Scatter = Scatter::Isotropic;
+        pub scatter: Scatter = Scatter::Auto;
         /// `b − d > 1` (Wishart).
         pub freedom: f64 = 3.0, Allowed::between(1.0, false, f64::MAX, true, "finite and above 1");
         /// Target of pairs of the same class.
@@ -305,8 +315,8 @@ impl HyperClassifierParams {
                 return Err(refused("search", "`folds`", must));
             }
             if self.spectrum != Mending::AsIs {
-                let must = "as it is with signed features, which flip what is negative";
-                return Err(refused("spectrum", format!("{:?}", self.spectrum), must));
+                let must = "`as-is` with signed features, which flip what is negative";
+                return Err(refused("spectrum", self.spectrum, must));
             }
         }
         self.ridge().check()?;
@@ -373,6 +383,17 @@ impl HyperClassifierParams {
         ridge.learn(kernel, inputs, &target, fitting)
     }
 
+    /// What `auto` stands for with so many columns. Two points of a typical pair are `2 σ²` apart in square.
+    fn scatter(&self, columns: usize) -> Scatter {
+        let power = 0.5 * (columns as f64 + self.freedom + 3.0);
+        let typical = (1.0 + 2.0 / (self.freedom - 1.0)).powf(-power);
+        match self.scatter {
+            Scatter::Auto if self.search == Search::None && typical < 0.01 => Scatter::Matched,
+            Scatter::Auto => Scatter::Isotropic,
+            chosen => chosen,
+        }
+    }
+
     /// The hyper-kernel for these points.
     ///
     /// # Errors
@@ -397,8 +418,13 @@ impl HyperClassifierParams {
                 GaussianHyper::printed(variance, spread).map(HyperKernel::Gaussian)
             }
             HyperForm::Wishart => {
-                let variances = match self.scatter {
-                    Scatter::Isotropic => Array1::from_elem(inputs.ncols(), variance),
+                let d = inputs.ncols();
+                let variances = match self.scatter(d) {
+                    Scatter::Auto | Scatter::Isotropic => Array1::from_elem(d, variance),
+                    Scatter::Matched => {
+                        let freedom = d as f64 + self.freedom;
+                        Array1::from_elem(d, variance * freedom / (self.freedom - 1.0))
+                    }
                     Scatter::PerFeature => shares(inputs) * variance,
                 };
                 WishartHyper::diagonal(&variances, self.freedom).map(HyperKernel::Wishart)
@@ -453,7 +479,7 @@ impl HyperClassifier {
         let (params, m) = (&self.0, inputs.nrows());
         let v = params.subsets;
         if v > m / 2 {
-            return Err(refused("subsets", v, "at most half as many as points"));
+            return Err(many_subsets(v, m));
         }
         let mut rows: Vec<usize> = (0..m).collect();
         rows.shuffle(&mut fitting.streams.rng("subsets"));
@@ -478,7 +504,11 @@ impl HyperClassifier {
                 facts.entry(name.clone()).and_modify(join).or_insert(value);
             }
         }
-        let open = |part: &&Learned| matches!(part.convergence, Convergence::NotConverged { .. });
+        let lacking = PairTarget::classes(labels, params.same, params.other)?.lacking(&rows, v);
+        if lacking > 0 {
+            facts.insert(LACKING.to_owned(), lacking as f64);
+        }
+        let open = |part: &&Learned| part.convergence.is_open();
         let convergence = parts.iter().find(open).unwrap_or(&parts[0]).convergence;
         Ok(Learned {
             kernel: LearnedKernel::mean(&kernels).map_err(of_kernel)?,
@@ -605,7 +635,8 @@ impl Learner for HyperClassifier {
             }
         }
         let convergence = match (learned.convergence, machine) {
-            (open @ Convergence::NotConverged { .. }, _) | (_, Some(open)) => open,
+            (open, _) if open.is_open() => open,
+            (_, Some(open)) => open,
             (Convergence::Exact, None) => Convergence::Converged { iterations: machine_steps },
             (closed, None) => closed,
         };

@@ -10,7 +10,8 @@ use rand::seq::index;
 
 /// Rows that the residual is summed over.
 const SAMPLE: usize = 600;
-/// Rows that the excess is summed over: at most so many, and so many divided by the rank.
+/// Rows that the excess is summed over: all up to so many, and of more as many at most, and at most the
+/// other divided by the rank.
 const FEW: usize = 400;
 const FEW_BY_RANK: usize = 60_000;
 /// Pairs whose unit functions are formed at once, and parts whose sums are added in order.
@@ -43,10 +44,12 @@ const LANES: usize = 8;
 /// ```
 /// (`φ_ij/β_ij` is a product of point factors: nothing is divided). Both are summed over the pairs of `n`
 /// rows drawn without replacement, those of a row with itself times `m/n`, the others times
-/// `m (m − 1)/(n (n − 1))`. With `n = m` these are the sums, and the bound is one up to rounding. Else they
-/// have the sums as expectations, `ρᵀ Â⁻¹ ρ`, convex in `ρ`, and `η`, convex in `T̂ − T`, are too large on
-/// average, and twice the deviation of the distance over draws of rows is added to it: that of a
-/// jackknife which leaves out one of ten groups of rows, times `(1 − n/m)^½`.
+/// `m (m − 1)/(n (n − 1))`. Up to 400 points `n = m` in both, these are the sums, and what follows is a bound up to
+/// rounding. Beyond, the pairs of fewer rows have the sums as expectations only: `η` is estimated from 400 rows
+/// ([`FEW`], fewer at a large rank), `ρ` from 600 ([`SAMPLE`]). The distance is no convex function of them (a lesser of
+/// two, over `1 − η`), so that no side is known on which it errs; beyond 600 points twice its deviation over draws of
+/// the rows of `ρ`, with `η` as it is, is added: that of a jackknife which leaves out one of ten groups of rows,
+/// times `(1 − n/m)^½`.
 pub(super) struct Distance {
     /// `E` among the rows (`n × n`), and `E' o Y`.
     of_normal: Array2<f64>,
@@ -131,7 +134,9 @@ impl Distance {
             row.assign(&(&few.row(a) * &few.row(b)));
         }
         let axes = approximated.system.axes() * &landmarks.beta.view().insert_axis(Axis(1));
-        let fewer = n.min(FEW).min((FEW_BY_RANK / axes.ncols().max(1)).max(2));
+        // Of few points all, whatever the rank: only then is it a bound.
+        let by_rank = (FEW_BY_RANK / axes.ncols().max(1)).max(2);
+        let fewer = if m <= FEW { n } else { n.min(FEW).min(by_rank) };
         let mut excess = excess(&of_normal, &products, &axes, (m, fewer), fitting.threads);
         // Eigenvalues below 0 were lifted to 0.
         excess.diag_mut().scaled_add(1.0, approximated.system.lifted());

@@ -3,7 +3,7 @@
 use super::ridge::facts;
 use super::{Learned, PairRidge, PairTarget, Stopped, numerical, of_kernel, refused};
 use mercer_kernels::{HyperKernel, LearnedKernel, PairOperator, Pairs};
-use mercer_learning::{Convergence, Fitting, LearningError};
+use mercer_learning::{Convergence, Fitting, LearningError, fact};
 use mercer_linalg::{Cholesky, JITTER_LADDER, shifted_conjugate_gradients};
 use ndarray::{Array1, ArrayView2, Axis};
 
@@ -95,8 +95,8 @@ pub(super) fn by_conjugate_gradients(
                 convergence,
                 facts: facts([
                     ("pairs", pairs.len() as f64),
-                    ("iterations", iterations as f64),
-                    ("residual", residual),
+                    (fact::ITERATIONS, iterations as f64),
+                    (fact::RESIDUAL, residual),
                 ]),
             })
         })

@@ -24,7 +24,9 @@ pub(super) struct LinearStage {
 
 impl LinearStage {
     /// Minimises `|u|² + C Σ_i (y_i − u·φ(x_i) − b)²` with `y = ±1`: kernel ridge classification with the kernel
-    /// `Σ_f φ_f φ_f`, which is the learned one with its negative part flipped. `O(n F² + F³)`, never `n²`.
+    /// `Σ_f φ_f φ_f`: of the learned one, `β o f`, the factor `f` is flipped ([`KreinFeatures`]), to `β o |f|`. That is
+    /// positive definite, but not the spectral flip `|β o f|` of the whole, which a machine's
+    /// `spectrum = flip` takes. `O(n F² + F³)`, never `n²`.
     pub(super) fn fit(
         task: Task,
         kernel: &LearnedKernel,

@@ -56,7 +56,12 @@ use mercer_linalg::LinalgError;
 use mercer_solvers::SolverError;
 
 fn refused(name: &'static str, value: impl std::fmt::Display, must: &'static str) -> LearningError {
-    LearningError::Setting { name, value: value.to_string(), must }
+    LearningError::setting(name, value, must)
+}
+
+fn many_subsets(subsets: usize, points: usize) -> LearningError {
+    let value = format!("{subsets} for {points} points");
+    refused("subsets", value, "at most half as many as points, so that each has a pair")
 }
 
 fn positive(name: &'static str, value: f64) -> Result<(), LearningError> {

@@ -15,6 +15,9 @@ const CHUNK: usize = 4096;
 /// Parts into which the pairs of a subset are divided; their sums are added in order.
 const LANES: usize = 8;
 
+/// The fact that counts subsets in which a class is missing; there is none where none is.
+pub(super) const LACKING: &str = "subsets-without-a-class";
+
 /// Rows that one subset draws as landmarks, in ascending order.
 pub(super) fn draw_landmarks(streams: &Streams, points: usize, landmarks: usize) -> Vec<usize> {
     let mut rng = streams.rng("landmarks");
@@ -56,6 +59,7 @@ pub(super) fn learn(
         own.solve(lambdas, &streams, inner, limits)
     });
     let parts = parts.into_iter().collect::<Result<Vec<Part>, _>>()?;
+    let lacking = target.lacking(&rows, v);
     let total: f64 = parts.iter().map(|part| part.pairs as f64).sum();
     let ranks: f64 = parts.iter().map(|part| part.rank as f64).sum();
     (0..lambdas.len())
@@ -80,15 +84,15 @@ pub(super) fn learn(
                 &coefficients,
             )
             .map_err(of_kernel)?;
-            Ok(Learned {
-                kernel: learned,
-                convergence: Convergence::Exact,
-                facts: facts([
-                    ("pairs", total),
-                    ("landmark-pairs", (v * width) as f64),
-                    ("rank", ranks / v as f64),
-                ]),
-            })
+            let mut facts = facts([
+                ("pairs", total),
+                ("landmark-pairs", (v * width) as f64),
+                ("rank", ranks / v as f64),
+            ]);
+            if lacking > 0 {
+                facts.insert(LACKING.to_owned(), lacking as f64);
+            }
+            Ok(Learned { kernel: learned, convergence: Convergence::Exact, facts })
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 use super::linear::LinearTime;
-use super::{PairTarget, exact, non_negative, nystrom, positive, refused};
+use super::{PairTarget, exact, many_subsets, non_negative, nystrom, positive, refused};
 use mercer_kernels::{HyperKernel, LearnedKernel};
-use mercer_learning::{Convergence, Fitting, LearningError};
+use mercer_learning::{Convergence, Fitting, LearningError, fact};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -175,7 +175,7 @@ impl PairRidge {
             ("landmarks", self.landmarks.unwrap_or(1)),
             ("subsets", self.subsets),
             ("pairs", self.pairs.unwrap_or(1)),
-            ("iterations", self.iterations),
+            (fact::ITERATIONS, self.iterations),
             ("rank", self.rank),
         ] {
             if count == 0 {
@@ -222,7 +222,12 @@ impl PairRidge {
     pub(super) fn landmarks_of(&self, points: usize) -> Result<usize, LearningError> {
         match self.landmarks {
             Some(landmarks) if landmarks > points => {
-                Err(refused("landmarks", landmarks, "at most the points of a subset, m/v"))
+                let value = format!("{landmarks} where a subset has {points} points");
+                Err(refused(
+                    "landmarks",
+                    value,
+                    "at most the points of a subset, rows over `subsets`",
+                ))
             }
             Some(landmarks) => Ok(landmarks),
             None => Ok(LANDMARKS.min(points)),
@@ -266,7 +271,7 @@ impl PairRidge {
         }
         check_points(inputs, target)?;
         if self.subsets > inputs.nrows() / 2 {
-            return Err(refused("subsets", self.subsets, "at most half as many as points"));
+            return Err(many_subsets(self.subsets, inputs.nrows()));
         }
         match self.chosen(kernel, inputs.nrows()) {
             PairSolver::Cholesky => exact::by_cholesky(kernel, inputs, target, lambdas, fitting),

@@ -102,6 +102,18 @@ impl<'a> PairTarget<'a> {
         pairs.as_slice().iter().map(|&(i, j)| self.of(i, j)).collect()
     }
 
+    /// How many of `v` runs of these rows, as equal as can be, lack a class that the points have: what such
+    /// a subset learns knows nothing of it.
+    pub(super) fn lacking(&self, rows: &[usize], v: usize) -> usize {
+        let Self::Classes { labels, .. } = self else { return 0 };
+        let classes = |rows: &[usize]| {
+            let found: std::collections::BTreeSet<u32> = rows.iter().map(|&i| labels[i]).collect();
+            found.len()
+        };
+        let (m, all) = (rows.len(), classes(rows));
+        (0..v).filter(|part| classes(&rows[m * part / v..m * (part + 1) / v]) < all).count()
+    }
+
     /// `Y` as a short sum `Σ_t c_t z_t z_tᵀ`, or nothing for a matrix without known structure.
     ///
     /// Two values for same and other class are `(same − other) Σ_c 1_c 1_cᵀ + other 1 1ᵀ`.

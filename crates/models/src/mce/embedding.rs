@@ -1,7 +1,7 @@
 use super::ExplicitMap;
 use super::implicit::setting;
 use mercer_kernels::Covariance;
-use mercer_learning::{LearningError, Predictor, State, Task};
+use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
 use mercer_linalg::product;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2};
 
@@ -122,16 +122,22 @@ impl Predictor for Embedding {
         decision
     }
 
-    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
-        self.kernel().diagonal(inputs).mean()
-    }
-
-    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        Some(self.kernel().gram(inputs))
-    }
-
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         Some(clip_normalised(self.decision(inputs)))
+    }
+
+    fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
+        Some(self)
+    }
+}
+
+impl FittedKernel for Embedding {
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.kernel().gram(inputs)
+    }
+
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        self.kernel().diagonal(inputs).mean()
     }
 }
 

@@ -1,5 +1,5 @@
 use super::objective::{failed, one_hot, share_right};
-use super::{Held, Objective, Sensitivity, Value, positive};
+use super::{Held, Objective, Sensitivity, Value, positive, refused};
 use mercer_kernels::{Adjoint, Covariance, KernelError};
 use mercer_learning::LearningError;
 use mercer_linalg::{Cholesky, JITTER_LADDER};
@@ -62,12 +62,20 @@ pub struct Implicit<'a> {
     factor: Cholesky,
     jitter: f64,
     weights: Array2<f64>,
+    /// What rounding may make of `tr(Vᵀ K V)`.
+    rounding: f64,
 }
+
+/// How many times its own rounding `tr(Vᵀ K V)` has to be: one digit of it, and two of its root.
+const DIGIT: f64 = 10.0;
 
 impl<'a> Implicit<'a> {
     /// Factors `K + n λ I` of the rows of `inputs` (`n × d`) and solves for the weights `V`.
     ///
-    /// A factorisation that fails is tried again with a growing jitter, which the values report.
+    /// A factorisation that fails is tried again with a growing jitter, which the values report. So is
+    /// one whose weights are so large that nothing is left of `tr(Vᵀ K V)`: the entries of `K` are
+    /// rounded by `ε k̄`, which `V` multiplies to `ε √n k̄ ‖V‖²`, `k̄` the mean diagonal. What is fitted
+    /// then, and what every value is of, is the embedding of `n λ + jitter`.
     ///
     /// # Errors
     /// [`LearningError::Setting`] for a `λ` or a kernel parameter that is not positive and finite,
@@ -105,15 +113,33 @@ impl<'a> Implicit<'a> {
         assert_eq!(n, labels.len(), "one label a row");
         positive("lambda", lambda)?;
         kernel.check(inputs.ncols()).map_err(|error| setting(&error))?;
+        let ridge = n as f64 * lambda;
         let mut gram = if memory.dim() == (n, n) { memory } else { Array2::zeros((n, n)) };
-        kernel.gram_into(inputs, gram.view_mut());
-        gram.diag_mut().mapv_inplace(|entry| entry + n as f64 * lambda);
-        let (factor, jitter) = Cholesky::with_jitter(gram, &JITTER_LADDER)
-            .map_err(|error| failed("factoring the Gram matrix", error))?;
-        let weights = factor
-            .solve(&one_hot(labels, classes))
-            .map_err(|error| failed("solving for the weights", error))?;
-        Ok(Self { kernel, inputs, labels, classes, lambda, factor, jitter, weights })
+        let mut first = 0.0; // the jitter to start from
+        loop {
+            kernel.gram_into(inputs, gram.view_mut());
+            let mean = gram.diag().sum() / n as f64;
+            gram.diag_mut().mapv_inplace(|entry| entry + (ridge + first));
+            let (factor, more) = Cholesky::with_jitter(gram, &JITTER_LADDER)
+                .map_err(|error| failed("factoring the Gram matrix", error))?;
+            let weights = factor
+                .solve(&one_hot(labels, classes))
+                .map_err(|error| failed("solving for the weights", error))?;
+            let jitter = first + more;
+            let length = weights.iter().map(|v| v * v).sum::<f64>();
+            let rounding = f64::EPSILON * (n as f64).sqrt() * mean * length;
+            let embedding =
+                Self { kernel, inputs, labels, classes, lambda, factor, jitter, weights, rounding };
+            let higher = JITTER_LADDER.iter().map(|relative| relative * mean);
+            match higher.into_iter().find(|&next| next > jitter && next > ridge) {
+                // Written so that NaN ends the climb.
+                Some(next) if embedding.explained() < DIGIT * rounding => {
+                    first = next;
+                    gram = embedding.into_memory();
+                }
+                _ => return Ok(embedding),
+            }
+        }
     }
 
     /// The embedding weights `V = (K + n λ I)⁻¹ Y`, `n × K`.
@@ -121,7 +147,8 @@ impl<'a> Implicit<'a> {
         self.weights.view()
     }
 
-    /// What was added to the diagonal for the factorisation to succeed.
+    /// What was added to the diagonal for the factorisation to succeed, or for the complexity to have
+    /// digits.
     pub const fn jitter(&self) -> f64 {
         self.jitter
     }
@@ -144,8 +171,11 @@ impl<'a> Implicit<'a> {
     }
 
     /// `‖W‖_HS = √tr(Vᵀ K V)`.
+    ///
+    /// Where even a jitter leaves less of the trace than rounding may have made of it, this is the root
+    /// of that rounding: the complexity never comes out too small.
     pub fn norm(&self) -> f64 {
-        (&self.weights * &self.probabilities()).sum().max(0.0).sqrt()
+        self.squared().sqrt()
     }
 
     /// `α`, as far as the rows tell: the largest `√k(x_i, x_i)`.
@@ -240,6 +270,16 @@ impl<'a> Implicit<'a> {
         })
     }
 
+    /// `tr(Vᵀ P)`, however it came out.
+    fn explained(&self) -> f64 {
+        (&self.weights * &self.probabilities()).sum()
+    }
+
+    /// `tr(Vᵀ K V)`, or its rounding where that is more.
+    fn squared(&self) -> f64 {
+        self.explained().max(self.rounding)
+    }
+
     fn ridge(&self) -> f64 {
         self.inputs.nrows() as f64 * self.lambda + self.jitter
     }
@@ -259,7 +299,7 @@ impl<'a> Implicit<'a> {
         labels: &[u32],
     ) -> (Value, Array2<f64>, f64) {
         let (loss, slope) = objective.loss(p, labels);
-        let squared = (&self.weights * &self.probabilities()).sum().max(0.0);
+        let squared = self.squared();
         let complexity = self.sensitivity(objective.sensitivity).0 * squared.sqrt();
         let accuracy = share_right(p, labels);
         let value = Value {
@@ -285,11 +325,33 @@ impl<'a> Implicit<'a> {
     }
 }
 
+/// A number beside a name: `1e-200`, not two hundred zeros.
+fn brief(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-4..1e16).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
+/// What [`setting`] says, of the setting that a kernel named by its word takes the parameter from.
+pub(super) fn setting_of(error: &KernelError) -> LearningError {
+    const MUST: &str = "positive and finite, as must be its square";
+    let KernelError::Parameter { name, value } = error else { return setting(error) };
+    match name.as_str() {
+        "scale" => refused("scale", brief(*value), MUST),
+        length if length.starts_with("length") => refused("length", brief(*value), MUST),
+        _ => setting(error),
+    }
+}
+
 /// A kernel's complaint as one about a setting.
 pub(super) fn setting(error: &KernelError) -> LearningError {
     let (value, must) = match error {
         KernelError::Parameter { name, value } => {
-            (format!("one with {name} = {value}"), "one whose parameters are positive and finite")
+            let must = if *value > 0.0 && value.is_finite() {
+                "one whose parameters have squares that are positive and finite"
+            } else {
+                "one whose parameters are positive and finite"
+            };
+            (format!("one with {name} = {}", brief(*value)), must)
         }
         KernelError::Lengths { found, features } => (
             format!("one with {found} length scales for {features} columns"),

@@ -2,12 +2,12 @@ use super::batches::Batches;
 use super::embedding::EmbeddingForm;
 use super::selection::{cross_validated, median_lengths};
 use super::{
-    Embedding, EmbeddingParams, Explicit, ExplicitMap, FeatureForm, Form, Held, Implicit, Learning,
-    Objective, Value, refused,
+    Embedding, EmbeddingParams, Explicit, ExplicitMap, FeatureForm, Form, Held, Implicit,
+    KernelChoice, Learning, Objective, Value, refused, too_large,
 };
 use mercer_kernels::Covariance;
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Task,
+    Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Task, fact,
 };
 use mercer_solvers::{Memory, Optimiser};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -18,7 +18,8 @@ const LISTED_LENGTHS: usize = 64;
 
 /// A conditional mean embedding as a classifier, its settings checked.
 ///
-/// Facts of a fit: `lambda`, `lambda-over-scale-squared`, every parameter of the kernel (length
+/// Facts of a fit: `lambda`, `lambda-over-scale-squared` (of a kernel `s² κ`, whose embeddings depend on
+/// no more of the two; not of a polynomial), every parameter of the kernel (length
 /// scales up to 64), `median-distance` where it was asked for, `columns-of-median-0` where those of
 /// columns were; `objective`, `loss` and `complexity`
 /// of all training rows at the end; `alpha`, the largest `√k(x_i, x_i)` of them, and `norm`, that of
@@ -173,7 +174,7 @@ impl EmbeddingLearner {
         let (n, d, task) = (sample.rows(), sample.features(), sample.task());
         let size = params.batch_of(n);
         if size > n {
-            return Err(refused("batch", size, "at most the number of training rows"));
+            return Err(too_large(size, n));
         }
         let held = (params.validation * size as f64).round() as usize;
         if params.validation > 0.0 && (held == 0 || held >= size) {
@@ -205,7 +206,9 @@ impl EmbeddingLearner {
             medians.iter_mut().filter(|median| **median == 0.0).for_each(|median| *median = 1.0);
             medians
         });
-        kernel.check(d).map_err(|error| super::implicit::setting(&error))?;
+        let named = matches!(params.kernel, KernelChoice::Named(_));
+        let complaint = if named { super::implicit::setting_of } else { super::implicit::setting };
+        kernel.check(d).map_err(|error| complaint(&error))?;
         let machine = match params.map {
             FeatureForm::Implicit => Machine::Implicit(kernel),
             FeatureForm::Monomials => Machine::Explicit(ExplicitMap::monomials(&kernel, d)?),
@@ -329,11 +332,11 @@ impl EmbeddingLearner {
         let objective = self.params.objective();
         let (predictor, value, [alpha, norm]) = machine.embed(whole, lambda, &objective, task)?;
         facts.extend(describe(machine, lambda, &value));
-        facts.insert("alpha".to_owned(), alpha);
-        facts.insert("norm".to_owned(), norm);
+        facts.insert(fact::ALPHA.to_owned(), alpha);
+        facts.insert(fact::NORM.to_owned(), norm);
         let n = whole.labels.len() as f64;
         let mean = if objective.form == Form::Sum { value.loss / n } else { value.loss };
-        facts.insert("mean-loss".to_owned(), mean);
+        facts.insert(fact::MEAN_LOSS.to_owned(), mean);
         facts.insert("jitter".to_owned(), value.jitter);
         Ok(Outcome { predictor, convergence, facts })
     }
@@ -350,7 +353,15 @@ fn describe(machine: &Machine, lambda: f64, value: &Value) -> BTreeMap<String, f
     ]
     .map(|(name, number)| (name.to_owned(), number))
     .into();
-    if let Some((_, scale)) = parameters.iter().find(|(name, _)| name == "scale") {
+    // `s² κ`; in a polynomial `s²` stands beside the offset.
+    let factor = matches!(
+        machine.kernel(),
+        Covariance::Gaussian { .. }
+            | Covariance::Matern { .. }
+            | Covariance::RationalQuadratic { .. }
+            | Covariance::Linear { .. }
+    );
+    if factor && let Some((_, scale)) = parameters.iter().find(|(name, _)| name == "scale") {
         numbers.insert("lambda-over-scale-squared".to_owned(), lambda / (scale * scale));
     }
     let lengths = parameters.iter().filter(|(name, _)| name.starts_with("length-")).count();

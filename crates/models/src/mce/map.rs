@@ -11,7 +11,12 @@ use rand_distr::StandardNormal;
 const MOST_FEATURES: usize = 5000;
 
 /// Highest degree of a polynomial map: the factorial of the next is beyond the largest number.
-const MOST_DEGREE: u32 = 170;
+pub(super) const MOST_DEGREE: u32 = 170;
+
+/// A degree above [`MOST_DEGREE`].
+pub(super) fn too_steep(degree: u32) -> LearningError {
+    refused("degree", degree, "at most 170: its factorial is beyond the largest number")
+}
 
 /// Explicit features with parameters to learn: `Z` of Algorithm 2.
 ///
@@ -58,14 +63,14 @@ impl ExplicitMap {
             return Err(refused("map", "monomials", "with a polynomial kernel"));
         };
         if degree > MOST_DEGREE {
-            let must = "at most 170: its factorial is beyond the largest number";
-            return Err(refused("degree", degree, must));
+            return Err(too_steep(degree));
         }
         let count = (1..=u64::from(degree)).try_fold(1u64, |count, k| {
             Some(count.checked_mul(d as u64 + k)? / k).filter(|&c| c <= MOST_FEATURES as u64)
         });
         if count.is_none() {
-            return Err(refused("degree", degree, "small enough for at most 5000 monomials"));
+            let value = format!("{degree} for {d} columns");
+            return Err(refused("degree", value, "small enough for at most 5000 monomials"));
         }
         let mut all = Vec::new();
         monomials(degree, &mut Vec::new(), degree, d, &mut all);

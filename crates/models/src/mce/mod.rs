@@ -18,8 +18,13 @@
 //! | `V` | [`Implicit::weights`] | `A⁻¹ Y` | `n × K` |
 //! | `W` | [`Explicit::weights`] | `(Zᵀ Z + n λ I)⁻¹ Zᵀ Y` | `p × K` |
 //!
-//! `‖W‖_tr` in the paper is the Hilbert-Schmidt norm, `tr(Vᵀ K V) = ‖W‖²`. `f`, `r` and `q` depend
-//! on `(s, λ)` through `λ/s²` only: a learned scale means nothing by itself.
+//! `‖W‖_tr` in the paper is the Hilbert-Schmidt norm, `tr(Vᵀ K V) = ‖W‖²`. With a kernel `s² κ` (all
+//! but the polynomial, whose offset stands beside `s²`), `f`, `r` and `q` depend on `(s, λ)` through
+//! `λ/s²` only: a learned scale means nothing by itself.
+//!
+//! As `λ` goes to 0 the weights grow until the rounding of `K` is all that is left of `tr(Vᵀ K V)`.
+//! There the ridge is raised by a jitter, which every value reports, until a digit is left: `r` is that
+//! of the embedding that is fitted, and never 0 for want of digits.
 
 mod batches;
 mod cen;
@@ -50,6 +55,12 @@ use mercer_learning::LearningError;
 
 fn refused(name: &'static str, value: impl std::fmt::Display, must: &'static str) -> LearningError {
     LearningError::Setting { name, value: value.to_string(), must }
+}
+
+/// A batch of more rows than there are.
+fn too_large(batch: usize, rows: usize) -> LearningError {
+    let value = format!("{batch} for {rows} training rows");
+    refused("batch", value, "at most the number of training rows")
 }
 
 fn positive(name: &'static str, value: f64) -> Result<(), LearningError> {

@@ -1,3 +1,4 @@
+use super::map::{MOST_DEGREE, too_steep};
 use super::{BatchOrder, EmbeddingLearner, Form, Objective, Sensitivity, refused};
 use mercer_kernels::{Covariance, Smoothness};
 use mercer_learning::{Allowed, LearningError, Parameters};
@@ -295,6 +296,9 @@ impl EmbeddingParams {
                 "cross-validation",
                 "`objective` or `nothing` with explicit features or a given kernel",
             ));
+        }
+        if self.map == FeatureForm::Monomials && self.degree > MOST_DEGREE {
+            return Err(too_steep(self.degree));
         }
         let fits = match (self.map, &self.kernel) {
             (FeatureForm::Implicit, _) => true,

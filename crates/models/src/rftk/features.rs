@@ -4,13 +4,13 @@ use crate::spectral::{Model, Scalar, Spectral, Start};
 use linfa::ParamGuard;
 use mercer_learning::{
     Allowed, Convergence, Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Parameters,
-    Sample, Streams, Windows,
+    Sample, Streams, Targets, Windows, fact,
 };
 use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, RidgePath, explicit_inverse_f32, minimum_norm_solve,
     product, symmetric_product, thin_svd,
 };
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -76,7 +76,9 @@ mercer_learning::parameters! {
         /// How it is computed.
         pub precision: ClosedPrecision = ClosedPrecision::F64;
         /// Singular values of `Φ` at or below this times the largest count as 0 (`λ = 0` in double
-        /// precision only); `max(n, M) ε` if absent.
+        /// precision only); `max(n, M) ε`, rounding alone, if null. `rf-ridgeless` by name takes
+        /// 1e-4: a truncated solution, steadier on noisy rows, which need not interpolate and is not
+        /// the paper's; that is null.
         pub cutoff: Option<f64> = None, Allowed::BELOW_ONE;
     }
 }
@@ -88,6 +90,9 @@ impl RandomFeaturesParams {
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn checked(self) -> Result<RandomFeatures, LearningError> {
         self.in_range()?;
+        if !(self.std * self.std).is_finite() {
+            return Err(refused("std", self.std, "small enough for its square to be finite"));
+        }
         if !self.ridges.is_empty() && self.precision != ClosedPrecision::F64 {
             return Err(refused("precision", "f32-inverse", "`f64` where a ridge is chosen"));
         }
@@ -185,7 +190,7 @@ impl Learner for RandomFeatures {
         if windows.count() <= 1 {
             return self.fit(&first, fitting);
         }
-        self.fit_sums(&first, windows, fitting)
+        self.fit_sums(first, windows, fitting)
     }
 }
 
@@ -197,17 +202,67 @@ struct Sums {
     target_squares: f64,
 }
 
+/// Windows of a pass that are still to come, the first of which is here.
+struct Held {
+    next: Option<Sample>,
+    left: usize,
+}
+
+impl Held {
+    /// The next rows: one window, or as many as it takes for so many rows.
+    fn rows(&mut self, least: usize, windows: &mut dyn Windows) -> Result<Sample, LearningError> {
+        let mut take = || match self.next.take() {
+            Some(sample) => Ok(sample),
+            None => windows.next(),
+        };
+        let mut parts = vec![take()?];
+        self.left -= 1;
+        let mut rows = parts[0].rows();
+        while rows < least && self.left > 0 {
+            let part = take()?;
+            self.left -= 1;
+            rows += part.rows();
+            parts.push(part);
+        }
+        joined(parts)
+    }
+}
+
+/// The rows of several samples, one after another.
+fn joined(mut parts: Vec<Sample>) -> Result<Sample, LearningError> {
+    if parts.len() == 1 {
+        return Ok(parts.remove(0));
+    }
+    let inputs: Vec<_> = parts.iter().map(Sample::inputs).collect();
+    let inputs = concatenate(Axis(0), &inputs).map_err(|error| LearningError::Numerical {
+        operation: "joining rows",
+        reason: error.to_string(),
+    })?;
+    match parts[0].targets() {
+        Targets::Classes { classes, .. } => {
+            let labels = parts.iter().filter_map(Sample::labels).flatten().copied().collect();
+            Sample::classification(inputs, labels, *classes)
+        }
+        Targets::Real(_) => {
+            let values = parts.iter().filter_map(Sample::values).flatten().copied().collect();
+            Sample::regression(inputs, values)
+        }
+    }
+}
+
 impl RandomFeatures {
-    /// The ridge of more rows than are held: their sums are, in `M² + M K` numbers.
+    /// The ridge of more rows than are held: their sums are, in `M² + M K` numbers, and no more rows at a
+    /// time than a window or `M/2`, since adding to the sums costs `M²` whatever is added.
     ///
-    /// The facts are those of a fit, but for `jitter` and `effective-rank`, which are of the first
-    /// window, and `loss`, which comes from the sums and is exact to `1e-16` of the targets' squares. A
-    /// ridge is chosen on the first window.
+    /// The facts are those of a fit, but for `jitter` and `effective-rank`, which are of the rows that came
+    /// first, and `loss`, which comes from the sums and is exact to `1e-16` of the targets' squares. A
+    /// ridge is chosen on the rows that came first. Of no more rows than features the rows take less room
+    /// than the sums, and the fit is that of memory, to the last bit.
     fn fit_sums(
         &self,
-        first: &Sample,
+        first: Sample,
         windows: &mut dyn Windows,
-        fitting: &Fitting<'_>,
+        fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let params = &self.0;
         let (shape, count) = (windows.shape(), windows.count());
@@ -218,9 +273,15 @@ impl RandomFeatures {
         {
             return Err(LearningError::NotInPasses { rows: n, held: windows.size() });
         }
-        let doubles = 2 * big_m * big_m + 3 * windows.size() * (big_m + k);
+        let mut held = Held { next: Some(first), left: count };
+        if n <= big_m {
+            let sample = held.rows(n, windows)?;
+            return self.fit(&sample, fitting);
+        }
+        let together = windows.size().max(big_m / 2);
+        let doubles = 2 * big_m * big_m + 3 * together * (big_m + k);
         fitting.limits.reserve(8 * doubles as u64)?;
-        let mut model = drawn::<f64>(params, first, &fitting.streams);
+        let mut model = drawn::<f64>(params, shape.features, k, &fitting.streams);
         let mut sums = Sums {
             gram: Array2::zeros((big_m, big_m)),
             right: Array2::zeros((big_m, k)),
@@ -229,17 +290,16 @@ impl RandomFeatures {
         };
         let mut leading = None;
         let mut chosen = (params.lambda, None);
-        for index in 0..count {
+        while held.left > 0 {
             fitting.limits.check()?;
-            let window = if index == 0 { None } else { Some(windows.next()?) };
-            let sample = window.as_ref().unwrap_or(first);
+            let sample = held.rows(big_m / 2, windows)?;
             let phi = model.feature_matrix(sample.inputs());
             let y = columns_of(sample.targets());
             sums.gram += &symmetric_product(phi.view());
             product(1.0, phi.t(), y.view(), 1.0, sums.right.view_mut());
             sums.feature_squares += phi.iter().map(|entry| entry * entry).sum::<f64>();
             sums.target_squares += y.iter().map(|entry| entry * entry).sum::<f64>();
-            if index == 0 {
+            if leading.is_none() {
                 leading = Some(effective_rank(phi.slice(s![..phi.nrows().min(RANK_ROWS), ..])));
                 if !params.ridges.is_empty() {
                     let rows = phi.nrows() as f64;
@@ -271,7 +331,7 @@ impl RandomFeatures {
                 ("cutoff", 0.0),
                 ("jitter", jitter),
                 ("frobenius-squared", w.iter().map(|entry| entry * entry).sum()),
-                ("feature-norm-squared", sums.feature_squares / n as f64),
+                (fact::FEATURE_NORM_SQUARED, sums.feature_squares / n as f64),
                 ("effective-rank", leading.unwrap_or_default()),
             ]
             .map(|(name, value)| (name.to_owned(), value)),
@@ -294,7 +354,8 @@ struct Solution<F> {
 impl RandomFeatures {
     fn fit_double(&self, sample: &Sample, fitting: &Fitting<'_>) -> Result<Fitted, LearningError> {
         let params = &self.0;
-        let mut model = drawn::<f64>(params, sample, &fitting.streams);
+        let mut model =
+            drawn::<f64>(params, sample.features(), sample.task().outputs(), &fitting.streams);
         let phi = model.feature_matrix(sample.inputs());
         fitting.limits.check()?;
         let y = columns_of(sample.targets());
@@ -311,7 +372,8 @@ impl RandomFeatures {
 
     fn fit_single(&self, sample: &Sample, fitting: &Fitting<'_>) -> Result<Fitted, LearningError> {
         let params = &self.0;
-        let mut model = drawn::<f32>(params, sample, &fitting.streams);
+        let mut model =
+            drawn::<f32>(params, sample.features(), sample.task().outputs(), &fitting.streams);
         let phi = model.feature_matrix(sample.inputs());
         fitting.limits.check()?;
         let y = columns_of(sample.targets());
@@ -330,14 +392,19 @@ impl RandomFeatures {
 }
 
 /// Frequencies and phases as the trained methods draw them, under a read-out of zeros.
-fn drawn<F: Scalar>(params: &RandomFeaturesParams, sample: &Sample, streams: &Streams) -> Model<F> {
+fn drawn<F: Scalar>(
+    params: &RandomFeaturesParams,
+    columns: usize,
+    outputs: usize,
+    streams: &Streams,
+) -> Model<F> {
     let start = Start {
         features: params.features,
         deviations: vec![params.std],
         phases: Phases::Shared,
         read_out_deviation: 0.0,
     };
-    let mut model = Model::draw(&start, sample.features(), sample.task().outputs(), streams);
+    let mut model = Model::draw(&start, columns, outputs, streams);
     model.scale = params.normalisation.scale(params.features);
     model
 }
@@ -449,7 +516,7 @@ fn outcome<F: Scalar>(
     for (name, value) in [
         ("loss", loss),
         ("frobenius-squared", squares(&model.read_out)),
-        ("feature-norm-squared", squares(phi) / n),
+        (fact::FEATURE_NORM_SQUARED, squares(phi) / n),
         ("effective-rank", effective_rank(first)),
     ] {
         facts.insert(name.to_owned(), value);

@@ -2,8 +2,8 @@ use super::{ClosedPrecision, columns_of, refused};
 use crate::sections::{kept, restored};
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
-    Allowed, Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Parameters, Predictor,
-    Sample, State, Task,
+    Allowed, Convergence, Fitted, FittedKernel, Fitting, Learner, LearningError, Outcome,
+    Parameters, Predictor, Sample, State, Task, fact,
 };
 use mercer_linalg::{
     LinalgError, SymmetricOperator, definite_solve, explicit_inverse_f32, product,
@@ -69,7 +69,9 @@ mercer_learning::parameters! {
         /// How a direct solution is computed.
         pub precision: ClosedPrecision = ClosedPrecision::F64;
         /// Eigenvalues of `K` at or below this times the largest count as 0 (`λ = 0` in double
-        /// precision, direct); `n ε` if absent.
+        /// precision, direct); `n ε`, rounding alone, if null. The method by name takes 1e-8: a
+        /// truncated solution, steadier on noisy rows, which need not interpolate and is not the
+        /// paper's; that is null.
         pub cutoff: Option<f64> = None, Allowed::BELOW_ONE;
         /// How the coefficients are found.
         pub solver: KernelSolver = KernelSolver::Auto;
@@ -251,8 +253,8 @@ impl KernelRidgeless {
         };
         let facts = vec![
             ("loss", mean_square(&residual)),
-            ("residual", reached),
-            ("iterations", iterations as f64),
+            (fact::RESIDUAL, reached),
+            (fact::ITERATIONS, iterations as f64),
         ];
         Ok(Found { coefficients: solved.x, convergence, facts })
     }
@@ -334,11 +336,17 @@ impl Predictor for Expansion {
         expand(&self.sections, &self.coefficients, inputs)
     }
 
-    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
-        self.sections.mean_diagonal(inputs)
+    fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
+        Some(self)
+    }
+}
+
+impl FittedKernel for Expansion {
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.sections.gram(inputs)
     }
 
-    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        Some(self.sections.gram(inputs))
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        self.sections.mean_diagonal(inputs)
     }
 }

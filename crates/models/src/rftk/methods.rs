@@ -20,7 +20,9 @@ pub const METHODS: &[Method] = &[KERNEL_RIDGELESS, RF_RIDGE, RF_RIDGELESS, RF_SG
 
 /// Relative cut-off of the features' singular values in a first run: at working precision, noise of
 /// the targets is amplified by up to 1e13, and the fit of a smooth kernel to noisy rows is useless.
-/// The squares of these are the kernel matrix's eigenvalues. (The paper's text has no cut-off.)
+/// The squares of these are the kernel matrix's eigenvalues.
+///
+/// A cut-off regularises. The paper's text has none, and its variant `printed` sets it to null.
 const CUTOFF: f64 = 1e-4;
 
 const CITES: &str = "Li, Liu & Zhang (2022)";
@@ -28,7 +30,7 @@ const CITES: &str = "Li, Liu & Zhang (2022)";
 const KERNEL_RIDGELESS: Method = Method {
     name: "kernel-ridgeless",
     title: "kernel ridgeless",
-    summary: "Gaussian kernel interpolation of least norm; classes by least squares on one-hot",
+    summary: "Gaussian kernel without a ridge: solution of least norm, truncated by default; classes by least squares on one-hot",
     cites: CITES,
     revision: 1,
     tasks: Tasks::Both,
@@ -52,7 +54,7 @@ const KERNEL_RIDGELESS: Method = Method {
 const RF_RIDGELESS: Method = Method {
     name: "rf-ridgeless",
     title: "RF",
-    summary: "random features, least squares of least norm",
+    summary: "random features without a ridge: least squares of least norm, truncated by default",
     cites: CITES,
     revision: 1,
     tasks: Tasks::Both,

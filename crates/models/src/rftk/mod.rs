@@ -44,7 +44,7 @@ use mercer_learning::{LearningError, Targets};
 use ndarray::{Array2, Axis};
 
 fn refused(name: &'static str, value: impl std::fmt::Display, must: &'static str) -> LearningError {
-    LearningError::Setting { name, value: value.to_string(), must }
+    LearningError::setting(name, value, must)
 }
 
 /// One-hot classes (`n × K`), or the values in one column.

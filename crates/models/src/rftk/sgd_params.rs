@@ -167,6 +167,9 @@ impl FeatureSgdParams {
 
     fn check(&self) -> Result<(), LearningError> {
         self.in_range()?;
+        if !(self.std * self.std).is_finite() {
+            return Err(refused("std", self.std, "small enough for its square to be finite"));
+        }
         match self.trace_share {
             Some(share) if self.trace_rows.is_some() => {
                 Err(refused("trace_share", share, "absent where `trace_rows` is given"))

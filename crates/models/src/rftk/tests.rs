@@ -685,7 +685,7 @@ fn a_share_of_the_training_rows_is_as_many_as_validate() {
 
 #[test]
 fn bad_settings_are_refused_by_name() {
-    let bad: [(&str, &str, serde_json::Value); 28] = [
+    let bad: [(&str, &str, serde_json::Value); 31] = [
         ("rf-ridge", "ridges", serde_json::json!([1e-3, 0.0])),
         ("kernel-ridgeless", "std", 0.0.into()),
         ("kernel-ridgeless", "std", 1e200.into()),
@@ -698,6 +698,9 @@ fn bad_settings_are_refused_by_name() {
         ("rf-ridge", "lambda", (-1e-9).into()),
         ("rf-ridge", "std", (-1.0).into()),
         ("rf-ridgeless", "cutoff", (-0.1).into()),
+        ("rf-ridgeless", "std", 1e300.into()),
+        ("rf-sgd", "std", 1e300.into()),
+        ("rftk", "std", 1e200.into()),
         ("rf-sgd", "features", 0.into()),
         ("rf-sgd", "std", 0.0.into()),
         ("rf-sgd", "rate", 0.0.into()),
@@ -786,13 +789,15 @@ fn a_ridge_below_rounding_is_a_least_squares_solution_where_targets_contradict()
 fn what_overflows_or_diverges_is_an_error_and_never_a_score() {
     let sample = regression(40, 2);
     // Angles beyond the largest number: their cosines are NaN.
-    for (method, std) in [("rf-ridge", 1e308), ("rf-ridgeless", 1e308)] {
+    let far = sample.values().unwrap().to_owned();
+    let far = Sample::regression(1e200 * &sample.inputs(), far).unwrap();
+    for (method, std) in [("rf-ridge", 1e150), ("rf-ridgeless", 1e150)] {
         let settings = Settings::new().with("std", std).with("features", 30);
-        let learner = find(METHODS, method).unwrap().learner(&settings, sample.task()).unwrap();
-        let error = learner.fit(&sample, &mut Fitting::seeded(1)).err();
+        let learner = find(METHODS, method).unwrap().learner(&settings, far.task()).unwrap();
+        let error = learner.fit(&far, &mut Fitting::seeded(1)).err();
         assert!(matches!(error, Some(LearningError::Numerical { .. })), "{method}: {error:?}");
     }
-    let huge = FeatureSgdParams { std: 1e300, precision: Precision::F32, ..trained(SgdKind::Rftk) };
+    let huge = FeatureSgdParams { std: 1e100, precision: Precision::F32, ..trained(SgdKind::Rftk) };
     let error = huge.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).err();
     assert!(matches!(error, Some(LearningError::Diverged { step: 1, .. })), "{error:?}");
     // A rate far beyond 2/‖φ‖²: stopped long before the numbers overflow, in either precision.

@@ -14,7 +14,10 @@ mod block;
 mod feed;
 mod loops;
 mod model;
+mod numbers;
+mod order;
 mod plan;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod train;

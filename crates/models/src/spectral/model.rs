@@ -1,6 +1,6 @@
 use super::Scalar;
 use super::loops::{scaled, scaled_sum, squares, sum};
-use mercer_learning::{LearningError, Predictor, State, Streams, Task};
+use mercer_learning::{FittedKernel, LearningError, Predictor, State, Streams, Task};
 use mercer_linalg::{cos, product};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Ix1, Ix2, s};
 use rand::Rng;
@@ -289,18 +289,8 @@ impl<F: Scalar> Predictor for Spectral<F> {
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         self.model.scores(inputs)
     }
-    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
-        Some(self.model.mean_feature_norm(inputs))
-    }
-    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        let phi = self.model.feature_matrix(inputs).mapv(F::wide);
-        Some(phi.dot(&phi.t()))
-    }
-    fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
-        let all = self.model.frequencies.mapv(F::wide);
-        let (first, second) = all.view().split_at(Axis(1), self.model.features());
-        let second = if self.model.maps == 2 { second } else { first };
-        Some([first.to_owned(), second.to_owned()])
+    fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
+        Some(self)
     }
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         self.softmax.then(|| {
@@ -313,5 +303,22 @@ impl<F: Scalar> Predictor for Spectral<F> {
             }
             shares
         })
+    }
+}
+
+/// `φ(x)ᵀ φ(z)` of the fitted features.
+impl<F: Scalar> FittedKernel for Spectral<F> {
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        let phi = self.model.feature_matrix(inputs).mapv(F::wide);
+        phi.dot(&phi.t())
+    }
+    fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        (inputs.nrows() > 0).then(|| self.model.mean_feature_norm(inputs))
+    }
+    fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
+        let all = self.model.frequencies.mapv(F::wide);
+        let (first, second) = all.view().split_at(Axis(1), self.model.features());
+        let second = if self.model.maps == 2 { second } else { first };
+        Some([first.to_owned(), second.to_owned()])
     }
 }

@@ -317,6 +317,11 @@ impl Plan {
         self.optimiser.step(self.schedule.at(self.rate, step), step)
     }
 
+    /// What a step thresholds the read-out by: `η_t λ`, `η_t` being the rate of that step.
+    pub fn threshold(&self, step: usize) -> Option<Threshold> {
+        self.read_out_penalty.threshold(self.schedule.at(self.rate, step))
+    }
+
     /// The frequencies' step at step `t`; only their own steps count for the optimiser.
     pub fn frequency_step<F: Real>(&self, step: usize) -> Step<F> {
         let rate = self.pace.rate.unwrap_or(self.rate);

@@ -301,6 +301,27 @@ fn a_frozen_read_out_only_shrinks_along_its_singular_vectors() {
 }
 
 #[test]
+fn the_threshold_follows_the_rate_of_its_step() {
+    let sample = ring(320, 4);
+    let plan = Plan {
+        read_out_penalty: ReadOutPenalty::Trace { lambda: 20.0, clip: true },
+        train_read_out: false,
+        schedule: Schedule::InverseRoot,
+        ..askl_plan()
+    };
+    let streams = Fitting::seeded(5).streams;
+    let begun = Model::<f64>::draw(&start(60, 2, Phases::Shared), 4, 3, &streams);
+    let mut expected = begun.read_out;
+    for step in 1..=plan.steps(&Feed::whole(&sample)) {
+        let tau = plan.rate / (step as f64).sqrt() * 20.0;
+        expected = Threshold { tau, clip: true }.apply(expected.view()).unwrap().0;
+    }
+    assert!(expected.iter().any(|w| w.abs() > 0.1), "something is left to compare");
+    let (found, _) = trained::<f64>(&plan, &sample, 2);
+    assert!(distance(&found.read_out, &expected) < 1e-10);
+}
+
+#[test]
 fn thresholding_inside_the_team_is_the_proximal_step_and_falls_back_where_it_must() {
     let sample = ring(96, 4);
     // One huge step of the threshold clips everything; the next Gram matrix is that of noise.

@@ -1,18 +1,15 @@
 use super::block::Block;
-use super::plan::{DIVERGED, Sampling};
+use super::numbers::{Mean, NORM_ROWS, numbers};
+use super::order::Order;
+use super::plan::{DIVERGED, Trace};
+use super::shared::{Shared, UNPOISONED, Watch, Window};
 use super::{Feed, Model, Plan, Scalar, Spectral, Turn};
-use mercer_learning::{Fitting, LearningError, Moment, Sample, Targets, Windows};
+use mercer_learning::{Fitting, LearningError, Moment, Targets};
 use mercer_linalg::{Member, team};
-use mercer_solvers::{Shrinkage, Threshold};
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use rand::Rng;
-use rand::seq::SliceRandom;
+use mercer_solvers::{Memory, Route, Shrinkage, Threshold};
+use ndarray::{Array1, Array2, Axis, s};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, RwLock};
-
-/// Training rows on which the mean squared norm of the features is reported.
-const NORM_ROWS: usize = 1000;
+use std::sync::atomic::Ordering;
 
 /// What a training run leaves.
 pub(crate) struct Trained<F> {
@@ -20,63 +17,6 @@ pub(crate) struct Trained<F> {
     pub steps: usize,
     /// Loss, penalties and norms at the end; the loss is the mean over the last pass.
     pub numbers: BTreeMap<String, f64>,
-}
-
-/// What a member tells the others before the first barrier of a step.
-struct Message<F> {
-    /// This member's part of `Wᵀ φ`, `b × K`.
-    scores: Array2<F>,
-    feature_norm_squared: f64,
-    read_out_norm_squared: f64,
-    /// The leader was told to stop.
-    stop: bool,
-}
-
-/// What the members of a team share.
-struct Shared<'a, F> {
-    plan: &'a Plan,
-    /// The rows at hand.
-    window: RwLock<Window<F>>,
-    /// All rows, and the windows that they come in.
-    rows: usize,
-    windows: usize,
-    /// Inputs of the plan's trace, where they are not the training inputs.
-    trace_inputs: Option<Array2<F>>,
-    streams: &'a mercer_learning::Streams,
-    steps: usize,
-    /// Steps between two looks.
-    interval: Option<usize>,
-    /// Even and odd steps use different messages: a member may be writing the next step's while
-    /// another still reads this one's.
-    messages: [Vec<RwLock<Message<F>>>; 2],
-    grams: Vec<RwLock<Array2<F>>>,
-    /// Each member's part of `‖φ(X)‖_F²` of the trace's inputs.
-    trace_norms: Vec<RwLock<f64>>,
-    /// The whole model, brought up to date when somebody looks.
-    whole: RwLock<Spectral<F>>,
-    stop: AtomicBool,
-    decompositions: AtomicUsize,
-    failure: Mutex<Option<LearningError>>,
-}
-
-/// Training rows that are held.
-struct Window<F> {
-    inputs: Array2<F>,
-    targets: Targets,
-}
-
-impl<F: Scalar> Window<F> {
-    fn of(sample: &Sample) -> Self {
-        Self { inputs: sample.inputs().mapv(F::of), targets: sample.targets().clone() }
-    }
-}
-
-/// What only the leader has: the fit's surroundings, and where further rows come from.
-struct Watch<'a, 'b, 'c> {
-    fitting: &'a mut Fitting<'b>,
-    more: Option<&'c mut dyn Windows>,
-    /// Training rows on which norms are reported.
-    rows: Array2<f64>,
 }
 
 /// Trains the model by mini-batches, with `fitting.threads` members that each own a block of
@@ -91,43 +31,8 @@ pub(crate) fn train<F: Scalar>(
     let n = sample.rows();
     let members = fitting.threads.clamp(1, big_d);
     fitting.limits.reserve(bytes::<F>(plan, &model, n))?;
-    let streams = fitting.streams.clone();
     let rows = sample.inputs().slice(s![..n.min(NORM_ROWS), ..]).to_owned();
-    let message = || {
-        RwLock::new(Message {
-            scores: Array2::zeros((plan.batch, model.outputs())),
-            feature_norm_squared: 0.0,
-            read_out_norm_squared: 0.0,
-            stop: false,
-        })
-    };
-    let messages = || (0..members).map(|_| message()).collect();
-    let k = model.outputs();
-    let shared = Shared {
-        plan,
-        window: RwLock::new(Window::of(sample)),
-        rows: feed.rows(),
-        windows: feed.windows(),
-        trace_inputs: plan
-            .trace
-            .as_ref()
-            .and_then(|trace| trace.inputs.as_ref())
-            .map(|inputs| inputs.mapv(F::of)),
-        streams: &streams,
-        steps: plan.steps(&feed),
-        interval: fitting.probe.as_ref().map(|probe| probe.interval().max(1)),
-        messages: [messages(), messages()],
-        grams: (0..members).map(|_| RwLock::new(Array2::zeros((k, k)))).collect(),
-        trace_norms: (0..members).map(|_| RwLock::new(0.0)).collect(),
-        whole: RwLock::new(Spectral {
-            model,
-            task: sample.task(),
-            softmax: plan.loss == mercer_learning::Loss::CrossEntropy,
-        }),
-        stop: AtomicBool::new(false),
-        decompositions: AtomicUsize::new(0),
-        failure: Mutex::new(None),
-    };
+    let shared = Shared::new(plan, model, &feed, fitting, members);
     let watch = Watch { fitting, more: feed.more, rows };
     let numbers = team(
         members,
@@ -139,9 +44,6 @@ pub(crate) fn train<F: Scalar>(
     let predictor = shared.whole.into_inner().expect(UNPOISONED);
     Ok(Trained { predictor, steps, numbers })
 }
-
-/// A panic in a member ends the team before anybody can meet a poisoned lock.
-const UNPOISONED: &str = "no member has panicked";
 
 /// Bytes that training allocates: inputs, parameters, optimiser and batches.
 fn bytes<F: Scalar>(plan: &Plan, model: &Model<F>, n: usize) -> u64 {
@@ -158,18 +60,32 @@ fn bytes<F: Scalar>(plan: &Plan, model: &Model<F>, n: usize) -> u64 {
     (numbers * size_of::<F>()) as u64 + (n * size_of::<usize>()) as u64
 }
 
+/// What penalties of a batch ask for.
+#[derive(Clone, Copy)]
+struct Norms {
+    /// `‖φ(batch)‖_F²`.
+    feature_squared: f64,
+    /// `‖W‖_F²`.
+    read_out_squared: f64,
+}
+
 /// One member at work.
 struct Worker<'a, F> {
     shared: &'a Shared<'a, F>,
     member: &'a Member<'a>,
+    /// This member's features.
     block: Block<F>,
+    /// `c`, `K`; every member has its own, and all are the same.
     offset: Array1<F>,
-    offset_memory: mercer_solvers::Memory<F>,
-    /// Gradient of the batch's mean loss with respect to the scores, `b × K`.
+    offset_memory: Memory<F>,
+    /// The batch's scores, then the gradient of its mean loss with respect to them, `b × K`.
     scores: Array2<F>,
+    /// Inputs of the batch, `b × d`.
     batch: Array2<F>,
     shrinkage: Shrinkage,
+    /// `Wᵀ W` of all members, `K × K`.
     gram: Vec<f64>,
+    /// `N` of `W ← W − W N`, `K × K`.
     removed: Array2<F>,
     /// A loss above this means divergence.
     ceiling: f64,
@@ -187,7 +103,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             member,
             block: Block::cut(model, member.share(model.features()), plan),
             offset: model.offset.clone(),
-            offset_memory: mercer_solvers::Memory::new(plan.optimiser, k),
+            offset_memory: Memory::new(plan.optimiser, k),
             scores: Array2::zeros((plan.batch, k)),
             batch: Array2::zeros((plan.batch, model.inputs())),
             shrinkage: Shrinkage::new(k),
@@ -206,39 +122,26 @@ impl<'a, F: Scalar> Worker<'a, F> {
         // Members start to overwrite the shared model only when all have taken their block.
         self.member.barrier();
         let shared = self.shared;
-        let mut rng = shared.streams.rng("shuffle");
-        let replacement = shared.plan.sampling == Sampling::Replacement;
-        let mut n = self.held();
-        let batch = shared.plan.batch.min(n);
-        // Rows drawn from a window: with replacement, whole batches.
-        let drawn = |n: usize| if replacement { n.div_ceil(batch) * batch } else { n };
-        let mut order: Vec<usize> = (0..drawn(n)).collect();
-        let (mut cursor, mut window) = (order.len(), shared.windows);
+        let mut order = Order::of(shared.plan, self.held(), shared.streams.rng("shuffle"));
+        let mut window = shared.windows;
         let (mut seen, mut of_pass) = (0, 0);
         let (mut since_look, mut this_pass, mut last_pass) =
             (Mean::default(), Mean::default(), Mean::default());
         for step in 1..=shared.steps {
-            if cursor == order.len() {
+            if order.is_used_up() {
                 // The first window is there; after it, the next one of this pass or the next.
                 if step > 1 && shared.windows > 1 {
                     self.exchange(watch.as_mut())?;
-                    n = self.held();
-                    order = (0..drawn(n)).collect();
+                    order.begin_at(self.held());
                 }
                 if window == shared.windows {
                     last_pass = std::mem::take(&mut this_pass);
                     (window, of_pass) = (0, 0);
                 }
                 window += 1;
-                if replacement {
-                    order.fill_with(|| rng.gen_range(0..n));
-                } else {
-                    order.shuffle(&mut rng);
-                }
-                cursor = 0;
+                order.renew();
             }
-            let rows = &order[cursor..(cursor + batch).min(order.len())];
-            cursor += rows.len();
+            let rows = order.next_batch();
             seen += rows.len();
             let loss = self.step(Turn { step, of_pass }, rows, watch.as_mut())?;
             of_pass += 1;
@@ -251,7 +154,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             }
         }
         self.bring_together();
-        let ended = cursor == order.len() && window == shared.windows;
+        let ended = order.is_used_up() && window == shared.windows;
         let loss = if ended || last_pass.rows == 0 { this_pass } else { last_pass };
         Ok(watch.map_or_else(BTreeMap::new, |watch| {
             let whole = shared.whole.read().expect(UNPOISONED);
@@ -292,57 +195,85 @@ impl<'a, F: Scalar> Worker<'a, F> {
         watch: Option<&mut Watch<'_, '_, '_>>,
     ) -> Result<f64, LearningError> {
         let (shared, b, step) = (self.shared, rows.len(), turn.step);
-        let plan = shared.plan;
         let window = shared.window.read().expect(UNPOISONED);
-        for (mut to, &row) in self.batch.rows_mut().into_iter().zip(rows) {
-            to.assign(&window.inputs.row(row));
-        }
-        let x = self.batch.slice(s![..b, ..]);
-
-        let messages = &shared.messages[step % 2];
-        {
-            let mut message = messages[self.member.index()].write().expect(UNPOISONED);
-            self.block.forward(x, message.scores.slice_mut(s![..b, ..]));
-            if plan.feature_penalty.needs_norm() {
-                message.feature_norm_squared = self.block.feature_norm_squared(b);
-            }
-            if plan.read_out_penalty.needs_norm() {
-                message.read_out_norm_squared = self.block.read_out_norm_squared();
-            }
-            if let Some(Err(error)) = watch.map(|watch| watch.fitting.limits.check()) {
-                message.stop = true;
-                *shared.failure.lock().expect(UNPOISONED) = Some(error);
-            }
-        }
+        self.send(step, rows, &window, watch);
         self.member.barrier();
-
+        let norms = self.receive(step, b)?;
         let mut scores = self.scores.slice_mut(s![..b, ..]);
-        scores.assign(&self.offset);
-        let (mut feature_norm, mut read_out_norm) = (0.0, 0.0);
-        for message in messages {
-            let message = message.read().expect(UNPOISONED);
-            if message.stop {
-                return Err(self.failure());
-            }
-            scores += &message.scores.slice(s![..b, ..]);
-            feature_norm += message.feature_norm_squared;
-            read_out_norm += message.read_out_norm_squared;
-        }
-        let loss = losses(plan, &window.targets, rows, &mut scores);
+        let loss = losses(shared.plan, &window.targets, rows, &mut scores);
         if step == 1 && loss.is_finite() {
             self.ceiling = self.ceiling.max(DIVERGED * loss);
         }
         if !loss.is_finite() || loss > self.ceiling {
             return Err(LearningError::Diverged { step, loss });
         }
+        let threshold = shared.plan.threshold(step);
+        self.descend(turn, b, norms, threshold.is_some(), &window);
+        if let Some(threshold) = threshold {
+            self.member.barrier();
+            self.shrink(threshold)?;
+        }
+        Ok(loss)
+    }
 
+    /// Before the barrier of a step: this member's part of the scores of some rows, and of norms.
+    fn send(
+        &mut self,
+        step: usize,
+        rows: &[usize],
+        window: &Window<F>,
+        watch: Option<&mut Watch<'_, '_, '_>>,
+    ) {
+        let (shared, b) = (self.shared, rows.len());
+        for (mut to, &row) in self.batch.rows_mut().into_iter().zip(rows) {
+            to.assign(&window.inputs.row(row));
+        }
+        let x = self.batch.slice(s![..b, ..]);
+        let mut message = shared.messages[step % 2][self.member.index()].write().expect(UNPOISONED);
+        self.block.forward(x, message.scores.slice_mut(s![..b, ..]));
+        if shared.plan.feature_penalty.needs_norm() {
+            message.feature_norm_squared = self.block.feature_norm_squared(b);
+        }
+        if shared.plan.read_out_penalty.needs_norm() {
+            message.read_out_norm_squared = self.block.read_out_norm_squared();
+        }
+        if let Some(Err(error)) = watch.map(|watch| watch.fitting.limits.check()) {
+            message.stop = true;
+            *shared.failure.lock().expect(UNPOISONED) = Some(error);
+        }
+    }
+
+    /// After it: the scores of `b` rows, and the norms that penalties ask for.
+    fn receive(&mut self, step: usize, b: usize) -> Result<Norms, LearningError> {
+        let shared = self.shared;
+        let mut scores = self.scores.slice_mut(s![..b, ..]);
+        scores.assign(&self.offset);
+        let mut norms = Norms { feature_squared: 0.0, read_out_squared: 0.0 };
+        for message in &shared.messages[step % 2] {
+            let message = message.read().expect(UNPOISONED);
+            if message.stop {
+                return Err(self.failure());
+            }
+            scores += &message.scores.slice(s![..b, ..]);
+            norms.feature_squared += message.feature_norm_squared;
+            norms.read_out_squared += message.read_out_norm_squared;
+        }
+        Ok(norms)
+    }
+
+    /// Moves this member's parameters against the gradient of the scores, which stands in
+    /// `self.scores`; with `shrinks`, leaves the Gram matrix that a threshold asks for.
+    fn descend(&mut self, turn: Turn, b: usize, norms: Norms, shrinks: bool, window: &Window<F>) {
+        let (shared, step) = (self.shared, turn.step);
+        let plan = shared.plan;
         let g = self.scores.slice(s![..b, ..]);
         let update = plan.read_out_step::<F>(step);
         if plan.moves_frequencies(step) {
-            self.block.backward(g, plan.feature_penalty.factor(feature_norm, b));
+            self.block.backward(g, plan.feature_penalty.factor(norms.feature_squared, b));
         }
         if plan.train_read_out {
-            self.block.read_out_gradient(g, plan.read_out_penalty.factor(read_out_norm));
+            let penalty = plan.read_out_penalty.factor(norms.read_out_squared);
+            self.block.read_out_gradient(g, penalty);
             self.block.update_read_out(&update);
         }
         if plan.bias {
@@ -353,36 +284,36 @@ impl<'a, F: Scalar> Worker<'a, F> {
                 self.offset_memory.all(),
             );
         }
-        let threshold = plan.read_out_penalty.threshold(plan.rate);
-        if threshold.is_some() {
+        if shrinks {
             let mut gram = shared.grams[self.member.index()].write().expect(UNPOISONED);
             self.block.gram(gram.view_mut());
         }
         if plan.moves_frequencies(step) {
-            let trace = plan.trace_in(turn).map(|trace| {
-                self.penalised += 1;
-                let inputs = shared.trace_inputs.as_ref().unwrap_or(&window.inputs);
-                let mut norm = self.block.trace(inputs.view());
-                if trace.penalty.needs_norm() {
-                    *shared.trace_norms[self.member.index()].write().expect(UNPOISONED) = norm;
-                    self.member.barrier();
-                    let parts = shared.trace_norms.iter();
-                    norm = parts.map(|part| *part.read().expect(UNPOISONED)).sum();
-                }
-                if shared.trace_inputs.is_some() {
-                    return trace.penalty.factor(norm, inputs.nrows());
-                }
-                // The rows at hand stand for all; exactly 1 if they are all.
-                let share = shared.rows as f64 / inputs.nrows() as f64;
-                trace.penalty.factor(norm * share, shared.rows) * share
-            });
+            let trace = plan.trace_in(turn).map(|trace| self.trace_factor(trace, window));
+            let x = self.batch.slice(s![..b, ..]);
             self.block.update_frequencies(x, &plan.frequency_step(step), trace);
         }
-        if let Some(threshold) = threshold {
+    }
+
+    /// `c` of the gradient `c Xᵀ [φ(X) ∘ φ'(X)]` of a penalty of fixed inputs, the rest of which the
+    /// block then has.
+    fn trace_factor(&mut self, trace: &Trace, window: &Window<F>) -> f64 {
+        let shared = self.shared;
+        self.penalised += 1;
+        let inputs = shared.trace_inputs.as_ref().unwrap_or(&window.inputs);
+        let mut norm = self.block.trace(inputs.view());
+        if trace.penalty.needs_norm() {
+            *shared.trace_norms[self.member.index()].write().expect(UNPOISONED) = norm;
             self.member.barrier();
-            self.shrink(threshold)?;
+            let parts = shared.trace_norms.iter();
+            norm = parts.map(|part| *part.read().expect(UNPOISONED)).sum();
         }
-        Ok(loss)
+        if shared.trace_inputs.is_some() {
+            return trace.penalty.factor(norm, inputs.nrows());
+        }
+        // The rows at hand stand for all; exactly 1 if they are all.
+        let share = shared.rows as f64 / inputs.nrows() as f64;
+        trace.penalty.factor(norm * share, shared.rows) * share
     }
 
     /// Thresholds the read-out: every member decomposes the same small Gram matrix and shrinks
@@ -419,7 +350,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             match threshold.apply(whole.model.wide_read_out().view()) {
                 Ok((read_out, route)) => {
                     whole.model.read_out = read_out.mapv(F::of);
-                    if route == mercer_solvers::Route::Svd {
+                    if route == Route::Svd {
                         shared.decompositions.fetch_add(1, Ordering::Relaxed);
                     }
                 }
@@ -485,24 +416,6 @@ impl<'a, F: Scalar> Worker<'a, F> {
     }
 }
 
-/// A running mean of losses, weighted by rows.
-#[derive(Default)]
-struct Mean {
-    total: f64,
-    rows: usize,
-}
-
-impl Mean {
-    fn add(&mut self, mean: f64, rows: usize) {
-        self.total += mean * rows as f64;
-        self.rows += rows;
-    }
-
-    fn value(&self) -> f64 {
-        self.total / self.rows.max(1) as f64
-    }
-}
-
 /// The mean loss of the scores of the given rows, which become its gradient.
 pub(super) fn losses<F: Scalar>(
     plan: &Plan,
@@ -522,53 +435,4 @@ pub(super) fn losses<F: Scalar>(
     let share = F::of(1.0 / rows.len() as f64);
     scores.map_inplace(|g| *g *= share);
     total / rows.len() as f64
-}
-
-/// What the figures show: the mean loss given, norms, and the objective with its penalties.
-fn numbers<F: Scalar>(
-    plan: &Plan,
-    model: &Model<F>,
-    loss: f64,
-    rows: ArrayView2<'_, f64>,
-    n: usize,
-) -> BTreeMap<String, f64> {
-    let w = model.wide_read_out();
-    let squared: f64 = w.iter().map(|w| w * w).sum();
-    let gram: Vec<f64> = w.t().dot(&w).iter().copied().collect();
-    let mut eigen = mercer_linalg::SmallEigen::new(model.outputs());
-    // The square root of a rounding error next to 0 is far below the norm's own digits.
-    let trace: f64 = if eigen.decompose(&gram) {
-        eigen.values().iter().map(|g| g.max(0.0).sqrt()).sum()
-    } else {
-        f64::NAN
-    };
-    let feature = model.mean_feature_norm(rows);
-    let mut objective = loss
-        + plan.read_out_penalty.value(squared, trace)
-        + plan.feature_penalty.value(feature, plan.batch);
-    let mut trace_penalty = None;
-    if let Some(trace) = &plan.trace {
-        let (norm, count) = match &trace.inputs {
-            None => (feature, n),
-            Some(inputs) => {
-                let rows = inputs.slice(s![..inputs.nrows().min(NORM_ROWS), ..]);
-                (model.mean_feature_norm(rows), inputs.nrows())
-            }
-        };
-        let value = trace.penalty.value(norm, count);
-        objective += value;
-        trace_penalty = Some(("trace-penalty", value));
-    }
-    [
-        ("loss", loss),
-        ("trace-norm", trace),
-        ("frobenius-squared", squared),
-        ("feature-norm-squared", feature),
-        ("mean-kernel-diagonal", model.mean_kernel_diagonal(rows)),
-        ("objective", objective),
-    ]
-    .into_iter()
-    .chain(trace_penalty)
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect()
 }

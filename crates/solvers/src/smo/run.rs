@@ -5,7 +5,7 @@ use crate::SolverError;
 use ndarray::{Array1, ArrayView1};
 
 /// A run under way. Points have places: the first `active` are looked at, the others are set
-/// aside. Vectors of the first group below are in the order of the places.
+/// aside. From `order` to `diagonal`, vectors are in the order of the places.
 pub(super) struct Run<'a, R: ?Sized> {
     source: &'a R,
     dual: &'a Dual,
@@ -14,9 +14,13 @@ pub(super) struct Run<'a, R: ?Sized> {
     order: Vec<usize>,
     /// `g = K β − z`; stale at places that are set aside.
     gradient: Vec<f64>,
+    /// [`Dual::upward`] of the weight at a place.
     upward: Vec<f64>,
+    /// [`Dual::downward`] of the weight at a place.
     downward: Vec<f64>,
+    /// `k(x, x)`.
     diagonal: Vec<f64>,
+    /// Places that are looked at.
     active: usize,
     /// `β`, in the order of the points.
     weights: Vec<f64>,
@@ -26,9 +30,12 @@ pub(super) struct Run<'a, R: ?Sized> {
     straight: bool,
     /// Least slope upwards, largest slope downwards, over the active places.
     extremes: (f64, f64),
+    /// Room for the extremes of the blocks of places, of which `extremes` are those of all.
     least: Vec<f64>,
     largest: Vec<f64>,
+    /// Kernel rows computed, whole or in part.
     rows_computed: usize,
+    /// Most places that were set aside at once.
     set_aside: usize,
 }
 

@@ -1,7 +1,8 @@
 use super::{Categories, LEVELS};
 use crate::rows::Field;
-use crate::schema::{Holds, cased_twice, spelled_twice, typed};
+use crate::schema::{Holds, cased_twice, shown, spelled_twice, typed};
 use crate::table::sort_labels;
+use mercer_learning::counted;
 use std::collections::HashSet;
 
 /// Rows from which on a column that counts them is no accident.
@@ -27,6 +28,8 @@ pub(super) struct Seen {
     crowded: Option<usize>,
     /// The last number, as long as each is the next of the one before.
     counting: Option<f64>,
+    /// The first number that is spelled like a code: `00123`.
+    code: Option<String>,
 }
 
 /// What a column holds.
@@ -60,6 +63,12 @@ impl Seen {
             };
             self.counting = next.then_some(value);
             self.numbers += 1;
+            if let Field::Text(text) = field
+                && self.code.is_none()
+                && is_code(text)
+            {
+                self.code = Some(text.to_owned());
+            }
             return;
         }
         let text = field.text();
@@ -102,13 +111,21 @@ impl Seen {
                     typed(name)
                 );
             }
+            if let Some(code) = &self.code {
+                tracing::warn!(
+                    "column `{name}` is read as numbers, {code} as {}; if these are codes, name it a \
+                     category (--categorical {typed}) or leave it out (--drop {typed})",
+                    code.trim_start_matches('0'),
+                    typed = typed(name)
+                );
+            }
             return Ok(Verdict::Holds(Holds::Numbers));
         }
         if self.numbers > 0 {
             tracing::warn!(
-                "column `{name}` has {} numbers among {} texts: all are read as categories",
-                self.numbers,
-                self.texts
+                "column `{name}` has {} among {}: all are read as categories",
+                counted(self.numbers, "number", "numbers"),
+                counted(self.texts, "text", "texts")
             );
             return Ok(Verdict::Mixed);
         }
@@ -134,9 +151,10 @@ impl Seen {
             && (levels.len() > MANY || levels.len() >= COUNTED && 2 * levels.len() > rows)
         {
             tracing::warn!(
-                "column `{name}` has {} different texts in {rows} rows and becomes as many inputs; is it \
+                "column `{name}` has {} different texts in {} and becomes as many inputs; is it \
                  a date or an identifier? leave it out with --drop {}",
                 levels.len(),
+                counted(rows, "row", "rows"),
                 typed(name)
             );
         }
@@ -144,13 +162,22 @@ impl Seen {
     }
 }
 
+/// Whether a whole number has zeros in front, as codes of places and articles have; two digits are a day
+/// or a month.
+fn is_code(text: &str) -> bool {
+    text.len() >= 3
+        && text.starts_with('0')
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && text.bytes().any(|byte| byte != b'0')
+}
+
 /// Why a text is wrong in a column of numbers, and what can be done.
 fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
-    let shown: String = text.chars().take(32).collect();
+    let shown = shown(text);
     let typed = typed(name);
-    if let Some(plain) = with_comma(text) {
+    if let Some(plain) = comma_remedy(text) {
         return format!(
-            "column `{name}` holds `{shown}`, a number with a comma; write {plain}, or name the column a \
+            "column `{name}` holds `{shown}`, a number with a comma; {plain}, or name the column a \
              category (--categorical {typed})"
         );
     }
@@ -160,11 +187,14 @@ fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
              digits and a point alone, or name the column a category (--categorical {typed})"
         );
     }
+    let all = match (meant, words) {
+        (1, 0) => "the only entry is meant as a number".to_owned(),
+        (1, _) => format!("one of {} entries is meant as a number", meant + words),
+        _ => format!("{meant} of {} entries are meant as numbers", meant + words),
+    };
     format!(
-        "`{shown}` in column `{name}` is not a finite number, where {meant} of {} entries are meant as \
-         numbers; mend it, leave it empty if it is missing, or name the column a category \
-         (--categorical {typed})",
-        meant + words
+        "`{shown}` in column `{name}` is not a finite number, where {all}; mend it, leave it empty if it is \
+         missing, or name the column a category (--categorical {typed})"
     )
 }
 
@@ -216,10 +246,30 @@ pub(super) fn with_sign(text: &str) -> bool {
     }
 }
 
+/// What a number with a comma is to be written as: with three digits behind the comma it may be the
+/// mark between thousands as well.
+pub(super) fn comma_remedy(text: &str) -> Option<String> {
+    let decimal = with_comma(text)?;
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, rest) = unsigned.split_once(',')?;
+    let thousands = rest.len() == 3
+        && (1..=3).contains(&whole.len())
+        && whole.bytes().all(|byte| byte.is_ascii_digit())
+        && !whole.starts_with('0');
+    Some(if thousands {
+        let joined = text.replace(',', "");
+        format!(
+            "write {decimal} if the comma begins the decimals, {joined} if it stands between thousands"
+        )
+    } else {
+        format!("write {decimal}")
+    })
+}
+
 /// The number that a text with one comma among its digits was meant as, the way one writes it here: in
 /// another country's way, with points, blanks or marks between its thousands, or with the comma there. As
 /// a category it would be a silent mistake.
-pub(super) fn with_comma(text: &str) -> Option<String> {
+fn with_comma(text: &str) -> Option<String> {
     let sign = if text.starts_with(['-', '+']) { &text[..1] } else { "" };
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, rest) = text[sign.len()..].split_once(',')?;

@@ -1,18 +1,52 @@
 use super::LEVELS;
 use crate::rows::{Field, RowFile};
-use crate::schema::{TargetColumnKept, cased_twice, spelled_twice};
+use crate::schema::{TargetColumnKept, cased_twice, shown, spelled_twice};
 use crate::table::sort_labels;
 use crate::{DataError, Kind};
+use mercer_learning::counted;
 use std::collections::BTreeSet;
 
 /// Different numbers that can still be classes, see [`super::SchemaOptions::kind`].
 const CLASSES: usize = 50;
 
-/// Whole numbers from which on it is said that they are taken for classes: more than the digits.
-const TOLD: usize = 11;
+/// Whole numbers from which on it is said that they are taken for classes: two are yes and no.
+const TOLD: usize = 3;
+
+/// Up to so many it is no warning.
+const USUAL: usize = 10;
 
 /// Labels that are kept: real targets have as many as rows.
 const KEPT: usize = 100_000;
+
+/// What is said of a target of whole numbers whose task is a guess: classes where each occurs twice on
+/// average, else numbers.
+fn told_of(name: &str, whole: &BTreeSet<u64>, few: bool, rows: usize) -> Option<String> {
+    let count = whole.len();
+    // Where no number occurs twice, or all do, there is nothing to guess.
+    if !(2..rows).contains(&count) || few && count < TOLD {
+        return None;
+    }
+    let mut values: Vec<f64> = whole.iter().map(|&bits| f64::from_bits(bits)).collect();
+    values.sort_by(f64::total_cmp);
+    let shown: Vec<String> = values.iter().take(4).map(f64::to_string).collect();
+    let more = if count > shown.len() { ", ..." } else { "" };
+    let (taken, other) =
+        if few { ("classes", "regression") } else { ("quantities", "classification") };
+    Some(format!(
+        "target `{name}`: {count} different whole numbers in {} ({}{more}) are taken for {taken}; \
+         say --task {other} if they are not",
+        counted(rows, "row", "rows"),
+        shown.join(", ")
+    ))
+}
+
+/// All rows, whose number may be one.
+fn all_of(rows: usize) -> String {
+    match rows {
+        1 => "the only row".to_owned(),
+        rows => format!("all {rows} rows"),
+    }
+}
 
 /// What was seen of the target.
 pub(super) struct Targets {
@@ -95,33 +129,37 @@ impl Targets {
                 return Err(DataError::line(file.name(), *line, problem));
             }
             tracing::warn!(
-                "target `{name}`: `{text}` is taken for a class in {} rows; remove them if it stands for \
+                "target `{name}`: `{text}` is taken for a class in {}; remove {} if it stands for \
                  a missing value",
-                self.spelled_missing
+                counted(self.spelled_missing, "row", "rows"),
+                if self.spelled_missing == 1 { "it" } else { "them" }
             );
         }
         if let Some((line, text)) = &self.first_text
             && kind != Some(Kind::Classification)
             && (self.numbers > self.texts && !few || kind.is_some() && self.numbers > 0)
         {
-            let text: String = text.chars().take(32).collect();
+            let others = match self.numbers {
+                1 => "the other one is".to_owned(),
+                numbers => format!("{numbers} others are"),
+            };
             let problem = format!(
-                "the target `{text}` (column `{name}`) is not a finite number, as {} others are; mend \
-                 it, remove the row, or ask for classes (--task classification)",
-                self.numbers
+                "the target `{}` (column `{name}`) is not a finite number, as {others}; mend it, remove \
+                 the row, or ask for classes (--task classification)",
+                shown(text)
             );
             return Err(DataError::line(file.name(), *line, problem));
         }
         let likely = if all_numbers && !few { Kind::Regression } else { Kind::Classification };
-        if let Some(whole) = self.whole.as_ref().filter(|whole| whole.len() >= TOLD)
-            && kind.is_none()
-            && all_numbers
-            && few
+        if let (Some(whole), None, true) = (&self.whole, kind, all_numbers)
+            && let Some(told) = told_of(name, whole, few, rows)
         {
-            tracing::warn!(
-                "target `{name}`: {} whole numbers taken for classes; --task regression otherwise",
-                whole.len()
-            );
+            // Digits and grades are classes as a rule.
+            if few && whole.len() <= USUAL {
+                tracing::info!("{told}");
+            } else {
+                tracing::warn!("{told}");
+            }
         }
         let kind = kind.unwrap_or(likely);
         let mut labels = Vec::new();
@@ -129,14 +167,18 @@ impl Targets {
             labels = self.labels.into_iter().collect();
             if let [only] = labels.as_slice() {
                 return wrong(format!(
-                    "target `{name}` is `{only}` in all {rows} rows; there is nothing to tell apart"
+                    "target `{name}` is `{}` in {}; there is nothing to tell apart: add rows of another \
+                     class, or name another column (--target)",
+                    shown(only),
+                    all_of(rows)
                 ));
             }
             if 2 * labels.len() > rows.max(4) && all_numbers || labels.len() > LEVELS {
                 return wrong(format!(
-                    "target `{name}` has {} different values in {rows} rows; is it a number \
+                    "target `{name}` has {} different values in {}; is it a number \
                      (--task regression) or another column (--target)?",
-                    labels.len()
+                    labels.len(),
+                    counted(rows, "row", "rows")
                 ));
             }
             sort_labels(&mut labels);
@@ -153,13 +195,45 @@ impl Targets {
                 );
             }
         } else if !all_numbers {
-            return wrong(format!("target `{name}` holds text; it cannot be regressed on"));
+            return wrong(format!(
+                "target `{name}` holds text; it cannot be regressed on: ask for classes (--task \
+                 classification), or name another column (--target)"
+            ));
         } else if !self.varies {
             let value = self.first.unwrap_or_default();
             return wrong(format!(
-                "target `{name}` is {value} in all {rows} rows; there is nothing to learn"
+                "target `{name}` is {value} in {}; there is nothing to learn: name another column \
+                 (--target)",
+                all_of(rows)
             ));
         }
         Ok(TargetColumnKept { name: name.to_owned(), position, kind, labels })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told_of;
+
+    #[test]
+    fn a_guess_is_said_where_it_could_be_wrong() {
+        let told = |values: std::ops::Range<u32>, few: bool, rows: usize| {
+            let whole = values.map(|value| f64::from(value).to_bits()).collect();
+            told_of("rooms", &whole, few, rows)
+        };
+        // Yes and no are classes, and a number of its own in every row is one.
+        assert_eq!(told(0..2, true, 9), None);
+        assert_eq!(told(0..9, false, 9), None);
+        assert_eq!(told(0..1, false, 1), None);
+        assert_eq!(
+            told(0..6, true, 90).unwrap(),
+            "target `rooms`: 6 different whole numbers in 90 rows (0, 1, 2, 3, ...) are taken for classes; \
+             say --task regression if they are not"
+        );
+        let told = told(0..2, false, 3).unwrap();
+        assert!(
+            told.contains("(0, 1) are taken for quantities; say --task classification"),
+            "{told}"
+        );
     }
 }

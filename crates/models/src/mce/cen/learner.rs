@@ -1,10 +1,11 @@
 use super::predictor::{Bounded, CenPredictor, ReadOut, read_out};
 use super::standing::Standing;
 use super::{CenParams, Masks, Precision, params};
-use crate::mce::{Explicit, Held, Implicit, Value, refused};
+use crate::mce::{Explicit, Held, Implicit, Value, too_large};
 use mercer_kernels::Covariance;
 use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Stream, Task,
+    fact,
 };
 use mercer_linalg::Real;
 use mercer_networks::{Dropout, Network};
@@ -116,7 +117,7 @@ impl Cen {
         let (n, classes) = (sample.rows(), sample.task().outputs());
         let batch = params.batch.unwrap_or(n);
         if batch > n {
-            return Err(refused("batch", batch, "at most the number of training rows"));
+            return Err(too_large(batch, n));
         }
         let architecture = params.architecture(sample.features());
         let width = (architecture.inputs() + 8 * params.features + classes) as u64;
@@ -199,7 +200,7 @@ impl Cen {
         facts.insert("training-accuracy".to_owned(), predictor.accuracy);
         facts.insert("jitter".to_owned(), predictor.jitter);
         let Bounded { alpha, norm, loss } = predictor.bounded;
-        for (name, value) in [("alpha", alpha), ("norm", norm), ("mean-loss", loss)] {
+        for (name, value) in [(fact::ALPHA, alpha), (fact::NORM, norm), (fact::MEAN_LOSS, loss)] {
             facts.insert(name.to_owned(), value);
         }
         let convergence = Convergence::FixedSteps { steps };

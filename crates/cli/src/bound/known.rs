@@ -1,0 +1,148 @@
+//! What a model knows of the inputs of bounds.
+
+use crate::settings::small;
+use mercer_datasets::{RowFile, RowFormat, SchemaOptions};
+use mercer_experiments::registry;
+use mercer_learning::{Convergence, Method, Settings, Shape, Task, counted};
+use mercer_theory::TheoryError;
+use mercer_workbench::{Choices, Header, Model, Table, WorkbenchError, fit};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+pub(super) fn warn_of_other_rows(header: &Header, table: &Table) {
+    if table.sha256 != header.data.sha256 {
+        tracing::warn!(
+            "{} is not the file that the model was fitted to: rows, trace and loss are those of its \
+             {}, and a bound speaks of training rows",
+            table.name,
+            counted(table.rows(), "row", "rows")
+        );
+    }
+}
+
+/// Whether a model was fitted by the squared loss, for all that its header says.
+pub(super) fn squared(header: &Header) -> bool {
+    let named = header.settings.get("loss").and_then(serde_json::Value::as_str);
+    header.task() == mercer_learning::Task::Regression || named == Some("squared")
+}
+
+/// The inputs of bounds that a model knows.
+pub(super) fn of_model(header: &Header) -> BTreeMap<String, f64> {
+    let rows = header.data.rows as f64;
+    let numbers = header.settings.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
+    let mut known: BTreeMap<String, f64> =
+        numbers.map(|(name, value)| (name.to_owned(), value)).collect();
+    // What was learned, over where it started.
+    known.extend(header.facts.clone());
+    // Of embeddings: what their objective called loss and complexity may be a sum, of one batch, or with
+    // 1 for alpha, for all that the kernel is.
+    if header.settings.get("sensitivity").is_some() {
+        let fact = |name: &str| header.facts.get(name).copied();
+        let (alpha, norm) = (fact("alpha"), fact("norm"));
+        let complexity = alpha.zip(norm).map(|(alpha, norm)| alpha * norm);
+        for (name, value) in
+            [("complexity", complexity), ("sensitivity", alpha), ("loss", fact("mean-loss"))]
+        {
+            match value {
+                Some(value) => known.insert(name.to_owned(), value),
+                None => known.remove(name),
+            };
+        }
+    }
+    let steps = match header.convergence {
+        Convergence::FixedSteps { steps } => Some(steps as f64),
+        _ => None,
+    };
+    let features = header.facts.get("feature-norm-squared");
+    for (name, value) in [
+        ("rows", Some(rows)),
+        ("outputs", Some(header.task().outputs() as f64)),
+        // The sum of k(x, x) over the rows, k being that of the fitted features.
+        ("trace", features.map(|mean| mean * rows)),
+        ("step", header.settings.get("rate").and_then(serde_json::Value::as_f64)),
+        ("iterations", steps),
+    ] {
+        if let Some(value) = value {
+            known.insert(name.to_owned(), value);
+        }
+    }
+    known
+}
+
+/// Methods that are named of many.
+const NAMED: usize = 8;
+
+/// The error of an input that is missing, with what can be done about it; any other as it is.
+pub(super) fn missing(
+    error: TheoryError,
+    example: impl Fn(&str) -> Result<String, TheoryError>,
+    model: Option<&Header>,
+) -> anyhow::Error {
+    let TheoryError::Missing { input, .. } = error else { return error.into() };
+    let give = match example(input) {
+        Ok(example) => format!("{input}={example}, say"),
+        Err(error) => return error.into(),
+    };
+    let told = match model {
+        None => format!("give it: {give}"),
+        Some(header) => {
+            let those = knowing(input);
+            let own = those.iter().find(|(name, _)| *name == header.method);
+            let names = |these: &[(&str, bool)]| {
+                let names: Vec<&str> = these.iter().take(NAMED).map(|(name, _)| *name).collect();
+                match these.len().saturating_sub(NAMED) {
+                    0 => names.join(", "),
+                    more => format!("{} and {more} more", names.join(", ")),
+                }
+            };
+            match own {
+                Some((_, true)) => {
+                    format!("it is measured on rows: add --data FILE, or give it: {give}")
+                }
+                _ if those.is_empty() => format!("no model knows it, give it: {give}"),
+                _ => format!(
+                    "a model of {} does not know it, but one of these does: {}; or give it: {give}",
+                    header.method,
+                    names(&those)
+                ),
+            }
+        }
+    };
+    let told = format!("{error}; {told}");
+    anyhow::Error::new(error).context(told)
+}
+
+/// The methods whose models know an input, and whether rows are needed for it: asked of a model of each,
+/// fitted to a few rows.
+fn knowing(input: &str) -> Vec<(&'static str, bool)> {
+    let methods = registry();
+    let one = |method: &Method| {
+        let (model, table) = toy(&methods, method).ok()?;
+        let kept = of_model(&model.header).contains_key(input);
+        let measured = || {
+            let numbers = model.measured(&table, 0.1).ok()?;
+            let array = || model.measured_array(&table, input).ok().flatten().map(|_| ());
+            numbers.contains_key(input).then_some(()).or_else(array)
+        };
+        if kept { Some((method.name, false)) } else { measured().map(|()| (method.name, true)) }
+    };
+    methods.iter().filter_map(one).collect()
+}
+
+/// A model of sixteen rows.
+fn toy(methods: &[Method], method: &Method) -> Result<(Model, Table), WorkbenchError> {
+    let classes = Task::Classification { classes: 2 };
+    let task = if method.tasks.include(classes) { classes } else { Task::Regression };
+    let mut text = "a,b,c,y\n".to_owned();
+    for row in 0..16 {
+        let [a, b, c] = [7, 3, 5].map(|k| (f64::from(row * k) * 0.618).sin());
+        let y = if task == Task::Regression { a } else { f64::from(u8::from(a > 0.0)) };
+        let _ = writeln!(text, "{a},{b},{c},{y}"); // writing to a string cannot fail
+    }
+    let file = RowFile::spooled(text.as_bytes(), "rows", Some(RowFormat::Text(b',')))?;
+    let table = Table::read(&file, &SchemaOptions::default())?;
+    let shape = Shape { rows: table.rows(), features: table.schema.width(), task };
+    let settings = small(&(method.defaults)(&shape), Settings::new());
+    let choices = Choices { settings, ..Choices::plain() };
+    Ok((fit(methods, method.name, &table, &file, &choices)?, table))
+}

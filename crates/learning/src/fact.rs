@@ -1,0 +1,34 @@
+//! Names of those facts of a fit that are read by others than the learner that states them.
+//!
+//! [`crate::Outcome::facts`] are numbers by name, since every method has its own and a record keeps
+//! whatever there was. What a table, a bound or a page asks for has its name here, so that whoever
+//! writes it and whoever reads it mean the same.
+//!
+//! ```
+//! use mercer_learning::fact;
+//! let facts = std::collections::BTreeMap::from([(fact::ROWS_USED.to_owned(), 4000.0)]);
+//! assert_eq!(facts.get(fact::ROWS_USED), Some(&4000.0));
+//! ```
+
+/// Training rows that the fit used, where a cap left some out.
+pub const ROWS_USED: &str = "rows-used";
+/// Mean loss of the training rows: of stochastic methods over the last pass, as its batches met it.
+pub const LOSS: &str = "loss";
+/// `loss` with the penalties of the method.
+pub const OBJECTIVE: &str = "objective";
+/// `‖W‖_*` of the read-out.
+pub const TRACE_NORM: &str = "trace-norm";
+/// Mean `‖φ(x)‖²` over training rows.
+pub const FEATURE_NORM_SQUARED: &str = "feature-norm-squared";
+/// Mean `k(x, x)` over training rows, of the kernel that the features stand for in expectation.
+pub const MEAN_KERNEL_DIAGONAL: &str = "mean-kernel-diagonal";
+/// `α`, the largest root of `k(x, x)` of the training rows, of an embedding.
+pub const ALPHA: &str = "alpha";
+/// `‖W‖` of an embedding.
+pub const NORM: &str = "norm";
+/// The loss of Theorem 4 of `mce`, averaged over the training rows.
+pub const MEAN_LOSS: &str = "mean-loss";
+/// Iterations of an iterative solve.
+pub const ITERATIONS: &str = "iterations";
+/// What they left of the quantity that their tolerance bounds.
+pub const RESIDUAL: &str = "residual";

@@ -1,0 +1,117 @@
+//! What the members of a team of threads share.
+
+use super::{Feed, Model, Plan, Scalar, Spectral};
+use mercer_learning::{Fitting, LearningError, Loss, Sample, Streams, Targets, Windows};
+use ndarray::Array2;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Mutex, RwLock};
+
+/// A panic in a member ends the team before anybody can meet a poisoned lock.
+pub(super) const UNPOISONED: &str = "no member has panicked";
+
+/// What a member tells the others before the first barrier of a step.
+pub(super) struct Message<F> {
+    /// This member's part of `Wᵀ φ`, `b × K`.
+    pub scores: Array2<F>,
+    /// Its part of `‖φ(batch)‖_F²`, where a penalty asks for it.
+    pub feature_norm_squared: f64,
+    /// Its part of `‖W‖_F²`, where a penalty asks for it.
+    pub read_out_norm_squared: f64,
+    /// The leader was told to stop.
+    pub stop: bool,
+}
+
+/// What the members of a team share.
+pub(super) struct Shared<'a, F> {
+    pub plan: &'a Plan,
+    /// The rows at hand.
+    pub window: RwLock<Window<F>>,
+    /// All rows.
+    pub rows: usize,
+    /// Windows that they come in.
+    pub windows: usize,
+    /// Inputs of the plan's trace, one row a point, where they are not the training inputs.
+    pub trace_inputs: Option<Array2<F>>,
+    pub streams: Streams,
+    /// Steps of the whole run.
+    pub steps: usize,
+    /// Steps between two looks.
+    pub interval: Option<usize>,
+    /// Even and odd steps use different messages: a member may be writing the next step's while
+    /// another still reads this one's.
+    pub messages: [Vec<RwLock<Message<F>>>; 2],
+    /// Each member's part of `Wᵀ W`, `K × K`.
+    pub grams: Vec<RwLock<Array2<F>>>,
+    /// Each member's part of `‖φ(X)‖_F²` of the trace's inputs.
+    pub trace_norms: Vec<RwLock<f64>>,
+    /// The whole model, brought up to date when somebody looks.
+    pub whole: RwLock<Spectral<F>>,
+    /// Whether `failure` ends the run; members look after a barrier.
+    pub stop: AtomicBool,
+    /// Thresholds that took a full singular value decomposition.
+    pub decompositions: AtomicUsize,
+    /// Why the run ends early.
+    pub failure: Mutex<Option<LearningError>>,
+}
+
+impl<'a, F: Scalar> Shared<'a, F> {
+    /// For so many members that are to train the model.
+    pub fn new(
+        plan: &'a Plan,
+        model: Model<F>,
+        feed: &Feed<'_>,
+        fitting: &Fitting<'_>,
+        members: usize,
+    ) -> Self {
+        let k = model.outputs();
+        let message = || Message {
+            scores: Array2::zeros((plan.batch, k)),
+            feature_norm_squared: 0.0,
+            read_out_norm_squared: 0.0,
+            stop: false,
+        };
+        let messages = || (0..members).map(|_| RwLock::new(message())).collect();
+        let given = plan.trace.as_ref().and_then(|trace| trace.inputs.as_ref());
+        Self {
+            plan,
+            window: RwLock::new(Window::of(feed.first)),
+            rows: feed.rows(),
+            windows: feed.windows(),
+            trace_inputs: given.map(|inputs| inputs.mapv(F::of)),
+            streams: fitting.streams.clone(),
+            steps: plan.steps(feed),
+            interval: fitting.probe.as_ref().map(|probe| probe.interval().max(1)),
+            messages: [messages(), messages()],
+            grams: (0..members).map(|_| RwLock::new(Array2::zeros((k, k)))).collect(),
+            trace_norms: (0..members).map(|_| RwLock::new(0.0)).collect(),
+            whole: RwLock::new(Spectral {
+                model,
+                task: feed.first.task(),
+                softmax: plan.loss == Loss::CrossEntropy,
+            }),
+            stop: AtomicBool::new(false),
+            decompositions: AtomicUsize::new(0),
+            failure: Mutex::new(None),
+        }
+    }
+}
+
+/// Training rows that are held.
+pub(super) struct Window<F> {
+    pub inputs: Array2<F>,
+    pub targets: Targets,
+}
+
+impl<F: Scalar> Window<F> {
+    pub fn of(sample: &Sample) -> Self {
+        Self { inputs: sample.inputs().mapv(F::of), targets: sample.targets().clone() }
+    }
+}
+
+/// What only the leader has: the fit's surroundings, and where further rows come from.
+pub(super) struct Watch<'a, 'b, 'c> {
+    pub fitting: &'a mut Fitting<'b>,
+    pub more: Option<&'c mut dyn Windows>,
+    /// Training rows on which norms are reported.
+    pub rows: Array2<f64>,
+}

@@ -1,0 +1,163 @@
+//! The tables of the README are those of the reports, cell by cell.
+//!
+//! `just report` writes them again: it runs this test with the README's path in `MERCER_README`.
+
+use polars::prelude::{CsvReadOptions, DataFrame, SerReader};
+use std::fmt::Write;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// A column of a README table: its head, the row's variant and the method in the report.
+type Column = (&'static str, &'static str, &'static str);
+
+/// Which cells of a report stand in the README, between `<!-- NAME -->` and `<!-- end of NAME -->`.
+struct Excerpt {
+    report: &'static str,
+    columns: &'static [Column],
+}
+
+const EXCERPTS: [Excerpt; 4] = [
+    Excerpt {
+        report: "askl/table2",
+        columns: &[
+            ("ASKL, published", "published", "ASKL"),
+            ("printed", "printed", "ASKL"),
+            ("released", "released", "ASKL"),
+            ("corrected", "corrected", "ASKL"),
+            ("NSKL, corrected", "corrected", "NSKL"),
+            ("Gaussian SVM", "corrected", "Gaussian SVM"),
+        ],
+    },
+    Excerpt {
+        report: "rftk/table1",
+        columns: &[
+            ("RFTK, published", "published", "RFTK"),
+            ("released", "released", "RFTK"),
+            ("without the trace", "no-trace", "RFTK"),
+            ("corrected", "corrected", "RFTK"),
+            ("kernel ridge, published", "published", "KernelRidge"),
+            ("released", "released", "KernelRidge"),
+            ("corrected", "corrected", "KernelRidge"),
+        ],
+    },
+    Excerpt {
+        report: "hyper/table2",
+        columns: &[
+            ("hyper-KRR, published", "published", "hyper-KRR(Gaussian)"),
+            ("printed", "printed", "hyper-KRR(Gaussian)"),
+            ("hyper-SVR, published", "published", "hyper-SVR(Gaussian)"),
+            ("printed", "printed", "hyper-SVR(Gaussian)"),
+            ("SVM, published", "published", "SVM-CV"),
+            ("printed", "printed", "SVM-CV"),
+        ],
+    },
+    Excerpt {
+        report: "mce/table1",
+        columns: &[
+            ("GMCE, published", "published", "GMCE"),
+            ("released", "released", "GMCE"),
+            ("median heuristic, published", "published", "MED"),
+            ("released", "released", "MED"),
+            ("CEN-2, published", "published", "CEN-2"),
+            ("released", "released", "CEN-2"),
+        ],
+    },
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A report's CSV, every field as text.
+fn report(name: &str) -> DataFrame {
+    let bytes = std::fs::read(root().join("reports").join(name).with_extension("csv")).unwrap();
+    let options = CsvReadOptions::default().with_infer_schema_length(Some(0));
+    options.into_reader_with_file_handle(Cursor::new(bytes)).finish().unwrap()
+}
+
+/// The texts of a column, empty where nothing stands.
+fn texts(frame: &DataFrame, named: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+    let column = frame.columns().iter().find(|column| named(column.name()))?;
+    Some(column.str().unwrap().iter().map(|text| text.unwrap_or_default().to_owned()).collect())
+}
+
+/// The excerpt as Markdown: a line a dataset, each cell with the share of the paper's repeats that
+/// stands behind it where that is not all.
+fn table(excerpt: &Excerpt) -> String {
+    let frame = report(excerpt.report);
+    let sections = texts(&frame, |name| name == "section").unwrap();
+    let variants = texts(&frame, |name| name == "Variant").unwrap();
+    let of = |method: &str, what: &str| {
+        let end = format!(": {method}{what}");
+        texts(&frame, |name| name.ends_with(&end))
+            .unwrap_or_else(|| panic!("{}: no column ends with `{end}`", excerpt.report))
+    };
+    let mut text = String::from("| dataset |");
+    for (head, ..) in excerpt.columns {
+        write!(text, " {head} |").unwrap();
+    }
+    text.push_str("\n| :-- |");
+    text.push_str(&" --: |".repeat(excerpt.columns.len()));
+    let mut datasets = sections.clone();
+    datasets.dedup();
+    for dataset in datasets {
+        write!(text, "\n| {dataset} |").unwrap();
+        for (_, variant, method) in excerpt.columns {
+            let row = (0..sections.len())
+                .find(|&row| sections[row] == dataset && variants[row] == *variant);
+            let (values, repeats) = (of(method, ""), of(method, " repeats"));
+            let value = row.map_or("", |row| values[row].as_str());
+            let share = row.map_or("", |row| repeats[row].as_str());
+            let whole = share.split_once('/').is_none_or(|(run, all)| run == all);
+            match (value, whole) {
+                ("" | "-", _) => text.push_str(" |"),
+                (value, true) => write!(text, " {value} |").unwrap(),
+                (value, false) => write!(text, " {value} ({share}) |").unwrap(),
+            }
+        }
+    }
+    text.push('\n');
+    text
+}
+
+#[test]
+fn its_tables_are_those_of_the_reports() {
+    let path = root().join("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let mut renewed = readme.clone();
+    for excerpt in &EXCERPTS {
+        let (start, end) = (
+            format!("<!-- {} -->\n", excerpt.report),
+            format!("<!-- end of {} -->", excerpt.report),
+        );
+        let from = renewed.find(&start).unwrap_or_else(|| panic!("no `{start}`")) + start.len();
+        let length = renewed[from..].find(&end).unwrap_or_else(|| panic!("no `{end}`"));
+        let table = table(excerpt);
+        // More than a head, and a number in it.
+        assert!(table.lines().count() > 5 && table.contains('±'), "{table}");
+        renewed.replace_range(from..from + length, &format!("\n{table}\n"));
+    }
+    if std::env::var_os("MERCER_README").is_some() {
+        std::fs::write(&path, &renewed).unwrap();
+    } else {
+        assert!(
+            renewed == readme,
+            "the README's tables are older than the reports: run `just report`"
+        );
+    }
+}
+
+/// What it says of `audit/tuning`: where thirty trials or more were tuned, the error that tuning saw is
+/// within a tenth of the error on the test rows, in the median.
+#[test]
+fn its_words_on_tuning_are_those_of_the_report() {
+    let frame = report("audit/tuning");
+    let column = |head: &str| texts(&frame, |name| name == head).unwrap();
+    let (trials, medians) = (column("Trials"), column("Median"));
+    let often: Vec<f64> = std::iter::zip(&trials, &medians)
+        .filter(|(trials, _)| trials.parse::<u32>().unwrap() >= 30)
+        .map(|(_, median)| median.parse().unwrap())
+        .collect();
+    assert!(often.len() >= 10, "{often:?}");
+    assert!(often.iter().all(|median| (median - 1.0).abs() < 0.1), "{often:?}");
+}
