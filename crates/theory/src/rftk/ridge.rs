@@ -57,8 +57,8 @@ pub struct EffectiveRidge {
     pub evaluations: usize,
 }
 
-/// More than enough: a bracket in `ln t` shrinks to one unit in the last place in under 70 halvings,
-/// and at least every other step halves it.
+/// More than enough: a bracket in `ln t` shrinks to one unit in the last place in under 70 halvings, and
+/// a step is either a halving or less than half of the step before the last.
 const MOST_EVALUATIONS: usize = 200;
 
 /// The ridge `λ` such that ridgeless regression with `M < n` random features behaves like kernel
@@ -138,7 +138,7 @@ fn root(d: &[f64], target: f64) -> Root {
     let mut low = (d[r as usize - 1] * (r - target) / target).ln();
     let mut high = (d.iter().sum::<f64>() / target).ln();
     let mut at = 0.5 * (low + high);
-    let mut width = f64::INFINITY;
+    let (mut step, mut step_before) = (f64::INFINITY, f64::INFINITY);
     for evaluations in 1..=MOST_EVALUATIONS {
         let t = at.exp();
         let trace: f64 = d.iter().map(|d| d / (d + t)).sum();
@@ -150,18 +150,19 @@ fn root(d: &[f64], target: f64) -> Root {
             high = high.min(at);
         }
         let newton = at + (trace - target) / slope;
-        let before = std::mem::replace(&mut width, high - low);
-        // Newton from one side alone would leave the other end of the bracket where it is.
-        let halve = width > 0.5 * before && evaluations % 2 == 0;
         let inside = newton > low && newton < high;
-        let next = if inside && !halve { newton } else { 0.5 * (low + high) };
+        // From one side alone Newton leaves the other end of the bracket where it is: its steps say
+        // whether it gains, the width of the bracket does not.
+        let gains = (newton - at).abs() <= 0.5 * step_before;
+        let next = if inside && gains { newton } else { 0.5 * (low + high) };
         // Closer than the sum is known, or closer than `at` can be told from its neighbours.
         let solved = (trace - target).abs() <= 4.0 * f64::EPSILON * target;
         let resolution = 2.0 * f64::EPSILON * at.abs().max(1.0);
         let settled = inside && (newton - at).abs() <= resolution;
-        if solved || settled || width <= resolution {
+        if solved || settled || high - low <= resolution {
             return Root { at: t, trace, evaluations };
         }
+        step_before = std::mem::replace(&mut step, (next - at).abs());
         at = next;
     }
     let t = at.exp();
