@@ -628,12 +628,12 @@ impl Claim {
 }
 
 impl Check {
-    /// The methods that it compares.
     /// Whether seconds decide it.
     fn is_timed(&self) -> bool {
         matches!(self, Self::Faster { .. } | Self::FasterThanControl { .. })
     }
 
+    /// The methods that it compares.
     fn methods(&self) -> Vec<&String> {
         match self {
             Self::Beats { better, worse, .. }

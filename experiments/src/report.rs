@@ -83,7 +83,7 @@ pub fn write(
         }
     }
     let mut page = page(desk, &rendered, &claim_results)?;
-    if let Some(section) = machine_section(out) {
+    if let Some(section) = machine_section(&mut folder)? {
         page = page.section(section);
     }
     let answers: Vec<String> = answers(&claim_results)?.iter().map(Table::to_markdown).collect();
@@ -215,19 +215,51 @@ const MACHINE_PAGES: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// What is known of the software itself; none where none of its pages is there.
-fn machine_section(out: &Path) -> Option<Section> {
-    let links: Vec<Link> = MACHINE_PAGES
-        .iter()
-        .filter(|(file, _, _)| out.join(file).is_file())
-        .map(|(file, text, note)| Link {
-            text: (*text).to_owned(),
-            target: format!("./{file}"),
-            note: (*note).to_owned(),
-        })
-        .collect();
+/// What is known of the software itself; none where none of its pages is there. Each is rendered beside
+/// its Markdown.
+fn machine_section(folder: &mut Folder) -> Result<Option<Section>, ExperimentError> {
+    let mut links = Vec::new();
+    for (file, text, note) in MACHINE_PAGES {
+        let path = folder.root.join(file);
+        if !path.is_file() {
+            continue;
+        }
+        let markdown = std::fs::read_to_string(&path).map_err(|source| {
+            let path = path.clone();
+            ExperimentError::Io { action: "read", path, source }
+        })?;
+        let page = Path::new(file).with_extension("html").display().to_string();
+        folder.put(&page, machine_page(&markdown, text).to_html()?.as_bytes())?;
+        links.push(Link {
+            text: text.to_owned(),
+            target: format!("./{page}"),
+            note: note.to_owned(),
+        });
+    }
     let section = Section::new("machine", "How far the software can be trusted");
-    (!links.is_empty()).then(|| section.block(Block::List(links)))
+    Ok((!links.is_empty()).then(|| section.block(Block::List(links))))
+}
+
+/// A page of Markdown: its title, and a section for each head of the second level.
+fn machine_page(markdown: &str, title: &str) -> Report {
+    let (first, rest) = markdown.split_once('\n').unwrap_or((markdown, ""));
+    let (title, body) = match first.strip_prefix("# ") {
+        Some(own) => (own.trim(), rest),
+        None => (title, markdown),
+    };
+    let mut parts = body.split("\n## ");
+    let about = parts.next().unwrap_or_default().trim();
+    let mut report = Report::new(title);
+    if !about.is_empty() {
+        let section = Section::new("about", "What it is");
+        report = report.section(section.block(Block::Text(about.to_owned())));
+    }
+    for (number, part) in parts.enumerate() {
+        let (head, text) = part.split_once('\n').unwrap_or((part, ""));
+        let section = Section::new(format!("part-{}", number + 1), head.trim());
+        report = report.section(section.block(Block::Text(text.trim().to_owned())));
+    }
+    report
 }
 
 /// Where in the code each artefact stands.
@@ -371,11 +403,18 @@ mod tests {
     #[test]
     fn pages_of_other_runs_are_linked_where_they_are() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(machine_section(folder.path()).is_none());
-        std::fs::write(folder.path().join("reliability.md"), "# Reliability").unwrap();
-        let section = machine_section(folder.path()).unwrap();
+        let mut out = Folder { root: folder.path().to_owned(), files: 0 };
+        assert!(machine_section(&mut out).unwrap().is_none());
+        let text =
+            "# Faults\n\nAll of *them*.\n\n## Kinds\n\n| kind | tried |\n|:--|--:|\n| kill | 9 |\n";
+        std::fs::write(folder.path().join("reliability.md"), text).unwrap();
+        let section = machine_section(&mut out).unwrap().unwrap();
         let Block::List(links) = &section.blocks[0] else { panic!("a list of links") };
         assert_eq!(links.len(), 1);
-        assert_eq!(links[0].target, "./reliability.md");
+        assert_eq!(links[0].target, "./reliability.html");
+        let page = std::fs::read_to_string(folder.path().join("reliability.html")).unwrap();
+        for there in ["<title>Faults", "<em>them</em>", "Kinds", "<td", "9"] {
+            assert!(page.contains(there), "{there}: {page}");
+        }
     }
 }

@@ -10,7 +10,13 @@ const BLOCKS: [(&str, usize); 5] =
     [("askl", 4), ("rftk", 3), ("hyper", 4), ("mce", 4), ("base", 3)];
 
 /// Numbers of each block, as they were handed down.
-const NUMBERS: [(&str, &[usize]); 2] = [("base", &[10, 36, 39]), ("rftk", &[33, 24, 27])];
+const NUMBERS: [(&str, &[usize]); 5] = [
+    ("askl", &[9, 35, 24, 34]),
+    ("rftk", &[33, 24, 27]),
+    ("hyper", &[21, 41, 23, 42]),
+    ("mce", &[25, 23, 59, 19]),
+    ("base", &[10, 36, 39]),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

@@ -321,7 +321,7 @@ fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
     let picture = figure.png(2.0).map_err(|error| error.to_string())?;
     std::fs::write(&png, picture).map_err(|error| format!("{}: {error}", png.display()))?;
     text.push_str(
-        "![Times over the runs](history.svg)\n\nEach line is a group of benchmarks: the geometric mean of their times over \
+        "![Times over the runs](./history.svg)\n\nEach line is a group of benchmarks: the geometric mean of their times over \
          those of the first run on the same machine.\n\n",
     );
     Ok(())

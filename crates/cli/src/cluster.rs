@@ -197,7 +197,8 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
             let several = job.len() > 1;
             let id = queue::submit(script, several).with_context(|| {
                 format!(
-                    "{} of {} array jobs were submitted, and the campaign in {} lacks the others: mend what                      sbatch says, wait for what is queued or cancel it, and submit again",
+                    "{} of {} array jobs were submitted, and the campaign in {} lacks the others: mend what \
+                     sbatch says, wait for what is queued or cancel it, and submit again",
                     campaign.jobs.len(),
                     scripts.len(),
                     place.display()

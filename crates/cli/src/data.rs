@@ -21,7 +21,11 @@ pub(crate) fn run(args: &DataArgs, quiet: bool) -> anyhow::Result<Ended> {
 }
 
 fn verify(names: &[String], data: Option<&Path>) -> anyhow::Result<Ended> {
-    let library = Library::discover(data)?;
+    // A folder that was named answers alone: another one would vouch for files that it does not have.
+    let library = match (Library::discover(data)?, data) {
+        (_, Some(folder)) => Library::of_folders([folder.to_owned()])?,
+        (found, None) => found,
+    };
     let all: Vec<String> =
         Catalogue::builtin().entries().iter().map(|entry| entry.name.clone()).collect();
     let asked = if names.is_empty() { &all } else { names };

@@ -128,32 +128,17 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     let (all, forecast, simulations) = of(artefacts);
     let error = |by| costs.held_out(archive, methods, by);
     let (fifths, cells) = (error(HoldOut::Fifths), error(HoldOut::Cells));
-    let datasets = error(HoldOut::Datasets);
+    let (datasets, largest) = (error(HoldOut::Datasets), error(HoldOut::Largest));
     let mut stdout = std::io::stdout().lock();
     if args.json {
-        let line = |id: &str, all: usize, forecast: &Forecast, simulations: Computing| {
-            json!({
-                "artefact": id, "profile": profile, "trials": all, "to_run": forecast.trials,
-                "hours": forecast.seconds / 3600.0, "bytes": forecast.bytes,
-                "from_cell": forecast.bases[0], "from_method": forecast.bases[1],
-                "from_declared_cost": forecast.bases[2],
-                "hours_from_cell": forecast.seconds_by_basis[0] / 3600.0,
-                "hours_from_method": forecast.seconds_by_basis[1] / 3600.0,
-                "hours_from_declared_cost": forecast.seconds_by_basis[2] / 3600.0, "at_limit": forecast.at_limit,
-                "held_back": forecast.held_back, "simulations": simulations.count,
-                "simulation_hours": simulations.seconds / 3600.0,
-                "simulations_never_timed": simulations.unknown,
-            })
-        };
+        let each = lines.iter().map(|(id, all, cost, more)| line(id, profile, *all, cost, *more));
         let summary = json!({
-            "artefacts": lines.iter().map(|(id, all, forecast, simulations)| {
-                line(id, *all, forecast, *simulations)
-            }).collect::<Vec<_>>(),
-            "all": line("all", all, &forecast, simulations),
+            "all": line("all", profile, all, &forecast, simulations),
+            "artefacts": each.collect::<Vec<_>>(),
             "machine_factor": costs.model.machine_factor(),
             "held_out": {
                 "fifths": held_out(fifths.as_ref()), "cells": held_out(cells.as_ref()),
-                "datasets": held_out(datasets.as_ref()),
+                "datasets": held_out(datasets.as_ref()), "largest": held_out(largest.as_ref()),
             },
         });
         serde_json::to_writer_pretty(&mut stdout, &summary)?;
@@ -182,8 +167,9 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     if forecast.held_back > 0 {
         writeln!(
             stdout,
-            "not believed: the declared cost of {} trials is more than a thousand times beyond any seen, and counts as a thousand times",
-            forecast.held_back
+            "not believed: the declared cost of {} trials is more than a thousand times beyond any seen, and counts as a thousand times: {:.2} hours of the sum",
+            forecast.held_back,
+            forecast.held_back_seconds / 3600.0
         )?;
     }
     writeln!(
@@ -196,12 +182,34 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         writeln!(stdout, "{}", simulations.line())?;
     }
     closing(&mut stdout, &forecast, costs)?;
-    for (what, error) in [("a fifth", fifths), (CELLS, cells), ("a dataset", datasets)] {
+    for (what, error) in [
+        ("a fifth at a time", fifths),
+        (CELLS, cells),
+        ("a dataset at a time", datasets),
+        ("the largest fifth of each method's cells", largest),
+    ] {
         if let Some(error) = error {
             writeln!(stdout, "{}", off(what, &error))?;
         }
     }
     Ok(Ended::Done)
+}
+
+/// The forecast of one artefact, or of all.
+fn line(id: &str, profile: &str, all: usize, forecast: &Forecast, simulations: Computing) -> Value {
+    let hours = |seconds: f64| seconds / 3600.0;
+    let [from_cell, from_method, from_declared] = forecast.seconds_by_basis.map(hours);
+    json!({
+        "artefact": id, "profile": profile, "trials": all, "to_run": forecast.trials,
+        "hours": hours(forecast.seconds), "bytes": forecast.bytes,
+        "from_cell": forecast.bases[0], "from_method": forecast.bases[1],
+        "from_declared_cost": forecast.bases[2],
+        "hours_from_cell": from_cell, "hours_from_method": from_method,
+        "hours_from_declared_cost": from_declared, "at_limit": forecast.at_limit,
+        "held_back": forecast.held_back, "hours_held_back": hours(forecast.held_back_seconds),
+        "simulations": simulations.count, "simulation_hours": hours(simulations.seconds),
+        "simulations_never_timed": simulations.unknown,
+    })
 }
 
 fn held_out(error: Option<&HeldOut>) -> Value {
@@ -238,7 +246,7 @@ fn doubts(forecast: &Forecast) -> String {
 }
 
 /// How [`HoldOut::Cells`] holds out, for [`off`].
-pub(crate) const CELLS: &str = "a fifth of the cells";
+pub(crate) const CELLS: &str = "a fifth of the cells at a time";
 
 /// One line on the error of predictions.
 pub(crate) fn off(what: &str, error: &HeldOut) -> String {
@@ -247,7 +255,7 @@ pub(crate) fn off(what: &str, error: &HeldOut) -> String {
         count => format!(" ({count} timed beside other work are not scored)"),
     };
     format!(
-        "held out {what} at a time, {} records{doubtful}: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted",
+        "held out {what}, {} records{doubtful}: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted",
         error.records,
         100.0 * (error.total - 1.0),
         error.median,

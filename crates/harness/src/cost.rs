@@ -157,6 +157,8 @@ pub struct Forecast {
     pub seconds_by_basis: [f64; 3],
     /// Trials whose declared cost lies too far beyond those seen to be believed.
     pub held_back: usize,
+    /// Seconds of these trials, part of the total.
+    pub held_back_seconds: f64,
     /// Trials that their limit of time is predicted to stop.
     pub at_limit: usize,
 }
@@ -201,7 +203,7 @@ pub struct HeldOut {
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
 /// # use toys::{METHODS, STUDY};
 /// use mercer_harness::{CostModel, HoldOut};
-/// for by in [HoldOut::Fifths, HoldOut::Cells, HoldOut::Datasets] {
+/// for by in [HoldOut::Fifths, HoldOut::Cells, HoldOut::Datasets, HoldOut::Largest] {
 ///     assert_eq!(CostModel::held_out([], METHODS, by), None); // of fewer than ten records
 /// }
 /// ```
@@ -213,6 +215,9 @@ pub enum HoldOut {
     Cells,
     /// A dataset at a time.
     Datasets,
+    /// Of each method the fifth of its cells with the largest declared cost, at once: smaller ones stay in,
+    /// as where a run has its large cells still before it.
+    Largest,
 }
 
 impl CostModel {
@@ -272,7 +277,10 @@ impl CostModel {
             let basis = parts.iter().map(|part| part.basis).max().unwrap_or(Basis::Declared);
             forecast.bases[basis as usize] += 1;
             forecast.seconds_by_basis[basis as usize] += seconds;
-            forecast.held_back += usize::from(parts.iter().any(|part| part.held_back));
+            if parts.iter().any(|part| part.held_back) {
+                forecast.held_back += 1;
+                forecast.held_back_seconds += seconds;
+            }
             forecast.at_limit += usize::from(parts.iter().any(|part| part.at_limit));
         }
         forecast
@@ -310,7 +318,8 @@ impl CostModel {
         Prediction { seconds, bytes, basis, held_back, at_limit: free >= most }
     }
 
-    /// Learns from a part of the records and predicts the rest, until each was predicted once.
+    /// Learns from a part of the records and predicts the rest, until each that is to be held out was
+    /// predicted once.
     ///
     /// `None` with fewer than ten records.
     pub fn held_out<'a>(
@@ -323,23 +332,32 @@ impl CostModel {
             return None;
         }
         let name = |work: &'_ Workload| match by {
-            HoldOut::Fifths => String::new(),
+            HoldOut::Fifths | HoldOut::Largest => String::new(),
             HoldOut::Cells => work.place.clone(),
             HoldOut::Datasets => work.dataset.clone(),
         };
         let names: BTreeSet<String> =
             observed.seconds.iter().map(|(seen, _)| name(&seen.work)).collect();
         let names: Vec<String> = names.into_iter().collect();
-        let folds = if by == HoldOut::Datasets { names.len() } else { 5 };
+        let folds = match by {
+            HoldOut::Fifths | HoldOut::Cells => 5,
+            HoldOut::Datasets => names.len(),
+            HoldOut::Largest => 1,
+        };
+        let large = observed.large();
         let fold = |work: &Workload, digest: usize| match by {
             HoldOut::Fifths => digest % 5,
             // Neighbours in the alphabet part: a study, a variant, a dataset is in every fold.
             HoldOut::Cells | HoldOut::Datasets => {
                 names.binary_search(&name(work)).unwrap_or(0) % folds
             }
+            HoldOut::Largest => {
+                usize::from(work.operations < large[&(work.part, work.method.as_str())])
+            }
         };
         let (mut measured, mut predicted) = (0.0, 0.0);
-        let (mut factors, mut bytes, mut doubtful) = (Vec::new(), Vec::new(), 0);
+        let (mut factors, mut bytes) = (Vec::new(), Vec::new());
+        let (mut scored, mut doubtful) = (0, 0);
         for one in 0..folds {
             let (seconds, memory) = observed.fit(&|work, digest| fold(work, digest) != one);
             for (seen, digest) in &observed.seconds {
@@ -349,6 +367,7 @@ impl CostModel {
                         continue;
                     }
                     let guess = seconds.predict(&seen.work).value;
+                    scored += 1;
                     measured += seen.value;
                     predicted += guess;
                     if seen.value > SHORT {
@@ -363,7 +382,7 @@ impl CostModel {
             }
         }
         Some(HeldOut {
-            records: observed.seconds.len() - doubtful,
+            records: scored,
             doubtful,
             total: predicted / measured,
             median: quantile(&mut factors, 0.5),
@@ -446,6 +465,23 @@ impl Observed {
             }
         }
         Self { seconds, bytes }
+    }
+
+    /// The logarithm of the declared cost from which on a cell is among the largest fifth of its method's,
+    /// fits and searches apart; beyond all of them for a method with a single size.
+    fn large(&self) -> BTreeMap<(Part, &str), f64> {
+        let mut of_method: BTreeMap<(Part, &str), BTreeMap<&str, f64>> = BTreeMap::new();
+        for (seen, _) in self.seconds.iter().chain(&self.bytes) {
+            let work = &seen.work;
+            let cells = of_method.entry((work.part, &work.method)).or_default();
+            cells.insert(&work.cell, work.operations);
+        }
+        let threshold = |cells: BTreeMap<&str, f64>| {
+            let mut operations: Vec<f64> = cells.into_values().collect();
+            let from = quantile(&mut operations, 0.8);
+            if from > operations[0] { from } else { f64::INFINITY }
+        };
+        of_method.into_iter().map(|(method, cells)| (method, threshold(cells))).collect()
     }
 
     fn fit(&self, wanted: &dyn Fn(&Workload, usize) -> bool) -> (Regression, Regression) {

@@ -398,17 +398,32 @@ pub struct Record {
     pub result_sha256: String,
     /// How it was computed.
     pub run: Run,
-    /// Whether it was read without its predictions, which the check sum covers: an archive does
-    /// not keep them.
-    #[serde(skip)]
-    pub stripped: bool,
+    /// SHA-256 of `result` without its predictions, where it was read without them: the other sum covers
+    /// them, an archive does not keep them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripped_sha256: Option<String>,
 }
 
 impl Record {
     /// A record with its check sum.
     pub fn new(key: Key, result: TrialResult, run: Run) -> Self {
         let result_sha256 = result.digest();
-        Self { key, result, result_sha256, run, stripped: false }
+        Self { key, result, result_sha256, run, stripped_sha256: None }
+    }
+
+    /// Whether it was read without its predictions.
+    pub fn is_stripped(&self) -> bool {
+        self.stripped_sha256.is_some()
+    }
+
+    /// Whether the check sum that covers what is there is that of what is there.
+    fn is_whole(&self) -> bool {
+        let covering = match (&self.stripped_sha256, &self.result.predicted) {
+            (None, _) => &self.result_sha256,
+            (Some(sum), None) => sum,
+            (Some(_), Some(_)) => return false,
+        };
+        self.result.digest() == *covering
     }
 
     /// Reads a record and verifies its check sum and schema.
@@ -421,7 +436,7 @@ impl Record {
         if record.key.schema != SCHEMA {
             return Err(corrupt(format!("schema {} instead of {SCHEMA}", record.key.schema)));
         }
-        if record.result.digest() != record.result_sha256 {
+        if !record.is_whole() {
             return Err(corrupt("its check sum does not match its content".to_owned()));
         }
         Ok(record)

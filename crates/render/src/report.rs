@@ -64,7 +64,8 @@ pub struct Section {
 /// A part of a section.
 ///
 /// Markdown means: paragraphs, heads, lists, pipe tables, fenced code, `code`, *emphasis*,
-/// **strong**, and links to `http(s)://`, `mailto:`, `./` and `../` paths or ids of the same page.
+/// **strong**, links to `http(s)://`, `mailto:`, `./` and `../` paths or ids of the same page, and images
+/// at `./` and `../` paths.
 /// Everything else is text.
 ///
 /// ```

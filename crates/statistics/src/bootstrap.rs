@@ -49,9 +49,10 @@ impl Bootstrap {
 /// `differences[s][i]` is the difference of the two methods' losses with seed `s` on test row `i`.
 /// Each resample draws seeds and rows, independently and with replacement, and averages over the
 /// drawn grid: the pigeonhole bootstrap (Owen 2007, *Annals of Applied Statistics* 1), mildly
-/// conservative where rows and seeds are many. With one seed it is the ordinary paired bootstrap
-/// over rows and says nothing about other seeds; with `S` of them the part of the variance that
-/// is due to seeds comes out too small by the factor `(S − 1)/S`.
+/// conservative where rows and seeds are many. Of `S` seeds it draws `S − 1`: the variance of a mean of
+/// `S − 1` draws from `S` values is `s²/S` with the unbiased `s²`, where `S` draws would give
+/// `(S − 1)/S` of that, a third too little with three seeds. Rows are many and drawn as many as they
+/// are. With one seed it is the ordinary paired bootstrap over rows and says nothing about other seeds.
 ///
 /// The time is `resamples × (rows + seeds + rows·seeds)`.
 ///
@@ -80,6 +81,8 @@ pub fn paired_bootstrap(
     let degenerate = differences.iter().flatten().all(|&d| d == first);
     let cells = (seeds * rows) as f64;
     let mean = if degenerate { first } else { differences.iter().flatten().sum::<f64>() / cells };
+    let seeds_drawn = (seeds - 1).max(1);
+    let cells_drawn = (seeds_drawn * rows) as f64;
 
     let mut rng = SplitMix::seeded(seed);
     let mut times_drawn = vec![0u32; rows];
@@ -87,13 +90,13 @@ pub fn paired_bootstrap(
         .map(|_| {
             times_drawn.fill(0);
             (0..rows).for_each(|_| times_drawn[rng.below(rows)] += 1);
-            let total: f64 = (0..seeds)
+            let total: f64 = (0..seeds_drawn)
                 .map(|_| {
                     let of_seed = &differences[rng.below(seeds)];
                     of_seed.iter().zip(&times_drawn).map(|(d, &w)| d * f64::from(w)).sum::<f64>()
                 })
                 .sum();
-            if degenerate { first } else { total / cells }
+            if degenerate { first } else { total / cells_drawn }
         })
         .collect();
     sorted.sort_by(f64::total_cmp);
@@ -129,11 +132,22 @@ mod tests {
     }
 
     #[test]
+    fn seeds_vary_as_their_unbiased_variance_says() {
+        // Rows that agree: only seeds vary, and the variance of their mean is s²/S.
+        let of_seeds = [0.3, -1.1, 0.9, 2.0];
+        let summary = crate::summarise(&of_seeds).unwrap();
+        let table: Vec<Vec<f64>> = of_seeds.iter().map(|&value| vec![value; 10]).collect();
+        let test = paired_bootstrap(&table, 20_000, 5).unwrap();
+        assert_relative_eq!(test.standard_error, summary.sample_std / 2.0, max_relative = 0.02);
+    }
+
+    #[test]
     fn seeds_that_disagree_widen_the_interval() {
         // Every row says +1 with one seed and −1 with the other: only seeds matter.
         let test = paired_bootstrap(&[vec![1.0; 50], vec![-1.0; 50]], 2000, 5).unwrap();
         assert_eq!(test.interval(0.9), (-1.0, 1.0));
-        assert_relative_eq!(test.p_two_sided, 1.0);
+        // One of the two is drawn, each half of the time.
+        assert!(test.p_two_sided > 0.9, "{}", test.p_two_sided);
     }
 
     #[test]

@@ -157,15 +157,6 @@ fn with_curves<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Opti
     cells.iter().copied().find(own).filter(|cell| curved(cell))
 }
 
-/// Step and value along training, of the first repeat that has a curve.
-fn curve(cell: &StudyCell, value: &str) -> BTreeMap<u64, f64> {
-    let record = cell.records().find(|record| !record.result.curve.is_empty());
-    record.map_or_else(BTreeMap::new, |record| {
-        let points = record.result.curve.iter();
-        points.filter_map(|point| Some((point.step, *point.values.get(value)?))).collect()
-    })
-}
-
 /// Pairs of methods below which any order is chance: one pair is in order every other time.
 const FEWEST_PAIRS: usize = 5;
 
@@ -175,32 +166,42 @@ pub(super) fn goes_with(
     methods: &[String],
     value: &str,
 ) -> (Holds, String) {
-    let ends: Vec<(f64, f64)> = methods
-        .iter()
-        .filter_map(|method| {
-            let cell = of(cells, dataset, method)?;
-            let last = |name: &str| curve(cell, name).last_entry().map(|entry| *entry.get());
-            Some((last(value)?, last("accuracy")?))
-        })
-        .collect();
-    if ends.len() < methods.len() {
-        return (Holds::NotRun, "no curves".to_owned());
-    }
-    let mut concordant = 0;
-    let mut pairs = 0;
-    for (i, a) in ends.iter().enumerate() {
-        for b in &ends[i + 1..] {
-            pairs += 1;
-            concordant += usize::from((a.0 < b.0) == (a.1 > b.1));
-        }
-    }
-    let holds = match concordant {
-        _ if pairs < FEWEST_PAIRS => Holds::Undecided,
-        all if all == pairs => Holds::Yes,
-        _ => Holds::No,
+    let last_of_repeats = |method: &String| -> Option<BTreeMap<u32, (f64, f64)>> {
+        let cell = of(cells, dataset, method)?;
+        let (values, scores) = (by_repeat(cell, value), by_repeat(cell, "accuracy"));
+        let last = |curve: &BTreeMap<u64, f64>| curve.last_key_value().map(|(_, value)| *value);
+        let of_repeat = |(repeat, curve): (&u32, &BTreeMap<u64, f64>)| {
+            Some((*repeat, (last(curve)?, last(scores.get(repeat)?)?)))
+        };
+        Some(values.iter().filter_map(of_repeat).collect())
     };
+    let ends: Option<Vec<_>> = methods.iter().map(last_of_repeats).collect();
+    let Some(ends) = ends else { return (Holds::NotRun, "no curves".to_owned()) };
+    // Kendall's tau of each repeat that all methods have: what is equal is neither in order nor against it.
+    let tau = |repeat: &u32| {
+        let row: Option<Vec<(f64, f64)>> = ends.iter().map(|of| of.get(repeat).copied()).collect();
+        let row = row?;
+        let pairs =
+            row.iter().enumerate().flat_map(|(i, a)| row[i + 1..].iter().map(move |b| (a, b)));
+        let in_order = |(a, b): (&(f64, f64), &(f64, f64))| match (b.0 - a.0) * (a.1 - b.1) {
+            product if product > 0.0 => 1.0,
+            product if product < 0.0 => -1.0,
+            _ => 0.0,
+        };
+        let orders: Vec<f64> = pairs.map(in_order).collect();
+        Some((orders.len(), summarise(&orders)?.mean))
+    };
+    let taus: Vec<(usize, f64)> =
+        ends.first().map_or_else(Vec::new, |of| of.keys().filter_map(tau).collect());
+    let Some(&(pairs, _)) = taus.first() else { return (Holds::NotRun, "no curves".to_owned()) };
+    let values: Vec<f64> = taus.iter().map(|(_, tau)| *tau).collect();
+    let Some((holds, said)) = sign_of(&values) else {
+        return (Holds::NotRun, "no curves".to_owned());
+    };
+    let holds = if pairs < FEWEST_PAIRS { Holds::Undecided } else { holds };
     let numbers = format!(
-        "smaller {value} goes with higher accuracy in {concordant} of {pairs} pairs of methods at the end of training"
+        "Kendall's tau of smaller {value} with higher accuracy at the end of training, over {pairs} pairs of methods and {} repeats: {said}",
+        values.len()
     );
     (holds, numbers)
 }

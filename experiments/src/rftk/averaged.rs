@@ -27,7 +27,7 @@ pub(crate) const PATH: Path = Path {
         title: "RF ridge averaged",
         summary: "random-feature ridge averaged over draws of its features, beside the kernel ridge that it amounts to, one split",
         cites: "Li, Liu & Zhang (2022)",
-        revision: 1,
+        revision: 2,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n_test d draws ΣM, ΣM = 2105", predict: "-", memory: "n_test d" },
         defaults,

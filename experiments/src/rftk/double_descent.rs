@@ -25,7 +25,7 @@ pub(crate) const PATH: Path = Path {
         title: "RF ridge path",
         summary: "test error over numbers of features and ridges, one split",
         cites: "Li, Liu & Zhang (2022)",
-        revision: 1,
+        revision: 2,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n_test d ΣM, ΣM = 4 largest", predict: "-", memory: "n_test d" },
         defaults,

@@ -52,6 +52,13 @@ fn compacted_records_render_the_same_report() {
     let merged = place.run("results merge reports/records --results again").with_code(0);
     assert!(merged.stdout.starts_with(&format!("{count} records copied")), "{merged:?}");
     assert_eq!(place.records("again"), place.records("moved-away"));
+    // Whole, though their predictions stayed behind: nothing is set aside, nothing is missing.
+    place.run("results diff moved-away again").with_code(0);
+    assert_eq!(place.records("again").len(), count);
+    place.reproduce("--results again").with_code(0);
+    assert_eq!(place.records("again"), place.records("moved-away"));
+    let damaged = files(&place.path("again"));
+    assert!(damaged.iter().all(|path| path.extension().is_none_or(|end| end != "damaged")));
     place.run(&format!("report {there} --out from-archive")).with_code(0);
     assert!(!place.path("results").exists(), "a report creates no record directory");
     let cells = |folder: &str| {

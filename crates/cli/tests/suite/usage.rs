@@ -1,6 +1,6 @@
 //! Wrong words, closed pipes, and commands that only look.
 
-use crate::place::{Place, files};
+use crate::place::{Ended, Place, files};
 use std::process::Stdio;
 
 #[test]
@@ -254,6 +254,12 @@ fn data_of_another_version_is_verified_as_such() {
     ] {
         assert!(ended.stderr.contains(told), "it should say {told}: {ended:?}");
     }
+    // No other folder vouches for what the named one lacks.
+    std::fs::create_dir(place.path("lacking")).unwrap();
+    std::fs::copy(place.path("data/MANIFEST.toml"), place.path("lacking/MANIFEST.toml")).unwrap();
+    let mut elsewhere = place.command("data verify segment --data lacking");
+    let ended = Ended::of(&elsewhere.env("MERCER_DATA", place.path("data")).output().unwrap());
+    assert!(ended.with_code(4).stdout.contains("mercer data fetch segment"));
     let missing = place.run("data verify letter --data data").with_code(4);
     assert!(missing.stdout.contains("mercer data fetch letter"), "{missing:?}");
     let iris = place.run("data verify iris").with_code(0);

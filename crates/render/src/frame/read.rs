@@ -48,7 +48,7 @@ use std::collections::{BTreeMap, HashMap};
 /// let whole = from_frame(&frame, Some(&predictions_frame(&records)?))?;
 /// assert_eq!(whole, records); // and verified against their check sums
 /// let stripped = from_frame(&frame, None)?;
-/// assert!(stripped[0].stripped && stripped[0].result.predicted.is_none());
+/// assert!(stripped[0].is_stripped() && stripped[0].result.predicted.is_none());
 /// assert!(from_frame(&frame.drop("method").expect("it is there"), None).is_err());
 /// # Ok::<(), mercer_render::RenderError>(())
 /// ```
@@ -78,7 +78,7 @@ pub fn from_frame(
             if whole && record.result.digest() != record.result_sha256 {
                 return Err(error("its check sum does not match its result".to_owned()));
             }
-            record.stripped = !whole;
+            record.stripped_sha256 = (!whole).then(|| record.result.digest());
             Ok(record)
         })
         .collect()
@@ -223,7 +223,13 @@ impl<'a> Table<'a> {
             finished: count("finished")?,
         };
         // The check sum is the one written, which covers predictions that may not be here.
-        Ok(Record { key, result, result_sha256: owned("result_sha256")?, run, stripped: false })
+        Ok(Record {
+            key,
+            result,
+            result_sha256: owned("result_sha256")?,
+            run,
+            stripped_sha256: None,
+        })
     }
 }
 

@@ -120,7 +120,7 @@ pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
 /// Whether the record's check sum covers predictions: those it has, or those that it was read
 /// without.
 fn had_predictions(record: &Record) -> bool {
-    record.result.predicted.is_some() || record.stripped
+    record.result.predicted.is_some() || record.is_stripped()
 }
 
 /// One row a record with predictions: `trial`, and a list of `classes` or of `real` values.

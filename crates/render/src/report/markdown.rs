@@ -1,4 +1,4 @@
-//! The part of Markdown that findings and introductions use, to HTML; all else is text.
+//! The part of Markdown that findings, introductions and pages of other runs use, to HTML; all else is text.
 
 use super::link_target;
 use crate::escape::html;
@@ -134,7 +134,7 @@ fn cells(line: &str) -> Vec<String> {
 pub(super) fn inline(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find(['\\', '`', '*', '[']) {
+    while let Some(at) = rest.find(['\\', '`', '*', '[', '!']) {
         out.push_str(&html(&rest[..at]));
         rest = &rest[at..];
         let (done, marked) = mark(rest);
@@ -163,6 +163,13 @@ fn mark(text: &str) -> (usize, String) {
         if let Some(end) = rest.find('*').filter(|&end| solid(&rest[..end])) {
             return (end + 2, format!("<em>{}</em>", inline(&rest[..end])));
         }
+    } else if let Some(rest) = text.strip_prefix("![")
+        && let Some((label, tail)) = rest.split_once("](")
+        && let Some(end) = tail.find(')')
+        && let Some(target) = link_target(&tail[..end]).filter(|target| target.starts_with('.'))
+    {
+        let length = 2 + label.len() + 2 + end + 1;
+        return (length, format!("<img src=\"{}\" alt=\"{}\">", html(&target), html(label)));
     } else if let Some(rest) = text.strip_prefix('[')
         && let Some((label, tail)) = rest.split_once("](")
         && !label.contains(['[', ']'])
@@ -194,6 +201,12 @@ mod tests {
         assert_eq!(inline("\\*a\\* [x"), "*a* [x");
         assert_eq!(inline("[t](askl/table2)"), "<a href=\"#askl-table2\">t</a>");
         assert_eq!(inline("[t](javascript:alert(1))"), "<a href=\"#javascript-alert-1\">t</a>)");
+        assert_eq!(
+            inline("so! ![a <b>](./b.svg)"),
+            "so! <img src=\"./b.svg\" alt=\"a &lt;b&gt;\">"
+        );
+        // Only what lies beside the page: nothing is asked of another machine.
+        assert!(!inline("![a](https://a.b/c.png)").contains("<img"));
         assert_eq!(
             inline("[t](https://a.b/c?d=\"e\")"),
             "<a href=\"https://a.b/c?d=&quot;e&quot;\">t</a>"
