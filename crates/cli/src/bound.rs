@@ -107,9 +107,9 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
             && !given.contains_key("sensitivity")
             && !said.contains_key("sensitivity")
         {
-            let value = "not given".to_owned();
-            let must =
-                "given: the model's facts have no `alpha`, the largest root of k(x, x)".to_owned();
+            let value = format!("not given, and a model of {} has no `alpha`", model.header.method);
+            let must = "given: the largest root of k(x, x), sensitivity=1 for a kernel with k(x, x) = 1, say"
+                .to_owned();
             return Err(WorkbenchError::Argument { name: "sensitivity", value, must }.into());
         }
     }

@@ -10,6 +10,7 @@ use serde_json::Value;
 /// use mercer_learning::Range;
 /// assert_eq!(Range::Log2(-1.0, 3.0).to_string(), "0.5 to 8, logarithmic");
 /// assert_eq!(Range::Choice(vec![1.into(), 3.into()]).to_string(), "1, 3");
+/// assert_eq!(Range::Choice(vec![vec![0.5, 2.0].into()]).to_string(), "[0.5, 2.0]");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Range {
@@ -182,8 +183,15 @@ impl Range {
             Self::Log10(low, high) => ends(10f64.powf(*low), 10f64.powf(*high)),
             Self::Log2(low, high) => ends(low.exp2(), high.exp2()),
             Self::Choice(values) => {
-                let words: Vec<String> = values.iter().map(Value::to_string).collect();
-                words.join(", ")
+                // A list in words that can be broken over lines.
+                let one = |value: &Value| match value {
+                    Value::Array(all) => {
+                        let words: Vec<String> = all.iter().map(Value::to_string).collect();
+                        format!("[{}]", words.join(", "))
+                    }
+                    value => value.to_string(),
+                };
+                values.iter().map(one).collect::<Vec<_>>().join(", ")
             }
             Self::Given { otherwise, .. } => otherwise.words(),
         }

@@ -78,6 +78,19 @@ pub enum WorkbenchError {
         /// The major format known here.
         known: u32,
     },
+    /// A method that cannot train on a part of the rows at a time.
+    #[error(
+        "`{method}` needs all {rows} rows at once, but only {held} may be held; raise --buffer, leave it out, \
+         or take a method that trains in passes (askl, rf-sgd or rftk, say)"
+    )]
+    NotInPasses {
+        /// The method.
+        method: String,
+        /// Rows of the file.
+        rows: usize,
+        /// Rows of a buffer.
+        held: usize,
+    },
     /// A method without class probabilities.
     #[error("`{method}` gives no probabilities{why}; leave --proba out for labels")]
     NoProbabilities {

@@ -4,13 +4,14 @@
 
 use crate::{Header, MAJOR, Model, Output, WorkbenchError};
 use mercer_learning::{Method, Numbers, State, Tensor, find};
-use safetensors::tensor::TensorView;
+use safetensors::tensor::{Metadata, TensorView};
 use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 /// The one name among the metadata: the header as a line of JSON, then the check sum of header and
@@ -19,6 +20,9 @@ const HEADER: &str = "mercer";
 
 /// Bytes of a model file at most.
 const LARGEST: u64 = 64 << 30;
+
+/// Bytes of a header at most, which is the library's limit.
+const LARGEST_HEADER: u64 = 100_000_000;
 
 /// What can be done about a model that was whole once.
 const AGAIN: &str = "copy it again from where it was whole, or fit the model again";
@@ -75,10 +79,18 @@ impl safetensors::View for &Raw<'_> {
 }
 
 fn bytes_of(tensor: &Tensor) -> Raw<'_> {
+    fn bytes<const N: usize, T: Copy>(numbers: &[T], write: fn(T) -> [u8; N]) -> Vec<u8> {
+        let mut bytes = vec![0; N * numbers.len()];
+        let (words, _) = bytes.as_chunks_mut::<N>();
+        for (word, &number) in words.iter_mut().zip(numbers) {
+            *word = write(number);
+        }
+        bytes
+    }
     let (dtype, bytes) = match &tensor.numbers {
-        Numbers::F64(values) => (Dtype::F64, values.iter().flat_map(|v| v.to_le_bytes()).collect()),
-        Numbers::F32(values) => (Dtype::F32, values.iter().flat_map(|v| v.to_le_bytes()).collect()),
-        Numbers::U32(values) => (Dtype::U32, values.iter().flat_map(|v| v.to_le_bytes()).collect()),
+        Numbers::F64(values) => (Dtype::F64, bytes(values, f64::to_le_bytes)),
+        Numbers::F32(values) => (Dtype::F32, bytes(values, f32::to_le_bytes)),
+        Numbers::U32(values) => (Dtype::U32, bytes(values, u32::to_le_bytes)),
     };
     Raw { dtype, shape: &tensor.shape, bytes }
 }
@@ -232,16 +244,8 @@ impl Model {
     /// method that this program does not have; [`WorkbenchError::Version`]; [`WorkbenchError::Io`].
     pub fn load(path: &Path, methods: &[Method]) -> Result<Self, WorkbenchError> {
         let io = |source| WorkbenchError::Io { path: path.to_owned(), source };
-        let file = std::fs::File::open(path).map_err(io)?;
-        let metadata = file.metadata().map_err(io)?;
-        let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
-        if metadata.is_dir() {
-            return Err(wrong("it is a folder; name the file in it".to_owned()));
-        }
-        if metadata.len() > LARGEST {
-            return Err(wrong(format!("it has {} bytes, more than {LARGEST}", metadata.len())));
-        }
-        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        let (file, length) = opened(path)?;
+        let mut bytes = Vec::with_capacity(length as usize);
         file.take(LARGEST).read_to_end(&mut bytes).map_err(io)?;
         Self::from_bytes(&bytes, path, methods)
     }
@@ -276,25 +280,7 @@ impl Model {
             |error: safetensors::SafeTensorError| wrong(kind_of(bytes, &error.to_string()));
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
-        let text = metadata.metadata().as_ref().and_then(|texts| texts.get(HEADER));
-        let Some((header, sum)) = text.and_then(|text| text.split_once('\n')) else {
-            return Err(wrong(format!(
-                "its metadata lack `{HEADER}`: another program wrote it, and only what `mercer fit` wrote \
-                 can be used"
-            )));
-        };
-        // The version first: a later format may have another header.
-        let version: Version =
-            serde_json::from_str(header).map_err(|error| wrong(format!("its header: {error}")))?;
-        let major = version.format.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        match major {
-            Some(MAJOR) => {}
-            Some(0) | None => return Err(wrong(format!("its format is `{}`", version.format))),
-            Some(_) => {
-                let (path, found) = (path.to_owned(), version.format);
-                return Err(WorkbenchError::Version { path, found, known: MAJOR });
-            }
-        }
+        let (header, sum) = texts_of(&metadata, path)?;
         let views: BTreeMap<String, TensorView<'_>> = tensors.tensors().into_iter().collect();
         let parts = views.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
         if check_sum(header, parts) != sum {
@@ -302,9 +288,7 @@ impl Model {
                 "its check sum does not match: it was edited or damaged; {AGAIN}"
             )));
         }
-        let header: Header =
-            serde_json::from_str(header).map_err(|error| wrong(format!("its header: {error}")))?;
-        header.check().map_err(|error| wrong(error.to_string()))?;
+        let header = parsed(header, path)?;
         let method = find(methods, &header.method).map_err(|error| wrong(error.to_string()))?;
         let arrays: BTreeMap<String, Tensor> = views
             .iter()
@@ -319,6 +303,116 @@ impl Model {
         }
         Ok(Self { header, predictor: restored })
     }
+}
+
+impl Header {
+    /// Reads the header of a model file and none of its arrays, however large these are: all but the check
+    /// sum is looked at, which covers them too.
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Header, Table, fit};
+    /// let folder = tempfile::tempdir().expect("a folder");
+    /// let path = folder.path().join("toys.safetensors");
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// model.save(&path, false)?;
+    /// assert_eq!(Header::read(&path)?, model.header);
+    /// // Cut short by a byte, which a longer array would not be told from.
+    /// let bytes = model.to_bytes()?;
+    /// std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("it is ours");
+    /// let refused = Header::read(&path).unwrap_err().to_string();
+    /// assert!(refused.contains("it was cut short or damaged"), "{refused}");
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Model::load`], but for what is wrong with arrays.
+    pub fn read(path: &Path) -> Result<Self, WorkbenchError> {
+        let io = |source| WorkbenchError::Io { path: path.to_owned(), source };
+        let (mut file, length) = opened(path)?;
+        let mut start = Vec::new();
+        file.by_ref().take(1024).read_to_end(&mut start).map_err(io)?;
+        let wrong = |reason: &str| {
+            let problem = kind_of(&start, reason);
+            WorkbenchError::ModelFile { path: path.to_owned(), problem }
+        };
+        let Some(size) = start.first_chunk::<8>().map(|&bytes| u64::from_le_bytes(bytes)) else {
+            return Err(wrong("its header is cut short"));
+        };
+        if size > LARGEST_HEADER || size + 8 > length {
+            return Err(wrong("its header would be longer than it is"));
+        }
+        let mut bytes = start.get(8..).unwrap_or_default().to_vec();
+        let more = size.saturating_sub(bytes.len() as u64);
+        file.take(more).read_to_end(&mut bytes).map_err(io)?;
+        bytes.truncate(size as usize);
+        let metadata: Metadata =
+            serde_json::from_slice(&bytes).map_err(|error| wrong(&error.to_string()))?;
+        if 8 + size + metadata.data_len() as u64 != length {
+            return Err(wrong("its arrays are not of the length that its header says"));
+        }
+        let (header, _) = texts_of(&metadata, path)?;
+        parsed(header, path)
+    }
+}
+
+/// A model file and its length, if it can be one.
+fn opened(path: &Path) -> Result<(File, u64), WorkbenchError> {
+    let io = |source| WorkbenchError::Io { path: path.to_owned(), source };
+    let absent = |error: io::Error| match error.kind() {
+        ErrorKind::NotFound => {
+            let told = "No such file; `mercer fit --out MODEL` writes one, to model.safetensors if not told \
+                        where";
+            io::Error::new(ErrorKind::NotFound, told)
+        }
+        _ => error,
+    };
+    let file = File::open(path).map_err(absent).map_err(io)?;
+    let metadata = file.metadata().map_err(io)?;
+    let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
+    if metadata.is_dir() {
+        return Err(wrong("it is a folder; name the file in it".to_owned()));
+    }
+    if metadata.len() > LARGEST {
+        return Err(wrong(format!("it has {} bytes, more than {LARGEST}", metadata.len())));
+    }
+    Ok((file, metadata.len()))
+}
+
+/// The header of a known format, and the check sum of header and arrays.
+fn texts_of<'a>(metadata: &'a Metadata, path: &Path) -> Result<(&'a str, &'a str), WorkbenchError> {
+    let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
+    let text = metadata.metadata().as_ref().and_then(|texts| texts.get(HEADER));
+    let Some((header, sum)) = text.and_then(|text| text.split_once('\n')) else {
+        return Err(wrong(format!(
+            "its metadata lack `{HEADER}`: another program wrote it, and only what `mercer fit` wrote \
+             can be used"
+        )));
+    };
+    // The version first: a later format may have another header.
+    let version: Version =
+        serde_json::from_str(header).map_err(|error| wrong(format!("its header: {error}")))?;
+    let major = version.format.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    match major {
+        Some(MAJOR) => Ok((header, sum)),
+        Some(0) | None => Err(wrong(format!("its format is `{}`", version.format))),
+        Some(_) => {
+            let (path, found) = (path.to_owned(), version.format);
+            Err(WorkbenchError::Version { path, found, known: MAJOR })
+        }
+    }
+}
+
+fn parsed(header: &str, path: &Path) -> Result<Header, WorkbenchError> {
+    let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
+    let header: Header =
+        serde_json::from_str(header).map_err(|error| wrong(format!("its header: {error}")))?;
+    header.check().map_err(|error| wrong(error.to_string()))?;
+    Ok(header)
 }
 
 /// The part of a header that every format has.

@@ -57,7 +57,7 @@ impl Output {
                 return refused("is a link to nothing; remove it, or name another file");
             }
             if path.file_name().is_none() || !folder(path).is_dir() {
-                return refused("there is no such folder");
+                return refused("there is no such folder; make it, or name another");
             }
             return Ok(Self { path: shown, behind: path.to_owned(), overwrite });
         };

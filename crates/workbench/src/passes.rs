@@ -154,7 +154,7 @@ impl Windows for FileWindows<'_> {
 /// ```
 ///
 /// # Errors
-/// As [`crate::fit`]; [`LearningError::NotInPasses`] if the method needs all rows at once; medians
+/// As [`crate::fit`]; [`WorkbenchError::NotInPasses`] if the method needs all rows at once; medians
 /// cannot be found in passes.
 pub fn fit_in_passes(
     methods: &[Method],
@@ -202,8 +202,13 @@ pub fn fit_in_passes(
     // Reading takes a thread of its own, as long as it goes on.
     let threads = if rows <= buffer { choices.threads } else { choices.threads.max(2) - 1 };
     let choices = &Choices { threads, ..choices.clone() };
-    let outcome = source.in_windows(size, |windows| {
-        learner.fit_windows(windows, &mut fitting(choices, &streams))
+    let fitted = source
+        .in_windows(size, |windows| learner.fit_windows(windows, &mut fitting(choices, &streams)));
+    let outcome = fitted.map_err(|error| match error {
+        LearningError::NotInPasses { rows, held } => {
+            WorkbenchError::NotInPasses { method: method.name.to_owned(), rows, held }
+        }
+        other => other.into(),
     })?;
     let (training, scored) = scores_on(&*outcome.predictor, &first, &preparation)?;
     let mut header = header_of(

@@ -237,6 +237,9 @@ pub(crate) struct TuneArgs {
 pub(crate) struct InfoArgs {
     /// Model file.
     pub model: PathBuf,
+    /// Check the arrays too, however large they are; up to 64 MiB they always are.
+    #[arg(long)]
+    pub check: bool,
     /// The header as JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,7 +1,7 @@
 use super::args::FitArgs;
 use super::{
-    choices, claim, filled, full_name, limits, numbering, open, plain, print_json,
-    say_if_no_better, schema_options,
+    LARGE, choices, claim, filled, full_name, limits, mebibytes, numbering, open, plain,
+    print_json, say_if_no_better, schema_options,
 };
 use crate::Ended;
 use mercer_experiments::registry;
@@ -39,7 +39,18 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     let deviation = model.header.preparation.target().map(|standard| standard.deviation);
     let (name, task) = (&model.header.method, model.header.task());
     say_if_no_better(name, &model.header.training, task, deviation);
-    model.save_to(&out)?;
+    let bytes = model.to_bytes()?;
+    let size = bytes.len() as u64;
+    if size > LARGE {
+        let features = model.header.settings.get("features").and_then(serde_json::Value::as_u64);
+        let why = features.map_or_else(String::new, |features| {
+            let inputs = counted(model.header.schema.width(), "input", "inputs");
+            format!(" for {features} features of {inputs}; fewer (--set features=) make it smaller")
+        });
+        tracing::info!("{} will have {}{why}", args.out.display(), mebibytes(size));
+    }
+    out.write_bytes(&bytes)?;
+    drop(bytes);
     if args.json {
         print_json(&model.header)?;
     } else {

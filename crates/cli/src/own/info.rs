@@ -1,5 +1,5 @@
 use super::args::InfoArgs;
-use super::{filled, numbering, plain, print_json, quoted};
+use super::{LARGE, filled, mebibytes, numbering, plain, print_json, quoted};
 use crate::Ended;
 use mercer_datasets::Holds;
 use mercer_experiments::registry;
@@ -11,12 +11,25 @@ use std::io::Write;
 const SHOWN: usize = 12;
 
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Ended> {
-    let model = Model::load(&args.model, &registry())?;
+    // A file that is not there is told of by the one that reads it.
+    let size = std::fs::metadata(&args.model).map_or(0, |metadata| metadata.len());
+    let whole = args.check || size <= LARGE;
+    let header = if whole {
+        Model::load(&args.model, &registry())?.header
+    } else {
+        Header::read(&args.model)?
+    };
     if args.json {
-        print_json(&model.header)?;
+        print_json(&header)?;
     } else {
         let mut stdout = std::io::stdout().lock();
-        for (name, value) in lines(&model.header) {
+        let checked = if whole {
+            "header and arrays"
+        } else {
+            "header only; the arrays by `predict`, or here with --check"
+        };
+        let about = [("size", mebibytes(size)), ("checked", checked.to_owned())];
+        for (name, value) in lines(&header).into_iter().chain(about) {
             writeln!(stdout, "{name:<14} {}", one_line(&value))?;
         }
     }

@@ -360,6 +360,18 @@ pub(super) fn say_if_no_better(method: &str, scores: &Scores, task: Task, deviat
     }
 }
 
+/// Bytes of a model file from which its size is worth a word, and its arrays are not read for a look.
+const LARGE: u64 = 64 << 20;
+
+/// A size as a person reads it.
+fn mebibytes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["bytes", "KiB", "MiB", "GiB"];
+    let power = (bytes.max(1).ilog2() / 10).min(3);
+    let value = bytes as f64 / 1024f64.powi(power as i32);
+    let unit = UNITS[power as usize];
+    if power == 0 { format!("{bytes} {unit}") } else { format!("{value:.1} {unit}") }
+}
+
 /// A text as a field of CSV: in quotes where it holds a comma, say.
 pub(super) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
@@ -371,7 +383,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{day, whole};
+    use super::{day, mebibytes, whole};
     use serde_json::{Value, json};
 
     #[test]
@@ -388,6 +400,20 @@ mod tests {
             (47_541, "2100-03-01"),
         ] {
             assert_eq!(day(days), date);
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_by_people() {
+        for (bytes, told) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1536, "1.5 KiB"),
+            (1 << 20, "1.0 MiB"),
+            (1_610_612_736, "1.5 GiB"),
+            (1 << 42, "4096.0 GiB"),
+        ] {
+            assert_eq!(mebibytes(bytes), told);
         }
     }
 

@@ -962,6 +962,35 @@ fn a_damaged_model_is_refused() {
     refused(&claimed, "is no model");
 }
 
+/// A file above 64 MiB is announced, and `info` reads its header and not its arrays.
+#[test]
+fn a_large_model_is_announced_and_looked_at_by_its_header() {
+    let mut text = String::new();
+    for i in 0..90 {
+        let wave = (f64::from(i) * 0.618).sin();
+        writeln!(text, "{} 1:{wave} 100000:{}", u8::from(wave > 0.0), 1.0 - wave).unwrap();
+    }
+    let place = place_with(&[("wide.svm", &text)]);
+    let fit = place.run("fit --method kernel-ridge --data wide.svm --out m").with_code(0);
+    assert!(fit.stderr.contains("m will have 7") && fit.stderr.contains(" MiB"), "{fit:?}");
+    let told = place.run("info m").with_code(0).stdout;
+    assert!(told.contains("header only; the arrays by `predict`, or here with --check"), "{told}");
+    let mut bytes = std::fs::read(place.path("m")).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(place.path("m"), &bytes).unwrap();
+    assert_eq!(place.run("info m").with_code(0).stdout, told);
+    let checked = place.run("info m --check").with_code(1);
+    assert!(checked.stderr.contains("its check sum does not match"), "{checked:?}");
+    place.run("predict m --data wide.svm").with_code(1);
+    bytes.pop();
+    std::fs::write(place.path("m"), &bytes).unwrap();
+    assert!(place.run("info m").with_code(1).stderr.contains("cut short"));
+    // A small one is read whole.
+    let few = place_with(&[("toys.csv", &toys(12))]);
+    few.run("fit --method kernel-ridge --data toys.csv --out m").with_code(0);
+    assert!(few.run("info m").with_code(0).stdout.contains("checked        header and arrays"));
+}
+
 /// Whoever has read enough closes the pipe, and hears no complaint.
 #[test]
 fn a_closed_pipe_ends_predictions_quietly() {
