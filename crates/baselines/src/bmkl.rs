@@ -29,6 +29,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: declared::<BmklParams>,
     defaults: |_| Settings::of(&BmklParams::default()),
+    first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
     build: |settings| Ok(Box::new(Bmkl::new(settings.read("bmkl")?)?)),
     restore: BmklPredictor::restore,

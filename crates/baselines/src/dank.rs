@@ -24,6 +24,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: declared::<DankParams>,
     defaults: |_| Settings::of(&DankParams::default()),
+    first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
     build: |settings| Ok(Box::new(Dank::new(settings.read("dank")?)?)),
     restore: DankPredictor::restore,

@@ -34,6 +34,7 @@ pub(crate) const METHOD: Method = Method {
         Settings::new().with("length", length).with("cap", CAP)
     },
     // The evidence sets the kernel: there is nothing left to tune.
+    first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
     build: |settings| Ok(Box::new(GaussianProcess::new(settings.read("gaussian-process")?)?)),
     restore,

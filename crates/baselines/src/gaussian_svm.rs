@@ -34,6 +34,7 @@ pub(crate) const METHOD: Method = Method {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("cost", 10.0).with("cap", CAP)
     },
+    first_run: mercer_learning::as_studied,
     space,
     build: |settings| Ok(Box::new(GaussianSvm::new(settings.read("gaussian-svm")?)?)),
     restore: |state| Ok(Box::new(SupportVectors::restore(state)?)),

@@ -25,6 +25,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: declared::<KtaParams>,
     defaults: |_| Settings::of(&KtaParams::default()),
+    first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
     build: |settings| Ok(Box::new(Kta::new(settings.read("kta")?)?)),
     restore: MachinePredictor::restore,

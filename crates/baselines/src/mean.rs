@@ -16,6 +16,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: declared::<NoSettings>,
     defaults: no_settings,
+    first_run: mercer_learning::as_studied,
     space: nothing_to_tune,
     restore,
     build: |settings| {

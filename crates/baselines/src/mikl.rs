@@ -27,6 +27,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: declared::<MiklParams>,
     defaults: |_| Settings::of(&MiklParams::default()),
+    first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
     build: |settings| Ok(Box::new(Mikl::new(settings.read("mikl")?)?)),
     restore: Expansion::restore,

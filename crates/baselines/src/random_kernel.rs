@@ -27,6 +27,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: declared::<RandomKernelParams>,
     defaults: |_| Settings::of(&RandomKernelParams::default()),
+    first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
     build: |settings| Ok(Box::new(RandomKernel::new(settings.read("random-kernel")?)?)),
     restore: CosinePredictor::restore,

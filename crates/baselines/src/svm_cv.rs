@@ -28,6 +28,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: declared::<SvmCvParams>,
     defaults: |_| Settings::of(&SvmCvParams::default()),
+    first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
     build: |settings| Ok(Box::new(SvmCv::new(settings.read("svm-cv")?)?)),
     restore: MachinePredictor::restore,

@@ -41,7 +41,8 @@ pub struct Tuner {
     /// same rows are one. The studies' tuner takes the share of the setting.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_rows: bool,
-    /// Whether the method's defaults are the first candidate, before its anchors.
+    /// Whether the method's defaults are the first candidate, before its anchors: those of a first run on
+    /// a table of one's own ([`Method::begun`]), which then complete all candidates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defaults_first: bool,
     /// Whether a search spends nothing on what it knows already: settings that come to the same once they
@@ -266,7 +267,8 @@ pub fn tune(
     let parts = inner_split(train, tuner.train, tuner.rows, streams)?;
     // Candidates are completed as the final fit will be, which sees the whole training part.
     let shape = train.shape();
-    let defaults = (method.defaults)(&shape);
+    let own = tuner.defaults_first;
+    let defaults = if own { method.begun(&shape) } else { (method.defaults)(&shape) };
     let whole = |candidate: &Settings| {
         completed(method, &defaults, &candidate.clone().overridden_by(fixed))
     };

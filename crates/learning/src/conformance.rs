@@ -65,6 +65,7 @@ pub struct Violation {
 ///     resource: None,
 ///     settings: mercer_learning::undeclared,
 ///     defaults: |_| Settings::new(),
+///     first_run: mercer_learning::as_studied,
 ///     space: |_| Space::default(),
 ///     build: |_| Ok(Box::new(Nothing)),
 ///     restore: mercer_learning::never_kept,
@@ -96,6 +97,7 @@ pub struct Conformance<'a> {
 /// #     name: "mean", title: "mean", summary: "the mean", cites: "folklore", revision: 1,
 /// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
 /// #     settings: mercer_learning::undeclared, defaults: |_| Settings::new(), space: |_| Space::default(),
+/// #     first_run: mercer_learning::as_studied,
 /// #     build: |_| Err(LearningError::Interrupted), restore: mercer_learning::never_kept,
 /// # };
 /// let second = Method { name: "median", ..FIRST };
@@ -246,7 +248,8 @@ impl<'a> Conformance<'a> {
                 let space = (self.method.space)(&shape);
                 let draws = space.candidates(27, &mut ChaCha8Rng::seed_from_u64(27));
                 let all = draws.iter().map(|draw| defaults.clone().overridden_by(draw));
-                for settings in std::iter::once(defaults.clone()).chain(all) {
+                let begun = self.method.begun(&shape);
+                for settings in [defaults.clone(), begun].into_iter().chain(all) {
                     if let Err(error) = self.method.learner(&settings, task) {
                         let detail = format!("{settings} for {shape:?}: {error}");
                         return self.broken("its own settings build", detail);
@@ -289,8 +292,9 @@ impl<'a> Conformance<'a> {
     fn declared_holds(&self, declared: &[Setting], task: Task) -> Result<(), Violation> {
         let shape = Shape { rows: 300, features: 4, task };
         let (defaults, space) = ((self.method.defaults)(&shape), (self.method.space)(&shape));
+        let begun = self.method.begun(&shape);
         let draws = space.candidates(27, &mut ChaCha8Rng::seed_from_u64(27));
-        for (name, value) in draws.iter().chain([&defaults]).flat_map(Settings::iter) {
+        for (name, value) in draws.iter().chain([&defaults, &begun]).flat_map(Settings::iter) {
             let Some(setting) = declared.iter().find(|setting| setting.name == name) else {
                 return self.broken("defaults and tuner set what is declared", name.to_owned());
             };
@@ -664,6 +668,7 @@ mod tests {
         cost: Cost { fit: "n d", predict: "K d", memory: "K d" },
         resource: None,
         defaults: |_| Settings::new().with("fault", "none"),
+        first_run: crate::as_studied,
         space: |_| Space::default(),
         settings: declared::<Params>,
         build: |settings| {

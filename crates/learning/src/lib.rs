@@ -41,7 +41,7 @@ pub use fitting::{Convergence, Fitted, Fitting, Limits, Moment, Outcome, Probe, 
 pub use folds::folds;
 pub use legacy::{Fold, LegacyRandom};
 pub use loss::Loss;
-pub use method::{Cost, Learner, Method, Tasks, find};
+pub use method::{Cost, Learner, Method, Tasks, as_studied, find};
 pub use metric::{
     Metric, accuracy, balanced_accuracy, mean_absolute_error, root_mean_squared_error, score,
 };

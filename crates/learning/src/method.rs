@@ -163,6 +163,7 @@ pub struct Cost {
 ///     resource: None,
 ///     settings: declared::<MeanParams>,
 ///     defaults: |_| Settings::new(),
+///     first_run: mercer_learning::as_studied,
 ///     space: |_| Space::default(),
 ///     build: |settings| {
 ///         let params: MeanParams = settings.read("mean")?;
@@ -179,6 +180,8 @@ pub struct Cost {
 /// let predictor = learner.fit(&sample, &mut Fitting::seeded(1))?.predictor;
 /// let restored = (METHOD.restore)(&predictor.state())?;
 /// assert_eq!(restored.decision(array![[7.0]].view()), array![[2.0]]); // (1 + 2 + 5)/(3 + 1)
+/// let careful = Method { first_run: |_| Settings::new().with("shrinkage", 0.1), ..METHOD };
+/// assert_eq!(careful.begun(&sample.shape()).to_string(), r#"{"shrinkage":0.1}"#);
 /// let refused = METHOD.learner(&Settings::new(), Task::Classification { classes: 2 }).err().unwrap();
 /// assert!(refused.to_string().starts_with("`mean` cannot do classification"));
 /// let refused = METHOD.learner(&Settings::new().with("shrinkage", -1.0), Task::Regression).err().unwrap();
@@ -207,6 +210,9 @@ pub struct Method {
     pub settings: fn() -> Vec<Setting>,
     /// Settings of a sensible first run on standard-scaled data of this shape.
     pub defaults: fn(&Shape) -> Settings,
+    /// What a first run on a table of one's own takes in place of some of these, which studies hold to;
+    /// [`as_studied`] where that is nothing.
+    pub first_run: fn(&Shape) -> Settings,
     /// What a tuner may try on data of this shape.
     pub space: fn(&Shape) -> Space,
     /// Checks the settings and builds the learner.
@@ -238,6 +244,22 @@ impl Method {
         }
         (self.build)(settings)
     }
+
+    /// Settings of a first run on a table of one's own: the defaults, overridden by `first_run`.
+    pub fn begun(&self, shape: &Shape) -> Settings {
+        (self.defaults)(shape).overridden_by(&(self.first_run)(shape))
+    }
+}
+
+/// For a [`Method`] whose first run on a table of one's own takes what studies take.
+///
+/// ```
+/// use mercer_learning::{Shape, Task, as_studied};
+/// let shape = Shape { rows: 100, features: 3, task: Task::Regression };
+/// assert!(as_studied(&shape).is_empty());
+/// ```
+pub const fn as_studied(_: &Shape) -> Settings {
+    Settings::new()
 }
 
 /// The method of that name.

@@ -11,6 +11,7 @@
 //! | `A = L Lᵀ` | [`Cholesky`] | factor of a positive definite matrix | `n × n` |
 //! | `A = V Λ Vᵀ` | [`Eigen`] | `values` ascending, `vectors` in columns | `n`, `n × n` |
 //! | `A = U S Vᵀ` | [`Svd`] | `singular` descending, thin `u`, `vt` | `k = min(m, n)` |
+//! | `(K + t I) α = B` | [`KernelPath`] | errors of leave-one-out at every `t` from one eigendecomposition | `α` is `n × r` |
 //! | `min ‖A w − B‖² + t‖w‖²` | [`RidgePath`] | every `t` from one eigendecomposition | `w` is `D × r` |
 //! | `A X = B`, `A` known by products | [`conjugate_gradients`] | with residual and iterations | `n × r` |
 //! | `(A + t_k I) x_k = b` | [`shifted_conjugate_gradients`] | every shift for the products of one |
@@ -28,6 +29,7 @@ mod eigen;
 mod elementary;
 mod error;
 mod explicit_inverse;
+mod kernel_path;
 mod large_pages;
 mod parallel;
 mod partial_cholesky;
@@ -50,6 +52,7 @@ pub use eigen::{Eigen, symmetric_eigen};
 pub use elementary::{cos, exp, sin_cos};
 pub use error::LinalgError;
 pub use explicit_inverse::explicit_inverse_f32;
+pub use kernel_path::KernelPath;
 pub use large_pages::LargePages;
 pub use parallel::{for_each, in_order, pipeline};
 pub use partial_cholesky::PartialCholesky;

@@ -117,6 +117,34 @@ fn several_windows_are_learned_from_alike() {
     }
 }
 
+/// A first run's ridge, which is chosen by the rows.
+fn chosen(sample: &Sample, windows: Option<usize>) -> Array2<f64> {
+    let method = find(rftk::METHODS, "rf-ridge").unwrap();
+    let settings = settings("rf-ridge", sample).overridden_by(&(method.first_run)(&sample.shape()));
+    let learner = method.learner(&settings, sample.task()).unwrap();
+    let mut fitting = Fitting::seeded(3);
+    let fitted = match windows {
+        None => learner.fit(sample, &mut fitting).unwrap(),
+        Some(size) => learner.fit_windows(&mut Parts::of(sample, size), &mut fitting).unwrap(),
+    };
+    assert!(fitted.facts.contains_key("leave-one-out"));
+    fitted.predictor.decision(sample.inputs())
+}
+
+/// The rows that choose are the same, wherever the windows end: of no more than a thousand all, else some.
+#[test]
+fn a_ridge_that_is_not_given_is_that_of_memory() {
+    for sample in [circle(500), line(2600), circle(40)] {
+        let whole = chosen(&sample, None);
+        for size in [sample.rows() / 2, sample.rows() / 7] {
+            let parts = chosen(&sample, Some(size));
+            let gap =
+                whole.iter().zip(&parts).fold(0.0, |worst: f64, (a, b)| worst.max((a - b).abs()));
+            assert!(gap < 1e-6, "{} rows in windows of {size}: {gap}", sample.rows());
+        }
+    }
+}
+
 /// Sums over windows are the sums over all rows but for rounding, of fewer rows than features too.
 #[test]
 fn a_ridge_of_sums_is_the_ridge_of_the_rows() {

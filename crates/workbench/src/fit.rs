@@ -147,9 +147,7 @@ pub(crate) fn completed(
             .iter()
             .fold(Settings::new(), |all, (name, value)| all.with(name, value.clone()))
     });
-    (method.defaults)(shape)
-        .overridden_by(&tuned.unwrap_or_default())
-        .overridden_by(&choices.settings)
+    method.begun(shape).overridden_by(&tuned.unwrap_or_default()).overridden_by(&choices.settings)
 }
 
 /// Settings beside the defaults of all that are not among them, which a learner reads as the same.

@@ -87,6 +87,12 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     if let Some(told) = numbering(&header.schema) {
         writeln!(stdout, "columns are numbered {told}")?;
     }
+    if let (Some(lambda), Some(error)) =
+        (header.facts.get("lambda"), header.facts.get("leave-one-out"))
+    {
+        let (lambda, error) = (plain(*lambda), plain(*error));
+        writeln!(stdout, "chosen by leave-one-out: lambda {lambda} (mean squared error {error})")?;
+    }
     let scores: Vec<String> =
         header.training.iter().map(|(name, value)| format!("{name} {}", plain(*value))).collect();
     let scores = scores.join(", ");

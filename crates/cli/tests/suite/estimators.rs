@@ -140,7 +140,7 @@ fn every_method_keeps_the_settings_that_it_was_given() {
         let complete = (method.settings)()
             .into_iter()
             .fold(Settings::new(), |all, setting| all.with(setting.name, setting.default))
-            .overridden_by(&(method.defaults)(&shape))
+            .overridden_by(&method.begun(&shape))
             .overridden_by(given);
         assert_eq!(model.header.settings, complete, "{}", method.name);
         for (name, _) in complete.iter() {

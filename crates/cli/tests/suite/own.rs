@@ -991,6 +991,36 @@ fn a_large_model_is_announced_and_looked_at_by_its_header() {
     assert!(few.run("info m").with_code(0).stdout.contains("checked        header and arrays"));
 }
 
+/// Noise that an interpolating fit would follow: without a ridge from the user the rows choose one, in
+/// memory, in passes and in a search, which begins with it; a ridge that was given holds.
+#[test]
+fn a_first_run_chooses_its_ridge_by_the_rows() {
+    let mut text = "x,z,y\n".to_owned();
+    for i in 0..240 {
+        let wave = |k: u32| (f64::from(i * k) * 0.618).sin();
+        writeln!(text, "{},{},{}", wave(31), wave(17), wave(31) + 1.5 * wave(7919)).unwrap();
+    }
+    let place = place_with(&[("noisy.csv", &text)]);
+    for method in ["kernel-ridge", "rf"] {
+        let error = |more: &str| {
+            let line = format!("evaluate --method {method} --data noisy.csv --json {more}");
+            place.run(&line).with_code(0).json()["metrics"]["rmse"].as_f64().unwrap()
+        };
+        let (chosen, small) = (error(""), error("--set lambda=1e-6"));
+        assert!(chosen < 0.9 * small, "{method}: {chosen}, {small}");
+        let line = format!("fit --method {method} --data noisy.csv --out m --force");
+        let fit = place.run(&line).with_code(0).stdout;
+        assert!(fit.contains("chosen by leave-one-out: lambda 0."), "{fit}");
+        let info = place.run("info m").with_code(0).stdout;
+        assert!(info.contains("lambda null (default)"), "{info}");
+        let fit = place.run(&format!("{line} --set lambda=0.01")).with_code(0).stdout;
+        assert!(!fit.contains("leave-one-out"), "{fit}");
+        let line = format!("tune --method {method} --data noisy.csv --budget 3 --json");
+        let tuned = place.run(&line).with_code(0).json();
+        assert_eq!(tuned["history"].as_array().unwrap().len(), 3, "{tuned}");
+    }
+}
+
 /// Whoever has read enough closes the pipe, and hears no complaint.
 #[test]
 fn a_closed_pipe_ends_predictions_quietly() {

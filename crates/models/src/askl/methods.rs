@@ -35,6 +35,7 @@ const SK: Method = Method {
     resource: Some("epochs"),
     settings: declared::<AsklParams>,
     defaults: |shape| defaults(shape, Kind::Sk),
+    first_run: mercer_learning::as_studied,
     space: |shape| space(shape, Kind::Sk),
     build: |settings| build(settings, Kind::Sk),
     restore: crate::spectral::restore,

@@ -43,6 +43,7 @@ const HYPER_KRR: Method = Method {
     resource: Some("points"),
     settings: declared::<HyperClassifierParams>,
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
+    first_run: mercer_learning::as_studied,
     space: |shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     build: |settings| build(settings, "hyper-krr", Stage1::Ridge),
     restore: predictor::restore,

@@ -50,6 +50,7 @@ const GMCE: Method = Method {
     resource: Some("epochs"),
     settings: declared::<EmbeddingParams>,
     defaults: |_| Settings::of(&params(Kind::Bound)),
+    first_run: mercer_learning::as_studied,
     space: |_| learned_space(Kind::Bound),
     build: |settings| build(settings, "gmce", Kind::Bound),
     restore: super::embedding::restore,
@@ -89,6 +90,7 @@ const CROSS_VALIDATED: Method = Method {
     cost: Cost { fit: "245 n^3/6", predict: "n (d + K)", memory: "n^2" },
     resource: None,
     defaults: |_| Settings::of(&params(Kind::CrossValidated)),
+    first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
     build: |settings| build(settings, "mce-cv", Kind::CrossValidated),
     ..GMCE
@@ -101,6 +103,7 @@ const MEDIAN: Method = Method {
     cost: Cost { fit: concat!("map.implicit n^3/3 + n p^2 + p^3/3, ", width!()), ..GMCE.cost },
     resource: None,
     defaults: |_| Settings::of(&params(Kind::Median)),
+    first_run: mercer_learning::as_studied,
     space: |_| Space {
         axes: vec![Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) }],
         anchors: vec![Settings::new().with("lambda", 0.01)],

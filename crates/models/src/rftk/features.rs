@@ -11,6 +11,7 @@ use mercer_linalg::{
     product, symmetric_product, thin_svd,
 };
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,6 +21,9 @@ const RANK_ROWS: usize = 1000;
 /// Smallest ridge, relative to the trace of the Gram matrix, that is solved by Cholesky: squaring
 /// the features then costs at most ten of the sixteen digits. Below, their singular values are used.
 const SMALL_RIDGE: f64 = 1e-10;
+
+/// Rows over which a ridge is chosen that was not given: their matrix is decomposed in half a second.
+const CHOOSING: usize = 1000;
 
 /// How a closed form is computed.
 ///
@@ -67,8 +71,9 @@ mercer_learning::parameters! {
         /// Factor of the features.
         pub normalisation: Normalisation = Normalisation::Printed;
         /// `λ ≥ 0` in `ΦᵀΦ + λ n I`; with 0, the solution of least norm. (The authors' code takes
-        /// 1e-7 for 0.)
-        pub lambda: f64 = 0.0, Allowed::NOT_NEGATIVE;
+        /// 1e-7 for 0.) If null, it is chosen among half decades by the error of leave-one-out, which is
+        /// exact: over all rows, or over 1000 by seed, whose `λ · 1000` then holds for all.
+        pub lambda: Option<f64> = Some(0.0), Allowed::NOT_NEGATIVE;
         /// Ridges `λ > 0` to choose from, by the error of leave-one-out over the training rows, which is
         /// exact and costs one eigendecomposition for all of them; with none, `lambda` holds. Double
         /// precision only.
@@ -93,10 +98,16 @@ impl RandomFeaturesParams {
         if !(self.std * self.std).is_finite() {
             return Err(refused("std", self.std, "small enough for its square to be finite"));
         }
-        if !self.ridges.is_empty() && self.precision != ClosedPrecision::F64 {
-            return Err(refused("precision", "f32-inverse", "`f64` where a ridge is chosen"));
+        if self.chooses() && self.precision != ClosedPrecision::F64 {
+            let must = "`f64` where a ridge is chosen; give one by `lambda`";
+            return Err(refused("precision", "f32-inverse", must));
         }
         Ok(RandomFeatures(self))
+    }
+
+    /// Whether the fit chooses its ridge.
+    const fn chooses(&self) -> bool {
+        !self.ridges.is_empty() || self.lambda.is_none()
     }
 
     /// For linfa's `Fit`: these settings, and the root of the random streams.
@@ -145,7 +156,7 @@ impl ParamGuard for SeededRandomFeatures {
 /// use mercer_models::rftk::RandomFeaturesParams;
 /// use ndarray::array;
 /// let sample = Sample::regression(array![[-1.0], [0.0], [1.0]], array![1.0, 0.0, 1.0])?;
-/// let params = RandomFeaturesParams { features: 50, std: 1.0, lambda: 1e-3, ..Default::default() };
+/// let params = RandomFeaturesParams { features: 50, std: 1.0, lambda: Some(1e-3), ..Default::default() };
 /// let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
 /// assert!(fitted.facts["loss"] < 0.1);
 /// # Ok::<(), mercer_learning::LearningError>(())
@@ -228,6 +239,43 @@ impl Held {
     }
 }
 
+/// The rows over which a ridge is chosen, as they come by.
+struct Voters {
+    /// Which rows they are, ascending.
+    places: Vec<usize>,
+    /// Rows that came by.
+    gone: usize,
+    features: Vec<f64>,
+    targets: Vec<f64>,
+}
+
+impl Voters {
+    fn of(n: usize, streams: &Streams) -> Self {
+        let places = choosing(n, streams);
+        Self { places, gone: 0, features: Vec::new(), targets: Vec::new() }
+    }
+
+    /// The next rows of `Φ` and `y`.
+    fn see(&mut self, phi: &Array2<f64>, y: &Array2<f64>) {
+        let here = self.gone..self.gone + phi.nrows();
+        for place in self.places.iter().filter(|place| here.contains(place)) {
+            self.features.extend(phi.row(place - here.start));
+            self.targets.extend(y.row(place - here.start));
+        }
+        self.gone = here.end;
+    }
+
+    /// The `λ` that they choose for `n` rows, and its error.
+    fn choice(self, params: &RandomFeaturesParams, n: usize) -> Result<(f64, f64), LinalgError> {
+        let rows = self.places.len();
+        let of = |numbers: Vec<f64>| {
+            let shape = (rows, numbers.len() / rows);
+            Array2::from_shape_vec(shape, numbers).expect("whole rows")
+        };
+        params.best_ridge(of(self.features).view(), of(self.targets).view(), n)
+    }
+}
+
 /// The rows of several samples, one after another.
 fn joined(mut parts: Vec<Sample>) -> Result<Sample, LearningError> {
     if parts.len() == 1 {
@@ -255,8 +303,9 @@ impl RandomFeatures {
     /// time than a window or `M/2`, since adding to the sums costs `M²` whatever is added.
     ///
     /// The facts are those of a fit, but for `jitter` and `effective-rank`, which are of the rows that came
-    /// first, and `loss`, which comes from the sums and is exact to `1e-16` of the targets' squares. A
-    /// ridge is chosen on the rows that came first. Of no more rows than features the rows take less room
+    /// first, and `loss`, which comes from the sums and is exact to `1e-16` of the targets' squares. One of
+    /// `ridges` is chosen on the rows that came first, a ridge without them on those of memory; either is
+    /// raised to the least that the sums can bear. Of no more rows than features the rows take less room
     /// than the sums, and the fit is that of memory, to the last bit.
     fn fit_sums(
         &self,
@@ -269,7 +318,7 @@ impl RandomFeatures {
         let (n, big_m, k) = (shape.rows, params.features, shape.task.outputs());
         // With more features than rows the sums still hold all of a ridge: its matrix is regular.
         if params.precision != ClosedPrecision::F64
-            || params.lambda == 0.0 && params.ridges.is_empty()
+            || params.lambda == Some(0.0) && params.ridges.is_empty()
         {
             return Err(LearningError::NotInPasses { rows: n, held: windows.size() });
         }
@@ -279,7 +328,7 @@ impl RandomFeatures {
             return self.fit(&sample, fitting);
         }
         let together = windows.size().max(big_m / 2);
-        let doubles = 2 * big_m * big_m + 3 * together * (big_m + k);
+        let doubles = 2 * big_m * big_m + (3 * together + CHOOSING) * (big_m + k);
         fitting.limits.reserve(8 * doubles as u64)?;
         let mut model = drawn::<f64>(params, shape.features, k, &fitting.streams);
         let mut sums = Sums {
@@ -289,12 +338,17 @@ impl RandomFeatures {
             target_squares: 0.0,
         };
         let mut leading = None;
-        let mut chosen = (params.lambda, None);
+        let mut chosen = (params.lambda.unwrap_or(0.0), None);
+        let free = params.ridges.is_empty() && params.lambda.is_none();
+        let mut voters = free.then(|| Voters::of(n, &fitting.streams));
         while held.left > 0 {
             fitting.limits.check()?;
             let sample = held.rows(big_m / 2, windows)?;
             let phi = model.feature_matrix(sample.inputs());
             let y = columns_of(sample.targets());
+            if let Some(voters) = &mut voters {
+                voters.see(&phi, &y);
+            }
             sums.gram += &symmetric_product(phi.view());
             product(1.0, phi.t(), y.view(), 1.0, sums.right.view_mut());
             sums.feature_squares += phi.iter().map(|entry| entry * entry).sum::<f64>();
@@ -302,16 +356,22 @@ impl RandomFeatures {
             if leading.is_none() {
                 leading = Some(effective_rank(phi.slice(s![..phi.nrows().min(RANK_ROWS), ..])));
                 if !params.ridges.is_empty() {
-                    let rows = phi.nrows() as f64;
-                    let (lambda, error) = best_ridge(phi.view(), y.view(), &params.ridges, rows)
-                        .map_err(|e| numerical(&e))?;
+                    let made = params.best_ridge(phi.view(), y.view(), n);
+                    let (lambda, error) = made.map_err(|e| numerical(&e))?;
                     chosen = (lambda, Some(error));
                 }
             }
         }
-        let (lambda, left_out) = chosen;
-        let ridge = lambda * n as f64;
-        if ridge < SMALL_RIDGE * sums.feature_squares {
+        if let Some(voters) = voters {
+            let (lambda, error) = voters.choice(params, n).map_err(|e| numerical(&e))?;
+            chosen = (lambda, Some(error));
+        }
+        let (mut lambda, left_out) = chosen;
+        let mut ridge = lambda * n as f64;
+        let least = SMALL_RIDGE * sums.feature_squares;
+        if ridge < least && left_out.is_some() {
+            (lambda, ridge) = (least / n as f64, least);
+        } else if ridge < least {
             let (value, must) = (lambda.to_string(), "larger where rows are read in passes");
             return Err(LearningError::Setting { name: "lambda", value, must });
         }
@@ -359,11 +419,22 @@ impl RandomFeatures {
         let phi = model.feature_matrix(sample.inputs());
         fitting.limits.check()?;
         let y = columns_of(sample.targets());
-        let n = sample.rows() as f64;
-        let solved = if params.ridges.is_empty() {
-            solve(phi.view(), y.view(), params.lambda * n, params.cutoff)
-        } else {
-            choose(phi.view(), y.view(), &params.ridges, n)
+        let n = sample.rows();
+        let solved = match params.lambda {
+            _ if !params.ridges.is_empty() => {
+                choose(phi.view(), y.view(), &params.ridges, n as f64)
+            }
+            Some(lambda) => solve(phi.view(), y.view(), lambda * n as f64, params.cutoff),
+            None if n <= CHOOSING => choose(phi.view(), y.view(), &half_decades(), n as f64),
+            None => {
+                let rows = choosing(n, &fitting.streams);
+                let some = (phi.select(Axis(0), &rows), y.select(Axis(0), &rows));
+                params.best_ridge(some.0.view(), some.1.view(), n).and_then(|(lambda, error)| {
+                    let mut solved = solve(phi.view(), y.view(), lambda * n as f64, None)?;
+                    solved.facts.extend([("lambda", lambda), ("leave-one-out", error)]);
+                    Ok(solved)
+                })
+            }
         };
         let solution = solved.map_err(|error| numerical(&error))?;
         model.read_out = solution.read_out;
@@ -379,7 +450,7 @@ impl RandomFeatures {
         let y = columns_of(sample.targets());
         let narrow = y.mapv(|entry| entry as f32);
         let mut gram = symmetric_product(phi.view());
-        let ridge = (params.lambda * sample.rows() as f64) as f32;
+        let ridge = (params.lambda.unwrap_or(0.0) * sample.rows() as f64) as f32;
         gram.diag_mut().mapv_inplace(|entry| entry + ridge);
         let inverse = explicit_inverse_f32(gram.view()).map_err(|error| numerical(&error))?;
         let mut right = Array2::zeros((params.features, narrow.ncols()));
@@ -466,14 +537,42 @@ fn choose<'a>(
     Ok(Solution { read_out: path.solve(lambda * n)?, facts })
 }
 
-/// The ridge that [`choose`] takes, and its error.
-fn best_ridge<'a>(
-    phi: ArrayView2<'a, f64>,
-    y: ArrayView2<'a, f64>,
-    ridges: &[f64],
-    n: f64,
-) -> Result<(f64, f64), LinalgError> {
-    smallest_error(&RidgePath::new(phi, y)?, ridges, n)
+/// The rows over which a ridge is chosen that was not given: all, or some by seed, in their order.
+fn choosing(n: usize, streams: &Streams) -> Vec<usize> {
+    if n <= CHOOSING {
+        return (0..n).collect();
+    }
+    let mut rng = streams.child("ridge").rng("rows");
+    let mut rows = index::sample(&mut rng, n, CHOOSING).into_vec();
+    rows.sort_unstable();
+    rows
+}
+
+impl RandomFeaturesParams {
+    /// The `λ` that [`choose`] takes over some of `n` rows, and its error. Of `ridges` that were given it is
+    /// one of them; else `λ n` is what it was over these rows, since it stands for the noise of a target,
+    /// which does not fall with their number.
+    fn best_ridge<'a>(
+        &self,
+        phi: ArrayView2<'a, f64>,
+        y: ArrayView2<'a, f64>,
+        n: usize,
+    ) -> Result<(f64, f64), LinalgError> {
+        let some = phi.nrows() as f64;
+        let path = RidgePath::new(phi, y)?;
+        if self.ridges.is_empty() {
+            let (lambda, error) = smallest_error(&path, &half_decades(), some)?;
+            Ok((lambda * some / n as f64, error))
+        } else {
+            smallest_error(&path, &self.ridges, some)
+        }
+    }
+}
+
+/// Ridges `λ` that are compared where none is given: from that of rows without noise to that of rows
+/// without a signal.
+fn half_decades() -> Vec<f64> {
+    (0..=16).map(|half| 10f64.powf(0.5 * f64::from(half) - 8.0)).collect()
 }
 
 fn smallest_error(path: &RidgePath<'_>, ridges: &[f64], n: f64) -> Result<(f64, f64), LinalgError> {

@@ -44,6 +44,7 @@ const KERNEL_RIDGELESS: Method = Method {
             ..KernelRidgelessParams::default()
         })
     },
+    first_run: mercer_learning::as_studied,
     space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
     build: |settings| {
         Ok(Box::new(settings.read::<KernelRidgelessParams>("kernel-ridgeless")?.checked()?))
@@ -66,6 +67,7 @@ const RF_RIDGELESS: Method = Method {
     resource: None,
     settings: declared::<RandomFeaturesParams>,
     defaults: |shape| closed_defaults(shape, 0.0),
+    first_run: mercer_learning::as_studied,
     space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
     build: |settings| build_closed(settings, "rf-ridgeless"),
     restore: crate::spectral::restore,
@@ -76,6 +78,8 @@ const RF_RIDGE: Method = Method {
     title: "RF ridge",
     summary: "random features, ridge regression",
     defaults: |shape| closed_defaults(shape, 1e-6),
+    // A ridge that is right for a table of strangers is known to nobody.
+    first_run: |_| Settings::new().with("lambda", None::<f64>),
     space: |shape| Space {
         axes: vec![std_axis(shape), Axis { name: "ridges", range: every_ridge() }],
         anchors: vec![width_anchor(shape)],
@@ -101,6 +105,7 @@ const RF_SGD: Method = Method {
     resource: Some("epochs"),
     settings: declared::<FeatureSgdParams>,
     defaults: |shape| trained_defaults(shape, SgdKind::RfSgd),
+    first_run: mercer_learning::as_studied,
     space: |shape| trained_space(shape, SgdKind::RfSgd),
     build: |settings| build_trained(settings, SgdKind::RfSgd),
     restore: crate::spectral::restore,
@@ -156,6 +161,7 @@ fn std_axis(shape: &Shape) -> Axis {
 fn closed_defaults(shape: &Shape, lambda: f64) -> Settings {
     let std = default_std(shape);
     let cutoff = (lambda == 0.0).then_some(CUTOFF);
+    let lambda = Some(lambda);
     Settings::of(&RandomFeaturesParams { std, lambda, cutoff, ..RandomFeaturesParams::default() })
 }
 

@@ -16,6 +16,8 @@ use mercer_learning::{
 use mercer_linalg::Cholesky;
 use mercer_solvers::Optimiser;
 use ndarray::{Array1, Array2, Axis, array, concatenate};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 
 const GOLDEN: &str = include_str!("../../../../experiments/golden/rftk.toml");
@@ -56,6 +58,7 @@ fn scores(learner: &impl Learner, sample: &Sample) -> Array2<f64> {
 }
 
 fn closed(features: usize, lambda: f64) -> RandomFeaturesParams {
+    let lambda = Some(lambda);
     RandomFeaturesParams { features, std: 1.0, lambda, ..RandomFeaturesParams::default() }
 }
 
@@ -865,14 +868,49 @@ fn the_ridge_is_chosen_by_leaving_out_every_row_in_turn() {
     let best = ridges.iter().copied().min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap();
     assert_relative_eq!(chosen.facts["lambda"], best);
     assert_relative_eq!(chosen.facts["leave-one-out"], error(best), max_relative = 1e-6);
-    let alone =
-        fit(&RandomFeaturesParams { lambda: best, ..closed(12, 0.0) }.checked().unwrap(), &sample);
+    let alone = fit(
+        &RandomFeaturesParams { lambda: Some(best), ..closed(12, 0.0) }.checked().unwrap(),
+        &sample,
+    );
     assert_abs_diff_eq!(
         chosen.predictor.decision(sample.inputs()),
         alone.predictor.decision(sample.inputs()),
         epsilon = 1e-8
     );
     let single = RandomFeaturesParams { precision: ClosedPrecision::F32Inverse, ..params };
+    assert!(matches!(single.checked(), Err(LearningError::Setting { name: "precision", .. })));
+}
+
+/// A ridge that is not given is chosen: of few rows by all of them, of many by a thousand, whose ridge is
+/// that of all; and never one that the sums of a pass cannot bear.
+#[test]
+fn a_ridge_that_is_not_given_is_chosen_by_a_thousand_rows() {
+    let free = |features| RandomFeaturesParams { lambda: None, ..closed(features, 0.0) };
+    let noisy = |n: usize| {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let x = Array2::from_shape_simple_fn((n, 2), || rng.gen_range(-1.0..1.0));
+        let y: Array1<f64> =
+            x.rows().into_iter().map(|x| x[0].sin() + rng.gen_range(-0.5..0.5)).collect();
+        Sample::regression(x, y).unwrap()
+    };
+    let few = noisy(200);
+    let chosen = fit(&free(40).checked().unwrap(), &few);
+    let lambda = chosen.facts["lambda"];
+    assert!((1e-4..=1.0).contains(&lambda), "{lambda}");
+    let given = fit(&closed(40, lambda).checked().unwrap(), &few);
+    assert_abs_diff_eq!(
+        chosen.predictor.decision(few.inputs()),
+        given.predictor.decision(few.inputs()),
+        epsilon = 1e-8
+    );
+    let many = noisy(2500);
+    let chosen = fit(&free(40).checked().unwrap(), &many);
+    let ridge = chosen.facts["lambda"] * 2500.0;
+    let on_the_grid = (0..=16).map(|half| 1000.0 * 10f64.powf(0.5 * f64::from(half) - 8.0));
+    assert!(on_the_grid.into_iter().any(|t| (t / ridge - 1.0).abs() < 1e-12), "{ridge}");
+    let given = fit(&closed(40, chosen.facts["lambda"]).checked().unwrap(), &many);
+    assert_eq!(given.facts["frobenius-squared"], chosen.facts["frobenius-squared"]);
+    let single = RandomFeaturesParams { precision: ClosedPrecision::F32Inverse, ..free(40) };
     assert!(matches!(single.checked(), Err(LearningError::Setting { name: "precision", .. })));
 }
 

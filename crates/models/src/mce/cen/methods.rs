@@ -24,6 +24,7 @@ const CEN_1: Method = Method {
     resource: Some("epochs"),
     settings: declared::<CenParams>,
     defaults: |_| Settings::of(&dense(&[16, 32], 8)),
+    first_run: mercer_learning::as_studied,
     space,
     build: |settings| build(settings, "cen-1"),
     restore,

@@ -1,0 +1,111 @@
+//! The ridge of a fit that was given none.
+
+use super::numerical;
+use crate::subsample::drawn;
+use mercer_kernels::Kernel;
+use mercer_learning::{Fitting, LearningError, Sample};
+use mercer_linalg::KernelPath;
+use ndarray::{Array2, Axis};
+
+/// Rows over which it is chosen: their matrix is decomposed in half a second.
+const ROWS: usize = 1000;
+
+/// Ridges that are compared, in half decades of `λ`: from that of rows without noise to that of rows
+/// without a signal.
+fn grid() -> impl Iterator<Item = f64> {
+    (0..=16).map(|half| 10f64.powf(0.5 * f64::from(half) - 8.0))
+}
+
+/// A ridge that was chosen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    /// `t` of `K + t I`. It stands for the noise of a target, which does not fall with their number: what
+    /// is right for some of the rows is right for all.
+    pub ridge: f64,
+    /// Mean squared residual of leave-one-out of the centred targets.
+    pub error: f64,
+}
+
+/// The ridge with the smallest error of leave-one-out, the smallest of equals; `y` is `n × K`.
+pub(super) fn of_ridge(
+    sample: &Sample,
+    std: f64,
+    y: &Array2<f64>,
+    fitting: &Fitting<'_>,
+) -> Result<Choice, LearningError> {
+    let rows = drawn(sample.rows(), ROWS, &fitting.streams.child("ridge"));
+    let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
+    let m = rows.len();
+    // The matrix, its eigenvectors and their room.
+    fitting.limits.reserve(8 * 5 * m as u64 * m as u64)?;
+    let gram = Kernel::Gaussian { std }.gram(sample.inputs().select(Axis(0), &rows).view());
+    let path = KernelPath::new(gram.view(), y.select(Axis(0), &rows).view());
+    let path = path.map_err(|error| numerical(&error))?;
+    fitting.limits.check()?;
+    let mut best = Choice { ridge: f64::NAN, error: f64::INFINITY };
+    for lambda in grid() {
+        let ridge = lambda * m as f64;
+        let error = path.leave_one_out_error(ridge).map_err(|error| numerical(&error))?;
+        if error < best.error {
+            best = Choice { ridge, error };
+        }
+    }
+    if best.error.is_infinite() {
+        return Err(LearningError::Numerical {
+            operation: "choosing a ridge by leave-one-out",
+            reason: "no ridge has a finite error; give one by `lambda`".to_owned(),
+        });
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::BASELINES;
+    use mercer_learning::{Fitted, Fitting, Sample, Settings, find};
+    use ndarray::{Array1, Array2};
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use serde_json::Value;
+
+    /// A sine under noise of this deviation.
+    fn sample(rows: usize, noise: f64) -> Sample {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let x = Array2::from_shape_simple_fn((rows, 1), || rng.gen_range(-2.0..2.0));
+        let y: Array1<f64> = x.column(0).iter().map(|x: &f64| x.sin()).collect();
+        let y = y.mapv(|value| value + noise * rng.gen_range(-1.7..1.7));
+        Sample::regression(x, y).unwrap()
+    }
+
+    fn fitted(sample: &Sample, lambda: Value) -> Fitted {
+        let settings = Settings::new().with("std", 1.0).with("lambda", lambda);
+        let method = find(BASELINES, "kernel-ridge").unwrap();
+        let learner = method.learner(&settings, sample.task()).unwrap();
+        learner.fit(sample, &mut Fitting::seeded(1)).unwrap()
+    }
+
+    #[test]
+    fn the_ridge_follows_the_noise_and_then_is_a_ridge_as_any() {
+        let chosen = |noise| fitted(&sample(300, noise), Value::Null).facts["lambda"];
+        let (clean, noisy, drowned) = (chosen(0.0), chosen(0.1), chosen(3.0));
+        assert!(clean < 1e-7 && clean < noisy && noisy < drowned, "{clean} {noisy} {drowned}");
+        let rows = sample(300, 0.1);
+        let by_itself = fitted(&rows, Value::Null);
+        let given = fitted(&rows, by_itself.facts["lambda"].into());
+        let scores = |fitted: &Fitted| fitted.predictor.decision(rows.inputs());
+        let apart = (&scores(&by_itself) - &scores(&given)).mapv(f64::abs).sum();
+        assert!(apart < 1e-9, "{apart}");
+        assert!(!given.facts.contains_key("leave-one-out"));
+    }
+
+    /// Of more rows a thousand choose, and what they choose is the ridge itself, not its share of the rows.
+    #[test]
+    fn a_thousand_rows_choose_for_more() {
+        let ridge =
+            |rows: usize| fitted(&sample(rows, 0.5), Value::Null).facts["lambda"] * rows as f64;
+        let (of_all, of_some) = (ridge(1000), ridge(2500));
+        assert!((0.05..20.0).contains(&(of_some / of_all)), "{of_all} {of_some}");
+        let grid: Vec<f64> = super::grid().map(|lambda| lambda * 1000.0).collect();
+        assert!(grid.iter().any(|t| (t / of_some - 1.0).abs() < 1e-12), "{of_some}");
+    }
+}
