@@ -1015,6 +1015,8 @@ fn a_first_run_chooses_its_ridge_by_the_rows() {
         assert!(info.contains("lambda null (default)"), "{info}");
         let fit = place.run(&format!("{line} --set lambda=0.01")).with_code(0).stdout;
         assert!(!fit.contains("leave-one-out"), "{fit}");
+        let fit = place.run(&format!("{line} --set lambda=0.01 --tune --budget 3")).with_code(0);
+        assert!(!fit.stdout.contains("leave-one-out"), "{fit:?}");
         let line = format!("tune --method {method} --data noisy.csv --budget 3 --json");
         let tuned = place.run(&line).with_code(0).json();
         assert_eq!(tuned["history"].as_array().unwrap().len(), 3, "{tuned}");

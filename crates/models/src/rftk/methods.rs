@@ -77,16 +77,28 @@ const RF_RIDGE: Method = Method {
     name: "rf-ridge",
     title: "RF ridge",
     summary: "random features, ridge regression",
-    defaults: |shape| closed_defaults(shape, 1e-6),
+    defaults: |shape| closed_defaults(shape, STUDIED),
     // A ridge that is right for a table of strangers is known to nobody.
     first_run: |_| Settings::new().with("lambda", None::<f64>),
     space: |shape| Space {
-        axes: vec![std_axis(shape), Axis { name: "ridges", range: every_ridge() }],
+        axes: vec![std_axis(shape), Axis { name: "ridges", range: ridges() }],
         anchors: vec![width_anchor(shape)],
     },
     build: |settings| build_closed(settings, "rf-ridge"),
     ..RF_RIDGELESS
 };
+
+/// The ridge of studies that give none.
+const STUDIED: f64 = 1e-6;
+
+/// Beside a ridge that was given there is none to choose. The studies' own is not given.
+fn ridges() -> Range {
+    Range::Given {
+        setting: "lambda",
+        cases: vec![(None::<f64>.into(), every_ridge()), (STUDIED.into(), every_ridge())],
+        otherwise: Box::new(Range::Choice(vec![Vec::<f64>::new().into()])),
+    }
+}
 
 /// The fit itself chooses among half decades, by leave-one-out: exact, and for one decomposition.
 fn every_ridge() -> Range {
