@@ -896,7 +896,8 @@ fn a_ridge_that_is_not_given_is_chosen_by_a_thousand_rows() {
     let few = noisy(200);
     let chosen = fit(&free(40).checked().unwrap(), &few);
     let lambda = chosen.facts["lambda"];
-    assert!((1e-4..=1.0).contains(&lambda), "{lambda}");
+    // More than the least, which is that of rows without noise.
+    assert!(lambda > 1e-7, "{lambda}");
     let given = fit(&closed(40, lambda).checked().unwrap(), &few);
     assert_abs_diff_eq!(
         chosen.predictor.decision(few.inputs()),
