@@ -66,10 +66,6 @@ memcheck:
     target/release/counts --memory
     cargo test --release -p mercer-harness -p mercer-dependencies --lib --quiet --config "target.'cfg(unix)'.runner = ['valgrind', '--quiet', '--fair-sched=yes', '--error-exitcode=9']" -- memory:: clock::
 
-# The tests of the crates with unsafe places under AddressSanitizer, at the processor's own level of vector instructions. RUSTC_BOOTSTRAP: the flag is not stable yet, the compiler is.
-sanitize:
-    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo test --release --target {{arch()}}-unknown-linux-gnu --target-dir target/sanitize -p mercer-linalg -p mercer-kernels -p mercer-solvers --lib --quiet -- --skip the_library_is_not_called_where_it_is_not_needed
-
 # Append criterion's last times to the history, with a remark: just performance-record "quiet machine"
 performance-record REMARK:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
