@@ -3,11 +3,11 @@
 use super::exact_path::{Grid, Labelled, Way, divided, learn, tuned};
 use super::known_kernel::{known, of_solver};
 use mercer_harness::{Parts, Path};
-use mercer_kernels::LearnedKernel;
+use mercer_kernels::{LearnedKernel, total_variance};
 use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks, accuracy};
 use mercer_records::CurvePoint;
 use mercer_solvers::{Mending, OneVersusOne, Smo, SolverError, Spectrum};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) const PATH: Path = Path {
         title: "negative eigenvalues",
         summary: "a machine with an indefinite kernel as it is, clipped, flipped and shifted, one split",
         cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",
-        revision: 1,
+        revision: 2,
         tasks: Tasks::Classification,
         cost: Cost {
             fit: "points^4 iterations, iterations = 50",
@@ -104,6 +104,14 @@ fn run(
         let share = if largest > 0.0 { spectrum.smallest() / largest } else { 0.0 };
         values.insert(format!("smallest {name}"), share);
         values.insert(format!("negative mass {name}"), spectrum.negative_share());
+        let centred = centred(gram.view());
+        let rest = Spectrum::of(centred.view()).map_err(|error| of_solver(&error))?;
+        values.insert(format!("centred negative mass {name}"), rest.negative_share());
+        values.insert(format!("constant {name}"), constant_share(gram.view()));
+        // The logarithmic kernel itself is the target of the one that is learned from it.
+        let variance = total_variance(labelled.points.view());
+        let target = labelled.target(if name == KERNELS[0] { name } else { KERNELS[1] }, variance);
+        values.insert(format!("target constant {name}"), constant_share(target.view()));
         let cross = (kernels.whole)(test.points.view(), labelled.points.view());
         for (option, how) in OPTIONS {
             let cost = kernels.cost(how, fitting)?;
@@ -128,6 +136,22 @@ fn smo() -> Smo {
 fn symmetric(kernel: &Values<'_>, points: ArrayView2<'_, f64>) -> Array2<f64> {
     let values = kernel(points, points);
     (&values + &values.t()) * 0.5
+}
+
+/// `HKH` with `H = I − 11ᵀ/n`: all that a machine with a bias sees of a kernel, since its weights
+/// times its signs sum to 0.
+fn centred(gram: ArrayView2<'_, f64>) -> Array2<f64> {
+    let rows = gram.sum_axis(Axis(1)) / gram.nrows() as f64;
+    let all = rows.sum() / gram.nrows() as f64;
+    Array2::from_shape_fn(gram.dim(), |(i, j)| gram[[i, j]] - rows[i] - rows[j] + all)
+}
+
+/// `1 − ‖HKH‖²/‖K‖²`: how much of a symmetric kernel's squared norm centring takes away; 0 of a matrix
+/// of zeros.
+fn constant_share(gram: ArrayView2<'_, f64>) -> f64 {
+    let squares = |values: ArrayView2<'_, f64>| values.iter().map(|k| k * k).sum::<f64>();
+    let all = squares(gram);
+    if all > 0.0 { 1.0 - squares(centred(gram).view()) / all } else { 0.0 }
 }
 
 /// A kernel of all labelled points, and of those kept in each fold with the points of that fold.
@@ -201,6 +225,21 @@ mod tests {
     use crate::hyper::exact_path::TARGETS;
     use mercer_learning::{Sample, Streams};
 
+    /// Of `±1` over `p n` and `(1 − p) n` rows, centring leaves `(4 p (1 − p))²` of the squared norm.
+    #[test]
+    fn the_constant_share_of_an_ideal_kernel_is_known() {
+        for (first, n) in [(5, 10), (8, 10), (10, 10)] {
+            let sign = |i: usize| if i < first { 1.0 } else { -1.0 };
+            let ideal = Array2::from_shape_fn((n, n), |(i, j)| sign(i) * sign(j));
+            let p = first as f64 / n as f64;
+            let left = (4.0 * p * (1.0 - p)).powi(2);
+            assert!((constant_share(ideal.view()) - (1.0 - left)).abs() < 1e-12);
+            let rest = centred(ideal.view());
+            assert!(rest.sum_axis(Axis(0)).iter().all(|sum| sum.abs() < 1e-12));
+        }
+        assert_eq!(constant_share(Array2::zeros((3, 3)).view()), 0.0);
+    }
+
     #[test]
     fn a_logarithmic_kernel_is_indefinite_and_every_option_has_an_accuracy() {
         assert_eq!(TARGETS[0], KERNELS[0]);
@@ -224,6 +263,10 @@ mod tests {
         // −log(1 + ‖x − x'‖) has no trace: half of the mass of its eigenvalues is negative.
         assert!((values["negative mass log itself"] - 0.5).abs() < 1e-9);
         assert!(values["smallest log itself"] < 0.0);
+        // Centred, that kernel has no negative eigenvalue: it is conditionally positive definite.
+        assert!(values["centred negative mass log itself"] < 1e-9);
+        assert_eq!(values["constant log itself"], values["target constant log itself"]);
+        assert_eq!(values["target constant log"], values["target constant log itself"]);
         assert!(values["negative mass log"] > 0.1);
     }
 }
