@@ -160,7 +160,9 @@ fn spectrum_audit(number: f64) -> CurvePoint {
     for (place, kernel) in ["ideal", "log", "log itself"].into_iter().enumerate() {
         let value = number / (1.0 + place as f64);
         values.insert(format!("smallest {kernel}"), -value);
-        values.insert(format!("negative mass {kernel}"), value);
+        for what in ["negative mass", "centred negative mass", "constant", "target constant"] {
+            values.insert(format!("{what} {kernel}"), value);
+        }
         for option in ["as-is", "clip", "flip", "shift"] {
             values.insert(format!("accuracy {option} {kernel}"), 100.0 * value);
         }
