@@ -1,6 +1,6 @@
-"""Every side-by-side script in one run, and what came out in one file.
+"""Every side-by-side script in one run, and what came out in one line of a file that is never rewritten.
 
-    python all.py --bin ../../target/release --rounds 5 --out ../peers.json --remark "quiet machine"
+    python all.py --bin ../../target/release --rounds 5 --out ../peers.jsonl --remark "quiet machine"
 
 A remark that calls the machine quiet is refused where other programs want more than a tenth of its cores
 before the first script starts; what they wanted then is kept as `load`.
@@ -26,7 +26,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default="target/release")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", default="benches/peers.json")
+    parser.add_argument("--out", default="benches/peers.jsonl")
     parser.add_argument("--remark", required=True, help="what the times suffer from")
     parser.add_argument("--compiled", action="store_true", help="torch.compile too (needs a C++ compiler)")
     parser.add_argument(
@@ -91,7 +91,8 @@ def main():
         "missing": missing,
         "rows": rows,
     }
-    pathlib.Path(given.out).write_text(json.dumps(written, indent=1) + "\n")
+    with open(given.out, "a") as runs:
+        runs.write(json.dumps(written) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 use crate::ExperimentError;
 use crate::audit::paired_t;
-use crate::complexity::{hyper, hyper_memory, mce, threshold};
+use crate::complexity::{hyper, hyper_memory, mce, sgd, threshold};
 use crate::hyper::exact_cost;
 use crate::rftk::table2;
 use crate::theory::hyper_decomposition;
@@ -25,6 +25,7 @@ pub struct Computed {
 pub const COMPUTED: &[Computed] = &[
     paired_t::SIMULATION,
     table2::MEASUREMENT,
+    sgd::MEASUREMENT,
     hyper::MEASUREMENT,
     hyper_memory::MEASUREMENT,
     exact_cost::MEASUREMENT,
@@ -40,6 +41,7 @@ const TIME: &str = "seconds ";
 /// Those that measure times: no two runs of them are alike.
 const MEASUREMENTS: &[&str] = &[
     "rftk/table2",
+    "complexity/sgd",
     "complexity/hyper-krr",
     "complexity/hyper-memory",
     "hyper/exact-or-nystrom",

@@ -3,7 +3,7 @@
 //!
 //! `performance record REMARK` appends the times that criterion left in `target/criterion` to
 //! `benches/history.jsonl`, with the day, the revision and the machine; `performance page` writes
-//! `reports/performance/index.md` from that file, `benches/counts.toml` and `benches/peers.json`.
+//! `reports/performance/index.md` from that file, `benches/counts.toml` and `benches/peers.jsonl`.
 
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ struct Comparison {
     variants: BTreeMap<String, f64>,
 }
 
-/// What `peers/all.py` left.
+/// What one run of `peers/all.py` left.
 #[derive(Debug, Deserialize)]
 struct Peers {
     day: String,
@@ -202,30 +202,76 @@ fn counts(text: &mut String) -> Result<(), String> {
 
 fn peers(text: &mut String) -> Result<(), String> {
     text.push_str("\n## Beside other programs\n\n");
-    let found = read(&root().join("benches/peers.json"))?;
-    if found.is_empty() {
+    let found = read(&root().join("benches/peers.jsonl"))?;
+    let runs: Vec<Peers> = found
+        .lines()
+        .map(|line| serde_json::from_str(line).map_err(|e| format!("benches/peers.jsonl: {e}")))
+        .collect::<Result<_, _>>()?;
+    beside(text, &runs);
+    Ok(())
+}
+
+/// The last run in full, and how the medians of the ones before it were.
+fn beside(text: &mut String, runs: &[Peers]) {
+    let Some((last, earlier)) = runs.split_last() else {
         text.push_str("Not run yet: `just bench-peers`.\n");
-        return Ok(());
-    }
-    let peers: Peers =
-        serde_json::from_str(&found).map_err(|error| format!("benches/peers.json: {error}"))?;
-    let Peers { day, code, load, remark, missing, rows } = peers;
-    let load = load.map_or(String::new(), |load| format!("{load:.1} programs wanted two cores: "));
+        return;
+    };
     say!(
         text,
         "Their time over ours, both alternating in one run (`just bench-peers`): above 1, ours \
-         is faster. {day}, revision {code}; {load}{remark}.\n\n\
-         | what | peer | rounds | minimum | median | maximum |\n|:--|:--|--:|--:|--:|--:|"
+         is faster. Run {}, {}.\n\n\
+         | what | peer | rounds | minimum | median | maximum |\n|:--|:--|--:|--:|--:|--:|",
+        runs.len(),
+        last.circumstances()
     );
-    for Comparison { what, peer, ratios, minimum, median, maximum, .. } in &rows {
+    for Comparison { what, peer, ratios, minimum, median, maximum, .. } in &last.rows {
         let rounds = ratios.len();
         say!(text, "| {what} | {peer} | {rounds} | {minimum:.2} | {median:.2} | {maximum:.2} |");
     }
-    variants(text, &rows);
-    for (script, reason) in missing {
+    variants(text, &last.rows);
+    for (script, reason) in &last.missing {
         say!(text, "\nNot measured: `{script}` ({reason}).");
     }
-    Ok(())
+    if earlier.is_empty() {
+        return;
+    }
+    let numbers: Vec<String> = (1..=runs.len()).map(|run| format!("run {run}")).collect();
+    say!(
+        text,
+        "\nMedians of all runs, and milliseconds of ours: a ratio belongs to a machine and to what its neighbours did.\n\n\
+         | what | {} |\n|:--{}|",
+        numbers.join(" | "),
+        "|--:".repeat(runs.len())
+    );
+    for row in &last.rows {
+        let cells: Vec<String> = runs.iter().map(|run| run.median_of(&row.what)).collect();
+        say!(text, "| {} | {} |", row.what, cells.join(" | "));
+    }
+    text.push('\n');
+    for (run, number) in runs.iter().zip(1..) {
+        say!(text, "- run {number}: {}", run.circumstances());
+    }
+}
+
+impl Peers {
+    /// When, of what, and beside what it was timed.
+    fn circumstances(&self) -> String {
+        let Self { day, code, remark, .. } = self;
+        let load = self.load.map(|load| format!("{load:.1} programs wanted two cores: "));
+        format!("{day}, revision {code}; {}{remark}", load.unwrap_or_default())
+    }
+
+    /// `3.52 (1.712 ms)`, or a dash where this run has no such row.
+    fn median_of(&self, what: &str) -> String {
+        let Some(row) = self.rows.iter().find(|row| row.what == what) else {
+            return "-".to_owned();
+        };
+        match row.variants.get("ours") {
+            Some(ours) => format!("{:.2} ({ours:.3} ms)", row.median),
+            None => format!("{:.2}", row.median),
+        }
+    }
 }
 
 /// Every way to run theirs, where several were tried: one table for each set of ways.
@@ -402,6 +448,30 @@ mod tests {
             remark: String::new(),
             times: times.map(|(name, ns)| (name.to_owned(), [ns, ns, ns])).into(),
         }
+    }
+
+    #[test]
+    fn medians_of_all_runs_stand_beside_each_other() {
+        let run = |day: &str, rows: &str| -> Peers {
+            let text = format!(
+                r#"{{"day":"{day}","code":"abc","load":0.1,"remark":"quiet","missing":{{}},"rows":[{rows}]}}"#
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        let row = |what: &str, median: f64| {
+            format!(
+                r#"{{"what":"{what}","peer":"P","ratios":[{median}],"minimum":{median},"median":{median},"maximum":{median},"variants":{{"ours":2.0,"eager":7.0}}}}"#
+            )
+        };
+        let mut text = String::new();
+        let second = [row("step", 3.5), row("new", 2.0)].join(",");
+        beside(&mut text, &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second)]);
+        assert!(text.contains("Run 2, 2026-01-02, revision abc; 0.1 programs"), "{text}");
+        assert!(text.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) |"), "{text}");
+        assert!(text.contains("| new | - | 2.00 (2.000 ms) |"), "{text}");
+        let mut alone = String::new();
+        beside(&mut alone, &[run("2026-01-01", &row("step", 1.5))]);
+        assert!(!alone.contains("Medians of all runs"), "{alone}");
     }
 
     #[test]

@@ -492,10 +492,8 @@ mod tests {
 
     #[test]
     fn a_right_hand_side_out_of_range_keeps_the_nearest_iterate() {
-        // Every row twice, with different targets: no solution, and no curvature along the misfit.
-        let half = kernel(40);
-        let a = Array2::from_shape_fn((80, 80), |(i, j)| half[[i % 40, j % 40]]);
-        let b = random(80, 3, 8);
+        // No solution, and no curvature along the misfit.
+        let (a, b) = doubled(3);
         let mut before = 1.0;
         for iterations in [60, 120, 400] {
             let solved =
@@ -525,6 +523,37 @@ mod tests {
         assert_eq!(stuck.residual.to_bits(), 1f64.to_bits());
         let error = stuck.useful().unwrap_err().to_string();
         assert!(error.contains("residual 1e0") && error.contains("ridge"), "{error}");
+    }
+
+    /// Every row twice with different targets: the recurrence of a column runs away.
+    fn doubled(columns: usize) -> (Array2<f64>, Array2<f64>) {
+        let half = kernel(40);
+        let a = Array2::from_shape_fn((80, 80), |(i, j)| half[[i % 40, j % 40]]);
+        (a, random(80, columns, 8))
+    }
+
+    #[test]
+    fn a_recurrence_that_runs_away_is_not_followed() {
+        let (a, b) = doubled(1);
+        let mut least = f64::INFINITY;
+        let watch = |_: usize, residual: f64| {
+            least = least.min(residual);
+            assert!(residual <= RUNAWAY * least, "{residual} after {least}");
+            Ok::<(), LinalgError>(())
+        };
+        conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-10, 400, watch).unwrap();
+    }
+
+    #[test]
+    fn the_iterations_left_come_near_least_squares() {
+        let (a, b) = doubled(3);
+        let solved =
+            conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-10, 400, quiet).unwrap();
+        // What no solution can reach: half the difference of the two targets of a row.
+        let misfit =
+            Array2::from_shape_fn((80, 3), |(i, j)| 0.5 * (b[[i, j]] - b[[(i + 40) % 80, j]]));
+        let least = largest(&misfit, &norms(&b));
+        assert!(solved.residual < 1.01 * least, "{} beside {least}", solved.residual);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) mod hyper;
 pub(crate) mod hyper_memory;
 pub(crate) mod mce;
 pub(crate) mod page;
+pub(crate) mod sgd;
 pub(crate) mod threshold;
 
 pub(crate) use clock::{processor_seconds, step_seconds};
@@ -42,27 +43,47 @@ pub(crate) struct Work {
     pub(crate) all: f64,
 }
 
-/// One variable of one cost.
-pub(crate) struct Scaling {
+/// One variable of one cost that a paper claims, or that we do. [`COSTS`] lists them all.
+///
+/// ```
+/// use mercer_experiments::COSTS;
+/// let pairs = COSTS.iter().copied().flatten().find(|cost| cost.claim == "O(m⁶)").unwrap();
+/// assert_eq!((pairs.method, pairs.variable, pairs.values[0]), ("hyper-krr", "m", 40));
+/// let seconds = (pairs.seconds)(10).unwrap(); // learning a kernel from all pairs of ten points
+/// assert!(seconds < 10.0);
+/// ```
+#[derive(Debug)]
+pub struct Scaling {
     /// What is timed; with the variable, the name of the series in the record.
-    pub(crate) method: &'static str,
+    pub method: &'static str,
     /// The same for a reader.
-    pub(crate) title: &'static str,
+    pub title: &'static str,
     /// The cost as printed, `O(n³)`.
-    pub(crate) claim: &'static str,
+    pub claim: &'static str,
     /// Who claims it, and where.
-    pub(crate) source: &'static str,
+    pub source: &'static str,
     /// The size that varies.
-    pub(crate) variable: &'static str,
+    pub variable: &'static str,
     /// Its values.
-    pub(crate) values: [usize; 5],
+    pub values: [usize; 5],
     /// The printed cost there, up to a constant.
-    pub(crate) printed: fn(f64) -> f64,
+    pub printed: fn(f64) -> f64,
     /// Operations there.
     pub(crate) work: fn(usize) -> Work,
     /// Processor seconds there, of one run, no threads asked for.
-    pub(crate) seconds: fn(usize) -> Result<f64, LearningError>,
+    pub seconds: fn(usize) -> Result<f64, LearningError>,
 }
+
+/// All series, paper by paper, in the order of the page of exponents. `cargo bench --bench claims` has criterion
+/// time them, too.
+///
+/// ```
+/// use mercer_experiments::COSTS;
+/// let claims: Vec<&str> = COSTS.iter().copied().flatten().map(|cost| cost.claim).collect();
+/// assert!(["O(m⁶)", "O(m²M⁴/v)", "O(MbT)", "O(nM)"].iter().all(|claim| claims.contains(claim)));
+/// ```
+pub const COSTS: &[&[Scaling]] =
+    &[crate::rftk::table2::SERIES, sgd::SERIES, hyper::SERIES, mce::SERIES, threshold::SERIES];
 
 impl Scaling {
     fn named(&self, what: &str, value: usize) -> String {

@@ -1,6 +1,6 @@
 //! All measured exponents on one page.
 
-use super::{Growth, growth_table, growths, hyper, mce, threshold};
+use super::{Growth, growth_table, growths, hyper, mce, sgd, threshold};
 use crate::rftk::table2;
 use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 
@@ -10,13 +10,20 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     title: "Costs held against measured times",
     studies: &[],
     datasets: &[],
-    computed: &["rftk/table2", "complexity/hyper-krr", "complexity/mce", "complexity/threshold"],
+    computed: &[
+        "rftk/table2",
+        "complexity/sgd",
+        "complexity/hyper-krr",
+        "complexity/mce",
+        "complexity/threshold",
+    ],
     render,
 };
 
 /// Each measurement with its series, in the order of the page.
 const MEASURED: &[(&Computed, &[super::Scaling])] = &[
     (&table2::MEASUREMENT, table2::SERIES),
+    (&sgd::MEASUREMENT, sgd::SERIES),
     (&hyper::MEASUREMENT, hyper::SERIES),
     (&mce::MEASUREMENT, mce::SERIES),
     (&threshold::MEASUREMENT, threshold::SERIES),
@@ -36,6 +43,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     for note in table2::NOTES {
         table = table.note(note);
     }
+    table = table.note(sgd::NOTE);
     for name in missing {
         table = table.note(format!("Not run yet: mercer reproduce {name}"));
     }

@@ -29,20 +29,24 @@ pub(crate) const MEASUREMENT: Computed = Computed {
 
 /// Operations of a symmetric eigendecomposition with vectors, in n³ (Golub and Van Loan, Section 8.3).
 const EIGEN: f64 = 9.0;
-/// Input columns.
-const INPUTS: usize = 10;
 
 /// The numbers that a cost depends on.
 #[derive(Debug, Clone, Copy)]
-struct Sizes {
-    n: usize,
-    m: usize,
-    b: usize,
-    t: usize,
-    s: usize,
+pub(crate) struct Sizes {
+    pub(crate) n: usize,
+    /// Features.
+    pub(crate) m: usize,
+    /// Rows of a batch.
+    pub(crate) b: usize,
+    /// Steps.
+    pub(crate) t: usize,
+    /// Steps from one of the trace to the next.
+    pub(crate) s: usize,
+    /// Input columns.
+    pub(crate) d: usize,
 }
 
-const START: Sizes = Sizes { n: 8000, m: 500, b: 32, t: 200, s: 10 };
+pub(crate) const START: Sizes = Sizes { n: 8000, m: 500, b: 32, t: 200, s: 10, d: 10 };
 /// Where steps alone are timed: few rows, since none of the cost is theirs, and wide features.
 const STEPS: Sizes = Sizes { n: 256, m: 2000, ..START };
 
@@ -87,9 +91,9 @@ fn normal(n: f64, m: f64) -> f64 {
 }
 
 /// Operations of the term that the claim names, and of all; in b those that grow with it, since the
-/// printed product is of sizes of which no term of the algorithm has all.
-fn work(method: &str, variable: &str, Sizes { n, m, b, t, s }: Sizes) -> Work {
-    let [n, m, b, t, s, d] = [n, m, b, t, s, INPUTS].map(|size| size as f64);
+/// printed product is of sizes of which no term of the algorithm has all; in d the products with the inputs.
+pub(crate) fn work(method: &str, variable: &str, Sizes { n, m, b, t, s, d }: Sizes) -> Work {
+    let [n, m, b, t, s, d] = [n, m, b, t, s, d].map(|size| size as f64);
     // A feature: its product with the inputs, the cosine, and as much again for its gradient.
     let feature = 2.0 * d + ELEMENTARY;
     match method {
@@ -114,7 +118,11 @@ fn work(method: &str, variable: &str, Sizes { n, m, b, t, s }: Sizes) -> Work {
         _ => {
             let trace = t / s * n * m * (feature + 2.0 * d);
             let batches = t * b * m * (feature + 4.0) + t / s * b * m * 4.0 * d;
-            let named = if variable == "b" { batches } else { trace };
+            let named = match variable {
+                "b" => batches,
+                "d" => t / s * n * m * 4.0 * d,
+                _ => trace,
+            };
             Work { named, all: trace + batches }
         }
     }
@@ -125,14 +133,14 @@ pub(crate) const NOTES: [&str; 4] = [
     "Kernel ridge, RF, RF-SGD, RFTK: one target, 10 inputs; double precision, RF-SGD and RFTK single, timed between their first step and their last.",
     "Kernel ridgeless: the kernel is so smooth that the matrix is singular; counted and timed is its eigendecomposition, 9 n³ operations.",
     "RF: the paper's is ridgeless. Timed is the normal matrix with a ridge, by Cholesky, whose cost the printed one is; without a ridge `rf-ridgeless` decomposes the features by singular values, in O(nM min(n, M)) operations: that is not timed here.",
-    "RFTK: the b in the printed cost is a slip. The paper's Section 5 derives O(nMdT/s), the trace being over all n rows whatever the batch. In b the share is of the operations that grow with b, which no size here makes most of the work; that the time grows less is what Section 5 says, and no merit of the printed product. The d of Section 5 is not measured.",
+    "RFTK: the b in the printed cost is a slip. The paper's Section 5 derives O(nMdT/s), the trace being over all n rows whatever the batch. In b the share is of the operations that grow with b, which no size here makes most of the work; that the time grows less is what Section 5 says, and no merit of the printed product.",
 ];
 
 /// Processor seconds of one fit, on one thread.
-fn seconds(method: &str, sizes: Sizes) -> Result<f64, LearningError> {
-    let Sizes { n, m, b, t, s } = sizes;
+pub(crate) fn seconds(method: &str, sizes: Sizes) -> Result<f64, LearningError> {
+    let Sizes { n, m, b, t, s, d } = sizes;
     let streams = Streams::root(2).child(method);
-    let sample = mercer_datasets::stand_in(n, INPUTS, 0, &mut streams.rng("data"));
+    let sample = mercer_datasets::stand_in(n, d, 0, &mut streams.rng("data"));
     // Without a ridge so smooth that the matrix is singular at every size: eigenvalues are needed.
     let std = if method == "kernel-ridgeless" { 0.05 } else { 0.3 };
     let numerical = |error: &dyn std::fmt::Display| LearningError::Numerical {
@@ -156,7 +164,7 @@ fn seconds(method: &str, sizes: Sizes) -> Result<f64, LearningError> {
         }),
         "rf-ridge" => timed(|| {
             let map = FeatureMapParams { map: Map::Stationary, features: m, std, std_prime: None };
-            let map = map.draw(INPUTS, &mut streams.rng("map")).map_err(|e| numerical(&e))?;
+            let map = map.draw(d, &mut streams.rng("map")).map_err(|e| numerical(&e))?;
             let phi = map.features(sample.inputs());
             let mut gram: Array2<f64> = symmetric_product(phi.view());
             gram.diag_mut().mapv_inplace(|entry| entry + ridge);
@@ -229,7 +237,7 @@ mod tests {
     #[test]
     fn the_ridgeless_matrix_is_singular() {
         let mut streams = Streams::root(2).child("kernel-ridgeless").rng("data");
-        let sample = mercer_datasets::stand_in(600, INPUTS, 0, &mut streams);
+        let sample = mercer_datasets::stand_in(600, START.d, 0, &mut streams);
         let gram = Kernel::Gaussian { std: 0.05 }.gram(sample.inputs());
         let right = Array2::ones((600, 1));
         let solved = semidefinite_solve(&gram, right.view(), Some(1e-8)).unwrap();
@@ -240,7 +248,7 @@ mod tests {
 
     #[test]
     fn every_fit_can_be_timed() {
-        let small = Sizes { n: 64, m: 16, b: 8, t: 5, s: 2 };
+        let small = Sizes { n: 64, m: 16, b: 8, t: 5, s: 2, d: 10 };
         for method in ["kernel-ridge", "kernel-ridgeless", "rf-ridge", "rf-sgd", "rftk"] {
             let seconds = seconds(method, small).unwrap();
             assert!((0.0..10.0).contains(&seconds), "{method}: {seconds}");

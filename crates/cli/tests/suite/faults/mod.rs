@@ -85,16 +85,18 @@ fn tried(lines: &[Line], met: Met) -> (usize, usize) {
 }
 
 fn report(lines: &[Line]) -> String {
-    let mut text = "# Reliability\n\nWritten by `just faults`: faults drawn by seed, into a run that is then let \
-        finish.\n\nEvery case counted here saw its fault strike: the double has failed a call, the process was alive \
+    let mut text = format!(
+        "# Reliability\n\nWritten by `just faults` at revision {}: faults drawn by seed, into a run \
+        that is then let finish.\n\nEvery case counted here saw its fault strike: the double has failed a call, the process was alive \
         and died of the signal, the message named the full or frozen file system, the kernel counted the kill, \
         records carry the wrong time. A case whose fault came too late was drawn again, and one in which it never \
         struck is not survived.\n\nIn all cases it is then checked that every trial has exactly one record and that \
         every result equals that of an undisturbed run. Beyond that, where the column says so:\n\n\
         - kept: no trial that the run had reported before the fault ran again;\n\
         - told: the program ended with status 1 and named the file and the cause, or named the damaged record.\n\n\
-        | fault | how it is made | also checked | tried | survived |\n|:--|:--|:--|--:|--:|\n"
-        .to_owned();
+        | fault | how it is made | also checked | tried | survived |\n|:--|:--|:--|--:|--:|\n",
+        env!("MERCER_CODE")
+    );
     for (met, heading, all) in [
         (
             Met::Harness,

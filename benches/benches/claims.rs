@@ -1,0 +1,41 @@
+//! The costs that the papers claim: O(m⁶), O(m²M⁴) and O(m²M⁴/v) of learning a kernel from pairs, O(MbT), O(nM)
+//! and O(nMdT/s) of stochastic gradients, O(n³), O(nM² + M³) and `O(n_b³)` of the closed forms.
+//!
+//! The series are those of the page `complexity/exponents`, at their smallest, middle and largest size: what
+//! criterion times here is what the page fits its exponents to.
+
+use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
+use mercer_experiments::{COSTS, Scaling};
+use std::time::Duration;
+
+fn claims(criterion: &mut Criterion) {
+    for scaling in COSTS.iter().copied().flatten() {
+        series(criterion, scaling);
+    }
+}
+
+fn series(criterion: &mut Criterion, scaling: &Scaling) {
+    let Scaling { method, variable, values: [first, _, middle, _, last], .. } = scaling;
+    // The name of a group is that of a folder.
+    let mut group =
+        criterion.benchmark_group(format!("claim-{}-in-{variable}", method.replace(' ', "-")));
+    group
+        .sample_size(10)
+        .sampling_mode(SamplingMode::Flat)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_secs(1));
+    for value in [first, middle, last] {
+        group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
+            // Processor seconds of the fit alone, as on the page: data are drawn outside.
+            bencher.iter_custom(|runs| {
+                (0..runs)
+                    .map(|_| Duration::from_secs_f64((scaling.seconds)(*value).expect("it fits")))
+                    .sum()
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, claims);
+criterion_main!(benches);
