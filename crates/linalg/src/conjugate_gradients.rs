@@ -534,7 +534,9 @@ mod tests {
 
     #[test]
     fn a_recurrence_that_runs_away_is_not_followed() {
-        let (a, b) = doubled(1);
+        // Solved on the range but for rounding, what is left has next to no curvature: a step without end.
+        let a = Array2::from_diag(&ndarray::array![1.0, 0.3, 0.7, 0.0]);
+        let b = ndarray::array![[0.1], [0.7], [1.1], [1.3]];
         let mut least = f64::INFINITY;
         let watch = |_: usize, residual: f64| {
             least = least.min(residual);
@@ -545,15 +547,22 @@ mod tests {
     }
 
     #[test]
-    fn the_iterations_left_come_near_least_squares() {
-        let (a, b) = doubled(3);
+    fn rounds_that_gain_little_end_in_least_squares() {
+        // Every row twice: the targets of a row are alike but for a twentieth, which no solution can reach.
+        let half = kernel(40) + Array2::<f64>::eye(40);
+        let a = Array2::from_shape_fn((80, 80), |(i, j)| half[[i % 40, j % 40]]);
+        let (told, misfit) = (random(40, 2, 9), random(40, 2, 10));
+        let sign = |i: usize| if i < 40 { 0.05 } else { -0.05 };
+        let b = Array2::from_shape_fn((80, 2), |(i, j)| {
+            told[[i % 40, j]] + sign(i) * misfit[[i % 40, j]]
+        });
+        let out = Array2::from_shape_fn((80, 2), |(i, j)| sign(i) * misfit[[i % 40, j]]);
+        let least = largest(&out, &norms(&b));
+        assert!(least < 0.25, "{least}"); // below a half: the first round gains enough for a second
         let solved =
-            conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-10, 400, quiet).unwrap();
-        // What no solution can reach: half the difference of the two targets of a row.
-        let misfit =
-            Array2::from_shape_fn((80, 3), |(i, j)| 0.5 * (b[[i, j]] - b[[(i + 40) % 80, j]]));
-        let least = largest(&misfit, &norms(&b));
-        assert!(solved.residual < 1.01 * least, "{} beside {least}", solved.residual);
+            conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-10, 3000, quiet).unwrap();
+        assert!(!solved.converged && solved.iterations < 600, "{}", solved.iterations);
+        assert!(solved.residual < 1.0001 * least, "{} beside {least}", solved.residual);
     }
 
     #[test]
