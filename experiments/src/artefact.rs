@@ -113,6 +113,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::rftk_bandwidth::ARTEFACT,
     audit::rftk_precision::ARTEFACT,
     audit::rftk_trace_scale::ARTEFACT,
+    audit::rftk_width::ARTEFACT,
     audit::rftk_slips::ARTEFACT,
     audit::hyper::NORMALISER,
     audit::hyper::VARIANCE,

@@ -186,6 +186,9 @@ pub enum Check {
         method: String,
         /// The value.
         value: String,
+        /// On this dataset; on every one without it.
+        #[serde(default)]
+        dataset: Option<String>,
         /// Step of the point that should have the smallest.
         best: u64,
         /// Steps of the others.
@@ -727,8 +730,9 @@ impl Check {
             Self::PointsBelow { method, value, steps, limit, .. } => {
                 points::below(cells, method, value, steps, *limit)?.into()
             }
-            Self::SmallestAt { method, value, best, others, .. } => {
-                points::smallest_at(cells, method, value, *best, others)?.into()
+            Self::SmallestAt { method, value, dataset, best, others, .. } => {
+                let curves = (method.as_str(), dataset.as_deref());
+                points::smallest_at(cells, curves, value, *best, others)?.into()
             }
             Self::WeaklyRelated { method, error, score, groups, limit, .. } => {
                 points::weakly_related(cells, method, (error, score), groups, *limit).into()

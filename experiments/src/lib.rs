@@ -56,6 +56,7 @@ pub const PATHS: &[Path] = &[
     rftk::double_descent::PATH,
     rftk::averaged::PATH,
     rftk::sgd_factors::PATH,
+    rftk::width::PATH,
     hyper::approximation::PATH,
     hyper::transfer::PATH,
     mce::curves::PATH,

@@ -547,6 +547,17 @@ mod tests {
     }
 
     #[test]
+    fn conjugate_residuals_solve_in_as_many_steps_as_there_are_unknowns() {
+        let a = kernel(6) + 0.1 * Array2::<f64>::eye(6);
+        let b = random(6, 2, 11);
+        let (mut x, mut r, scales) = (Array2::zeros((6, 2)), b.clone(), norms(&b));
+        let system = (&b.view(), &scales, 1e-10);
+        let done = residuals(&a, system, (&mut x, &mut r), 8, quiet).unwrap();
+        assert!(done <= 7 && largest(&r, &scales) < 1e-9, "{done}: {r}");
+        assert_abs_diff_eq!(a.dot(&x), b, epsilon = 1e-8);
+    }
+
+    #[test]
     fn rounds_that_gain_little_end_in_least_squares() {
         // Every row twice: the targets of a row are alike but for a twentieth, which no solution can reach.
         let half = kernel(40) + Array2::<f64>::eye(40);

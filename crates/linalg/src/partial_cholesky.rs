@@ -274,6 +274,15 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_spread_over_equal_shares_of_what_is_left() {
+        let chosen = spread(&Array1::ones(8 * BLOCK), 0.0);
+        // The last of the largest, then the middle of each of as many shares of eight rows.
+        let shares = (0..BLOCK).map(|share| 8 * share + 4);
+        let expected: Vec<usize> = std::iter::once(8 * BLOCK - 1).chain(shares).collect();
+        assert_eq!(chosen, expected);
+    }
+
+    #[test]
     fn at_full_rank_it_is_the_matrix() {
         for n in [1, 5, 60, 200] {
             let a = gaussian(n, 8.0);

@@ -383,6 +383,18 @@ mod tests {
         }
     }
 
+    /// A row that decides its own prediction but for two parts in 10^10, under a ridge that is as much.
+    #[test]
+    fn leave_one_out_of_a_row_that_decides_alone_has_the_ridge_of_the_rest() {
+        let (a, b) = (ndarray::array![[1e5], [1.0], [1.0]], ndarray::array![[2e5], [1.0], [3.0]]);
+        let path = RidgePath::new(a.view(), b.view()).unwrap();
+        for ridge in [0.5, 1.0, 7.0] {
+            let found = path.leave_one_out(ridge).unwrap()[[0, 0]];
+            let expected = 2e5 - 1e5 * 4.0 / (2.0 + ridge);
+            assert!((found / expected - 1.0).abs() < 1e-4, "{ridge}: {found} {expected}");
+        }
+    }
+
     #[test]
     fn generalised_cross_validation_follows_its_formula() {
         let (a, b) = (random(20, 6, 10), random(20, 1, 11));

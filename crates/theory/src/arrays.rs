@@ -260,3 +260,22 @@ pub(crate) fn count(inputs: &Arrays<'_>, input: &ArrayInput) -> Result<usize, Th
     }
     Err(TheoryError::Range { argument: input.name, value, must: input.range })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_a_whole_number_from_one_that_a_float_holds() {
+        let read = |value: f64| {
+            count(&Arrays::from([(OUTPUTS.name, Array2::from_elem((1, 1), value))]), &OUTPUTS)
+        };
+        for (value, whole) in [(1.0, 1), (7.0, 7), (2f64.powi(53), 1 << 53)] {
+            assert_eq!(read(value).unwrap(), whole);
+        }
+        for bad in [0.0, -3.0, 0.5, 2.5, 2f64.powi(54), f64::INFINITY, f64::NAN] {
+            let error = read(bad).unwrap_err().to_string();
+            assert!(error.contains("outputs") && error.contains("whole number"), "{bad}: {error}");
+        }
+    }
+}

@@ -300,3 +300,18 @@ pub(crate) fn count(inputs: &BTreeMap<&str, f64>, input: &Input) -> Result<usize
     }
     Err(TheoryError::Range { argument: input.name, value, must: input.range })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_hinted_at_only_within_a_quarter_of_its_letters() {
+        let known = ["scale", "trace-norm", "rows"];
+        assert_eq!(hint("scael", &known), "; did you mean `scale`?");
+        assert_eq!(hint("trace", &known), "; did you mean `trace-norm`?");
+        // Three slips in eight letters, and a word of one letter: neither is near.
+        assert_eq!(hint("scalexyz", &known), "");
+        assert_eq!(hint("q", &known), "");
+    }
+}

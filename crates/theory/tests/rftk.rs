@@ -480,6 +480,13 @@ fn the_mean_smoother_is_that_of_the_ridge_beside_its_own() {
     }
 }
 
+#[test]
+fn what_rounding_makes_negative_is_measured_by_the_largest_eigenvalue() {
+    let ridge = |smallest: f64| effective_ridge(&[4.0, 1.0, smallest], 1, RidgeCondition::Features);
+    assert_eq!(ridge(-3e-9).unwrap().rank, 2);
+    assert!(matches!(ridge(-5e-9), Err(TheoryError::Range { argument: "eigenvalues", .. })));
+}
+
 fn spectrum() -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec((-10.0..2.0f64).prop_map(|exponent| 10f64.powf(exponent)), 2..40)
 }

@@ -27,5 +27,6 @@ pub(crate) mod rftk_beta_zero;
 pub(crate) mod rftk_precision;
 pub(crate) mod rftk_slips;
 pub(crate) mod rftk_trace_scale;
+pub(crate) mod rftk_width;
 pub(crate) mod rows;
 pub(crate) mod tuning;

@@ -82,17 +82,21 @@ fn decided((low, high): (f64, f64), limit: f64) -> Holds {
     }
 }
 
-/// A value is smaller at one step than at each of the others: the corrected test on each dataset.
+/// A value is smaller at one step than at each of the others: the corrected test on each dataset, or on one.
 pub(super) fn smallest_at(
     cells: &[&StudyCell],
-    method: &str,
+    (method, dataset): (&str, Option<&str>),
     value: &str,
     best: u64,
     others: &[u64],
 ) -> Result<(Holds, String), ExperimentError> {
     let (mut each, mut ahead) = (Vec::new(), 0);
     let mut against = Vec::new();
-    for cell in cells.iter().filter(|cell| cell.key().method == method) {
+    let asked = |cell: &&&StudyCell| {
+        let key = cell.key();
+        key.method == method && dataset.is_none_or(|dataset| key.dataset == dataset)
+    };
+    for cell in cells.iter().filter(asked) {
         let own = at(cell, best, value);
         for &other in others {
             let theirs = at(cell, other, value);

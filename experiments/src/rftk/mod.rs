@@ -14,3 +14,4 @@ mod sgd_curves;
 pub(crate) mod sgd_factors;
 pub(crate) mod table1;
 pub(crate) mod table2;
+pub(crate) mod width;

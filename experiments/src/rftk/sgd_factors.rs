@@ -111,7 +111,7 @@ fn run(
     fitting: &mut Fitting<'_>,
 ) -> Result<Vec<CurvePoint>, LearningError> {
     let params: Params = settings.parse(PATH.method.name)?;
-    let problem = Problem::new(parts, &params, &fitting.streams)?;
+    let problem = Problem::new(parts, params.features, params.std, &fitting.streams)?;
     let mut looks = vec![BTreeMap::new(); params.epochs + 1];
     looks[0].insert("mse ridgeless".to_owned(), mean_square(&problem.test_errors(&problem.best)));
     looks[0].insert("rank".to_owned(), problem.rank as f64);
@@ -150,25 +150,31 @@ fn run(
 }
 
 /// Features of both parts, and the solution that is approached.
-struct Problem<'a> {
+pub(super) struct Problem<'a> {
     train: &'a Sample,
     y: Array1<f64>,
     truth: Array1<f64>,
     phi: Array2<f64>,
     test_phi: Array2<f64>,
     /// `w* = Φ⁺ y`.
-    best: Array1<f64>,
-    rank: usize,
+    pub(super) best: Array1<f64>,
+    pub(super) rank: usize,
 }
 
 impl<'a> Problem<'a> {
-    fn new(parts: &'a Parts, params: &Params, streams: &Streams) -> Result<Self, LearningError> {
+    /// With so many features, whose frequencies have the deviation `std`.
+    pub(super) fn new(
+        parts: &'a Parts,
+        features: usize,
+        std: f64,
+        streams: &Streams,
+    ) -> Result<Self, LearningError> {
         let (Some(y), Some(truth)) = (parts.train.values(), parts.test.values()) else {
             let (method, task) = (PATH.method.name.to_owned(), parts.train.task().name());
             return Err(LearningError::Task { method, task });
         };
         let (y, truth) = (y.to_owned(), truth.to_owned());
-        let draw = Draw::new(params, parts.train.features(), streams);
+        let draw = Draw::new(features, std, parts.train.features(), streams);
         let phi = draw.features(parts.train.inputs());
         let test_phi = draw.features(parts.test.inputs());
         let right = y.view().insert_axis(Axis(1));
@@ -180,7 +186,7 @@ impl<'a> Problem<'a> {
         Ok(Self { train: &parts.train, y, truth, phi, test_phi, best, rank: solved.rank })
     }
 
-    fn test_errors(&self, weights: &Array1<f64>) -> Array1<f64> {
+    pub(super) fn test_errors(&self, weights: &Array1<f64>) -> Array1<f64> {
         self.test_phi.dot(weights) - &self.truth
     }
 
@@ -311,12 +317,12 @@ struct Draw {
 }
 
 impl Draw {
-    fn new(params: &Params, d: usize, streams: &Streams) -> Self {
+    fn new(features: usize, std: f64, d: usize, streams: &Streams) -> Self {
         let mut rng = streams.rng("frequencies");
-        let normal = || params.std * rng.sample::<f64, _>(StandardNormal);
-        let frequencies = Array2::from_shape_simple_fn((d, params.features), normal);
+        let normal = || std * rng.sample::<f64, _>(StandardNormal);
+        let frequencies = Array2::from_shape_simple_fn((d, features), normal);
         let mut rng = streams.rng("phases");
-        let phases = Array1::from_shape_simple_fn(params.features, || rng.gen_range(0.0..TAU));
+        let phases = Array1::from_shape_simple_fn(features, || rng.gen_range(0.0..TAU));
         Self { frequencies, phases }
     }
 
@@ -332,7 +338,7 @@ impl Draw {
     }
 }
 
-fn mean_square(values: &Array1<f64>) -> f64 {
+pub(super) fn mean_square(values: &Array1<f64>) -> f64 {
     values.dot(values) / values.len() as f64
 }
 
@@ -361,7 +367,7 @@ mod tests {
     fn passes_are_the_printed_steps_on_the_drawn_rows() {
         let (parts, streams) = (few_rows(400), Streams::root(3));
         let params = Params { features: 6, std: 0.5, ..Params::default() };
-        let problem = Problem::new(&parts, &params, &streams).unwrap();
+        let problem = Problem::new(&parts, params.features, params.std, &streams).unwrap();
         let (batch, rate) = (50, 0.7);
         let mut walk = problem.walk(&params, batch, rate, 400, &streams);
         let (mut w, mut rng) = (Array1::<f64>::zeros(6), streams.rng("rows"));

@@ -76,6 +76,9 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
     if method == "spectrum-audit" {
         return vec![spectrum_audit(number)];
     }
+    if method == "synthetic-width" {
+        return (0..6).map(|step| synthetic_width(step, number)).collect();
+    }
     if method == "third-factor" {
         return [28, 105].map(|size| third_factor(size, number)).into();
     }
@@ -171,6 +174,12 @@ fn spectrum_audit(number: f64) -> CurvePoint {
 }
 
 /// A basis of so many functions.
+fn synthetic_width(step: u64, number: f64) -> CurvePoint {
+    let values = ["variance", "mse", "held-out", "rank"];
+    let values = values.map(|name| (name.to_owned(), number * (1.0 + step as f64))).into();
+    CurvePoint { step, epoch: step as f64, values }
+}
+
 fn third_factor(size: u64, number: f64) -> CurvePoint {
     let mut values = BTreeMap::new();
     for (place, name) in ["random features", "nystrom", "linear time"].into_iter().enumerate() {
