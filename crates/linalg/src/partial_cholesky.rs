@@ -274,6 +274,21 @@ mod tests {
     }
 
     #[test]
+    fn one_round_takes_all_pivots_that_know_nothing_of_each_other() {
+        let unrelated =
+            |pivots: &[usize], rows: std::ops::Range<usize>, mut to: ArrayViewMut2<'_, f64>| {
+                for (i, row) in rows.enumerate() {
+                    for (j, &pivot) in pivots.iter().enumerate() {
+                        to[[i, j]] = f64::from(u8::from(row == pivot));
+                    }
+                }
+            };
+        let (left, nothing) = (Array1::ones(20), Array2::zeros((20, 0)));
+        let (taken, lower) = round(&left, &nothing, &unrelated, 1e-12, 10, 0.0).unwrap();
+        assert_eq!((taken.len(), lower.dim()), (10, (10, 10)));
+    }
+
+    #[test]
     fn rows_are_spread_over_equal_shares_of_what_is_left() {
         let chosen = spread(&Array1::ones(8 * BLOCK), 0.0);
         // The last of the largest, then the middle of each of as many shares of eight rows.

@@ -98,6 +98,13 @@ mod tests {
     }
 
     #[test]
+    fn the_smallest_eigenvalue_is_found_where_its_vector_sums_to_nothing() {
+        let a = ndarray::array![[1.0, 0.9], [0.9, 1.0]]; // 0.1 with (1, -1), 1.9 with (1, 1)
+        let found = smallest(&Cholesky::factor(a).unwrap()).unwrap();
+        assert!((0.1 - 1e-12..0.2).contains(&found), "{found}");
+    }
+
+    #[test]
     fn either_route_gives_the_solution_of_least_norm() {
         for (n, rank) in [(1, 1), (20, 20), (30, 7), (90, 90), (90, 89)] {
             let half = random(n, rank, n as u64);

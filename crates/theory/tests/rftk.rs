@@ -481,6 +481,12 @@ fn the_mean_smoother_is_that_of_the_ridge_beside_its_own() {
 }
 
 #[test]
+fn a_ridge_beside_another_is_found_in_as_many_halvings_as_a_float_has_digits() {
+    let found = effective_ridge_beside(&[1.0, 0.5, 0.25, 0.125], 3, 0.01).unwrap();
+    assert!((30..80).contains(&found.evaluations), "{}", found.evaluations);
+}
+
+#[test]
 fn what_rounding_makes_negative_is_measured_by_the_largest_eigenvalue() {
     let ridge = |smallest: f64| effective_ridge(&[4.0, 1.0, smallest], 1, RidgeCondition::Features);
     assert_eq!(ridge(-3e-9).unwrap().rank, 2);

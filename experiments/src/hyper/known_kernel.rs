@@ -26,7 +26,11 @@ pub(crate) const PATH: Path = Path {
         cites: "Liu, Shi, Huang, Yang & Suykens (2021)",
         revision: 1,
         tasks: Tasks::Classification,
-        cost: Cost { fit: "n^4 iterations, iterations = 50", predict: "-", memory: "n^2" },
+        cost: Cost {
+            fit: "min(n^4 iterations, n 300 20^4/12), iterations = 50",
+            predict: "-",
+            memory: "n^2",
+        },
         defaults,
         ..Path::METHOD
     },

@@ -36,6 +36,30 @@ const OF_DOUBTFUL: f64 = 0.1;
 /// A wrong formula would otherwise turn a larger dataset into centuries.
 const REACH: f64 = 6.907_755_278_982_137;
 
+/// Beyond the declared costs that were seen a method grows at least by this power of them, and at most by [`POWER`].
+const LEAST_GROWTH: f64 = 0.4;
+
+/// What was seen of a method: the least and largest logarithms of its declared cost and of its sizes.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    declared: (f64, f64),
+    sizes: [(f64, f64); 3],
+}
+
+impl Range {
+    const NOTHING: Self = Self {
+        declared: (f64::INFINITY, f64::NEG_INFINITY),
+        sizes: [(f64::INFINITY, f64::NEG_INFINITY); 3],
+    };
+
+    fn widen(&mut self, declared: f64, sizes: [f64; 3]) {
+        let all = [(&mut self.declared, declared)].into_iter();
+        for (range, value) in all.chain(self.sizes.iter_mut().zip(sizes)) {
+            *range = (range.0.min(value), range.1.max(value));
+        }
+    }
+}
+
 /// `ln y = a + Σ bⱼ ln xⱼ + deviation of the group + deviation of the cell`.
 ///
 /// The xⱼ are the method's declared cost, n, d and the entries of both parts; a and b are the
@@ -50,9 +74,9 @@ pub(crate) struct Regression {
     groups: BTreeMap<String, f64>,
     cells: BTreeMap<String, f64>,
     correction: f64,
-    /// Least and largest declared cost seen, of a method and of all.
-    seen: BTreeMap<(Part, String), (f64, f64)>,
-    seen_of_all: BTreeMap<Part, (f64, f64)>,
+    /// Of a method, and of all.
+    seen: BTreeMap<(Part, String), Range>,
+    seen_of_all: BTreeMap<Part, Range>,
 }
 
 /// A prediction, and how it came about.
@@ -95,12 +119,13 @@ impl Regression {
         };
         for one in observations {
             let (work, declared) = (&one.work, fitted.declared(&one.work));
-            let widen = |range: &mut (f64, f64)| {
-                *range = (range.0.min(declared), range.1.max(declared));
-            };
-            let start = (declared, declared);
-            widen(fitted.seen.entry((work.part, work.method.clone())).or_insert(start));
-            widen(fitted.seen_of_all.entry(work.part).or_insert(start));
+            let name = (work.part, work.method.clone());
+            fitted.seen.entry(name).or_insert(Range::NOTHING).widen(declared, work.sizes);
+            fitted
+                .seen_of_all
+                .entry(work.part)
+                .or_insert(Range::NOTHING)
+                .widen(declared, work.sizes);
         }
         let mut by_method: BTreeMap<(Part, String), Vec<&Observation>> = BTreeMap::new();
         let mut sums: BTreeMap<Part, (f64, f64)> = BTreeMap::new();
@@ -140,14 +165,25 @@ impl Regression {
         let mut terms = self.terms(work);
         let seen = self.seen.get(&name).or_else(|| self.seen_of_all.get(&work.part));
         let declared = terms[1];
-        if let Some((least, largest)) = seen {
-            terms[1] = declared.clamp(least - REACH, largest + REACH);
+        // Slopes in sizes that few datasets told apart say nothing beyond those: there the declared cost alone
+        // tells.
+        let mut beyond = 0.0;
+        if let Some(Range { declared: (least, largest), sizes }) = seen {
+            terms[1] = declared.clamp(*least, *largest);
+            beyond = declared.clamp(least - REACH, largest + REACH) - terms[1];
+            for (term, (least, largest)) in terms.iter_mut().skip(2).zip(sizes) {
+                *term = term.clamp(*least, *largest);
+            }
         }
-        let held_back = (terms[1] - declared).abs() > 0.0;
-        let base = match own {
-            Some(coefficients) => terms.dot(coefficients),
-            None => self.prior(work.part).dot(&terms),
+        let held_back = (terms[1] + beyond - declared).abs() > 1e-9;
+        let prior;
+        let coefficients = if let Some(own) = own {
+            own
+        } else {
+            prior = self.prior(work.part);
+            &prior
         };
+        let base = terms.dot(coefficients) + beyond * coefficients[1].clamp(LEAST_GROWTH, POWER);
         let of = |deviations: &BTreeMap<String, f64>, name: &str| deviations.get(name).copied();
         let cell = of(&self.cells, &work.cell);
         let group = of(&self.groups, &work.group).unwrap_or(0.0);

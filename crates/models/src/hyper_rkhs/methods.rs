@@ -54,7 +54,7 @@ const HYPER_SVR: Method = Method {
     title: "hyper-SVR (Gaussian)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Gaussian hyper-kernel",
     cost: Cost {
-        fit: "steps · n^2, steps = n^2",
+        fit: "min(steps · n^2, n^2 20^4/8), steps = n^2",
         predict: "n_sv · support pairs",
         memory: "n^4/8",
     },
