@@ -547,6 +547,16 @@ mod tests {
     }
 
     #[test]
+    fn there_are_never_more_products_than_allowed() {
+        let (a, b) = doubled(1);
+        for most in 1..8 {
+            let plain = |r: ArrayView2<'_, f64>| r.to_owned();
+            let solved = conjugate_gradients(&a, b.view(), plain, 1e-10, most, quiet).unwrap();
+            assert!(solved.iterations <= most, "{} of {most}", solved.iterations);
+        }
+    }
+
+    #[test]
     fn conjugate_residuals_solve_in_as_many_steps_as_there_are_unknowns() {
         let a = kernel(6) + 0.1 * Array2::<f64>::eye(6);
         let b = random(6, 2, 11);

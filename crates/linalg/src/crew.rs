@@ -241,17 +241,22 @@ mod tests {
         }
     }
 
+    /// Two items that wait for each other are worked on at once, by a thread that had gone to sleep.
     #[test]
     fn sleeping_threads_wake() {
         let mut crew = Crew::new(2);
         for _ in 0..3 {
             std::thread::sleep(Duration::from_millis(30));
-            let mut items = [0; 16];
-            crew.for_each(&mut items, |_, item| {
-                std::thread::sleep(Duration::from_millis(1));
-                *item = 1;
+            let (begun, start) = (AtomicUsize::new(0), std::time::Instant::now());
+            let mut met = [false; 2];
+            crew.for_each(&mut met, |_, met| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                while !*met && start.elapsed() < Duration::from_mins(1) {
+                    std::thread::sleep(Duration::from_millis(1));
+                    *met = begun.load(Ordering::SeqCst) == 2;
+                }
             });
-            assert_eq!(items, [1; 16]);
+            assert_eq!(met, [true; 2]);
         }
     }
 

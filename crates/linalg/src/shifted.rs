@@ -203,6 +203,23 @@ mod tests {
     }
 
     #[test]
+    fn residuals_are_relative_to_the_right_hand_side() {
+        let a = array![[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]];
+        let (b, shifts) = (array![3e6, -1e6, 2e6], [0.0, 0.7, 20.0]);
+        let solved = shifted_conjugate_gradients(&a, b.view(), &shifts, 1e-14, 2, fine).unwrap();
+        for ((x, &shift), &told) in
+            solved.x.columns().into_iter().zip(&shifts).zip(&solved.residuals)
+        {
+            let rest = &b - &a.dot(&x) - &x * shift;
+            let relative = (rest.dot(&rest) / b.dot(&b)).sqrt();
+            assert!(
+                (told - relative).abs() < 1e-9 && relative > 1e-6,
+                "{shift}: {told} {relative}"
+            );
+        }
+    }
+
+    #[test]
     fn what_cannot_be_solved_is_named_and_what_does_not_converge_says_so() {
         let a = Array2::<f64>::eye(2);
         let b = array![1.0, 2.0];
