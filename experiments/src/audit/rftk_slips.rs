@@ -81,7 +81,7 @@ const SLIPS: &[Slip] = &[
         place: "Table 2, RFTK",
         printed: "O(nMbT/s)",
         corrected: "O(nMdT/s), as Section 5 derives: the trace is over all n rows, whatever the batch",
-        here: "rftk/table2 measures n, M, b, T and s; in b the time grows hardly at all; d is not measured",
+        here: "rftk/table2 measures n, M, b, T and s; in b the time grows hardly at all; d is measured by complexity/sgd",
         shown_by: &[(TABLE2, "in_the_batch_size_the_share_is_that_of_what_grows_with_it")],
     },
     Slip {
