@@ -21,7 +21,7 @@ pub(crate) const PATH: Path = Path {
         cites: "Li, Liu & Zhang (2022)",
         revision: 1,
         tasks: Tasks::Regression,
-        cost: Cost { fit: "tried n M²", predict: "-", memory: "n M" },
+        cost: Cost { fit: "tried n M^2, tried = 12", predict: "-", memory: "n M" },
         defaults,
         ..Path::METHOD
     },
