@@ -246,7 +246,9 @@ mod tests {
     fn sleeping_threads_wake() {
         let mut crew = Crew::new(2);
         for _ in 0..3 {
-            std::thread::sleep(Duration::from_millis(30));
+            while crew.shared.orders().sleepers == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
             let (begun, start) = (AtomicUsize::new(0), std::time::Instant::now());
             let mut met = [false; 2];
             crew.for_each(&mut met, |_, met| {
