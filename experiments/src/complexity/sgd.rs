@@ -95,7 +95,7 @@ pub(crate) const SERIES: &[Scaling] = &[
 ];
 
 /// What these rows need said.
-pub(crate) const NOTE: &str = "Corollary 1 pays for b = T = √n as much as for b = 1, T = n, and for b = n the root of n more. Its rate is one bound for all three; which comes nearer in n is in rftk/figure1c.";
+pub(crate) const NOTE: &str = "Corollary 1 pays for b = T = √n as much as for b = 1, T = n, and for b = n the root of n more. Its rate is one bound for all three; which batch comes nearer after the same passes, at one n, is in rftk/figure1b.";
 
 #[cfg(test)]
 mod tests {
