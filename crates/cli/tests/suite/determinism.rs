@@ -207,13 +207,15 @@ fn measure(what: &str, shares: &[(usize, usize)]) -> Option<String> {
     let host = records(&place, &best).into_values().next().unwrap().run.host;
     let (processor, level) = host.rsplit_once(", ").unwrap_or((&host, "unknown"));
     let mut text = format!(
-        "# Determinism\n\nWritten by `just determinism`: the trials of the profile `smoke` on {processor}, whose best \
+        "# Determinism\n\nWritten by `just determinism` at revision {}: the trials of the profile `smoke` on {processor}, whose best \
          level of vector instructions is {level}.\n\n{shared}\n## Levels\n\nThe same trials at lower levels, beside the best. The \
-         levels are those of our own loops (`MERCER_DISPATCH`); matrix products choose their instructions for \
-         themselves, and OpenBLAS is lowered by `OPENBLAS_CORETYPE`. Of all numbers of a kind the tables name the one \
+         levels are those of our own loops (`MERCER_DISPATCH`), and OpenBLAS is lowered by `OPENBLAS_CORETYPE`. Matrix \
+         products of the pure-Rust engine choose their instructions for themselves and cannot be lowered: here they are \
+         those of the best level in every run, so a processor without it may differ in more than these tables show. Of all numbers of a kind the tables name the one \
          that differs most: accuracies in shares, predicted classes and wrong rows in shares of the rows, everything \
          else relative to its largest size (along a curve, over the predictions of a trial). \"None\" was compared and is equal; \"not \
-         measured\" has no number of that kind.\n"
+         measured\" has no number of that kind.\n",
+        env!("MERCER_CODE")
     );
     for (level, environment) in [
         ("avx2", &[("MERCER_DISPATCH", "avx2"), ("OPENBLAS_CORETYPE", "Haswell")][..]),
