@@ -60,11 +60,16 @@ bench-counts *ARGS:
     CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --no-default-features --bin counts
     target/counts/counts {{ARGS}}
 
-# The hot paths, and the allocator and the clock of the harness, under valgrind's memcheck: all unsafe places but the calls into AVX-512 code, which valgrind hides.
+# The hot paths, and the allocator and the clock of the harness, under valgrind's memcheck: all unsafe places but the calls into AVX-512 code, which valgrind hides and `just sanitize` runs.
 memcheck:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
     target/release/counts --memory
     cargo test --release -p mercer-harness -p mercer-dependencies --lib --quiet --config "target.'cfg(unix)'.runner = ['valgrind', '--quiet', '--fair-sched=yes', '--error-exitcode=9']" -- memory:: clock::
+
+# The same paths under AddressSanitizer, which sees the AVX-512 loops (an unstable switch of the stable compiler; some ten minutes to build).
+sanitize:
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" CARGO_INCREMENTAL=0 cargo build --release --target x86_64-unknown-linux-gnu --target-dir target/sanitize -p mercer-benches --no-default-features --bin counts
+    target/sanitize/x86_64-unknown-linux-gnu/release/counts --sanitize
 
 # Append criterion's last times to the history, with a remark: just performance-record "quiet machine"
 performance-record REMARK:
@@ -113,6 +118,10 @@ deny:
     cargo deny check bans licenses sources
     if cargo deny fetch db; then cargo deny check --disable-fetch advisories; else echo "advisories NOT checked: their database is out of reach" >&2; fi
 
+# The same, and where the code is unsafe, on a page: reports/supply-chain.md.
+supply-chain:
+    .ci/supply-chain
+
 # Do the tests of a crate notice changes of its code? 150 seeded mutants: just mutants statistics
 mutants CRATE: _mutants
     target/release/mutants try {{CRATE}}
@@ -125,5 +134,5 @@ _mutants:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin mutants
 
 # Throw damaged input at every parser for so many seconds each; ten minutes without a number.
-fuzz SECONDS="600":
-    cd crates/datasets/fuzz && for parser in svmlight number csv idx packed manifest parquet rows model record study; do cargo run --release --quiet --target-dir ../../../target -- $parser --seconds {{SECONDS}} --table ../../../benches/fuzz.toml || exit 1; done
+fuzz SECONDS="600": build
+    cd crates/datasets/fuzz && for parser in svmlight number csv idx packed manifest parquet rows model record study checkpoint campaign bound; do cargo run --release --quiet --target-dir ../../../target -- $parser --seconds {{SECONDS}} --table ../../../benches/fuzz.toml || exit 1; done

@@ -36,7 +36,7 @@ mod work;
 pub use artefact::{ARTEFACTS, Artefact, CellReport, Drawing, PAPERS, Rendered, select};
 pub use cell::{Comparison, Score, StudyCell, compare};
 pub use claim::{Check, Claim, ClaimResult, Holds, claims};
-pub use complexity::{COSTS, Scaling};
+pub use complexity::{Scaling, claimed_costs};
 pub use computed::{COMPUTED, Computed};
 pub use desk::Desk;
 pub use error::ExperimentError;

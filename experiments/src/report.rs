@@ -199,7 +199,7 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
 }
 
 /// Pages that other runs wrote into the same folder.
-const MACHINE_PAGES: [(&str, &str, &str); 5] = [
+const MACHINE_PAGES: [(&str, &str, &str); 6] = [
     (
         "verified.md",
         "Records, carried out again",
@@ -208,6 +208,7 @@ const MACHINE_PAGES: [(&str, &str, &str); 5] = [
     ("reliability.md", "Reliability", "seeded faults, tried and survived"),
     ("determinism.md", "Determinism", "what other vector instructions change"),
     ("mutants.md", "Mutants", "which changes of the code its tests notice"),
+    ("supply-chain.md", "Supply chain", "what comes from outside, and where the code is unsafe"),
     (
         "performance/index.md",
         "Performance",

@@ -9,6 +9,8 @@
 //! `counts --memory` runs each under valgrind's memcheck instead, which fails on a wrong access: the
 //! unsafe places of the vectorised loops are on these paths; beside them it runs what hands memory from
 //! one thread to another, on two threads. What it ran stands in `benches/memcheck.toml`.
+//! `counts --sanitize` runs the same as they are, in a program built with `AddressSanitizer`: at the best level
+//! of vector instructions, which valgrind hides. What it ran stands in `benches/sanitizer.toml`.
 //!
 //! Callgrind is driven from here and not through gungraun: that wants a runner program of its very version
 //! installed beside it, keeps its baselines in the target directory, and knows no reason for a change.
@@ -299,6 +301,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let ended = match told[..] {
+        ["--run", "level"] => {
+            println!("{}", mercer_linalg::dispatch().name());
+            Ok(true)
+        }
         ["--run", name] => {
             match HOT_PATHS.iter().chain(OF_TWO_THREADS).find(|(known, _)| *known == name) {
                 Some((_, run)) => {
@@ -311,8 +317,10 @@ fn main() -> ExitCode {
         [] => check(false),
         ["--json"] => check(true),
         ["--memory"] => memory(),
+        ["--sanitize"] => sanitize(),
         ["--accept", names, "--because", reason] => accept(names, reason),
-        _ => Err("counts [--json | --memory | --accept NAME,... --because REASON]".to_owned()),
+        _ => Err("counts [--json | --memory | --sanitize | --accept NAME,... --because REASON]"
+            .to_owned()),
     };
     match ended {
         Ok(true) => ExitCode::SUCCESS,
@@ -442,44 +450,100 @@ fn check(json: bool) -> Result<bool, String> {
     Ok(sound)
 }
 
-/// What the last run under memcheck met: written whole, so that what is run no more is not in it.
+/// What the last run under a watcher of memory met: written whole, so that what is run no more is not in it.
 #[derive(Serialize)]
 struct Memory {
-    valgrind: String,
+    watcher: String,
+    revision: String,
+    /// Level of vector instructions that the program saw.
+    level: String,
     paths: BTreeMap<&'static str, &'static str>,
 }
 
+const SOUND: &str = "no wrong access";
+
 /// Runs every hot path under memcheck.
 fn memory() -> Result<bool, String> {
-    let absent = |error| format!("cannot run valgrind (a package of the system): {error}");
-    let version = Command::new("valgrind").arg("--version").output().map_err(absent)?;
-    let valgrind = String::from_utf8_lossy(&version.stdout).trim().to_owned();
-    let mut met = Memory { valgrind, paths: BTreeMap::new() };
+    let version = told("valgrind", &["--version"])
+        .map_err(|error| format!("{error}; valgrind is a package of the system"))?;
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    for (name, _) in HOT_PATHS.iter().chain(OF_TWO_THREADS) {
-        let start = Instant::now();
-        let output = Command::new("valgrind")
-            // The threads of a pair take turns, so that neither starves while it polls.
-            .arg("--fair-sched=yes")
-            .args(["--tool=memcheck", "--quiet", "--error-exitcode=9"])
-            .arg(&program)
-            .args(["--run", name])
+    let under = |words: &[&str]| {
+        let mut command = Command::new("valgrind");
+        // The threads of a pair take turns, so that neither starves while it polls.
+        command.args(["--fair-sched=yes", "--tool=memcheck", "--quiet", "--error-exitcode=9"]);
+        command.arg(&program).args(words);
+        command
+    };
+    watched(version, "just memcheck", "memcheck.toml", under)
+}
+
+/// Runs every hot path in this program, which must have been built with `AddressSanitizer`.
+fn sanitize() -> Result<bool, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let absent = |error: std::io::Error| error.to_string();
+    // A program with it answers this by its flags; one without it would find everything sound.
+    let helped = Command::new(&program)
+        .args(["--run", "level"])
+        .env("ASAN_OPTIONS", "help=1")
+        .output()
+        .map_err(absent)?;
+    if !String::from_utf8_lossy(&helped.stderr).contains("AddressSanitizer") {
+        return Err("this program was built without AddressSanitizer: just sanitize".to_owned());
+    }
+    let under = |words: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(words);
+        command
+    };
+    let version = format!("AddressSanitizer of {}", told("rustc", &["--version"])?);
+    watched(version, "just sanitize", "sanitizer.toml", under)
+}
+
+/// Runs every hot path under a watcher, and writes what it met.
+fn watched(
+    watcher: String,
+    recipe: &str,
+    name: &str,
+    under: impl Fn(&[&str]) -> Command,
+) -> Result<bool, String> {
+    let run = |name: &str| {
+        under(&["--run", name])
             .envs([("OPENBLAS_NUM_THREADS", "1"), ("RAYON_NUM_THREADS", "1")])
             .output()
-            .map_err(absent)?;
-        let ok = output.status.success();
-        let verdict = if ok { "no wrong access" } else { "wrong" };
+            .map_err(|error| error.to_string())
+    };
+    let level = String::from_utf8_lossy(&run("level")?.stdout).trim().to_owned();
+    let revision = told("git", &["rev-parse", "--short=12", "HEAD"])?;
+    let mut met = Memory { watcher, revision, level, paths: BTreeMap::new() };
+    for (name, _) in HOT_PATHS.iter().chain(OF_TWO_THREADS) {
+        let start = Instant::now();
+        let output = run(name)?;
+        let verdict = if output.status.success() { SOUND } else { "wrong" };
         println!("{name:<18} {verdict} ({:.0} s)", start.elapsed().as_secs_f64());
-        if !ok {
+        if verdict != SOUND {
             eprintln!("{}", String::from_utf8_lossy(&output.stderr));
         }
         met.paths.insert(*name, verdict);
     }
     let text = toml::to_string(&met).map_err(|error| error.to_string())?;
-    let head = "# What `just memcheck` ran last. Written by it; the unsafe places of the harness are its own tests.\n\n";
-    std::fs::write(file().with_file_name("memcheck.toml"), format!("{head}{text}"))
-        .map_err(|error| error.to_string())?;
-    Ok(met.paths.values().all(|verdict| *verdict == "no wrong access"))
+    let head = format!(
+        "# What `{recipe}` ran last. Written by it; the unsafe places of the harness are its own tests.\n\n"
+    );
+    std::fs::write(file().with_file_name(name), head + &text).map_err(|error| error.to_string())?;
+    Ok(met.paths.values().all(|verdict| *verdict == SOUND))
+}
+
+/// What a program says.
+fn told(program: &str, words: &[&str]) -> Result<String, String> {
+    let output = Command::new(program)
+        .args(words)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .map_err(|error| format!("cannot run {program}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{program} ended with {}", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn accept(names: &str, reason: &str) -> Result<bool, String> {

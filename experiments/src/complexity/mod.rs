@@ -43,11 +43,11 @@ pub(crate) struct Work {
     pub(crate) all: f64,
 }
 
-/// One variable of one cost that a paper claims, or that we do. [`COSTS`] lists them all.
+/// One variable of one cost that a paper claims, or that we do. [`claimed_costs`] lists them all.
 ///
 /// ```
-/// use mercer_experiments::COSTS;
-/// let pairs = COSTS.iter().copied().flatten().find(|cost| cost.claim == "O(m⁶)").unwrap();
+/// use mercer_experiments::claimed_costs;
+/// let pairs = claimed_costs().find(|cost| cost.claim == "O(m⁶)").unwrap();
 /// assert_eq!((pairs.method, pairs.variable, pairs.values[0]), ("hyper-krr", "m", 40));
 /// let seconds = (pairs.seconds)(10).unwrap(); // learning a kernel from all pairs of ten points
 /// assert!(seconds < 10.0);
@@ -78,12 +78,13 @@ pub struct Scaling {
 /// time them, too.
 ///
 /// ```
-/// use mercer_experiments::COSTS;
-/// let claims: Vec<&str> = COSTS.iter().copied().flatten().map(|cost| cost.claim).collect();
+/// use mercer_experiments::claimed_costs;
+/// let claims: Vec<&str> = claimed_costs().map(|cost| cost.claim).collect();
 /// assert!(["O(m⁶)", "O(m²M⁴/v)", "O(MbT)", "O(nM)"].iter().all(|claim| claims.contains(claim)));
 /// ```
-pub const COSTS: &[&[Scaling]] =
-    &[crate::rftk::table2::SERIES, sgd::SERIES, hyper::SERIES, mce::SERIES, threshold::SERIES];
+pub fn claimed_costs() -> impl Iterator<Item = &'static Scaling> {
+    page::MEASURED.iter().flat_map(|(_, series)| series.iter())
+}
 
 impl Scaling {
     fn named(&self, what: &str, value: usize) -> String {

@@ -21,7 +21,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 };
 
 /// Each measurement with its series, in the order of the page.
-const MEASURED: &[(&Computed, &[super::Scaling])] = &[
+pub(super) const MEASURED: &[(&Computed, &[super::Scaling])] = &[
     (&table2::MEASUREMENT, table2::SERIES),
     (&sgd::MEASUREMENT, sgd::SERIES),
     (&hyper::MEASUREMENT, hyper::SERIES),

@@ -8,6 +8,7 @@
 //! that file.
 
 mod mutate;
+mod program;
 mod targets;
 mod upper;
 
@@ -90,8 +91,9 @@ fn main() -> ExitCode {
     }
     let seconds = option("--seconds", 600);
     let section = format!(
-        "[{}]\nseconds = {seconds}\nseed = {}\nfiles = {rounds}\noutcomes = {}\nslowest-ms = {}\n",
+        "[{}]\nrevision = \"{}\"\nseconds = {seconds}\nseed = {}\nfiles = {rounds}\noutcomes = {}\nslowest-ms = {}\n",
         target.name,
+        revision(),
         option("--seed", 1),
         outcomes.len(),
         slowest.as_millis()
@@ -109,6 +111,20 @@ fn main() -> ExitCode {
         outcomes.len()
     );
     ExitCode::SUCCESS
+}
+
+/// Of the source around this program; the table that it writes is no part of it.
+fn revision() -> String {
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let output = git.args(words).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let Some(head) = git(&["rev-parse", "--short=12", "HEAD"]) else { return "unknown".to_owned() };
+    match git(&["status", "--porcelain", "--", "../../../crates", "../../../Cargo.lock"]) {
+        Some(changed) if changed.is_empty() => head,
+        _ => format!("{head}-dirty"),
+    }
 }
 
 /// Replaces the section of a target in the table, or adds it.

@@ -1,4 +1,4 @@
-use crate::upper;
+use crate::{program, upper};
 use mercer_datasets::{
     Base, Catalogue, Column, CsvOptions, DataError, Limits, Manifest, Separator, Table, csv,
     decompress, idx, parquet, svmlight,
@@ -92,6 +92,27 @@ const TARGETS: &[Target] = &[
         seeds: upper::study_seeds,
         words: NUMBERS,
         run: upper::run_study,
+        may_abort: false,
+    },
+    Target {
+        name: "checkpoint",
+        seeds: upper::checkpoint_seeds,
+        words: NUMBERS,
+        run: upper::run_checkpoint,
+        may_abort: false,
+    },
+    Target {
+        name: "campaign",
+        seeds: program::campaign_seeds,
+        words: NUMBERS,
+        run: program::run_campaign,
+        may_abort: false,
+    },
+    Target {
+        name: "bound",
+        seeds: program::bound_seeds,
+        words: NUMBERS,
+        run: program::run_bound,
         may_abort: false,
     },
 ];

@@ -1,12 +1,12 @@
-//! The formats above the datasets: a user's own rows, model files, records, studies.
+//! The formats above the datasets: a user's own rows, model files, records, studies, checkpoints.
 
 use mercer_baselines::BASELINES;
 use mercer_datasets::{Impute, Limits, Row, RowFile, RowFormat, SchemaOptions};
 use mercer_harness::Spec;
-use mercer_learning::{Method, Settings};
+use mercer_learning::{Method, Settings, State};
 use mercer_records::{Record, sha256_hex};
 use mercer_workbench::{Choices, Model, Table, fit};
-use ndarray::Array2;
+use ndarray::{Array2, array};
 use safetensors::SafeTensors;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -277,4 +277,38 @@ pub fn run_study(bytes: &[u8]) -> Result<String, String> {
         Err(error) if error.to_string().contains("study.toml") => Ok(error.to_string()),
         Err(error) => Err(format!("names no file: {error}")),
     }
+}
+
+pub fn checkpoint_seeds() -> Vec<Vec<u8>> {
+    let part = State::new().with_array("rows", &array![3u32, 1, 2]).with("name", "inner");
+    let state = State::new()
+        .with("step", 12)
+        .with_array("weights", &array![[0.1, -0.0], [1e300, f64::MIN_POSITIVE]])
+        .with_array("single", &array![[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        .with_array("empty", &Array2::<f64>::zeros((0, 3)))
+        .with_part("part", part);
+    vec![state.pack(), State::new().pack()]
+}
+
+/// A checkpoint is refused, or packed again to the same bytes; so is one whose check sum was made to fit
+/// the damage, as a program that writes such files wrongly would make it.
+pub fn run_checkpoint(bytes: &[u8]) -> Result<String, String> {
+    let as_is = State::unpack(bytes).map_or_else(|error| error.to_string(), |_| "sound".to_owned());
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Ok(as_is) };
+    let body = &bytes[end + 1..];
+    let mended = [sha256_hex(body).as_bytes(), b"\n", body].concat();
+    let state = match State::unpack(&mended) {
+        Ok(state) => state,
+        Err(error) => return Ok(format!("mended: {error}; {as_is}")),
+    };
+    // Orders of keys and blanks in the head are free: the second time they are ours.
+    let packed = state.pack();
+    let again = State::unpack(&packed).map_err(|error| format!("cannot be read back: {error}"))?;
+    if again.pack() != packed {
+        return Err("packed twice it differs".to_owned());
+    }
+    Ok(format!(
+        "mended: packed in {} bits of size; {as_is}",
+        "b".repeat(packed.len().ilog2() as usize)
+    ))
 }

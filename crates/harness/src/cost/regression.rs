@@ -266,3 +266,76 @@ impl Regression {
         sums.into_iter().map(|(name, (sum, weight))| (name, sum / (weight + shrinkage))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(operations: f64, n: f64) -> Workload {
+        Workload {
+            part: Part::Fit,
+            method: "m".to_owned(),
+            group: "of all".to_owned(),
+            // Another cell each time: nothing is known of it but its method.
+            cell: format!("{operations} {n}"),
+            place: "p".to_owned(),
+            dataset: "d".to_owned(),
+            operations: operations.ln(),
+            bytes: operations.ln(),
+            sizes: [n.ln(), 3.0, n.ln() + 3.0],
+        }
+    }
+
+    /// A method that took `operations^power` nanoseconds from 1e6 to 1e9 operations on 100 to 1000 rows.
+    fn fitted(power: f64) -> Regression {
+        let seen: Vec<Observation> = (0..40)
+            .map(|at| f64::from(at) / 39.0)
+            .map(|share| {
+                let operations = 1e6 * 1e3_f64.powf(share);
+                let value = 1e-3 * (operations / 1e6).powf(power);
+                Observation {
+                    work: work(operations, 100.0 * 10_f64.powf(share)),
+                    value,
+                    sound: true,
+                }
+            })
+            .collect();
+        Regression::fit(Quantity::Seconds, &seen.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn beyond_the_sizes_seen_the_declared_cost_alone_extrapolates() {
+        for power in [0.1, 0.6, 2.0] {
+            let model = fitted(power);
+            let at = |operations, n| {
+                model.predict(&Workload { cell: "never seen".to_owned(), ..work(operations, n) })
+            };
+            let edge = at(1e9, 1e3);
+            assert!(!edge.held_back && edge.basis == Basis::Method);
+            // More rows than were seen, at a declared cost that was: the same.
+            assert!((at(1e9, 1e6).value / edge.value - 1.0).abs() < 1e-9, "{power}");
+            let growth =
+                |operations| (at(operations, 1e6).value / edge.value).log(operations / 1e9);
+            // A hundredfold: by a power within bounds, the same over the whole way.
+            let slope = growth(1e11);
+            let (least, most) = (LEAST_GROWTH - 1e-9, POWER + 1e-9);
+            assert!((least..=most).contains(&slope), "{power}: {slope}");
+            assert!((growth(1e10) - slope).abs() < 1e-9, "{power}");
+            // More than a thousandfold is not believed, and the prediction says so.
+            let far = at(1e15, 1e6);
+            assert!(far.held_back && !at(1e11, 1e6).held_back, "{power}");
+            assert!((far.value / at(1e9 * REACH.exp(), 1e6).value - 1.0).abs() < 1e-9, "{power}");
+        }
+    }
+
+    #[test]
+    fn within_the_sizes_seen_the_methods_own_growth_is_predicted() {
+        let model = fitted(0.6);
+        for operations in [1e7, 1e8] {
+            let n = 100.0 * (operations / 1e6_f64).powf(1.0 / 3.0);
+            let measured = 1e-3 * (operations / 1e6).powf(0.6);
+            let predicted = model.predict(&work(operations, n)).value;
+            assert!((predicted / measured - 1.0).abs() < 0.25, "{predicted} for {measured}");
+        }
+    }
+}
