@@ -40,6 +40,10 @@ unit CRATE *ARGS:
 test-cluster *ARGS: build
     .ci/test-cluster {{ARGS}}
 
+# The same by another profile, on a page: reports/cluster.md (an hour for `just cluster quick askl rftk hyper mce`).
+cluster *ARGS: build
+    MERCER_CLUSTER={{justfile_directory()}}/reports/cluster.md .ci/test-cluster {{ARGS}}
+
 # A thousand seeded faults; writes reports/reliability.md (root for the mounts, faketime for the clock).
 faults:
     MERCER_RELIABILITY={{justfile_directory()}}/reports/reliability.md cargo nextest run --release -p mercer-cli -p mercer-dependencies slow_a_thousand_faults

@@ -199,13 +199,18 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
 }
 
 /// Pages that other runs wrote into the same folder.
-const MACHINE_PAGES: [(&str, &str, &str); 6] = [
+const MACHINE_PAGES: [(&str, &str, &str); 7] = [
     (
         "verified.md",
         "Records, carried out again",
         "which of a sample came out the same, to the bit",
     ),
     ("reliability.md", "Reliability", "seeded faults, tried and survived"),
+    (
+        "cluster.md",
+        "On a cluster",
+        "the trials of a profile as tasks of Slurm, through kills and restarts",
+    ),
     ("determinism.md", "Determinism", "what other vector instructions change"),
     ("mutants.md", "Mutants", "which changes of the code its tests notice"),
     ("supply-chain.md", "Supply chain", "what comes from outside, and where the code is unsafe"),

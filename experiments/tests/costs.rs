@@ -29,7 +29,7 @@ fn the_total_of_unseen_cells_and_datasets_is_predicted_within_a_quarter() {
     // many hours, not for too few.
     let largest = CostModel::held_out(shelf.records(), &methods, HoldOut::Largest).unwrap();
     println!("largest: {largest:?}");
-    assert!(largest.records > 1000 && largest.total > 1.0, "{largest:?}");
+    assert!(largest.records > 1000 && (1.0..4.0).contains(&largest.total), "{largest:?}");
     assert!(largest.median < 3.0, "{largest:?}");
 }
 

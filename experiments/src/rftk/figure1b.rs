@@ -1,9 +1,11 @@
 //! Figure 1(b): distance of RF-SGD to ridgeless random features along training, by batch size, in
-//! function space and in parameter space.
+//! function space and in parameter space, and beside the bound of Theorem 1.
 
-use super::sgd_curves::{At, BATCHES, Points, STUDY, curve, diverged, panels, relative, target};
+use super::sgd_curves::{
+    At, BATCHES, Points, STUDY, beside_theorem, curve, diverged, panels, relative, target,
+};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
-use mercer_render::{Axis, Cell, Column, Figure, Row, Table};
+use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     source: file!(),
@@ -45,18 +47,58 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             .columns(2);
         drawings.push(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel)));
     }
+    drawings.extend(theorem(desk)?);
     Ok(Rendered { tables: vec![table(desk)?], drawings, ..Rendered::default() })
+}
+
+/// The measured distances against what Theorem 1 says of them.
+fn theorem(desk: &Desk<'_>) -> Result<Option<Drawing>, ExperimentError> {
+    let mut panels = Vec::new();
+    for cell in &desk.cells(STUDY)?.1 {
+        let key = cell.key();
+        let title = format!("{}, {}", target(&key.dataset), key.variant);
+        let (shape, square) = (Axis::log10("γ/b + 1/(γt)"), Axis::log10("squared distance"));
+        let mut panel = Panel::new(shape, square).title(title);
+        let (mut low, mut high, mut constant) = (f64::INFINITY, 0.0_f64, 0.0_f64);
+        for (color, batch) in BATCHES.into_iter().enumerate() {
+            let points: Vec<_> = beside_theorem(cell, batch);
+            if points.is_empty() {
+                continue;
+            }
+            for (stated, square, _) in &points {
+                (low, high) = (low.min(*stated), high.max(*stated));
+                constant = constant.max(square / stated);
+            }
+            let line = points.iter().map(|(stated, square, _)| (*stated, *square));
+            let band = points.iter().map(|(.., interval)| *interval);
+            let series = Series::line(format!("b = {batch}"), line).band(band).color(color);
+            panel = panel.series(series);
+        }
+        if panel.series.is_empty() {
+            continue;
+        }
+        let bound = [(low, constant * low), (high, constant * high)];
+        let label = "the bound with the smallest constant that holds in the panel";
+        panels.push(panel.series(Series::line(label, bound).color(BATCHES.len())));
+    }
+    if panels.is_empty() {
+        return Ok(None);
+    }
+    let figure = Figure::new("rftk/figure1b-theorem", "Theorem 1 beside the measured distances")
+        .caption("Squared distance in function space against the shape that Theorem 1 gives it, γ/b + 1/(γt), whose constant is unknown: lines of one batch size run from right to left with the passes. Mean over repeats with its 95 % interval. Were the bound tight for every batch size, the lines would lie on a line of slope 1, like the one drawn. A vertical line is a distance that falls while γ/b stays: that term is not sharp. The variant released runs Adam, of which the theorem does not speak.")
+        .columns(2);
+    Ok(Some(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel))))
 }
 
 /// The steps that were chosen, and how far each batch size comes.
 fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let mut table = Table::new("rftk/figure1b-factors", "Batch size, step, and how near SGD comes")
-        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, means over repeats with half-widths of 95 % intervals by t. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start. Diverged: repeats that did, and the first pass at which one did; a line ends there, and means are over what all repeats have.")
+        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, means over repeats with half-widths of 95 % intervals by t. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start. Constant: the squared distance at the end over γ/b + 1/(γt) there, which Theorem 1 bounds by one constant for all batch sizes. Diverged: repeats that did, and the first pass at which one did; a line ends there, and means are over what all repeats have.")
         .columns(["Target", "Variant"].map(Column::left))
         .columns(["Batch b", "Step γ"].map(Column::right))
         .columns(["1", "10", "100"].map(|passes| Column::right(passes).under("distance after passes")))
-        .columns([Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Parameters, end over start"), Column::right("Diverged"), Column::right("Repeats")]);
+        .columns([Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Constant of Theorem 1"), Column::right("Parameters, end over start"), Column::right("Diverged"), Column::right("Repeats")]);
     for cell in &study.1 {
         let key = cell.key();
         for batch in BATCHES {
@@ -98,6 +140,12 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
                 settled.map_or_else(|| Cell::text("-"), |pass| Cell::number(pass, 0)),
                 ratio(last(&distance), there),
                 Cell::number(slope(&distance), 2),
+                beside_theorem(cell, batch).last().map_or_else(
+                    || Cell::text("-"),
+                    |(stated, square, _)| {
+                        Cell::text(format!("{:.1e}", square / stated)).sort(square / stated)
+                    },
+                ),
                 Cell::number(last(&parameters), 3),
                 fate(&fled),
                 Cell::text(format!("{}/{}", cell.records().count(), cell.repeats_of_paper())),

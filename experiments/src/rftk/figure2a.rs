@@ -47,9 +47,9 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
     let mut any_averaged = false;
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
-        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is in rftk/figure2a-average. In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the third ridge is labelled 1 and is 1e-2.")
+        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged. In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the third ridge is labelled 1 and is 1e-2.")
         .columns([Column::left("Dataset"), Column::right("Ridge")])
-        .columns(["Peak at M/n", "Peak error", "Error at M = n/2", "Error at the end", "Kernel", "Whole kernel"].map(Column::right))
+        .columns(["Peak at M/n", "Peak error", "Error at M = n", "Error at M = n/2", "Error at the end", "Kernel", "Whole kernel"].map(Column::right))
         .columns(["Peak at", "Peak error", "at n/2", "at the end", "Kernel ridge"].map(|head| Column::right(head).under("read off the authors' plot")))
         .columns([Column::right("Repeats")]);
     for cell in cells {
@@ -72,10 +72,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             let label =
                 if *lambda == 0.0 { "ridgeless".to_owned() } else { format!("ridge {lambda:e}") };
             panel = panel.series(Series::line(label, points).band(band));
-            let whole = average.and_then(|other| {
-                means(other, &format!("full error {lambda:e}")).find(|(m, _)| *m == 0)
-            });
-            if let Some(row) = line(cell, *lambda, curve, whole.map(|(_, p)| p), repeats) {
+            let of_average = |value: &str, features: u64| {
+                let mut points = means(average?, &format!("{value} {lambda:e}"));
+                points.find(|(m, _)| *m == features).map(|(_, point)| point)
+            };
+            let beside =
+                Beside { whole: of_average("full error", 0), at_n: of_average("error", ROWS) };
+            if let Some(row) = line(cell, *lambda, curve, &beside, repeats) {
                 table = table.row(row);
             }
             if let (true, Some(kernel)) = (*lambda == 0.0, curve.get(&0)) {
@@ -126,7 +129,7 @@ fn caption(averaged: bool) -> String {
 }
 
 /// Number of features to mean and half-width of one value of the curve.
-pub(super) fn means(cell: &StudyCell, name: &str) -> impl Iterator<Item = (u64, Point)> {
+pub(super) fn means(cell: &StudyCell, name: &str) -> impl Iterator<Item = (u64, Point)> + use<> {
     let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for point in cell.records().flat_map(|record| &record.result.curve) {
         if let Some(value) = point.values.get(name) {
@@ -159,14 +162,23 @@ fn curves(cell: &StudyCell) -> Vec<(f64, BTreeMap<u64, Point>)> {
     curves
 }
 
+/// What the study of averages has of a ridge.
+struct Beside {
+    /// The whole Gaussian kernel.
+    whole: Option<Point>,
+    /// One draw of as many features as rows.
+    at_n: Option<Point>,
+}
+
 /// A line of the table: ours, and what the saved plot shows.
 fn line(
     cell: &StudyCell,
     lambda: f64,
     curve: &BTreeMap<u64, Point>,
-    whole: Option<Point>,
+    beside: &Beside,
     repeats: usize,
 ) -> Option<Row> {
+    let Beside { whole, at_n } = *beside;
     let (_, end) = curve.last_key_value()?;
     let kernel = curve.get(&0)?;
     let half = curve.range(1..).min_by_key(|(size, _)| size.abs_diff(ROWS / 2))?.1;
@@ -199,6 +211,7 @@ fn line(
         Cell::text(if lambda == 0.0 { "0".to_owned() } else { format!("{lambda:e}") }).sort(lambda),
         place,
         height,
+        at_n.map_or_else(|| Cell::text("-"), |point| shown(&point)),
         shown(half),
         shown(end),
         shown(kernel),

@@ -44,6 +44,36 @@ pub(crate) fn relative(cell: &StudyCell, value: &str, batch: usize) -> Vec<At> {
     means(cell, value, batch, true)
 }
 
+/// Where each point of the curve of a batch size lies beside Theorem 1: its shape `γ/b + 1/(γt)` (the mean over
+/// repeats, each with its own step), the squared distance in function space (the square of its mean), and the squares
+/// of the interval's ends.
+pub(crate) fn beside_theorem(cell: &StudyCell, batch: usize) -> Vec<(f64, f64, (f64, f64))> {
+    let name = named("rate", batch);
+    let steps: Vec<(f64, f64)> = cell
+        .records()
+        .filter_map(|record| {
+            let rate = *record.result.curve.first()?.values.get(&name)?;
+            Some((rate, record.result.rows[0] as f64 / batch as f64))
+        })
+        .collect();
+    let stated = |epoch: f64| {
+        let shapes: Option<Vec<f64>> = steps
+            .iter()
+            .map(|&(rate, a_pass)| {
+                let iterations = (epoch * a_pass).round() as usize;
+                Some(mercer_theory::sgd_error_rate(batch, rate, iterations).ok()?.value)
+            })
+            .collect();
+        summarise(&shapes?).map(|summary| summary.mean)
+    };
+    let at = |(epoch, mean, half): At| {
+        // Half-widths above the mean would reach below 0, which a logarithmic axis does not have.
+        let low = (mean - half).max(0.5 * mean);
+        Some((stated(epoch)?, mean * mean, (low * low, (mean + half).powi(2))))
+    };
+    curve(cell, "distance", batch).into_iter().filter_map(at).collect()
+}
+
 fn means(cell: &StudyCell, value: &str, batch: usize, relative: bool) -> Vec<At> {
     let name = named(value, batch);
     let looks = cell.records().map(|record| record.result.curve.len()).max().unwrap_or(0);
