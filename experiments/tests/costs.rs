@@ -20,6 +20,7 @@ fn the_total_of_unseen_cells_and_datasets_is_predicted_within_a_quarter() {
         // Seen with --no-capture.
         println!("{by:?}: {error:?}");
         assert!(error.records > 1000 && error.records > 2 * error.doubtful, "{by:?}: {error:?}");
+        assert!(error.seconds > error.doubtful_seconds, "{by:?}: {error:?}");
         assert!((error.total - 1.0).abs() < 0.25, "{by:?}: {error:?}");
         assert!(error.median < median && error.nine_of_ten < nine_of_ten, "{by:?}: {error:?}");
         // Memory is asked for with this factor.

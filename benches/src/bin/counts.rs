@@ -2,7 +2,8 @@
 //!
 //! `counts` runs each hot path once under `valgrind --tool=callgrind`, which counts the instructions
 //! of the measured function alone, and compares them with `benches/counts.toml`: more than 3 % above
-//! the baseline fails, and so does a hot path that is missing there, or that counted nothing.
+//! the baseline fails, and so does a hot path that is missing there, that counted nothing, or that counted less than
+//! 70 % of it, which may have lost its work.
 //! `counts --accept NAME --because REASON` writes the count of today and why it changed; several
 //! names are separated by commas, and `all` is every hot path; the count before stays, with its reason.
 //! `counts --json` prints what was found.
@@ -41,6 +42,8 @@ use std::time::Instant;
 
 /// How far above its baseline a count may be.
 const GATE: f64 = 0.03;
+/// Below this share of its baseline a count is more likely to have lost its work than to have gained so much.
+const FAR: f64 = 0.7;
 const HOT_PATHS: &[(&str, fn())] = &[
     ("cosine", cosine),
     ("sine-and-cosine", sine_and_cosine),
@@ -376,6 +379,7 @@ fn collected(said: &str) -> Option<u64> {
 enum Verdict {
     Ok,
     Fewer,
+    FarFewer,
     TooMany,
     NoBaseline,
     Nothing,
@@ -387,6 +391,7 @@ impl Verdict {
             _ if instructions == 0 => Self::Nothing,
             None => Self::NoBaseline,
             Some(ratio) if ratio > 1.0 + GATE => Self::TooMany,
+            Some(ratio) if ratio < FAR => Self::FarFewer,
             Some(ratio) if ratio < 1.0 - GATE => Self::Fewer,
             Some(_) => Self::Ok,
         }
@@ -401,6 +406,7 @@ impl Verdict {
         match self {
             Self::Ok => "ok",
             Self::Fewer => "fewer: accept it, so that the gain is kept",
+            Self::FarFewer => "far fewer: accept it, if it still does its work",
             Self::TooMany => "too many",
             Self::NoBaseline => "has no baseline",
             Self::Nothing => "counted nothing",
@@ -527,7 +533,7 @@ fn watched(
     }
     let text = toml::to_string(&met).map_err(|error| error.to_string())?;
     let head = format!(
-        "# What `{recipe}` ran last. Written by it; the unsafe places of the harness are its own tests.\n\n"
+        "# What `{recipe}` ran last. Written by it; the unsafe places of the harness are not on these paths.\n\n"
     );
     std::fs::write(file().with_file_name(name), head + &text).map_err(|error| error.to_string())?;
     Ok(met.paths.values().all(|verdict| *verdict == SOUND))
@@ -590,6 +596,9 @@ mod tests {
             [Verdict::Fewer, Verdict::Ok, Verdict::Ok, Verdict::Ok, Verdict::TooMany]
         );
         assert_eq!(found.map(Verdict::passes), [true, true, true, true, false]);
+        // What counts so much less may have lost its work.
+        assert_eq!([6_999, 7_000].map(of), [Verdict::FarFewer, Verdict::Fewer]);
+        assert!(!Verdict::FarFewer.passes());
     }
 
     #[test]

@@ -215,7 +215,8 @@ fn line(id: &str, profile: &str, all: usize, forecast: &Forecast, simulations: C
 fn held_out(error: Option<&HeldOut>) -> Value {
     match error {
         Some(error) => json!({
-            "records": error.records, "doubtful": error.doubtful, "total": error.total, "median_factor": error.median,
+            "records": error.records, "doubtful": error.doubtful, "hours": error.seconds / 3600.0,
+            "doubtful_hours": error.doubtful_seconds / 3600.0, "total": error.total, "median_factor": error.median,
             "factor_of_nine_in_ten": error.nine_of_ten, "bytes_factor": error.bytes,
         }),
         None => Value::Null,
@@ -232,8 +233,10 @@ fn closing(stdout: &mut impl Write, forecast: &Forecast, costs: &Costs) -> std::
     )?;
     writeln!(
         stdout,
-        "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product)",
-        costs.model.machine_factor()
+        "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product, just now: other work \
+         moves it by a fifth); at 1.00 it would be {:.2} hours",
+        costs.model.machine_factor(),
+        forecast.seconds / 3600.0 / costs.model.machine_factor()
     )
 }
 
@@ -252,7 +255,11 @@ pub(crate) const CELLS: &str = "a fifth of the cells at a time";
 pub(crate) fn off(what: &str, error: &HeldOut) -> String {
     let doubtful = match error.doubtful {
         0 => String::new(),
-        count => format!(" ({count} timed beside other work are not scored)"),
+        count => format!(
+            " of {:.1} hours ({count} of {:.1} hours, timed beside other work, are not scored)",
+            error.seconds / 3600.0,
+            error.doubtful_seconds / 3600.0
+        ),
     };
     format!(
         "held out {what}, {} records{doubtful}: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted",

@@ -187,6 +187,10 @@ pub struct HeldOut {
     pub records: usize,
     /// Records whose seconds the load of their machine may have inflated: predicted, not scored.
     pub doubtful: usize,
+    /// Measured seconds of the records that are scored, on the reference machine.
+    pub seconds: f64,
+    /// Those of the others.
+    pub doubtful_seconds: f64,
     /// Predicted total seconds over measured ones.
     pub total: f64,
     /// Median factor between prediction and measurement, of trials of at least 0.05 s.
@@ -357,13 +361,14 @@ impl CostModel {
         };
         let (mut measured, mut predicted) = (0.0, 0.0);
         let (mut factors, mut bytes) = (Vec::new(), Vec::new());
-        let (mut scored, mut doubtful) = (0, 0);
+        let (mut scored, mut doubtful, mut doubtful_seconds) = (0, 0, 0.0);
         for one in 0..folds {
             let (seconds, memory) = observed.fit(&|work, digest| fold(work, digest) != one);
             for (seen, digest) in &observed.seconds {
                 if fold(&seen.work, *digest) == one {
                     if !seen.sound {
                         doubtful += 1;
+                        doubtful_seconds += seen.value;
                         continue;
                     }
                     let guess = seconds.predict(&seen.work).value;
@@ -384,6 +389,8 @@ impl CostModel {
         Some(HeldOut {
             records: scored,
             doubtful,
+            seconds: measured,
+            doubtful_seconds,
             total: predicted / measured,
             median: quantile(&mut factors, 0.5),
             nine_of_ten: quantile(&mut factors, 0.9),

@@ -134,7 +134,7 @@ impl Growth {
     fn row(&self) -> Row {
         let scaling = self.scaling;
         let or_dash = |cell: Option<Cell>| cell.unwrap_or_else(|| Cell::text("-"));
-        let interval = self.interval().map(|(low, high)| format!("{low:.2} to {high:.2}"));
+        let interval = self.interval().map(|(low, high)| format!("{low:.3} to {high:.3}"));
         Row::new([
             Cell::text(scaling.title),
             Cell::text(scaling.claim),
@@ -142,7 +142,7 @@ impl Growth {
             Cell::count(scaling.values[0]),
             Cell::count(scaling.values[4]),
             Cell::number(self.claimed, 2),
-            or_dash(self.measured.map(|line| Cell::number(line.slope, 2))),
+            or_dash(self.measured.map(|line| Cell::number(line.slope, 3))),
             or_dash(interval.map(Cell::text)),
             or_dash(self.counted.map(|slope| Cell::number(slope, 2))),
             Cell::number(100.0 * self.share, 0),
@@ -162,7 +162,7 @@ pub(crate) fn growth_table<'a>(
 ) -> Table {
     let table = Table::new(id, title)
         .caption(format!(
-            "Exponent of the processor seconds in one size at a time, the others fixed: least squares on the logarithms of five medians of {REPEATS} (each the mean of runs of a tenth of a second in all), no threads asked for, with the 95 % interval of the slope (t, 3 degrees of freedom). Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms. Share: smallest share of the printed terms in them; below 80 % no more is said than that the time grows less. Margin: the most by which the other terms can move the exponent, ln(1/share) times the weights of the larger sizes in the slope (least squares; for sizes at equal ratios over a factor of four 1.2 ln(1/share)/ln 4). A claim holds where the interval comes within the margin of the printed exponent, holds as a bound where it lies below, and does not hold where it lies above; where it is wider than 1 it is undecided."
+            "Exponent of the processor seconds in one size at a time, the others fixed: least squares on the logarithms of five medians of {REPEATS} (each the mean of runs of a tenth of a second in all), no threads asked for, with the 95 % interval of the slope (t, 3 degrees of freedom). Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms. Share: smallest share of the printed terms in them; below 80 % no more is said than that the time grows less. Margin: the most by which the other terms can move the exponent, ln(1/share) times the weights of the larger sizes in the slope (least squares; for sizes at equal ratios over a factor of four 1.2 ln(1/share)/ln 4). A claim holds where the interval comes within the margin of the printed exponent, holds as a bound where it lies below, and does not hold where it lies above; where it is wider than 1 it is undecided. Of so many intervals at 95 % one or two miss the true exponent by chance: a single one that does so by a hair refutes nothing."
         ))
         .columns(["Method", "Printed cost", "In"].map(Column::left))
         .columns(

@@ -89,6 +89,7 @@ fn distance(name: &str, ours: &[f64], theirs: &[f64]) -> f64 {
 struct Differences {
     trials: usize,
     differing: usize,
+    tuned: usize,
     chosen: usize,
     largest: BTreeMap<Kind, (f64, String)>,
 }
@@ -98,6 +99,7 @@ impl Differences {
         self.trials += 1;
         self.differing += usize::from(ours.result_sha256 != theirs.result_sha256);
         let chosen = |record: &Record| record.result.tuning.clone().map(|tuning| tuning.chosen);
+        self.tuned += usize::from(chosen(theirs).is_some());
         self.chosen += usize::from(chosen(ours) != chosen(theirs));
         let (ours, theirs) = (numbers(ours), numbers(theirs));
         let names: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
@@ -109,6 +111,11 @@ impl Differences {
                 *largest = (apart, name.1.clone());
             }
         }
+    }
+
+    /// For how many trials the tuner chose something else, where it chose.
+    fn chosen(&self) -> String {
+        if self.tuned == 0 { "not measured".to_owned() } else { self.chosen.to_string() }
     }
 
     fn cell(&self, kind: Kind) -> String {
@@ -229,14 +236,17 @@ fn measure(what: &str, shares: &[(usize, usize)]) -> Option<String> {
         );
         let mut all = Differences::default();
         for (method, found) in compare(&place, level, &best) {
-            let Differences { trials, differing, chosen, .. } = found;
+            let chosen = found.chosen();
+            let Differences { trials, differing, .. } = found;
             let cells = KINDS.map(|kind| found.cell(kind)).join(" | ");
             let _ = writeln!(text, "| {method} | {trials} | {differing} | {chosen} | {cells} |");
             all.trials += trials;
             all.differing += differing;
-            all.chosen += chosen;
+            all.tuned += found.tuned;
+            all.chosen += found.chosen;
         }
-        let Differences { trials, differing, chosen, .. } = all;
+        let chosen = all.chosen();
+        let Differences { trials, differing, .. } = all;
         let _ =
             writeln!(text, "| **all** | **{trials}** | **{differing}** | **{chosen}** | | | | |");
     }

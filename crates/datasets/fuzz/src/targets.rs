@@ -95,6 +95,13 @@ const TARGETS: &[Target] = &[
         may_abort: false,
     },
     Target {
+        name: "archive",
+        seeds: upper::archive_seeds,
+        words: NUMBERS,
+        run: upper::run_archive,
+        may_abort: false,
+    },
+    Target {
         name: "checkpoint",
         seeds: upper::checkpoint_seeds,
         words: NUMBERS,

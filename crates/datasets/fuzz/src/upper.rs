@@ -1,12 +1,15 @@
-//! The formats above the datasets: a user's own rows, model files, records, studies, checkpoints.
+//! The formats above the datasets: a user's own rows, model files, records, studies,
+//! checkpoints, archives.
 
 use mercer_baselines::BASELINES;
 use mercer_datasets::{Impute, Limits, Row, RowFile, RowFormat, SchemaOptions};
 use mercer_harness::Spec;
 use mercer_learning::{Method, Settings, State};
 use mercer_records::{Record, sha256_hex};
+use mercer_render::frame::{from_frame, to_frame};
 use mercer_workbench::{Choices, Model, Table, fit};
 use ndarray::{Array2, array};
+use polars::prelude::{DataFrame, DataType, NamedFrom, Series};
 use safetensors::SafeTensors;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -311,4 +314,53 @@ pub fn run_checkpoint(bytes: &[u8]) -> Result<String, String> {
         "mended: packed in {} bits of size; {as_is}",
         "b".repeat(packed.len().ilog2() as usize)
     ))
+}
+
+/// An archive of the record of [`record_seeds`].
+static ARCHIVE: LazyLock<DataFrame> = LazyLock::new(|| {
+    let seed = record_seeds().remove(0);
+    let text = String::from_utf8(seed).expect("records are text");
+    let text = summed(&text).expect("it has a result");
+    let record = Record::parse(&text, Path::new("r")).expect("it is a record");
+    to_frame(&[record]).expect("a record is a row")
+});
+
+/// The names of its columns of text, and what they hold.
+fn texts() -> Vec<(String, String)> {
+    let columns = ARCHIVE.columns().iter();
+    columns
+        .filter_map(|column| {
+            let text = column.str().ok()?.get(0).unwrap_or_default().to_owned();
+            Some((column.name().to_string(), text))
+        })
+        .collect()
+}
+
+/// One line a column of text.
+pub fn archive_seeds() -> Vec<Vec<u8>> {
+    let lines: Vec<String> = texts().into_iter().map(|(_, text)| text).collect();
+    vec![lines.join("\n").into_bytes()]
+}
+
+/// An archive whose text was changed below its compression gives the records that it was made of, or says
+/// which row is none. What is compressed is the target `parquet`.
+pub fn run_archive(bytes: &[u8]) -> Result<String, String> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok("no text".to_owned()) };
+    let mut frame = ARCHIVE.clone();
+    for ((name, _), line) in texts().into_iter().zip(text.split('\n')) {
+        if frame.column(&name).is_ok_and(|column| *column.dtype() == DataType::String) {
+            let series = Series::new(name.as_str().into(), [line]);
+            frame.with_column(series.into()).map_err(|error| error.to_string())?;
+        }
+    }
+    match from_frame(&frame, None) {
+        Err(error) => Ok(error.to_string()),
+        Ok(records) => {
+            let again = to_frame(&records).and_then(|frame| from_frame(&frame, None));
+            match again {
+                Ok(again) if again == records => Ok("records".to_owned()),
+                other => Err(format!("{records:?} came back as {other:?}")),
+            }
+        }
+    }
 }

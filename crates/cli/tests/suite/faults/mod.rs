@@ -93,7 +93,10 @@ fn report(lines: &[Line]) -> String {
         struck is not survived.\n\nIn all cases it is then checked that every trial has exactly one record and that \
         every result equals that of an undisturbed run. Beyond that, where the column says so:\n\n\
         - kept: no trial that the run had reported before the fault ran again;\n\
-        - told: the program ended with status 1 and named the file and the cause, or named the damaged record.\n\n\
+        - told: the run ended with an error that names the file and the cause (the program with status 1), or named the \
+        damaged record. Where a single call failed and the next one did the work, nothing is told.\n\n\
+        Damage to what a record says of its machine and its seconds, which has no check sum, is not tried: a changed digit \
+        there goes unseen, and no result depends on it.\n\n\
         | fault | how it is made | also checked | tried | survived |\n|:--|:--|:--|--:|--:|\n",
         env!("MERCER_CODE")
     );
