@@ -1,7 +1,7 @@
 //! Figure 1(a): the variance factor of ridgeless random features against M/n, from its formula and as
 //! measured.
 
-use super::figure2a_average::{STUDY as AVERAGED, curve as averaged};
+use super::figure2a_average::{ROWS as MEASURED_ROWS, STUDY as AVERAGED, curve as averaged};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Figure, Mark, Panel, Series};
 
@@ -17,9 +17,6 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 
 /// Rows behind the ratios of the lines; the factor depends on M/n alone.
 const ROWS: usize = 1000;
-
-/// Training rows of what was measured.
-const MEASURED_ROWS: f64 = 100.0;
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let factor = |features: usize| {

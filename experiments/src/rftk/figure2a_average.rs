@@ -20,7 +20,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 pub(crate) const STUDY: &str = "rftk/figure2a-average";
 
 /// Training rows `n`.
-const ROWS: f64 = 100.0;
+pub(super) const ROWS: f64 = 100.0;
 
 /// Ridges as the curves name them, and as the panels do.
 const RIDGES: [(&str, &str); 4] =

@@ -96,7 +96,7 @@ fn report(lines: &[Line]) -> String {
         - told: the run ended with an error that names the file and the cause (the program with status 1), or named the \
         damaged record. Where a single call failed and the next one did the work, nothing is told.\n\n\
         Damage to what a record says of its machine and its seconds, which has no check sum, is not tried: a changed digit \
-        there goes unseen, and no result depends on it.\n\n\
+        there goes unseen. No score depends on it; forecasts and tables of seconds do.\n\n\
         | fault | how it is made | also checked | tried | survived |\n|:--|:--|:--|--:|--:|\n",
         env!("MERCER_CODE")
     );
