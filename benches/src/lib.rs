@@ -8,11 +8,32 @@ use mercer_models::askl::METHODS;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::process::Command;
 use std::sync::Mutex;
 use std::time::Instant;
 
 /// Steps at the start that are not timed: caches and the team settle.
 const WARM_UP: usize = 20;
+
+/// What a program prints, run in the folder of the benches, where it succeeds.
+///
+/// ```
+/// assert_eq!(mercer_benches::told("echo", &["a", "b"]), Ok("a b".to_owned()));
+/// assert!(mercer_benches::told("no-such-program", &[]).unwrap_err().contains("no-such-program"));
+/// ```
+///
+/// # Errors
+/// The program cannot be run, or what it said where it failed.
+pub fn told(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let output = Command::new(program).args(arguments).current_dir(folder).output();
+    let output = output.map_err(|error| format!("cannot run {program}: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{program} {}: {}", arguments.join(" "), said.trim()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
 
 /// A classification sample with uniform inputs in `[-1, 1]` and random labels.
 ///

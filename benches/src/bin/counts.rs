@@ -19,6 +19,7 @@
 //! Counts do not depend on the load of the machine. Valgrind shows programs a processor without
 //! AVX-512, so the AVX2 loops are counted, on every machine that has them.
 
+use mercer_benches::told;
 use mercer_kernels::{
     Covariance, FeatureMapParams, GaussianHyper, HyperKernel, Kernel, Map, PairOperator, Pairs,
 };
@@ -537,19 +538,6 @@ fn watched(
     );
     std::fs::write(file().with_file_name(name), head + &text).map_err(|error| error.to_string())?;
     Ok(met.paths.values().all(|verdict| *verdict == SOUND))
-}
-
-/// What a program says.
-fn told(program: &str, words: &[&str]) -> Result<String, String> {
-    let output = Command::new(program)
-        .args(words)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .map_err(|error| format!("cannot run {program}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("{program} ended with {}", output.status));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn accept(names: &str, reason: &str) -> Result<bool, String> {

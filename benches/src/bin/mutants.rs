@@ -8,6 +8,7 @@
 //! (`cargo mutants --config`), whose outcome `mutants take CRATE` takes. `mutants page` writes `reports/mutants.md`. A mutant that no test can notice, because
 //! the program does the same, has its reason in `benches/mutants-equivalent.toml`, written by hand.
 
+use mercer_benches::told;
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
@@ -91,17 +92,6 @@ fn keep(results: &BTreeMap<String, Tried>) -> Result<(), String> {
     let text = toml::to_string_pretty(results).map_err(|error| error.to_string())?;
     let head = "# What became of a seeded sample of mutants. Written by `just mutants`.\n\n";
     put(&root().join("benches/mutants.toml"), &format!("{head}{text}"))
-}
-
-/// What a program prints, where it succeeds.
-fn told(program: &str, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new(program).args(arguments).current_dir(root()).output();
-    let output = output.map_err(|error| format!("cannot run {program}: {error}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{program} {}: {}", arguments.join(" "), said.trim()));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn package(name: &str) -> String {

@@ -5,13 +5,14 @@
 //! `benches/history.jsonl`, with the day, the revision and the machine; `performance page` writes
 //! `reports/performance/index.md` from that file, `benches/counts.toml` and `benches/peers.jsonl`.
 
+use mercer_benches::told;
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 /// One run of the benches.
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,14 +53,6 @@ fn history() -> Result<Vec<Entry>, String> {
     text.lines()
         .map(|line| serde_json::from_str(line).map_err(|error| format!("history.jsonl: {error}")))
         .collect()
-}
-
-/// The first line that a program prints.
-fn told(program: &str, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new(program).args(arguments).output();
-    let output = output.map_err(|error| format!("cannot run {program}: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// Every `new/estimates.json` below criterion's folder, with the benchmark's name.
