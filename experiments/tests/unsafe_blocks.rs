@@ -5,14 +5,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The crates that may need it: vector instructions, threads that borrow, the allocators, the processor's clock.
-const ALLOWED: [&str; 6] = [
+/// The crates that may need it: vector instructions, threads that borrow, the allocators, the processor's clock;
+/// and one wrong access, planted for those who watch memory to find.
+const ALLOWED: [&str; 7] = [
     "crates/linalg/",
     "crates/kernels/",
     "crates/solvers/",
     "crates/harness/src/memory.rs",
     "crates/harness/src/clock.rs",
     "crates/harness/src/host.rs",
+    "benches/src/bin/counts.rs",
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -309,6 +309,10 @@ fn main() -> ExitCode {
             println!("{}", mercer_linalg::dispatch().name());
             Ok(true)
         }
+        ["--run", PLANTED] => {
+            planted();
+            Ok(true)
+        }
         ["--run", name] => {
             match HOT_PATHS.iter().chain(OF_TWO_THREADS).find(|(known, _)| *known == name) {
                 Some((_, run)) => {
@@ -469,6 +473,19 @@ struct Memory {
 
 const SOUND: &str = "no wrong access";
 
+/// The path that must be found wrong.
+const PLANTED: &str = "planted";
+
+/// Reads one number behind its own memory: a watcher that lets it pass watches nothing, and its silence on the
+/// other paths says nothing.
+fn planted() {
+    let numbers = black_box(vec![1.0_f64; 8]);
+    // SAFETY: not sound, and run on purpose, under a watcher alone. Without one it reads eight bytes that the
+    // allocator has behind a block of 64: what they are is not looked at.
+    let beyond = unsafe { std::ptr::read_volatile(numbers.as_ptr().add(numbers.len())) };
+    black_box(beyond);
+}
+
 /// Runs every hot path under memcheck.
 fn memory() -> Result<bool, String> {
     let version = told("valgrind", &["--version"])
@@ -520,6 +537,10 @@ fn watched(
             .map_err(|error| error.to_string())
     };
     let level = String::from_utf8_lossy(&run("level")?.stdout).trim().to_owned();
+    if run(PLANTED)?.status.success() {
+        return Err(format!("{watcher} let a read behind the end of an array pass"));
+    }
+    println!("{PLANTED:<18} found, as it must be");
     let revision = told("git", &["rev-parse", "--short=12", "HEAD"])?;
     let mut met = Memory { watcher, revision, level, paths: BTreeMap::new() };
     for (name, _) in HOT_PATHS.iter().chain(OF_TWO_THREADS) {

@@ -1,12 +1,15 @@
 //! Do the tests notice a change of the code? A seeded sample of mutants of one crate, tried by
 //! cargo-mutants, and the page that says what became of them.
 //!
-//! `mutants try CRATE [COUNT]` lists the mutants of `mercer-CRATE`, draws 150 of them, runs the crate's
+//! `mutants try CRATE [SEED]` lists the mutants of `mercer-CRATE`, draws 150 of them, runs the crate's
 //! own tests and documentation examples against each, and writes the outcome into
-//! `benches/mutants.toml`. `mutants again CRATE` tries those that were missed once more, after tests
-//! were added. `mutants draw CRATE` writes `target/mutants/CRATE/sample.toml` alone, for a run by hand
-//! (`cargo mutants --config`), whose outcome `mutants take CRATE` takes. `mutants page` writes `reports/mutants.md`. A mutant that no test can notice, because
-//! the program does the same, has its reason in `benches/mutants-equivalent.toml`, written by hand.
+//! `benches/mutants.toml`: a draw by another seed stands beside the earlier ones, since tests written for
+//! what one draw missed make that draw say little of the rest. `mutants again CRATE` tries those that the
+//! last draw missed once more, after tests were added. `mutants draw CRATE [SEED]` writes
+//! `target/mutants/CRATE/sample.toml` alone, for a run by hand (`cargo mutants --config`), whose outcome
+//! `mutants take CRATE [SEED]` takes. `mutants page` writes `reports/mutants.md`. A mutant that no test can
+//! notice, because the program does the same, has its reason in `benches/mutants-equivalent.toml`, written
+//! by hand.
 
 use mercer_benches::told;
 use rand::SeedableRng;
@@ -18,7 +21,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Seed of the draw; the crate is its stream.
+/// Seed of the draw where none is named; the crate is its stream.
 const SEED: u64 = 20_261_120;
 /// Mutants drawn of a crate.
 const COUNT: usize = 150;
@@ -35,10 +38,12 @@ const SECONDS: u32 = 300;
 /// Tests that hold the optimised loops to a time: the crate under change is compiled for speed of compiling.
 const TIMED: [&str; 1] = ["double::tests::the_library_is_not_called_where_it_is_not_needed"];
 
-/// What became of the sample of one crate.
+/// What became of one sample of a crate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tried {
+    /// Seed of the draw.
+    seed: u64,
     /// Revision of the source.
     code: String,
     /// Mutants of the crate, of which the sample was drawn.
@@ -65,6 +70,9 @@ impl Tried {
 
 type Equivalent = BTreeMap<String, String>;
 
+/// The draws of each crate, in the order in which they were tried first.
+type Draws = BTreeMap<String, Vec<Tried>>;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -83,14 +91,14 @@ fn put(path: &Path, text: &str) -> Result<(), String> {
     written.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn results() -> Result<BTreeMap<String, Tried>, String> {
+fn results() -> Result<Draws, String> {
     let path = root().join("benches/mutants.toml");
     toml::from_str(&read(&path)?).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn keep(results: &BTreeMap<String, Tried>) -> Result<(), String> {
+fn keep(results: &Draws) -> Result<(), String> {
     let text = toml::to_string_pretty(results).map_err(|error| error.to_string())?;
-    let head = "# What became of a seeded sample of mutants. Written by `just mutants`.\n\n";
+    let head = "# What became of seeded samples of mutants. Written by `just mutants`.\n\n";
     put(&root().join("benches/mutants.toml"), &format!("{head}{text}"))
 }
 
@@ -110,8 +118,8 @@ fn list(name: &str) -> Result<Vec<String>, String> {
 }
 
 /// `count` of the mutants, in their order; the stream of the draw is named by the crate.
-fn draw(name: &str, listed: &[String], count: usize) -> Vec<String> {
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+fn draw(name: &str, seed: u64, listed: &[String], count: usize) -> Vec<String> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
     // FNV-1a: the same number on every machine.
     let stream = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -214,31 +222,35 @@ fn by_name([caught, missed, undecided, unviable]: [Vec<String>; 4]) -> [Vec<Stri
 }
 
 /// The sample of a crate, and how many mutants it was drawn of.
-fn drawn(name: &str, count: usize) -> Result<(Vec<String>, usize), String> {
+fn drawn(name: &str, seed: u64) -> Result<(Vec<String>, usize), String> {
     let listed = list(name)?;
-    Ok((draw(name, &listed, count), listed.len()))
+    Ok((draw(name, seed, &listed, COUNT), listed.len()))
 }
 
-fn attempt(name: &str, count: usize) -> Result<(), String> {
-    let (drawn, listed) = drawn(name, count)?;
-    let code = told("git", &["rev-parse", "--short", "HEAD"])?;
+fn revision() -> Result<String, String> {
+    told("git", &["rev-parse", "--short", "HEAD"])
+}
+
+fn attempt(name: &str, seed: u64) -> Result<(), String> {
+    let (drawn, listed) = drawn(name, seed)?;
+    let code = revision()?;
     let outcome = run(name, &drawn)?;
-    write(name, code, [listed, drawn.len()], outcome)
+    write(name, (seed, code), [listed, drawn.len()], outcome)
 }
 
-fn take(name: &str) -> Result<(), String> {
-    let (drawn, listed) = drawn(name, COUNT)?;
-    let code = told("git", &["rev-parse", "--short", "HEAD"])?;
-    write(name, code, [listed, drawn.len()], outcome(name, &drawn)?)
+fn take(name: &str, seed: u64) -> Result<(), String> {
+    let (drawn, listed) = drawn(name, seed)?;
+    write(name, (seed, revision()?), [listed, drawn.len()], outcome(name, &drawn)?)
 }
 
 fn write(
     name: &str,
-    code: String,
+    (seed, code): (u64, String),
     [listed, drawn]: [usize; 2],
     [caught, missed, _, unviable]: [Vec<String>; 4],
 ) -> Result<(), String> {
     let tried = Tried {
+        seed,
         code,
         listed,
         caught: caught.len(),
@@ -248,14 +260,23 @@ fn write(
         caught_since: Vec::new(),
     };
     let mut results = results()?;
-    results.insert(name.to_owned(), tried);
+    beside(results.entry(name.to_owned()).or_default(), tried);
     keep(&results)?;
     page()
 }
 
+/// A draw that was tried before, at another revision, is replaced; another stands beside it, last.
+fn beside(draws: &mut Vec<Tried>, tried: Tried) {
+    draws.retain(|earlier| earlier.seed != tried.seed);
+    draws.push(tried);
+}
+
 fn again(name: &str) -> Result<(), String> {
     let mut results = results()?;
-    let tried = results.get_mut(name).ok_or_else(|| format!("`{name}` was not tried yet"))?;
+    let tried = results
+        .get_mut(name)
+        .and_then(|draws| draws.last_mut())
+        .ok_or_else(|| format!("`{name}` was not tried yet"))?;
     let left: Vec<String> =
         tried.missed.iter().filter(|m| !tried.caught_since.contains(m)).cloned().collect();
     let [caught, ..] = run(name, &left)?;
@@ -288,23 +309,26 @@ fn page() -> Result<(), String> {
     let results = results()?;
     let mut text = format!(
         "# Mutants\n\nWritten by `just mutants CRATE`: cargo-mutants changes one place of the code at a time, and the \
-         crate's own tests and documentation examples should fail. Of all mutants of a crate {COUNT} are drawn by the \
-         seed {SEED} (stream: the crate's name). A test binary that hangs is stopped after {PROCESSOR_SECONDS} seconds of \
+         crate's own tests and documentation examples should fail. Of all mutants of a crate {COUNT} are drawn by a \
+         seed (stream: the crate's name); tests written for what one draw missed make it say little of the others, \
+         so that a later draw by another seed is the fairer measure. A test binary that hangs is stopped after {PROCESSOR_SECONDS} seconds of \
          processor time, or {SECONDS} of the clock on the wall, and has failed; what a run that was stopped had not reached (they are tried in a random order) is \
          undecided. Shares are of \
          the mutants that compile and were decided. A mutant missed at first and not equivalent became a test; the \
          last column counts these, tried again.\n\n\
-         | crate | revision | mutants | drawn | do not compile | caught | undecided | missed | caught (%) | equivalent | caught with tests added since (%) | at least {WANTED} % |\n\
-         |:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|\n"
+         | crate | seed | revision | mutants | drawn | do not compile | caught | undecided | missed | caught (%) | equivalent | caught with tests added since (%) | at least {WANTED} % |\n\
+         |:--|--:|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|\n"
     );
     // Writing to a string cannot fail.
-    for (name, tried) in &results {
+    let draws = || results.iter().flat_map(|(name, draws)| draws.iter().map(move |t| (name, t)));
+    for (name, tried) in draws() {
         let viable = tried.viable();
         let (noticed, since) = (tried.caught, tried.caught_since.len());
         let same = tried.missed.iter().filter(|mutant| equivalent.contains_key(*mutant)).count();
         let _ = writeln!(
             text,
-            "| {name} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {same} | {:.1} | {} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {same} | {:.1} | {} |",
+            tried.seed,
             tried.code,
             tried.listed,
             viable + tried.unviable + tried.undecided,
@@ -317,8 +341,8 @@ fn page() -> Result<(), String> {
             judged(noticed + since, viable, tried.undecided),
         );
     }
-    for (name, tried) in &results {
-        let _ = write!(text, "\n## Missed in {name}\n\n");
+    for (name, tried) in draws() {
+        let _ = write!(text, "\n## Missed in {name}, seed {}\n\n", tried.seed);
         if tried.missed.is_empty() {
             text.push_str("None.\n");
         }
@@ -334,22 +358,29 @@ fn page() -> Result<(), String> {
     put(&root().join("reports/mutants.md"), &text)
 }
 
+const USE: &str = "mutants try|draw|take CRATE [SEED], mutants again CRATE, or mutants page";
+
+fn obey(order: &str, name: &str, seed: u64) -> Result<(), String> {
+    match order {
+        "try" => attempt(name, seed),
+        "draw" => drawn(name, seed).and_then(|(drawn, _)| choose(name, &drawn)).map(|_| ()),
+        "take" => take(name, seed),
+        _ => Err(USE.to_owned()),
+    }
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let ended = match told[..] {
-        ["try", name] => attempt(name, COUNT),
-        ["try", name, count] => count
-            .parse()
-            .map_err(|_| format!("`{count}` is no number of mutants"))
-            .and_then(|count| attempt(name, count)),
         ["again", name] => again(name),
-        ["draw", name] => {
-            drawn(name, COUNT).and_then(|(drawn, _)| choose(name, &drawn)).map(|_| ())
-        }
-        ["take", name] => take(name),
+        [order, name] => obey(order, name, SEED),
+        [order, name, seed] => seed
+            .parse()
+            .map_err(|_| format!("`{seed}` is no seed: a whole number of at most 64 bits"))
+            .and_then(|seed| obey(order, name, seed)),
         ["page"] => page(),
-        _ => Err("mutants try|again|draw|take CRATE, or mutants page".to_owned()),
+        _ => Err(USE.to_owned()),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -367,13 +398,14 @@ mod tests {
     #[test]
     fn a_draw_is_seeded_by_the_crate_and_has_no_doubles() {
         let listed: Vec<String> = (0..1000).map(|i| format!("mutant {i}")).collect();
-        let drawn = draw("theory", &listed, 150);
-        assert_eq!(drawn, draw("theory", &listed, 150));
-        assert_ne!(drawn, draw("linalg", &listed, 150));
+        let drawn = draw("theory", SEED, &listed, 150);
+        assert_eq!(drawn, draw("theory", SEED, &listed, 150));
+        assert_ne!(drawn, draw("linalg", SEED, &listed, 150));
+        assert_ne!(drawn, draw("theory", SEED + 1, &listed, 150));
         let mut distinct = drawn.clone();
         distinct.dedup();
         assert_eq!((drawn.len(), distinct.len()), (150, 150));
-        assert_eq!(draw("theory", &listed[..7], 150), listed[..7]);
+        assert_eq!(draw("theory", SEED, &listed[..7], 150), listed[..7]);
     }
 
     #[test]
@@ -390,7 +422,17 @@ mod tests {
         let of_sample = [names(&["a"]), names(&[]), names(&["b"]), names(&[])];
         assert_eq!(sampled(tried, &names(&["a", "b", "c"])), of_sample);
         let listed = names(&["a", "a", "b", "b"]);
-        assert_eq!(draw("theory", &listed, 4), names(&["a", "b"]));
+        assert_eq!(draw("theory", SEED, &listed, 4), names(&["a", "b"]));
+    }
+
+    #[test]
+    fn a_draw_tried_again_replaces_itself_and_another_comes_last() {
+        let tried = |seed, caught| Tried { seed, caught, ..Tried::default() };
+        let mut draws = vec![tried(1, 70)];
+        beside(&mut draws, tried(2, 80));
+        beside(&mut draws, tried(1, 75));
+        let now: Vec<_> = draws.iter().map(|tried| (tried.seed, tried.caught)).collect();
+        assert_eq!(now, [(2, 80), (1, 75)]);
     }
 
     #[test]

@@ -89,27 +89,33 @@ pub struct Options {
 /// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
 /// use mercer_harness::{HarnessError, Options, Progress, Trial, run};
 /// use std::sync::atomic::{AtomicUsize, Ordering};
-/// /// Counts the trials that have ended.
-/// struct Count(AtomicUsize);
+/// /// Counts the trials that have begun, and those that have ended.
+/// #[derive(Default)]
+/// struct Count(AtomicUsize, AtomicUsize);
 /// impl Progress for Count {
 ///     fn begin(&self, trials: usize, recorded: usize, _: f64) {
 ///         assert_eq!((trials, recorded), (6, 0));
 ///     }
-///     fn trial(&self, _: &Trial, _: &mercer_records::Record) {
+///     fn start(&self, _: &Trial) {
 ///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+///     fn trial(&self, _: &Trial, _: &mercer_records::Record) {
+///         self.1.fetch_add(1, Ordering::Relaxed);
 ///     }
 ///     fn no_data(&self, trial: &Trial, error: &HarnessError) {
 ///         panic!("{}: {error}", trial.key.dataset);
 ///     }
 /// }
-/// let count = Count(AtomicUsize::new(0));
+/// let count = Count::default();
 /// run(&trials, &laboratory, &Options { jobs: 2, ..Options::default() }, &count)?;
-/// assert_eq!(count.0.into_inner(), 6);
+/// assert_eq!((count.0.into_inner(), count.1.into_inner()), (6, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Progress: Sync {
     /// Before the first trial: how many there are, how many are recorded, the weight of the rest.
     fn begin(&self, trials: usize, recorded: usize, weight: f64);
+    /// Before each trial; who does not care need not say so.
+    fn start(&self, _: &Trial) {}
     /// After each trial.
     fn trial(&self, trial: &Trial, record: &Record);
     /// A trial whose data is missing or unsound.
@@ -299,6 +305,7 @@ fn work(
             if laboratory.stop.asked() || lock().1.is_some() {
                 return;
             }
+            progress.start(trial);
             match execute(trial, laboratory) {
                 Ok(record) => {
                     progress.trial(trial, &record);

@@ -100,13 +100,17 @@ fn number(
     }
 }
 
-/// A line for each trial: a log tells what ran, when, and whether it ran once.
+/// Two lines for each trial: a log tells what ran, whether it ran once, and what a task that was killed had begun.
 struct Lines;
 
 impl Progress for Lines {
     fn begin(&self, trials: usize, recorded: usize, _: f64) {
         // A log that cannot be written stops no trial.
         let _ = writeln!(std::io::stdout(), "begin: {trials} trials, {recorded} recorded");
+    }
+
+    fn start(&self, trial: &Trial) {
+        let _ = writeln!(std::io::stdout(), "start {}", trial.key.digest());
     }
 
     fn trial(&self, trial: &Trial, record: &Record) {
