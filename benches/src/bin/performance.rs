@@ -299,16 +299,29 @@ fn group(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// Median of a run over that of the first run on the same machine, averaged (geometrically) over the
-/// benchmarks of a group, such as `askl-step`.
+/// The benchmark that has none of our code: a product of the library, and so what the machine did in a run.
+const YARDSTICK: &str = "ridge-8192x2000/product";
+
+impl Entry {
+    /// Nanoseconds of the library's product in this run; none if it was not timed.
+    fn yardstick(&self) -> Option<f64> {
+        self.times.get(YARDSTICK).map(|[median, ..]| *median)
+    }
+}
+
+/// Median of a run, in products of the library in that run, over that of the first run on the same machine,
+/// averaged (geometrically) over the benchmarks of a group, such as `askl-step`. Runs that did not time the
+/// product are left out.
 fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
     let mut first: BTreeMap<(&str, &str), f64> = BTreeMap::new();
     let mut groups: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for (run, entry) in history.iter().enumerate() {
+        let Some(yardstick) = entry.yardstick() else { continue };
         let mut logs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for (name, [median, ..]) in &entry.times {
-            let start = *first.entry((name, &entry.machine)).or_insert(*median);
-            logs.entry(group(name)).or_default().push((median / start).ln());
+        for (name, [median, ..]) in entry.times.iter().filter(|(name, _)| *name != YARDSTICK) {
+            let products = median / yardstick;
+            let start = *first.entry((name, &entry.machine)).or_insert(products);
+            logs.entry(group(name)).or_default().push((products / start).ln());
         }
         for (group, logs) in logs {
             let mean = logs.iter().sum::<f64>() / logs.len() as f64;
@@ -321,7 +334,7 @@ fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
 /// The trends of the groups that ran twice on some machine: of others there is nothing to compare.
 fn moved(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
     let mut runs: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
-    for entry in history {
+    for entry in history.iter().filter(|entry| entry.yardstick().is_some()) {
         let groups: BTreeSet<&str> = entry.times.keys().map(|name| group(name)).collect();
         for group in groups {
             *runs.entry(group).or_default().entry(&entry.machine).or_default() += 1;
@@ -349,7 +362,11 @@ fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
         }
         return Ok(());
     }
-    let mut panel = Panel::new(Axis::linear("run"), Axis::log2("time over that of the first run"))
+    // A run has a whole number; of many, a dozen are named.
+    let every = history.len().div_ceil(12);
+    let runs = (1..=history.len()).step_by(every).map(|run| (run as f64, run.to_string()));
+    let run = Axis { ticks: Some(runs.collect()), ..Axis::linear("run") };
+    let mut panel = Panel::new(run, Axis::log2("time beside the product, over the first run's"))
         .mark(Mark::Horizontal { y: 1.0, label: String::new() });
     for (group, points) in trends {
         panel = panel.series(Series::line(group, points).style(Style::LinePoints));
@@ -361,9 +378,21 @@ fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
     std::fs::write(&png, picture).map_err(|error| format!("{}: {error}", png.display()))?;
     text.push_str(
         "![Times over the runs](./history.svg)\n\nEach line is a group of benchmarks: the geometric mean of their times over \
-         those of the first run on the same machine.\n\n",
+         those of the first run on the same machine, each divided by the time of a product of the library in its run. One \
+         name stands for machines of several speeds, and neighbours share a machine: the division takes most of that out, \
+         but what waits for memory suffers more than a product does.\n\n",
     );
     Ok(())
+}
+
+/// A time over the one before, as it is and in products of the library.
+fn ratios(
+    before: Option<(f64, Option<f64>)>,
+    (median, product): (f64, Option<f64>),
+) -> [Option<f64>; 2] {
+    let Some((earlier, its_product)) = before else { return [None; 2] };
+    let ratio = median / earlier;
+    [Some(ratio), product.zip(its_product).map(|(product, its)| ratio * its / product)]
 }
 
 fn times(text: &mut String) -> Result<(), String> {
@@ -374,23 +403,31 @@ fn times(text: &mut String) -> Result<(), String> {
         return Ok(());
     }
     draw(&history, text)?;
-    text.push_str("| run | day | revision | machine | remark |\n|--:|:--|:--|:--|:--|\n");
-    for (run, Entry { day, code, machine, remark, .. }) in history.iter().enumerate() {
-        say!(text, "| {} | {day} | {code} | {machine} | {remark} |", run + 1);
+    text.push_str(
+        "| run | day | revision | machine | product of the library | remark |\n|--:|:--|:--|:--|--:|:--|\n",
+    );
+    for (run, entry) in history.iter().enumerate() {
+        let Entry { day, code, machine, remark, .. } = entry;
+        let product = entry.yardstick().map_or_else(|| "-".to_owned(), time);
+        say!(text, "| {} | {day} | {code} | {machine} | {product} | {remark} |", run + 1);
     }
     text.push_str(
-        "\nMedians of criterion with their 95 % intervals; the ratio is to the run before on the same machine.\n\n\
-         | benchmark | run | median | interval | ratio |\n|:--|--:|--:|--:|--:|\n",
+        "\nMedians of criterion with their 95 % intervals; the ratio is to the run before on the same machine, \
+         the last column that ratio over the one of the product.\n\n\
+         | benchmark | run | median | interval | ratio | in products |\n|:--|--:|--:|--:|--:|--:|\n",
     );
-    let mut last: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+    let mut last: BTreeMap<(&str, &str), (f64, Option<f64>)> = BTreeMap::new();
     let mut lines: Vec<(&str, usize, String)> = Vec::new();
     for (run, entry) in history.iter().enumerate() {
         for (name, [median, low, high]) in &entry.times {
-            let before = last.insert((name, &entry.machine), *median);
-            let ratio = before.map_or(String::new(), |before| format!("{:.2}", median / before));
+            let now = (*median, entry.yardstick());
+            let before = last.insert((name, &entry.machine), now);
+            let [ratio, products] = ratios(before, now)
+                .map(|ratio| ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")));
             let interval = format!("{} to {}", time(*low), time(*high));
+            let median = time(*median);
             let line =
-                format!("| {name} | {} | {} | {interval} | {ratio} |", run + 1, time(*median));
+                format!("| {name} | {} | {median} | {interval} | {ratio} | {products} |", run + 1);
             lines.push((name, run, line));
         }
     }
@@ -433,7 +470,7 @@ mod tests {
     use super::*;
 
     fn entry(machine: &str, step: f64, gram: f64) -> Entry {
-        let times = [("step/a", step), ("step/b", 4.0 * step), ("gram", gram)];
+        let times = [("step/a", step), ("step/b", 4.0 * step), ("gram", gram), (YARDSTICK, 3.0)];
         Entry {
             day: "2026-01-31".to_owned(),
             code: "0123456".to_owned(),
@@ -479,6 +516,22 @@ mod tests {
         };
         near("step", [1.0, 1.0, 2.0]);
         near("gram", [1.0, 1.0, 0.5]);
+    }
+
+    #[test]
+    fn a_slower_machine_of_the_same_name_moves_no_line() {
+        let first = entry("here", 2.0, 1.0);
+        let mut slower = entry("here", 4.0, 3.0);
+        slower.times.insert(YARDSTICK.to_owned(), [6.0; 3]);
+        let mut unknown = entry("here", 9.0, 9.0);
+        unknown.times.remove(YARDSTICK);
+        let trends = trends(&[first, unknown, slower]);
+        assert_eq!(trends["step"], [(1.0, 1.0), (3.0, 1.0)]);
+        assert_eq!(trends["gram"], [(1.0, 1.0), (3.0, 1.5)]);
+        assert!(!trends.contains_key(group(YARDSTICK)));
+        assert_eq!(ratios(Some((1.0, Some(3.0))), (3.0, Some(6.0))), [Some(3.0), Some(1.5)]);
+        assert_eq!(ratios(Some((1.0, None)), (3.0, Some(6.0))), [Some(3.0), None]);
+        assert_eq!(ratios(None, (3.0, Some(6.0))), [None, None]);
     }
 
     #[test]
