@@ -64,7 +64,7 @@ bench-counts *ARGS:
     CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --no-default-features --bin counts
     target/counts/counts {{ARGS}}
 
-# The hot paths, and the allocator and the clock of the harness, under valgrind's memcheck: all unsafe places but the calls into AVX-512 code, which valgrind hides and `just sanitize` runs.
+# The hot paths, and the allocator and the clock of the harness, under valgrind's memcheck: all unsafe places but the call that ends a process and those into AVX-512 code, which valgrind hides and `just sanitize` runs.
 memcheck:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
     target/release/counts --memory

@@ -1,7 +1,7 @@
 //! The costs that the papers claim: O(m⁶), O(m²M⁴) and O(m²M⁴/v) of learning a kernel from pairs, O(MbT), O(nM)
 //! and O(nMdT/s) of stochastic gradients, O(n³), O(nM² + M³) and `O(n_b³)` of the closed forms.
 //!
-//! The series are those of the page `complexity/exponents`, at their smallest size and at twice that: criterion
+//! The series are those of the page `complexity/exponents`, at their smallest size and at their middle one: criterion
 //! watches that neither grows, the page fits its exponents to sizes up to four times as large, where ten
 //! samples of some series would be minutes.
 
@@ -16,7 +16,7 @@ fn claims(criterion: &mut Criterion) {
 }
 
 fn series(criterion: &mut Criterion, scaling: &Scaling) {
-    let Scaling { method, variable, values: [smallest, _, twice, ..], .. } = scaling;
+    let Scaling { method, variable, values: [smallest, _, middle, ..], .. } = scaling;
     // The name of a group is that of a folder.
     let mut group =
         criterion.benchmark_group(format!("claim-{}-in-{variable}", method.replace(' ', "-")));
@@ -25,7 +25,7 @@ fn series(criterion: &mut Criterion, scaling: &Scaling) {
         .sampling_mode(SamplingMode::Flat)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_secs(1));
-    for value in [smallest, twice] {
+    for value in [smallest, middle] {
         group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
             // Processor seconds of the fit alone, as on the page: data are drawn outside.
             bencher.iter_custom(|runs| {

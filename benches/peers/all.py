@@ -81,10 +81,15 @@ def main():
         ratios = row["ratios"]
         row.update(minimum=min(ratios), median=statistics.median(ratios), maximum=max(ratios))
         print(f"{row['what']}: {row['minimum']:.2f} {row['median']:.2f} {row['maximum']:.2f}")
-    revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    def git(*words):
+        return subprocess.run(["git", *words], capture_output=True, text=True).stdout.strip()
+
+    # What this writes is no part of the source.
+    source = [":/crates", ":/benches/src", ":/benches/peers/*.py", ":/Cargo.lock"]
+    changed = "-dirty" if git("status", "--porcelain", "--", *source) else ""
     written = {
         "day": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
-        "code": revision.stdout.strip(),
+        "code": git("rev-parse", "--short=12", "HEAD") + changed,
         # Of the times that were taken now; of those printed earlier the remark tells.
         "load": None if set(given.only or commands) <= set(printed) else load,
         "remark": given.remark,

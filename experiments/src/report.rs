@@ -407,6 +407,17 @@ mod tests {
     }
 
     #[test]
+    fn committed_pages_of_other_runs_are_those_of_their_markdown() {
+        let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports");
+        for (file, title, _) in MACHINE_PAGES {
+            let markdown = std::fs::read_to_string(reports.join(file)).unwrap();
+            let page = std::fs::read_to_string(reports.join(file).with_extension("html")).unwrap();
+            let rendered = machine_page(&markdown, title).to_html().unwrap();
+            assert!(page == rendered, "{file} was written after its page: just report");
+        }
+    }
+
+    #[test]
     fn pages_of_other_runs_are_linked_where_they_are() {
         let folder = tempfile::tempdir().unwrap();
         let mut out = Folder { root: folder.path().to_owned(), files: 0 };

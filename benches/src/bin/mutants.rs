@@ -11,7 +11,7 @@
 //! notice, because the program does the same, has its reason in `benches/mutants-equivalent.toml`, written
 //! by hand.
 
-use mercer_benches::told;
+use mercer_benches::{revision, told};
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
@@ -225,10 +225,6 @@ fn by_name([caught, missed, undecided, unviable]: [Vec<String>; 4]) -> [Vec<Stri
 fn drawn(name: &str, seed: u64) -> Result<(Vec<String>, usize), String> {
     let listed = list(name)?;
     Ok((draw(name, seed, &listed, COUNT), listed.len()))
-}
-
-fn revision() -> Result<String, String> {
-    told("git", &["rev-parse", "--short", "HEAD"])
 }
 
 fn attempt(name: &str, seed: u64) -> Result<(), String> {

@@ -5,7 +5,7 @@
 //! `benches/history.jsonl`, with the day, the revision and the machine; `performance page` writes
 //! `reports/performance/index.md` from that file, `benches/counts.toml` and `benches/peers.jsonl`.
 
-use mercer_benches::told;
+use mercer_benches::{revision, told};
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -100,7 +100,7 @@ fn record(remark: &str) -> Result<(), String> {
     let model = model.map_or("unknown processor", |(_, name)| name.trim());
     let entry = Entry {
         day: told("date", &["-u", "+%F"])?,
-        code: told("git", &["rev-parse", "--short", "HEAD"])?,
+        code: revision()?,
         machine: format!("{model}, {}", mercer_linalg::dispatch().name()),
         remark: remark.to_owned(),
         times,

@@ -440,7 +440,7 @@ pub(crate) struct ClusterPlan {
     #[arg(long, value_name = "N", default_value = "5")]
     pub restarts: u32,
     /// A further directive for the Slurm scripts, such as --partition=long (repeatable).
-    #[arg(long = "sbatch", value_name = "DIRECTIVE", allow_hyphen_values = true)]
+    #[arg(long = "sbatch", value_name = "DIRECTIVE", allow_hyphen_values = true, value_parser = directive)]
     pub directives: Vec<String>,
     /// Directory of the campaign; DIR of --results with /cluster appended without it.
     #[arg(long, value_name = "DIR")]
@@ -457,6 +457,20 @@ pub(crate) struct ClusterPlan {
     /// JSON instead of a table.
     #[arg(long)]
     pub json: bool,
+}
+
+/// A line of a batch script, as Slurm reads it.
+fn directive(text: &str) -> Result<String, String> {
+    if !text.starts_with('-') {
+        return Err(format!(
+            "Slurm reads options alone here, such as --partition=long; is it --{text}?"
+        ));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("it is one line of a script, without line breaks or other control characters"
+            .to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// Who runs the tasks.

@@ -6,7 +6,7 @@ mod work;
 
 use crate::Ended;
 use crate::args::{ClusterCommand, ClusterPlan, Engine};
-use crate::forecast::{CELLS, Computing, costs, off};
+use crate::forecast::{CELLS, Computing, costs, off, unseen};
 use crate::reproduce::{planned, show};
 use anyhow::Context;
 use campaign::{Campaign, Job, Request, new_logs};
@@ -83,6 +83,14 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
         task.minutes = grown(task.minutes, before.minutes);
         task.mib = grown(task.mib, before.mib);
     }
+    let largest = tasks.iter().map(|task| task.trials.len()).max().unwrap_or(usize::MAX);
+    if usize::from(args.cores) > largest {
+        return Err(NoSuchWork(format!(
+            "--cores {}: a core carries out one trial at a time, and no task has more than {largest}; give --cores {largest} at most, or longer tasks by --minutes",
+            args.cores
+        ))
+        .into());
+    }
     let recorded = planned.work.trials.len() - left.len() + planned.committed;
     request.versions.clone_from(&planned.selection.versions);
     let (places, campaign) = (&request.places, folder(args)?);
@@ -120,11 +128,11 @@ fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
     }
     writeln!(
         stdout,
-        "{:>9} {:>7} {:>12} {:>12} {:>8} {:>8}",
-        "tasks", "trials", "hours (sum)", "longest h", "MiB each", "limit"
+        "{:>9} {:>7} {:>12} {:>12} {:>6} {:>8} {:>8}",
+        "tasks", "trials", "hours (sum)", "longest h", "cores", "MiB each", "limit"
     )?;
     for array in arrays(tasks) {
-        writeln!(stdout, "{}", line(&array))?;
+        writeln!(stdout, "{}", line(&array, args.cores))?;
     }
     let trials: usize = tasks.iter().map(|task| task.trials.len()).sum();
     let hours = tasks.iter().map(|task| task.seconds).sum::<f64>() / 3600.0;
@@ -137,18 +145,17 @@ fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
     if draft.computing.count > 0 {
         writeln!(stdout, "in no task: {}, by `cluster collect`", draft.computing.line())?;
     }
-    if let Some(error) = draft.error {
-        writeln!(stdout, "{error}")?;
-    }
+    let places = &draft.campaign.request.places;
+    writeln!(stdout, "{}", draft.error.unwrap_or_else(|| unseen(&places.reports)))?;
     Ok(Ended::Done)
 }
 
-fn line(array: &Array<'_>) -> String {
+fn line(array: &Array<'_>, cores: u16) -> String {
     let (first, last) = (array.first(), array.last());
     let trials: usize = array.tasks.iter().map(|task| task.trials.len()).sum();
     let seconds = |task: &Task| task.seconds / 3600.0;
     format!(
-        "{:>9} {trials:>7} {:>12.2} {:>12.2} {:>8} {:>4} min",
+        "{:>9} {trials:>7} {:>12.2} {:>12.2} {cores:>6} {:>8} {:>4} min",
         format!("{first}-{last}"),
         array.tasks.iter().map(seconds).sum::<f64>(),
         array.tasks.iter().map(seconds).fold(0.0, f64::max),

@@ -192,6 +192,9 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
             writeln!(stdout, "{}", off(what, &error))?;
         }
     }
+    if fifths.is_none() {
+        writeln!(stdout, "{}", unseen(&args.places.reports))?;
+    }
     Ok(Ended::Done)
 }
 
@@ -250,6 +253,14 @@ fn doubts(forecast: &Forecast) -> String {
 
 /// How [`HoldOut::Cells`] holds out, for [`off`].
 pub(crate) const CELLS: &str = "a fifth of the cells at a time";
+
+/// Where no record is there to learn from.
+pub(crate) fn unseen(reports: &std::path::Path) -> String {
+    format!(
+        "too few records in {} and in the results: the hours are of declared costs alone, and may be off by a factor of ten; --reports names the folder of a reference run",
+        reports.join("records").display()
+    )
+}
 
 /// One line on the error of predictions.
 pub(crate) fn off(what: &str, error: &HeldOut) -> String {

@@ -1,18 +1,50 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+/// Whose time a clock tells.
+#[derive(Clone, Copy)]
+enum Whose {
+    Thread,
+    Program,
+}
+
 /// Seconds for which the calling thread has run on a processor: those in which others ran do not
 /// count. `None` where the system does not tell.
 pub(crate) fn thread_seconds() -> Option<f64> {
+    seconds(Whose::Thread)
+}
+
+/// Seconds for which all threads of the program together have run on processors, those that have ended
+/// included, told to the microsecond: those in which other programs ran do not count. `None` where the system
+/// does not tell.
+///
+/// ```
+/// let start = mercer_harness::program_seconds();
+/// let sum: f64 = (0..1_000_000).map(f64::from).map(f64::sqrt).sum();
+/// assert!(std::hint::black_box(sum) > 0.0);
+/// if let (Some(start), Some(end)) = (start, mercer_harness::program_seconds()) {
+///     assert!(end > start);
+/// }
+/// ```
+pub fn program_seconds() -> Option<f64> {
+    seconds(Whose::Program)
+}
+
+fn seconds(whose: Whose) -> Option<f64> {
     #[cfg(unix)]
     {
+        let clock = match whose {
+            Whose::Thread => libc::CLOCK_THREAD_CPUTIME_ID,
+            Whose::Program => libc::CLOCK_PROCESS_CPUTIME_ID,
+        };
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the call writes to the time that it is lent, and to nothing else.
-        let ended = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+        let ended = unsafe { libc::clock_gettime(clock, &raw mut time) };
         (ended == 0).then_some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
     }
     #[cfg(not(unix))]
     {
+        let _ = whose;
         None
     }
 }
@@ -55,6 +87,27 @@ impl Clock {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn the_program_has_the_seconds_of_all_its_threads_to_the_microsecond() {
+        let Some(start) = program_seconds() else { return };
+        let busy = || {
+            let start = thread_seconds().unwrap();
+            while thread_seconds().unwrap() - start < 0.02 {}
+        };
+        // Threads that have ended count, too.
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(busy);
+            }
+        });
+        let ran = program_seconds().unwrap() - start;
+        assert!(ran >= 0.04, "{ran}");
+        // A clock that moved by the ticks of the scheduler would stand still for thousands of looks.
+        let looks: Vec<f64> = (0..1000).map(|_| program_seconds().unwrap()).collect();
+        let moved = looks.windows(2).filter(|pair| pair[1] > pair[0]).count();
+        assert!(moved > 500, "{moved}");
+    }
 
     #[test]
     fn sleep_takes_no_processor_time_and_work_does() {

@@ -28,6 +28,7 @@ mod prepare;
 mod spec;
 mod tune;
 
+pub use clock::program_seconds;
 pub use cluster::{
     Array, Grouping, Launch, MOST_GROWTH, Task, array_jobs, arrays, group, hyperqueue, kubernetes,
     slurm, task_list, task_of_variable, tasks_of_environment,

@@ -568,6 +568,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_solved_already_costs_one_product() {
+        // Residual and bound are both 0: a column that is exact is not open.
+        let a = kernel(4);
+        let (mut x, mut r, scales) =
+            (Array2::zeros((4, 2)), Array2::zeros((4, 2)), Array1::zeros(2));
+        let right = Array2::zeros((4, 2));
+        let system = (&right.view(), &scales, 1e-10);
+        let done = residuals(&a, system, (&mut x, &mut r), 8, quiet).unwrap();
+        assert_eq!((done, x), (1, Array2::zeros((4, 2))));
+    }
+
+    #[test]
     fn rounds_that_gain_little_end_in_least_squares() {
         // Every row twice: the targets of a row are alike but for a twentieth, which no solution can reach.
         let half = kernel(40) + Array2::<f64>::eye(40);

@@ -226,6 +226,11 @@ mod tests {
     use std::time::Duration;
 
     #[test]
+    fn a_job_is_named_where_a_crew_is_shown() {
+        assert_eq!(format!("{:?}", Job(&|| {})), "Job");
+    }
+
+    #[test]
     fn every_item_is_worked_on_once_in_every_round() {
         for threads in [0, 1, 2, 3] {
             let mut crew = Crew::new(threads);

@@ -99,6 +99,17 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_ratio_is_of_the_columns_that_have_one() {
+        let b = array![[3.0, 0.0, 0.0], [4.0, 0.0, 2.0]];
+        let ratio = |x: Array2<f64>| largest_ratio(&x, &b);
+        assert!((ratio(array![[6.0, 0.0, 0.0], [8.0, 0.0, 3.0]]) - 2.0).abs() < 1e-15);
+        assert!((ratio(array![[0.0, 0.0, 0.0], [0.0, 0.0, 3.0]]) - 1.5).abs() < 1e-15);
+        // A solution where nothing was asked for is beyond any bound.
+        assert!(ratio(array![[6.0, 1.0, 0.0], [8.0, 0.0, 3.0]]).is_infinite());
+        assert!(ratio(array![[6.0, f64::NAN, 0.0], [8.0, 0.0, 3.0]]).is_nan());
+    }
+
+    #[test]
     fn a_definite_matrix_is_solved_by_its_factor() {
         let a = array![[4.0, 1.0], [1.0, 3.0]];
         let b = array![[1.0, 0.0], [2.0, 0.0]];

@@ -122,3 +122,37 @@ macro_rules! dispatched {
         }
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The variable is read once, so each value has a process of its own: this test again, which prints what is
+    /// in use.
+    #[test]
+    fn the_variable_lowers_the_level_and_nothing_else() {
+        const INNER: &str = "MERCER_DISPATCH_TOLD";
+        if std::env::var_os(INNER).is_some() {
+            println!("in use: {}", dispatch().name());
+            return;
+        }
+        let under = |value: Option<&str>| {
+            let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+            test.args([
+                "--exact",
+                "dispatch::tests::the_variable_lowers_the_level_and_nothing_else",
+            ]);
+            test.arg("--nocapture").env(INNER, "1").env_remove("MERCER_DISPATCH");
+            test.envs(value.map(|value| ("MERCER_DISPATCH", value)));
+            let printed = String::from_utf8(test.output().unwrap().stdout).unwrap();
+            let told = printed.lines().find_map(|line| line.split_once("in use: "));
+            told.unwrap_or_else(|| panic!("{printed}")).1.to_owned()
+        };
+        let best = detect();
+        assert_eq!(under(Some("baseline")), "baseline");
+        assert_eq!(under(Some("avx2")), best.min(Dispatch::Avx2).name());
+        assert_eq!(under(Some("avx512")), best.name());
+        assert_eq!(under(Some("fast")), best.name());
+        assert_eq!(under(None), best.name());
+    }
+}

@@ -1,11 +1,11 @@
 use crate::registry;
+use mercer_harness::program_seconds;
 use mercer_learning::{Fitting, LearningError, Limits, Sample, Settings, Streams, find};
 use std::sync::Mutex;
 use std::time::Instant;
 
 /// Processor seconds that the program used for the work, on all its threads: those in which another
-/// program ran do not count. The system may tell a few milliseconds late: time what takes tens of
-/// them. Where it does not tell at all (it needs Linux), wall-clock seconds.
+/// program ran do not count. Where the system does not tell, wall-clock seconds.
 pub(crate) fn processor_seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Moment::now();
     let value = std::hint::black_box(work());
@@ -16,28 +16,18 @@ pub(crate) fn processor_seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     wall: Instant,
-    /// Nanoseconds that all threads have run.
-    ran: Option<u64>,
+    /// Seconds that all threads have run.
+    ran: Option<f64>,
 }
 
 impl Moment {
     fn now() -> Self {
-        Self { wall: Instant::now(), ran: Self::ran() }
-    }
-
-    /// The threads of pools live as long as the program, so none is missed.
-    fn ran() -> Option<u64> {
-        let threads = std::fs::read_dir("/proc/self/task").ok()?;
-        let nanoseconds = threads.filter_map(|thread| {
-            let told = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
-            told.split_whitespace().next()?.parse::<u64>().ok()
-        });
-        Some(nanoseconds.sum()).filter(|ran| *ran > 0)
+        Self { wall: Instant::now(), ran: program_seconds() }
     }
 
     fn since(self, start: Self) -> f64 {
         match (start.ran, self.ran) {
-            (Some(start), Some(end)) => end.saturating_sub(start) as f64 * 1e-9,
+            (Some(start), Some(end)) => end - start,
             _ => (self.wall - start.wall).as_secs_f64(),
         }
     }

@@ -13,9 +13,10 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
-/// A task that this campaign does not have, or no longer: wrong usage, which another try would repeat.
+/// A task that this campaign does not have, or no longer, or cores that none of its tasks can use: wrong usage,
+/// which another try would repeat.
 #[derive(Debug)]
-pub(crate) struct NoSuchWork(String);
+pub(crate) struct NoSuchWork(pub(super) String);
 
 impl std::fmt::Display for NoSuchWork {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

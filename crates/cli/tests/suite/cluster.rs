@@ -28,6 +28,26 @@ fn a_plan_writes_nothing_and_tells_hours_and_memory() {
     assert!(task["seconds"].as_f64().unwrap() > 0.0 && task["mib"].as_u64().unwrap() >= 512);
 }
 
+#[test]
+fn a_plan_has_cores_that_it_can_use_and_directives_that_slurm_can_read() {
+    let place = Place::new();
+    let plan = |more: &[&str]| {
+        let mut command = place.command(&format!("cluster plan {WHAT} --tasks 3"));
+        Ended::of(&command.args(more).output().unwrap())
+    };
+    let two = plan(&["--cores", "2", "--sbatch", "--partition=long"]).with_code(0).stdout;
+    let row: Vec<&str> = two.lines().nth(1).unwrap().split_whitespace().collect();
+    assert!(two.contains("cores") && row[4] == "2", "{two}");
+    // No record is here to learn from.
+    assert!(two.contains("too few records") && two.contains("--reports"), "{two}");
+    let idle = plan(&["--cores", "1000"]).with_code(2).stderr;
+    assert!(idle.contains("--cores 1000") && idle.contains("no task has more than"), "{idle}");
+    let bare = plan(&["--sbatch", "partition=long"]).with_code(2).stderr;
+    assert!(bare.contains("is it --partition=long?"), "{bare}");
+    let broken = plan(&["--sbatch", "--x\nrm file"]).with_code(2).stderr;
+    assert!(broken.contains("one line of a script"), "{broken}");
+}
+
 /// What no task does is said where the tasks are: whoever collects does it.
 #[test]
 fn a_plan_tells_what_collect_computes() {
