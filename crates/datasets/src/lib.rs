@@ -26,6 +26,7 @@ mod library;
 mod manifest;
 mod number;
 mod official;
+mod pages;
 pub mod parquet;
 mod preparation;
 mod quiet;

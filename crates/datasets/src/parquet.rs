@@ -1,7 +1,7 @@
 //! Parquet tables, by way of polars.
 
 use crate::quiet::quietly;
-use crate::{Column, DataError, Limits, Table};
+use crate::{Column, DataError, Limits, Table, pages};
 use ndarray::Array2;
 use polars::prelude::{DataFrame, DataType, ParquetReader, PolarsError, SerReader};
 use std::io::Cursor;
@@ -10,10 +10,9 @@ use std::io::Cursor;
 ///
 /// `target` names the target column; without it, it is the last one.
 ///
-/// The number of rows and columns is checked against the limits before a page is decoded, and a
-/// panic of the decoder is an error. One thing is beyond reach: level counts inside a maliciously
-/// damaged page can make the decoder ask for more memory than there is, which ends the process.
-/// Files of a manifest are compared with their SHA-256 first.
+/// The number of rows and columns is checked against the limits, and the number of values that each page
+/// claims against the rows, before a page is decoded; a panic of the decoder is an error. Files of a manifest
+/// are compared with their SHA-256 first.
 ///
 /// ```
 /// use mercer_datasets::{Limits, parquet};
@@ -109,6 +108,7 @@ fn read(bytes: &[u8], file: &str, limits: &Limits) -> Result<DataFrame, DataErro
     let mut reader = ParquetReader::new(Cursor::new(bytes));
     let columns = reader.schema().map_err(footer)?.len();
     limits.check(file, reader.num_rows().map_err(footer)?, columns)?;
+    pages::check(reader.get_metadata().map_err(footer)?, |_| true, &mut Cursor::new(bytes), file)?;
     reader.finish().map_err(|error| broken(file, &first_line(&error)))
 }
 
@@ -208,6 +208,14 @@ mod tests {
         let bytes = include_bytes!("../tests/fixtures/uneven-columns.parquet");
         let error = parse(bytes, "f", None, &Limits::default()).unwrap_err().to_string();
         assert!(error.starts_with("f: is damaged: column"), "{error}");
+    }
+
+    /// Found by the fuzz driver: the head of a page claims fewer values than none, for which the decoder made room.
+    #[test]
+    fn a_page_of_fewer_values_than_none_is_refused() {
+        let bytes = include_bytes!("../tests/fixtures/page-of-minus-values.parquet");
+        let error = parse(bytes, "f", None, &Limits::default()).unwrap_err().to_string();
+        assert!(error.starts_with("f: is damaged"), "{error}");
     }
 
     proptest! {

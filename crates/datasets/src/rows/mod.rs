@@ -675,6 +675,14 @@ mod tests {
         assert_eq!(file.rows().unwrap().names().unwrap(), ["narrow", "wide", "whole", "kind"]);
     }
 
+    /// Found by the fuzz driver: made room for, such a page ends the process.
+    #[test]
+    fn a_page_of_fewer_values_than_none_is_refused_before_it_is_decoded() {
+        let bytes = include_bytes!("../../tests/fixtures/page-of-minus-values.parquet");
+        let error = all(bytes, RowFormat::Parquet).unwrap_err().to_string();
+        assert!(error.contains("is damaged: its pages do not fit its footer"), "{error}");
+    }
+
     #[test]
     fn the_first_line_tells_the_separator_unless_it_is_given() {
         for (text, format) in [

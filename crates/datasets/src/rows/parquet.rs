@@ -1,11 +1,13 @@
 use super::columns::{Kept, Sorted};
 use super::{Field, Fields};
-use crate::DataError;
 use crate::parquet::{broken, damaged, first_line, not_parquet};
 use crate::quiet::quietly;
+use crate::{DataError, pages};
 use polars::prelude::{Column, DataFrame, DataType, ParquetReader, PolarsError, SerReader};
 use polars_parquet::read::FileMetadata;
+use std::collections::HashSet;
 use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -110,6 +112,16 @@ impl<'a> ParquetRows<'a> {
         Ok(())
     }
 
+    /// That no page of those that are wanted claims more values than there are rows.
+    fn check_pages(&self) -> Result<(), DataError> {
+        let wanted: HashSet<&str> = self.wanted.iter().map(|&at| self.names[at].as_str()).collect();
+        let mut file = BufReader::new(open(&self.path)?);
+        let found = quietly(|| {
+            pages::check(&self.metadata, |name| wanted.contains(name), &mut file, self.name)
+        });
+        found.unwrap_or_else(|| Err(damaged(self.name)))
+    }
+
     pub(super) const fn record(&self) -> &Chunk {
         &self.chunk
     }
@@ -125,6 +137,9 @@ impl<'a> ParquetRows<'a> {
             return Ok(None);
         }
         self.check()?;
+        if start == 0 {
+            self.check_pages()?;
+        }
         let count = CHUNK.min(self.metadata.num_rows - start);
         let frame = match self.decoded(&self.wanted, start, count)? {
             Ok(frame) => frame,
