@@ -342,6 +342,31 @@ mod tests {
     }
 
     #[test]
+    fn either_precision_fills_what_it_is_given() {
+        fn filled<F: Real>(epsilon: f64) {
+            let x: Vec<F> = (0..37).map(|i| F::of(0.5 - f64::from(i) / 3.0)).collect();
+            let untouched = || vec![F::of(9.0); 37];
+            let (mut sin, mut cosine, mut alone, mut power) =
+                (untouched(), untouched(), untouched(), untouched());
+            sin_cos(&x, &mut sin, &mut cosine);
+            cos(&x, &mut alone);
+            exp(&x, &mut power);
+            for (i, x) in x.iter().map(|x| x.wide()).enumerate() {
+                for (found, true_value) in [
+                    (sin[i], x.sin()),
+                    (cosine[i], x.cos()),
+                    (alone[i], x.cos()),
+                    (power[i], x.exp()),
+                ] {
+                    assert!((found.wide() - true_value).abs() < epsilon, "{x}: {}", found.wide());
+                }
+            }
+        }
+        filled::<f32>(3e-7);
+        filled::<f64>(1e-15);
+    }
+
+    #[test]
     fn huge_and_non_finite_arguments_are_the_standard_library_s() {
         let x = [1.5e4f32, -3e7, 1e30, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.25];
         for level in Dispatch::available() {

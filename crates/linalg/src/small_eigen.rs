@@ -120,6 +120,17 @@ mod tests {
                 assert_relative_eq!(x, y, epsilon = 1e-12);
             }
             assert!(eigen.values().is_sorted());
+            // Entry by entry: A v = g v.
+            for j in 0..k {
+                for i in 0..k {
+                    let image: f64 = (0..k).map(|l| gram[i * k + l] * eigen.vector(l, j)).sum();
+                    assert_relative_eq!(
+                        image,
+                        eigen.values()[j] * eigen.vector(i, j),
+                        epsilon = 1e-11
+                    );
+                }
+            }
         }
     }
 
