@@ -18,7 +18,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-pub(crate) use work::NoSuchWork;
+pub(crate) use work::WrongUsage;
 
 /// Slurm's default of `MaxArraySize` is 1001, and indices stay below it.
 const MOST_TASKS: usize = 1000;
@@ -85,7 +85,7 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
     }
     let largest = tasks.iter().map(|task| task.trials.len()).max().unwrap_or(usize::MAX);
     if usize::from(args.cores) > largest {
-        return Err(NoSuchWork(format!(
+        return Err(WrongUsage(format!(
             "--cores {}: a core carries out one trial at a time, and no task has more than {largest}; give --cores {largest} at most, or longer tasks by --minutes",
             args.cores
         ))

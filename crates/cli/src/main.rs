@@ -170,7 +170,7 @@ fn wrong_usage(error: &anyhow::Error) -> bool {
             Some(DataError::Unknown { .. } | DataError::Argument { .. })
         ) || cause.downcast_ref::<HarnessError>().is_some_and(harness)
             || cause.is::<mercer_theory::TheoryError>()
-            || cause.is::<cluster::NoSuchWork>()
+            || cause.is::<cluster::WrongUsage>()
             || cause.is::<std::num::ParseFloatError>()
     })
 }

@@ -16,15 +16,15 @@ use std::path::Path;
 /// A task that this campaign does not have, or no longer, or cores that none of its tasks can use: wrong usage,
 /// which another try would repeat.
 #[derive(Debug)]
-pub(crate) struct NoSuchWork(pub(super) String);
+pub(crate) struct WrongUsage(pub(super) String);
 
-impl std::fmt::Display for NoSuchWork {
+impl std::fmt::Display for WrongUsage {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str(&self.0)
     }
 }
 
-impl std::error::Error for NoSuchWork {}
+impl std::error::Error for WrongUsage {}
 
 pub(super) fn run(
     folder: &Path,
@@ -43,7 +43,7 @@ pub(super) fn run(
         }
     };
     let task = campaign.tasks.iter().find(|task| task.index == number);
-    let none = || NoSuchWork(format!("no task {number}; the campaign has tasks 1 to {count}"));
+    let none = || WrongUsage(format!("no task {number}; the campaign has tasks 1 to {count}"));
     let task = task.ok_or_else(none)?;
     let arguments = campaign.request.arguments(false, None);
     let mut planned = planned(&arguments, Some(&campaign.request.versions))?;
@@ -51,7 +51,7 @@ pub(super) fn run(
     planned.work.trials.retain(|trial| wanted.contains(trial.key.digest().as_str()));
     let gone = wanted.len() - planned.work.trials.len();
     if gone > 0 {
-        return Err(NoSuchWork(format!(
+        return Err(WrongUsage(format!(
             "{gone} of the {} trials of task {} are in no plan any more: the program or the specs changed; submit again",
             wanted.len(),
             task.index
@@ -85,18 +85,18 @@ fn number(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<usize> {
     if let Some(name) = task_from {
-        let task = task_of_variable(name, variable).map_err(NoSuchWork)?;
-        let unset = || NoSuchWork(format!("{name} is not set; give --task N"));
+        let task = task_of_variable(name, variable).map_err(WrongUsage)?;
+        let unset = || WrongUsage(format!("{name} is not set; give --task N"));
         return Ok(task.ok_or_else(unset)?);
     }
-    let found = tasks_of_environment(variable).map_err(NoSuchWork)?;
+    let found = tasks_of_environment(variable).map_err(WrongUsage)?;
     match found[..] {
-        [] => Err(NoSuchWork("no task: give --task N, or set SLURM_ARRAY_TASK_ID".to_owned()))?,
+        [] => Err(WrongUsage("no task: give --task N, or set SLURM_ARRAY_TASK_ID".to_owned()))?,
         [(_, first), ..] if found.iter().all(|(_, number)| *number == first) => Ok(first),
         _ => {
             let said: Vec<String> =
                 found.iter().map(|(name, task)| format!("{name} names task {task}")).collect();
-            Err(NoSuchWork(format!("{}; say which with --task-from", said.join(", "))))?
+            Err(WrongUsage(format!("{}; say which with --task-from", said.join(", "))))?
         }
     }
 }
