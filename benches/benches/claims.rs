@@ -7,7 +7,28 @@
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use mercer_experiments::{Scaling, claimed_costs};
+use mercer_harness::program_seconds;
+use ndarray::Array2;
+use std::hint::black_box;
 use std::time::Duration;
+
+/// Processor seconds of a product of the library on one thread: what the machine did, by the clock of the others.
+fn product(criterion: &mut Criterion) {
+    let matrix = Array2::from_shape_fn((512, 512), |(i, j)| ((i * 7 + j * 3) % 11) as f64);
+    let mut group = criterion.benchmark_group("claim-product");
+    group.sample_size(20).sampling_mode(SamplingMode::Flat);
+    group.bench_function("512", |bencher| {
+        bencher.iter_custom(|runs| {
+            let start = program_seconds().expect("a clock of the processor");
+            for _ in 0..runs {
+                black_box(matrix.dot(black_box(&matrix)));
+            }
+            let end = program_seconds().expect("a clock of the processor");
+            Duration::from_secs_f64(end - start)
+        });
+    });
+    group.finish();
+}
 
 fn claims(criterion: &mut Criterion) {
     for scaling in claimed_costs() {
@@ -38,5 +59,5 @@ fn series(criterion: &mut Criterion, scaling: &Scaling) {
     group.finish();
 }
 
-criterion_group!(benches, claims);
+criterion_group!(benches, product, claims);
 criterion_main!(benches);

@@ -1,5 +1,6 @@
 //! What was watched by hand is whole: every parser that `just fuzz` names was fuzzed for its ten minutes, every hot
-//! path ran under both watchers of memory, and each says at which revision.
+//! path ran under both watchers of memory, and each says at which revision; and what is built from outside is what
+//! cargo-deny was asked about.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,6 +36,28 @@ fn every_parser_was_fuzzed_for_ten_minutes_at_a_named_revision() {
         assert!(section["files"].as_integer().unwrap() > 10_000, "{parser}");
         revision(section, parser);
     }
+}
+
+/// CI has no cargo-deny: a crate that came in since `just supply-chain`, or another rule, fails here.
+#[test]
+fn the_crates_from_outside_are_those_that_were_checked() {
+    let mut outside = BTreeSet::new();
+    for folder in ["", "crates/networks/burn/", "crates/datasets/fuzz/"] {
+        let lock = table(&format!("{folder}Cargo.lock"));
+        for package in lock["package"].as_array().unwrap() {
+            let text = |name: &str| package[name].as_str().unwrap();
+            if package.get("source").is_some() {
+                outside.insert(format!("{} {}\n", text("name"), text("version")));
+            }
+        }
+    }
+    assert!(outside.len() > 500);
+    let checked: String = outside.into_iter().chain([read("deny.toml")]).collect();
+    let digest = mercer_records::sha256_hex(checked.as_bytes());
+    assert!(
+        read("reports/supply-chain.md").contains(&format!("`{digest}`")),
+        "{digest} is not what reports/supply-chain.md is about: run `just supply-chain`"
+    );
 }
 
 #[test]

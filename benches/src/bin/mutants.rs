@@ -311,9 +311,9 @@ fn page() -> Result<(), String> {
          processor time, or {SECONDS} of the clock on the wall, and has failed; what a run that was stopped had not reached (they are tried in a random order) is \
          undecided. Shares are of \
          the mutants that compile and were decided. A mutant missed at first and not equivalent became a test; the \
-         last column counts these, tried again.\n\n\
-         | crate | seed | revision | mutants | drawn | do not compile | caught | undecided | missed | caught (%) | equivalent | caught with tests added since (%) | at least {WANTED} % |\n\
-         |:--|--:|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|\n"
+         last share counts these, tried again.\n\n\
+         | crate | seed | revision | mutants | drawn | do not compile | caught | undecided | missed | caught (%) | equivalent | caught at first of those not equivalent (%) | caught with tests added since (%) | at least {WANTED} % |\n\
+         |:--|--:|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|\n"
     );
     // Writing to a string cannot fail.
     let draws = || results.iter().flat_map(|(name, draws)| draws.iter().map(move |t| (name, t)));
@@ -323,7 +323,7 @@ fn page() -> Result<(), String> {
         let same = tried.missed.iter().filter(|mutant| equivalent.contains_key(*mutant)).count();
         let _ = writeln!(
             text,
-            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {same} | {:.1} | {} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {same} | {:.1} | {:.1} | {} |",
             tried.seed,
             tried.code,
             tried.listed,
@@ -333,6 +333,7 @@ fn page() -> Result<(), String> {
             tried.undecided,
             tried.missed.len(),
             share(noticed, viable),
+            share(noticed, viable - same),
             share(noticed + since, viable),
             judged(noticed + since, viable, tried.undecided),
         );

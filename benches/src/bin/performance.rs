@@ -13,9 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
 
 /// One run of the benches.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     /// Day, `2026-01-31`.
@@ -55,8 +56,14 @@ fn history() -> Result<Vec<Entry>, String> {
         .collect()
 }
 
+/// What criterion left of a benchmark: median and interval in nanoseconds, and when.
+struct Left {
+    times: [f64; 3],
+    at: SystemTime,
+}
+
 /// Every `new/estimates.json` below criterion's folder, with the benchmark's name.
-fn estimates(folder: &Path, found: &mut BTreeMap<String, [f64; 3]>) -> Result<(), String> {
+fn estimates(folder: &Path, found: &mut BTreeMap<String, Left>) -> Result<(), String> {
     let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
     for entry in std::fs::read_dir(folder).map_err(fault)? {
         let path = entry.map_err(fault)?.path();
@@ -65,6 +72,7 @@ fn estimates(folder: &Path, found: &mut BTreeMap<String, [f64; 3]>) -> Result<()
         }
         let (names, numbers) = (path.join("benchmark.json"), path.join("estimates.json"));
         if path.ends_with("new") && names.is_file() && numbers.is_file() {
+            let at = numbers.metadata().and_then(|data| data.modified()).map_err(fault)?;
             let json = |path: &Path| -> Result<Value, String> {
                 serde_json::from_str(&read(path)?).map_err(|e| format!("{}: {e}", path.display()))
             };
@@ -78,7 +86,7 @@ fn estimates(folder: &Path, found: &mut BTreeMap<String, [f64; 3]>) -> Result<()
             if let (Some(name), [Some(median), Some(low), Some(high)]) =
                 (names["full_id"].as_str(), values.map(Value::as_f64))
             {
-                found.insert(name.to_owned(), [median, low, high]);
+                found.insert(name.to_owned(), Left { times: [median, low, high], at });
             }
         } else {
             estimates(&path, found)?;
@@ -87,9 +95,31 @@ fn estimates(folder: &Path, found: &mut BTreeMap<String, [f64; 3]>) -> Result<()
     Ok(())
 }
 
+/// All benches take half an hour, an hour on a slow machine: what is older is of another run, and maybe of
+/// another source.
+const A_RUN: Duration = Duration::from_hours(2);
+
+/// The times of the last run, and the names of benchmarks that criterion has times of from before.
+fn last_run(found: BTreeMap<String, Left>) -> (BTreeMap<String, [f64; 3]>, Vec<String>) {
+    let newest = found.values().map(|left| left.at).max();
+    let (now, before): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, left)| {
+        newest.is_some_and(|newest| newest.duration_since(left.at).is_ok_and(|age| age <= A_RUN))
+    });
+    let times = now.into_iter().map(|(name, left)| (name, left.times)).collect();
+    (times, before.into_iter().map(|(name, _)| name).collect())
+}
+
 fn record(remark: &str) -> Result<(), String> {
-    let mut times = BTreeMap::new();
-    estimates(&root().join("target/criterion"), &mut times)?;
+    let mut found = BTreeMap::new();
+    estimates(&root().join("target/criterion"), &mut found)?;
+    let (times, before) = last_run(found);
+    if !before.is_empty() {
+        let (count, hours) = (before.len(), A_RUN.as_secs() / 3600);
+        eprintln!(
+            "left out, timed more than {hours} hours before the last: {count} of {}",
+            before.join(", ")
+        );
+    }
     if times.is_empty() {
         return Err(
             "criterion left no times in target/criterion; run `just bench` first".to_owned()
@@ -301,11 +331,18 @@ fn group(name: &str) -> &str {
 
 /// The benchmark that has none of our code: a product of the library, and so what the machine did in a run.
 const YARDSTICK: &str = "ridge-8192x2000/product";
+/// The same for the claimed costs, which are processor seconds of one thread.
+const YARDSTICK_OF_CLAIMS: &str = "claim-product/512";
+
+/// The product that a benchmark is divided by.
+fn yardstick_of(name: &str) -> &'static str {
+    if name.starts_with("claim-") { YARDSTICK_OF_CLAIMS } else { YARDSTICK }
+}
 
 impl Entry {
-    /// Nanoseconds of the library's product in this run; none if it was not timed.
-    fn yardstick(&self) -> Option<f64> {
-        self.times.get(YARDSTICK).map(|[median, ..]| *median)
+    /// Nanoseconds of the library's product by the clock of a benchmark, in this run; none if it was not timed.
+    fn yardstick(&self, name: &str) -> Option<f64> {
+        self.times.get(yardstick_of(name)).map(|[median, ..]| *median)
     }
 }
 
@@ -316,9 +353,12 @@ fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
     let mut first: BTreeMap<(&str, &str), f64> = BTreeMap::new();
     let mut groups: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for (run, entry) in history.iter().enumerate() {
-        let Some(yardstick) = entry.yardstick() else { continue };
         let mut logs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for (name, [median, ..]) in entry.times.iter().filter(|(name, _)| *name != YARDSTICK) {
+        for (name, [median, ..]) in &entry.times {
+            if name == yardstick_of(name) {
+                continue;
+            }
+            let Some(yardstick) = entry.yardstick(name) else { continue };
             let products = median / yardstick;
             let start = *first.entry((name, &entry.machine)).or_insert(products);
             logs.entry(group(name)).or_default().push((products / start).ln());
@@ -334,8 +374,9 @@ fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
 /// The trends of the groups that ran twice on some machine: of others there is nothing to compare.
 fn moved(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
     let mut runs: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
-    for entry in history.iter().filter(|entry| entry.yardstick().is_some()) {
-        let groups: BTreeSet<&str> = entry.times.keys().map(|name| group(name)).collect();
+    for entry in history {
+        let timed = entry.times.keys().filter(|name| entry.yardstick(name).is_some());
+        let groups: BTreeSet<&str> = timed.map(|name| group(name)).collect();
         for group in groups {
             *runs.entry(group).or_default().entry(&entry.machine).or_default() += 1;
         }
@@ -408,19 +449,20 @@ fn times(text: &mut String) -> Result<(), String> {
     );
     for (run, entry) in history.iter().enumerate() {
         let Entry { day, code, machine, remark, .. } = entry;
-        let product = entry.yardstick().map_or_else(|| "-".to_owned(), time);
+        let product = entry.yardstick("").map_or_else(|| "-".to_owned(), time);
         say!(text, "| {} | {day} | {code} | {machine} | {product} | {remark} |", run + 1);
     }
     text.push_str(
         "\nMedians of criterion with their 95 % intervals; the ratio is to the run before on the same machine, \
-         the last column that ratio over the one of the product.\n\n\
+         the last column that ratio over the one of the product. Those that begin with `claim-` are processor seconds of one \
+         thread, and their product is `claim-product`, by the same clock; all others are seconds of the wall.\n\n\
          | benchmark | run | median | interval | ratio | in products |\n|:--|--:|--:|--:|--:|--:|\n",
     );
     let mut last: BTreeMap<(&str, &str), (f64, Option<f64>)> = BTreeMap::new();
     let mut lines: Vec<(&str, usize, String)> = Vec::new();
     for (run, entry) in history.iter().enumerate() {
         for (name, [median, low, high]) in &entry.times {
-            let now = (*median, entry.yardstick());
+            let now = (*median, entry.yardstick(name));
             let before = last.insert((name, &entry.machine), now);
             let [ratio, products] = ratios(before, now)
                 .map(|ratio| ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")));
@@ -532,6 +574,39 @@ mod tests {
         assert_eq!(ratios(Some((1.0, Some(3.0))), (3.0, Some(6.0))), [Some(3.0), Some(1.5)]);
         assert_eq!(ratios(Some((1.0, None)), (3.0, Some(6.0))), [Some(3.0), None]);
         assert_eq!(ratios(None, (3.0, Some(6.0))), [None, None]);
+    }
+
+    /// `just bench --bench askl` leaves the times of all others from the last time as they were.
+    #[test]
+    fn times_of_an_earlier_run_are_left_out() {
+        let now = SystemTime::now();
+        let left = |minutes: u64| Left { times: [1.0; 3], at: now - Duration::from_mins(minutes) };
+        let found = BTreeMap::from([
+            ("last".to_owned(), left(0)),
+            ("first".to_owned(), left(70)),
+            ("of yesterday".to_owned(), left(1500)),
+        ]);
+        let (times, before) = last_run(found);
+        assert!(times.into_keys().eq(["first", "last"]));
+        assert_eq!(before, ["of yesterday"]);
+        assert!(last_run(BTreeMap::new()).0.is_empty());
+    }
+
+    /// Processor seconds are divided by processor seconds.
+    #[test]
+    fn claimed_costs_have_a_product_of_their_own() {
+        let mut first = entry("here", 2.0, 1.0);
+        first.times.insert("claim-a/1".to_owned(), [8.0; 3]);
+        first.times.insert(YARDSTICK_OF_CLAIMS.to_owned(), [4.0; 3]);
+        let mut second = first.clone();
+        second.times.insert("claim-a/1".to_owned(), [16.0; 3]);
+        second.times.insert(YARDSTICK_OF_CLAIMS.to_owned(), [8.0; 3]);
+        let mut without = second.clone();
+        without.times.remove(YARDSTICK_OF_CLAIMS);
+        let trends = trends(&[first, second, without]);
+        assert_eq!(trends["claim-a"], [(1.0, 1.0), (2.0, 1.0)]);
+        assert_eq!(trends["step"].len(), 3);
+        assert!(!trends.contains_key("claim-product"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::reproduce::{planned, show};
 use anyhow::Context;
 use campaign::{Campaign, Job, Request, new_logs};
 use mercer_harness::{
-    Array, Grouping, HoldOut, Launch, MOST_GROWTH, Task, Trial, array_jobs, arrays, group,
+    Array, Grouping, HoldOut, Launch, MOST_GROWTH, Task, Trial, array_jobs, arrays, group, numbered,
 };
 use mercer_records::{Status, Store};
 use serde_json::json;
@@ -44,6 +44,8 @@ struct Draft {
     error: Option<String>,
     /// In no task: `collect` computes it.
     computing: Computing,
+    /// Seconds here for a second of the reference machine.
+    factor: f64,
 }
 
 /// Where the campaign is.
@@ -83,6 +85,7 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
         task.minutes = grown(task.minutes, before.minutes);
         task.mib = grown(task.mib, before.mib);
     }
+    let tasks = numbered(tasks);
     let largest = tasks.iter().map(|task| task.trials.len()).max().unwrap_or(usize::MAX);
     if usize::from(args.cores) > largest {
         return Err(WrongUsage(format!(
@@ -112,7 +115,7 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
     let campaign = Campaign::new(args.engine, request, launch, tasks);
     let error = error.map(|error| off(CELLS, &error));
     let computing = costs.computing(&planned.work.computed, &planned.archive);
-    Ok(Draft { campaign, recorded, error, computing })
+    Ok(Draft { campaign, recorded, error, computing, factor: costs.model.machine_factor() })
 }
 
 fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
@@ -145,6 +148,12 @@ fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
     if draft.computing.count > 0 {
         writeln!(stdout, "in no task: {}, by `cluster collect`", draft.computing.line())?;
     }
+    writeln!(
+        stdout,
+        "hours and limits are those of a machine like this one, which takes {:.2} times the seconds of the reference; a \
+         task that meets its limit on a slower node goes on with twice the time",
+        draft.factor
+    )?;
     let places = &draft.campaign.request.places;
     writeln!(stdout, "{}", draft.error.unwrap_or_else(|| unseen(&places.reports)))?;
     Ok(Ended::Done)

@@ -236,8 +236,8 @@ fn closing(stdout: &mut impl Write, forecast: &Forecast, costs: &Costs) -> std::
     )?;
     writeln!(
         stdout,
-        "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product, just now: other work \
-         moves it by a fifth); at 1.00 it would be {:.2} hours",
+        "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product, the best of two seconds \
+         just now: other work moves it by a fifth or more); at 1.00 it would be {:.2} hours",
         costs.model.machine_factor(),
         forecast.seconds / 3600.0 / costs.model.machine_factor()
     )

@@ -11,7 +11,7 @@ use crate::pool::chain;
 use crate::{CostModel, Trial};
 use mercer_datasets::Catalogue;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use launchers::{hyperqueue, kubernetes, task_list};
@@ -20,8 +20,9 @@ pub use slurm::{array_jobs, slurm};
 const MIB: f64 = 1024.0 * 1024.0;
 /// What the program needs before it holds a row.
 const PROGRAM_MIB: f64 = 256.0;
-/// The smallest request; others are its doubles and half-way between them, so that few arrays hold all tasks.
+/// The smallest requests; others are their doubles and half-way between them, so that few arrays hold all tasks.
 const LEAST_MIB: u64 = 512;
+const LEAST_MINUTES: u64 = 12;
 /// Minutes for starting, loading data, and waiting for a slow disk.
 const ALLOWANCE_MINUTES: f64 = 10.0;
 /// How much longer than predicted a task may take before its time limit.
@@ -96,7 +97,7 @@ pub struct Grouping {
 /// let tasks = three();
 /// let arrays = mercer_harness::arrays(&tasks);
 /// let large = &arrays[1]; // a request of its own
-/// assert_eq!((large.tasks[0].index, large.mib, large.minutes), (3, 2048, 40));
+/// assert_eq!((large.tasks[0].index, large.mib, large.minutes), (3, 2048, 48));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array<'a> {
@@ -104,7 +105,7 @@ pub struct Array<'a> {
     pub tasks: &'a [Task],
     /// MiB of each.
     pub mib: u64,
-    /// Minutes of the longest.
+    /// Minutes of each.
     pub minutes: u64,
 }
 
@@ -175,30 +176,63 @@ impl Array<'_> {
 struct Unit<'a> {
     trials: Vec<&'a Trial>,
     seconds: f64,
-    mib: u64,
+    /// Bytes of its dataset, and those that it works with besides.
+    held: f64,
+    working: f64,
 }
 
 /// The units of a task in the making.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Bin<'a> {
     sum: f64,
-    longest: f64,
-    trials: Vec<&'a Trial>,
+    units: Vec<Unit<'a>>,
 }
 
 impl Bin<'_> {
     /// Seconds by the clock on the wall, at most, whatever the order in which `cores` cores take the units
     /// (Graham 1966): when the last unit begins no core is idle. A unit runs on one core.
     fn wall(&self, cores: f64) -> f64 {
-        self.sum / cores + (1.0 - 1.0 / cores) * self.longest
+        let longest = self.units.iter().map(|unit| unit.seconds).fold(0.0, f64::max);
+        self.sum / cores + (1.0 - 1.0 / cores) * longest
+    }
+
+    /// Bytes of `cores` units side by side, whichever they are: a dataset is held once, however many share it,
+    /// and forgotten after the last.
+    fn bytes(&self, cores: usize) -> f64 {
+        let largest = |mut all: Vec<f64>| -> f64 {
+            all.sort_by(|a, b| b.total_cmp(a));
+            all.iter().take(cores).sum()
+        };
+        if cores == 1 {
+            return self.units.iter().map(|unit| unit.held + unit.working).fold(0.0, f64::max);
+        }
+        let datasets: BTreeMap<&str, f64> =
+            self.units.iter().map(|unit| (dataset(unit), unit.held)).collect();
+        largest(datasets.into_values().collect())
+            + largest(self.units.iter().map(|unit| unit.working).collect())
+    }
+
+    fn task(self, how: &Grouping) -> Task {
+        let cores = how.cores.max(1);
+        let mib = PROGRAM_MIB + self.bytes(cores) / MIB;
+        let minutes = PATIENCE * self.wall(cores as f64) / 60.0 + ALLOWANCE_MINUTES;
+        let trials = self.units.iter().flat_map(|unit| &unit.trials);
+        Task {
+            index: 0,
+            trials: trials.map(|trial| trial.key.digest()).collect(),
+            seconds: self.sum,
+            mib: rounded(mib, LEAST_MIB),
+            minutes: rounded(minutes, LEAST_MINUTES),
+        }
     }
 }
 
 /// Cuts trials into tasks of similar predicted time, by the memory that they need.
 ///
-/// Trials that share a tuning stay together. Each task goes to the least busy of its class, longest
-/// unit first, so the longest task is at most 4/3 of the best possible one (Graham 1969), or one
-/// unit. The same plan and the same model give the same tasks.
+/// Trials that share a tuning stay together: a unit. One that takes as long as a task should is a task by
+/// itself. Of the others each goes to the least busy task of its class of memory, longest first, so that
+/// the longest is at most 4/3 of the best possible one (Graham 1969), or one unit. Each task asks for its own
+/// memory and time, in few steps. The same plan and the same model give the same tasks.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -220,71 +254,101 @@ impl Bin<'_> {
 /// # Ok::<(), mercer_harness::HarnessError>(())
 /// ```
 pub fn group(trials: &[&Trial], model: &CostModel, how: &Grouping) -> Vec<Task> {
-    let mut units: BTreeMap<String, Unit<'_>> = BTreeMap::new();
+    let mut chains: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
     for trial in trials {
-        let unit =
-            units.entry(chain(trial)).or_insert(Unit { trials: Vec::new(), seconds: 0.0, mib: 0 });
-        unit.trials.push(trial);
+        chains.entry(chain(trial)).or_default().push(trial);
     }
     let mut classes: BTreeMap<u64, Vec<Unit<'_>>> = BTreeMap::new();
-    let mut total = 0.0;
-    for mut unit in units.into_values() {
-        let forecast = model.forecast(unit.trials.iter().copied());
-        unit.seconds = forecast.seconds;
-        unit.mib = request(&unit, forecast.bytes, how);
-        total += unit.seconds;
-        classes.entry(unit.mib).or_default().push(unit);
+    for trials in chains.into_values() {
+        let unit = unit(trials, model, how);
+        let bytes = unit.held + how.cores.max(1) as f64 * unit.working;
+        let class = rounded(PROGRAM_MIB + bytes / MIB, LEAST_MIB);
+        classes.entry(class).or_default().push(unit);
     }
-    // A task of several cores takes its seconds side by side.
-    let cores = how.cores.max(1) as f64;
-    let most = how.most.max(classes.len()) as f64;
-    let wanted = (how.seconds * cores).min(total / how.least.max(1) as f64);
-    let seconds = wanted.max(total / (most - classes.len() as f64 + 1.0)).max(1e-9);
+    let seconds = share(classes.values().flatten().map(|unit| unit.seconds), classes.len(), how);
     let mut tasks = Vec::new();
-    for (mib, mut units) in classes {
+    for mut units in classes.into_values() {
         units.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-        let sum: f64 = units.iter().map(|unit| unit.seconds).sum();
-        let count = ((sum / seconds).round() as usize).clamp(1, units.len());
-        let mut bins = vec![Bin::default(); count];
-        for unit in units {
-            let least =
-                (0..count).min_by(|&a, &b| bins[a].sum.total_cmp(&bins[b].sum)).unwrap_or(0);
-            bins[least].sum += unit.seconds;
-            bins[least].longest = bins[least].longest.max(unit.seconds);
-            bins[least].trials.extend(unit.trials);
+        let (long, short): (Vec<_>, Vec<_>) =
+            units.into_iter().partition(|unit| unit.seconds >= seconds);
+        let sum: f64 = short.iter().map(|unit| unit.seconds).sum();
+        let count = ((sum / seconds).round() as usize).max(1).min(short.len());
+        let mut bins: Vec<Bin<'_>> = (0..count).map(|_| Bin::default()).collect();
+        for unit in short {
+            // There is one: `count` is at least 1 where there is a unit.
+            let Some(least) = bins.iter_mut().min_by(|a, b| a.sum.total_cmp(&b.sum)) else { break };
+            least.sum += unit.seconds;
+            least.units.push(unit);
         }
-        let wall = bins.iter().map(|bin| bin.wall(cores)).fold(0.0, f64::max);
-        let minutes = (PATIENCE * wall / 60.0 + ALLOWANCE_MINUTES).ceil() as u64;
-        for Bin { sum: seconds, trials, .. } in bins {
-            let (index, trials) =
-                (tasks.len() + 1, trials.iter().map(|trial| trial.key.digest()).collect());
-            tasks.push(Task { index, trials, seconds, mib, minutes });
+        let alone = |unit: Unit<'_>| Bin { sum: unit.seconds, units: vec![unit] }.task(how);
+        tasks.extend(long.into_iter().map(alone));
+        tasks.extend(bins.into_iter().map(|bin| bin.task(how)));
+    }
+    numbered(tasks)
+}
+
+/// Seconds of a core that make a task: a unit of so many is one by itself.
+fn share(units: impl Iterator<Item = f64>, classes: usize, how: &Grouping) -> f64 {
+    let units: Vec<f64> = units.collect();
+    let total: f64 = units.iter().sum();
+    // A task of several cores takes its seconds side by side.
+    let longest = how.seconds * how.cores.max(1) as f64;
+    // An array holds no more tasks than it may, with one of each class that is not full.
+    let most = how.most.max(classes) - classes + 1;
+    let mut seconds = longest;
+    loop {
+        let long = units.iter().filter(|unit| **unit >= seconds).count();
+        let rest: f64 = units.iter().filter(|unit| **unit < seconds).sum();
+        let wanted = longest.min(rest / how.least.saturating_sub(long).max(1) as f64);
+        if wanted >= seconds {
+            return seconds.max(total / most as f64).max(1e-9);
         }
+        seconds = wanted;
+    }
+}
+
+/// Numbers tasks from 1 so that those with one request follow each other.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # use toys::three;
+/// let mut tasks = three();
+/// tasks[0].mib = 4096; // it was killed, and is granted more
+/// let tasks = mercer_harness::numbered(tasks);
+/// assert_eq!(tasks.iter().map(|task| task.mib).collect::<Vec<_>>(), [512, 2048, 4096]);
+/// assert_eq!(tasks.iter().map(|task| task.index).collect::<Vec<_>>(), [1, 2, 3]);
+/// ```
+pub fn numbered(mut tasks: Vec<Task>) -> Vec<Task> {
+    tasks.sort_by_key(|task| (task.mib, task.minutes));
+    for (at, task) in tasks.iter_mut().enumerate() {
+        task.index = at + 1;
     }
     tasks
 }
 
-/// MiB of a task that carries out this unit `cores` times at once.
-fn request(unit: &Unit<'_>, bytes: f64, how: &Grouping) -> u64 {
-    let datasets: BTreeSet<&str> =
-        unit.trials.iter().map(|trial| trial.key.dataset.as_str()).collect();
-    let held: f64 = datasets
-        .into_iter()
-        .filter_map(|name| Catalogue::builtin().find(name).ok())
-        .map(|entry| 8.0 * (entry.rows * (entry.features + 1)) as f64)
-        .sum();
+fn unit<'a>(trials: Vec<&'a Trial>, model: &CostModel, how: &Grouping) -> Unit<'a> {
+    let forecast = model.forecast(trials.iter().copied());
+    let entry = trials.first().and_then(|trial| Catalogue::builtin().find(&trial.key.dataset).ok());
+    let held = entry.map_or(0.0, |entry| 8.0 * (entry.rows * (entry.features + 1)) as f64);
     // The factor allows for a wrong prediction; the limit of a trial holds whatever was predicted.
     let limit = |trial: &&Trial| trial.key.limits.get("bytes").and_then(serde_json::Value::as_f64);
-    let most = unit.trials.iter().map(|trial| limit(trial).unwrap_or(f64::MAX)).fold(0.0, f64::max);
-    let working = how.cores.max(1) as f64 * (bytes * how.bytes_factor).min(most);
-    rounded((PROGRAM_MIB + (held + working) / MIB).ceil() as u64)
+    let most = trials.iter().map(|trial| limit(trial).unwrap_or(f64::MAX)).fold(0.0, f64::max);
+    let working = (forecast.bytes * how.bytes_factor).min(most);
+    Unit { trials, seconds: forecast.seconds, held, working }
 }
 
-/// The next request of few: powers of two, and half-way between them.
-fn rounded(mib: u64) -> u64 {
-    let power = LEAST_MIB * mib.div_ceil(LEAST_MIB).max(1).next_power_of_two();
+/// Of a unit, all of whose trials share a tuning.
+fn dataset<'a>(unit: &Unit<'a>) -> &'a str {
+    unit.trials.first().map_or("", |trial| &trial.key.dataset)
+}
+
+/// The next request of few: doubles of the least one, and half-way between them.
+fn rounded(wanted: f64, least: u64) -> u64 {
+    let wanted = (wanted.ceil() as u64).max(least);
+    let power = least * wanted.div_ceil(least).next_power_of_two();
     let between = power / 4 * 3;
-    if between >= mib.max(LEAST_MIB) { between } else { power }
+    if between >= wanted { between } else { power }
 }
 
 /// The arrays that some tasks make: consecutive tasks with one request.
@@ -296,16 +360,12 @@ fn rounded(mib: u64) -> u64 {
 /// let tasks = three(); // of 512, 512 and 2048 MiB
 /// let arrays = mercer_harness::arrays(&tasks);
 /// let told: Vec<(usize, u64)> = arrays.iter().map(|array| (array.tasks.len(), array.minutes)).collect();
-/// assert_eq!(told, [(2, 15), (1, 40)]); // the minutes of the longest
+/// assert_eq!(told, [(2, 18), (1, 48)]);
 /// ```
 pub fn arrays(tasks: &[Task]) -> Vec<Array<'_>> {
     tasks
-        .chunk_by(|a, b| a.mib == b.mib)
-        .map(|tasks| Array {
-            tasks,
-            mib: tasks[0].mib,
-            minutes: tasks.iter().map(|task| task.minutes).max().unwrap_or(0),
-        })
+        .chunk_by(|a, b| (a.mib, a.minutes) == (b.mib, b.minutes))
+        .map(|tasks| Array { tasks, mib: tasks[0].mib, minutes: tasks[0].minutes })
         .collect()
 }
 

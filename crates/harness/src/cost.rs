@@ -4,7 +4,7 @@ mod expression;
 mod regression;
 mod workload;
 
-use crate::{Trial, TuningSource, yardstick};
+use crate::{Trial, TuningSource, settled_yardstick};
 use mercer_learning::{Method, Settings, Shape};
 use mercer_records::{Key, Record, Status};
 use regression::{Observation, Predicted, Quantity, Regression};
@@ -241,7 +241,7 @@ impl CostModel {
 
     /// Learns from records, for this machine.
     pub fn here<'a>(records: impl IntoIterator<Item = &'a Record>, methods: &[Method]) -> Self {
-        Self::fit(records, methods, yardstick())
+        Self::fit(records, methods, settled_yardstick())
     }
 
     /// Seconds here for a second of the reference machine.

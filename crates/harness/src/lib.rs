@@ -31,14 +31,14 @@ mod tune;
 pub use clock::program_seconds;
 pub use cluster::{
     Array, Grouping, Launch, MOST_GROWTH, Task, array_jobs, arrays, group, hyperqueue, kubernetes,
-    slurm, task_list, task_of_variable, tasks_of_environment,
+    numbered, slurm, task_list, task_of_variable, tasks_of_environment,
 };
 pub use cost::{
     Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction, declared_bytes, understood,
 };
 pub use error::HarnessError;
 pub use execute::{Laboratory, execute};
-pub use host::{free_memory, host, leave, yardstick};
+pub use host::{free_memory, host, leave, settled_yardstick, yardstick};
 pub use limits::{Stop, TrialLimits};
 pub use memory::{MeteredAllocator, metered};
 pub use path::Path;

@@ -265,16 +265,21 @@ pub fn run(
         let total = |chain: &[&Trial]| dataset_weight[chain[0].key.dataset.as_str()];
         total(b).total_cmp(&total(a)).then(heavy(b).total_cmp(&heavy(a)))
     });
+    // A chain has one dataset: that of its tuning.
+    let left = chains.iter().fold(BTreeMap::new(), |mut left, chain| {
+        *left.entry(chain[0].key.dataset.clone()).or_default() += 1;
+        left
+    });
     // A worker without a chain only costs memory.
     let workers = options.jobs.clamp(1, chains.len().max(1));
     let queue = Mutex::new(VecDeque::from(chains));
-    let shared = Mutex::new((summary, None));
+    let shared = Mutex::new(Shared { summary, left, error: None });
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| work(&queue, laboratory, progress, &shared));
         }
     });
-    let (mut summary, error) =
+    let Shared { mut summary, error, .. } =
         shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     summary.interrupted = laboratory.stop.asked();
     match error {
@@ -291,18 +296,27 @@ pub(crate) fn chain(trial: &Trial) -> String {
     }
 }
 
+/// What the workers of a run have in common.
+struct Shared {
+    summary: Summary,
+    /// Chains not yet done, by dataset.
+    left: BTreeMap<String, usize>,
+    error: Option<HarnessError>,
+}
+
 fn work(
     queue: &Mutex<VecDeque<Vec<&Trial>>>,
     laboratory: &Laboratory<'_>,
     progress: &dyn Progress,
-    shared: &Mutex<(Summary, Option<HarnessError>)>,
+    shared: &Mutex<Shared>,
 ) {
     let lock = || shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     loop {
         let chain = queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop_front();
         let Some(chain) = chain else { return };
+        let dataset = chain[0].key.dataset.clone();
         for trial in chain {
-            if laboratory.stop.asked() || lock().1.is_some() {
+            if laboratory.stop.asked() || lock().error.is_some() {
                 return;
             }
             progress.start(trial);
@@ -310,18 +324,26 @@ fn work(
                 Ok(record) => {
                     progress.trial(trial, &record);
                     let mut shared = lock();
-                    shared.0.carried_out += 1;
-                    shared.0.count(&record);
+                    shared.summary.carried_out += 1;
+                    shared.summary.count(&record);
                 }
                 Err(HarnessError::Learning(LearningError::Interrupted)) => return,
                 Err(error @ (HarnessError::Data(_) | HarnessError::EmptyPart { .. })) => {
                     progress.no_data(trial, &error);
-                    lock().0.missing.insert(trial.key.dataset.clone(), error.to_string());
+                    lock().summary.missing.insert(trial.key.dataset.clone(), error.to_string());
                 }
                 Err(error) => {
-                    lock().1.get_or_insert(error);
+                    lock().error.get_or_insert(error);
                     return;
                 }
+            }
+        }
+        // Nobody else here wants it: a task that works on one dataset after the other holds one at a time.
+        let mut shared = lock();
+        if let Some(left) = shared.left.get_mut(&dataset) {
+            *left -= 1;
+            if *left == 0 {
+                laboratory.forget(&dataset);
             }
         }
     }

@@ -315,12 +315,12 @@ fn a_limit_of_tasks_at_once_holds_over_all_requests() {
     let (submitted, calls) = submit("1");
     let summary = submitted.with_code(0).json();
     assert_eq!((&summary["jobs"], &summary["tasks"]), (&serde_json::json!(["7"]), &Value::from(3)));
-    let [first, second, third] =
-        [("1-1", mib), ("2-2", 2 * mib), ("3-3", mib)].map(|(tasks, mib)| {
-            format!("scontrol update JobId=7_[{tasks}] MinMemoryNode={mib} TimeLimit={minutes}\n")
-        });
+    // Whatever asks for the same follows each other.
+    let [small, large] = [("1-2", mib), ("3-3", 2 * mib)].map(|(tasks, mib)| {
+        format!("scontrol update JobId=7_[{tasks}] MinMemoryNode={mib} TimeLimit={minutes}\n")
+    });
     let wanted = format!(
-        "sbatch --parsable --hold {}\n{first}{second}{third}scontrol release 7\n",
+        "sbatch --parsable --hold {}\n{small}{large}scontrol release 7\n",
         script.display()
     );
     assert_eq!(calls, wanted);

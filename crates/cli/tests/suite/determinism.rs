@@ -157,8 +157,18 @@ fn compare(place: &Place, level: &str, reference: &str) -> BTreeMap<String, Diff
 /// Processes side by side, 1, 2 and 7, and the trials side by side in each, 1 to 4.
 const SHARES: [(usize, usize); 4] = [(1, 1), (1, 4), (2, 3), (7, 2)];
 
-/// A run into a directory by so many processes at once.
+/// Runs into a directory, one selection after the other, each by so many processes at once.
 fn run(
+    place: &Place,
+    what: &[&str],
+    directory: &str,
+    shares: (usize, usize),
+    environment: &[(&str, &str)],
+) -> Option<()> {
+    what.iter().try_for_each(|what| run_one(place, what, directory, shares, environment))
+}
+
+fn run_one(
     place: &Place,
     what: &str,
     directory: &str,
@@ -186,7 +196,7 @@ fn run(
 }
 
 /// Runs the same trials by every share of `shares` and asserts that nothing differs; a line of what was compared.
-fn shared_out(place: &Place, what: &str, shares: &[(usize, usize)]) -> Option<String> {
+fn shared_out(place: &Place, what: &[&str], shares: &[(usize, usize)]) -> Option<String> {
     let mut said = Vec::new();
     let mut reference = None;
     for &(shards, jobs) in shares {
@@ -206,7 +216,7 @@ fn shared_out(place: &Place, what: &str, shares: &[(usize, usize)]) -> Option<St
     ))
 }
 
-fn measure(what: &str, shares: &[(usize, usize)]) -> Option<String> {
+fn measure(what: &[&str], shares: &[(usize, usize)]) -> Option<String> {
     let place = Place::new();
     // The same level again and again must agree in every bit.
     let shared = shared_out(&place, what, shares)?;
@@ -214,15 +224,16 @@ fn measure(what: &str, shares: &[(usize, usize)]) -> Option<String> {
     let host = records(&place, &best).into_values().next().unwrap().run.host;
     let (processor, level) = host.rsplit_once(", ").unwrap_or((&host, "unknown"));
     let mut text = format!(
-        "# Determinism\n\nWritten by `just determinism` at revision {}: the trials of the profile `smoke` on {processor}, whose best \
-         level of vector instructions is {level}.\n\n{shared}\n## Levels\n\nThe same trials at lower levels, beside the best. The \
+        "# Determinism\n\nWritten by `just determinism` at revision {}: on {processor}, whose best level of vector \
+         instructions is {level}; the trials of {}.\n\n{shared}\n## Levels\n\nThe same trials at lower levels, beside the best. The \
          levels are those of our own loops (`MERCER_DISPATCH`), and OpenBLAS is lowered by `OPENBLAS_CORETYPE`. Matrix \
          products of the pure-Rust engine choose their instructions for themselves and cannot be lowered: here they are \
          those of the best level in every run, so a processor without it may differ in more than these tables show. Of all numbers of a kind the tables name the one \
          that differs most: accuracies in shares, predicted classes and wrong rows in shares of the rows, everything \
          else relative to its largest size (along a curve, over the predictions of a trial). \"None\" was compared and is equal; \"not \
          measured\" has no number of that kind.\n",
-        env!("MERCER_CODE")
+        env!("MERCER_CODE"),
+        what.iter().map(|what| format!("`{what}`")).collect::<Vec<_>>().join(" and ")
     );
     for (level, environment) in [
         ("avx2", &[("MERCER_DISPATCH", "avx2"), ("OPENBLAS_CORETYPE", "Haswell")][..]),
@@ -310,25 +321,40 @@ fn what_differs_is_seen_wherever_it_stands() {
     assert!(KINDS.iter().all(|&kind| nothing.cell(kind) == "not measured"));
 }
 
+/// A record of the given directory whose tuner chose, and how many there are.
+fn tuned(place: &Place, directory: &str) -> usize {
+    let chose = |record: &&Record| record.result.tuning.is_some();
+    records(place, directory).values().filter(chose).count()
+}
+
 #[test]
 fn one_level_gives_one_result() {
     // Two methods whose loops are vectorised, and one without.
     let what = "askl/table2 --profile smoke --method sk --method kernel-ridge --method majority";
-    measure(what, &[(1, 2), (1, 1)]);
+    measure(&[what], &[(1, 2), (1, 1)]);
 }
 
-/// Real methods of every paper, by 1, 2 and 7 processes and 1 to 4 jobs.
+/// Real methods of every paper, and tuned ones, by 1, 2 and 7 processes and 1 to 4 jobs.
 #[test]
 fn jobs_and_shards_change_no_bit_of_any_paper() {
-    shared_out(&Place::new(), EVERY_PAPER, &SHARES);
+    let place = Place::new();
+    if shared_out(&place, &[EVERY_PAPER, TUNED], &SHARES).is_some() {
+        assert!(tuned(&place, "by-1-1") > 10);
+    }
 }
 
 const EVERY_PAPER: &str = "askl/table2 rftk/table1 hyper/table1 mce/table1 --profile smoke";
+/// `smoke` does not tune. There is no archive of tunings in these places: the tuner runs.
+const TUNED: &str =
+    "rftk/table1 mce/table1 --profile paper --variant corrected --dataset wine --repeats 1";
+const TUNED_ASKL: &str =
+    "askl/table2 --profile paper --variant corrected --dataset segment --repeats 1";
 
 #[test]
 fn slow_levels_are_compared_over_all_papers() {
-    let text = measure("--profile smoke", &SHARES);
+    let text = measure(&["--profile smoke", TUNED, TUNED_ASKL], &SHARES);
     if let (Some(path), Some(text)) = (std::env::var_os("MERCER_DETERMINISM"), text) {
+        assert!(!text.contains("**not measured**"), "no tuner chose");
         std::fs::write(path, text).unwrap();
     }
 }

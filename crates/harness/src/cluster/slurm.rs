@@ -26,7 +26,8 @@ pub fn array_jobs<'a>(arrays: &'a [Array<'a>], launch: &Launch) -> Vec<&'a [Arra
 /// most that any of them does, and whoever submits it grants each what it needs before it starts.
 ///
 /// Two minutes before the time limit Slurm sends `USR1` to the script alone, which asks the worker to
-/// stop, so that no write is cut. What ends a worker early, and what follows:
+/// stop; a worker in the midst of what cannot be interrupted is killed after 90 seconds, while there is still
+/// time to queue the task again (its records are whole or absent). What ends a worker early, and what follows:
 ///
 /// - its time limit: it is queued again with twice the time;
 /// - `SIGKILL` (status 137) while the job goes on, which is what a lack of memory looks like: queued
@@ -52,7 +53,7 @@ pub fn slurm(job: &[Array<'_>], launch: &Launch) -> String {
     let largest = |of: fn(&Array<'_>) -> u64| job.iter().map(of).max().unwrap_or(0);
     let at_once = launch.at_once.map_or(String::new(), |count| format!("%{count}"));
     let mut head = String::new();
-    let logs = launch.logs.join("task-%a.log").display().to_string();
+    let logs = format!("{}/task-%a.log", path(&launch.logs.display().to_string()));
     for line in [
         "--job-name=mercer".to_owned(),
         format!("--array={first}-{last}{at_once}"),
@@ -63,7 +64,7 @@ pub fn slurm(job: &[Array<'_>], launch: &Launch) -> String {
         "--requeue".to_owned(),
         "--open-mode=append".to_owned(),
         "--signal=B:USR1@120".to_owned(),
-        format!("--output={}", logs.replace(' ', "\\ ")),
+        format!("--output={logs}"),
     ]
     .iter()
     .chain(&launch.directives)
@@ -81,10 +82,18 @@ pub fn slurm(job: &[Array<'_>], launch: &Launch) -> String {
 # Written by `mercer cluster submit`. A task that was stopped goes on from its records.
 cd {directory} || exit 1
 export OPENBLAS_NUM_THREADS=1
+# Not those of whoever submitted this.
+limit='' told='' watch=''
 {command} &
 worker=$!
 # The time limit is near; and the end, by whoever wants it.
-trap 'limit=yes trapped=yes; kill -TERM "$worker" 2>/dev/null' USR1
+near() {{
+  limit=yes trapped=yes
+  kill -TERM "$worker" 2>/dev/null
+  # What cannot be interrupted would last until Slurm kills this script, too.
+  [ "$watch" ] || {{ (sleep {GRACE}; kill -KILL "$worker") >/dev/null 2>&1 & watch=$!; }}
+}}
+trap near USR1
 trap 'told=yes trapped=yes; kill -TERM "$worker" 2>/dev/null' TERM
 # A trap ends the wait with the number of its signal, before the worker has ended or after.
 trapped=yes
@@ -93,13 +102,14 @@ while [ "$trapped" ]; do
   wait "$worker"
   ended=$?
 done
+[ -z "$watch" ] || kill "$watch" 2>/dev/null
 [ "$ended" -ge 128 ] || exit "$ended"
 task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
 # What was asked for at first.
 {requests}
 said=" $(scontrol --oneliner show job "$task" 2>/dev/null) " running='' more=''
 case $said in *" JobState=RUNNING "* | *" Reason=TimeLimit "*) running=yes ;; esac
-if [ "${{limit:-}}" ] && [ "$running" ]; then
+if [ "$limit" ] && [ "$running" ]; then
   minutes=$first_minutes
   if [[ $said =~ " TimeLimit="(([0-9]+)-)?([0-9]+):([0-9]+): ]]; then
     minutes=$(((10#${{BASH_REMATCH[2]:-0}} * 24 + 10#${{BASH_REMATCH[3]}}) * 60 + 10#${{BASH_REMATCH[4]}}))
@@ -109,7 +119,7 @@ if [ "${{limit:-}}" ] && [ "$running" ]; then
   more="TimeLimit=$more"
 elif [[ $said =~ " PreemptTime="[0-9] ]]; then
   echo "stopped by preemption"
-elif [ "${{told:-}}" ] || [ ! "$running" ]; then
+elif [ "$told" ] || [ ! "$running" ]; then
   echo "cancelled; not queued again"
   exit "$ended"
 elif [ "$ended" -eq 137 ]; then
@@ -128,11 +138,30 @@ fi
 # What queues it again ends this script; before, the waiting task is granted more.
 trap '' TERM
 scontrol requeue "$task" || exit "$ended"
-echo "queued again${{more:+ with $more}}"
-[ -z "$more" ] || scontrol update "JobId=$task" "$more" || true
+if [ -z "$more" ]; then
+  echo "queued again"
+elif scontrol update "JobId=$task" "$more"; then
+  echo "queued again with $more"
+else
+  echo "queued again as it was: Slurm refuses $more"
+fi
 exit 0
 "#
     )
+}
+
+/// Seconds after which a worker is killed that does not stop two minutes before its time limit.
+const GRACE: u64 = 90;
+
+/// A path as the head of a batch script has it: Slurm reads quotes and backslashes as a shell does, ends it
+/// at a space, and replaces what follows a percent sign.
+fn path(text: &str) -> String {
+    let escaped = |letter: char| match letter {
+        '%' => "%%".to_owned(),
+        ' ' | '\'' | '"' | '\\' | '#' | '\t' => format!("\\{letter}"),
+        letter => letter.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// Lines of a shell that know the first request of the task.

@@ -125,5 +125,5 @@ pub fn three() -> Vec<mercer_harness::Task> {
         mib,
         minutes,
     };
-    vec![task(1, 512, 12), task(2, 512, 15), task(3, 2048, 40)]
+    vec![task(1, 512, 18), task(2, 512, 18), task(3, 2048, 48)]
 }

@@ -38,7 +38,7 @@ fn three() -> Vec<Task> {
         mib,
         minutes,
     };
-    vec![task(1, 512, 12), task(2, 512, 15), task(3, 2048, 40)]
+    vec![task(1, 512, 18), task(2, 512, 18), task(3, 2048, 48)]
 }
 
 #[test]
@@ -125,14 +125,15 @@ fn a_time_limit_on_several_cores_holds_the_longest_trial() {
         assert!((tasks[0].seconds / wanted - 1.0).abs() < 1e-9, "{}", tasks[0].seconds);
         tasks[0].minutes
     };
-    // Twice the hundred minutes of a trial, and ten.
-    assert_eq!(minutes(1, 1), 210);
-    assert_eq!(minutes(1, 8), 210);
-    assert_eq!(minutes(3, 1), 610);
-    // At worst the third begins when both cores have done one.
-    assert_eq!(minutes(3, 2), 410);
-    // On eight cores no list is worse than 3/8 + 7/8 of a trial.
-    assert_eq!(minutes(3, 8), 260);
+    // Twice the hundred minutes of a trial, and ten: 210, and the next step is 288.
+    assert_eq!(minutes(1, 1), 288);
+    assert_eq!(minutes(1, 8), 288);
+    // 610.
+    assert_eq!(minutes(3, 1), 768);
+    // At worst the third begins when both cores have done one: 410.
+    assert_eq!(minutes(3, 2), 576);
+    // On eight cores no list is worse than 3/8 + 7/8 of a trial: 260.
+    assert_eq!(minutes(3, 8), 288);
 }
 
 #[test]
@@ -147,12 +148,59 @@ fn a_task_asks_for_no_more_than_its_limits_hold() {
     let wild = Grouping { bytes_factor: 1e12, ..HOW };
     let request = |limit: u64, cores| {
         let mut trials = all(&one_method("", &format!("bytes = {}", limit << 20)));
-        trials.truncate(1);
+        trials.truncate(cores);
         tasks(&trials, &Grouping { cores, ..wild })[0].mib
     };
     let asked = [250, 260, 600, 1000, 2000, 2900, 8192].map(|limit| request(limit, 1));
     assert_eq!(asked, [512, 768, 1024, 1536, 3072, 4096, 12_288]);
+    // Two trials side by side.
     assert_eq!(request(2000, 2), 6144);
+}
+
+/// Trials of an hour and a half and many of minutes: the long ones had been among the bins over which the short ones were
+/// spread, and every task had the time of the longest.
+#[test]
+fn long_trials_are_tasks_by_themselves_and_short_ones_are_not_spread_beside_them() {
+    let mut trials = all(&STUDY.replace("repeats = 4", "repeats = 40"));
+    trials.retain(|trial| trial.key.variant == "given" && trial.key.method == "closed-mean");
+    let one = tasks(&trials[..1], &HOW)[0].seconds;
+    // Of all rows an hour and a half, of two a few minutes.
+    let model = CostModel::fit(&[], METHODS, 0.005 * 5400.0 / one);
+    for trial in &mut trials[3..] {
+        trial.key.protocol.insert("rows".to_owned(), 2.into());
+    }
+    let all: Vec<&Trial> = trials.iter().collect();
+    let short = model.fit_of(all[3]).seconds;
+    assert!((10.0..300.0).contains(&short) && model.fit_of(all[0]).seconds > 5000.0, "{short}");
+    let tasks = group(&all, &model, &HOW);
+    let of = |task: &Task| (task.trials.len(), task.minutes);
+    let rest = (all.len() - 3) as f64;
+    let few = ((rest * short / HOW.seconds).round() as usize).max(1);
+    assert_eq!(tasks.len(), 3 + few, "{tasks:?}");
+    let alone: Vec<_> = tasks.iter().map(of).filter(|task| task.0 == 1).collect();
+    // Twice an hour and a half, and ten minutes.
+    assert_eq!(alone, [(1, 192); 3]);
+    assert!(tasks.iter().all(|task| task.trials.len() == 1 || task.minutes < 192), "{tasks:?}");
+    // Nodes without work are given some, beside the long ones.
+    let many = group(&all, &model, &Grouping { least: 12, ..HOW });
+    assert_eq!(many.len(), 12, "{many:?}");
+}
+
+/// A task asks for the memory of one dataset at a time: what none of its trials needs any more is let go.
+#[test]
+fn a_dataset_is_forgotten_after_its_last_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let laboratory = crate::bench::laboratory(folder.path());
+    for jobs in [1, 3] {
+        let trials = all(&STUDY.replace("seed = ", &format!("seed = {jobs}")));
+        let before = laboratory.dataset("iris").unwrap();
+        let options = mercer_harness::Options { jobs, ..Default::default() };
+        let summary =
+            mercer_harness::run(&trials, &laboratory, &options, &mercer_harness::Silent).unwrap();
+        assert!(summary.carried_out > 1);
+        let after = laboratory.dataset("iris").unwrap();
+        assert!(!std::sync::Arc::ptr_eq(&before, &after), "{jobs} jobs");
+    }
 }
 
 #[test]
@@ -161,7 +209,12 @@ fn tasks_with_one_request_make_one_array() {
     let arrays = arrays(&tasks);
     let told: Vec<(usize, u64, u64)> =
         arrays.iter().map(|array| (array.tasks.len(), array.mib, array.minutes)).collect();
-    assert_eq!(told, [(2, 512, 15), (1, 2048, 40)]);
+    assert_eq!(told, [(2, 512, 18), (1, 2048, 48)]);
+    // Of the same memory and another time: an array of its own.
+    let mut tasks = tasks;
+    tasks[1].minutes = 24;
+    let told: Vec<usize> = mercer_harness::arrays(&tasks).iter().map(|a| a.tasks.len()).collect();
+    assert_eq!(told, [1, 1, 1]);
 }
 
 #[test]
@@ -174,7 +227,7 @@ fn slurm_is_handed_an_array_that_asks_for_what_it_needs() {
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=2
 #SBATCH --mem=512M
-#SBATCH --time=15
+#SBATCH --time=18
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --signal=B:USR1@120
@@ -184,12 +237,22 @@ fn slurm_is_handed_an_array_that_asks_for_what_it_needs() {
 # Written by `mercer cluster submit`. A task that was stopped goes on from its records.
 cd '/shared/my study' || exit 1
 export OPENBLAS_NUM_THREADS=1
+# Not those of whoever submitted this.
+limit='' told='' watch=''
 /opt/mercer cluster work '/shared/my study/results/cluster' --task-from SLURM_ARRAY_TASK_ID &
 worker=$!
 ";
     // What follows is run by the tests of `script`.
     assert!(script.starts_with(golden), "{script}");
     assert!(slurm(&arrays(&tasks)[1..], &launch()).contains("--array=3-3%3\n"));
+}
+
+#[test]
+fn any_folder_may_hold_the_logs() {
+    let launch = Launch { logs: r#"/a b/it's 50%a/"c"\d"#.into(), ..launch() };
+    let script = slurm(&arrays(&three())[..1], &launch);
+    let wanted = r#"#SBATCH --output=/a\ b/it\'s\ 50%%a/\"c\"\\d/task-%a.log"#;
+    assert!(script.lines().any(|line| line == wanted), "{script}");
 }
 
 /// Slurm keeps a limit of tasks at once within a job: with one, all tasks are one job, that asks for the
@@ -203,7 +266,7 @@ fn a_limit_of_tasks_at_once_makes_one_array() {
     assert_eq!(array_jobs(&arrays, &launch()), [&arrays[..]]);
     assert!(array_jobs(&[], &launch()).is_empty() && array_jobs(&[], &unlimited).is_empty());
     let script = slurm(&arrays, &launch());
-    for line in ["--array=1-3%3", "--mem=2048M", "--time=40"] {
+    for line in ["--array=1-3%3", "--mem=2048M", "--time=48"] {
         assert!(script.contains(&format!("#SBATCH {line}\n")), "{line}: {script}");
     }
 }
@@ -228,8 +291,8 @@ fn hyperqueue_and_kubernetes_are_handed_an_array() {
 # At most 3 tasks at once: the workers offer so many of a resource together, as one with
 #   hq worker start --resource \"mercer=sum(3)\"
 set -e
-hq submit --name mercer --array 1-2 --cpus 2 --resource mem=537 --resource mercer=1 --time-limit 15min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
-hq submit --name mercer --array 3-3 --cpus 2 --resource mem=2148 --resource mercer=1 --time-limit 40min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
+hq submit --name mercer --array 1-2 --cpus 2 --resource mem=537 --resource mercer=1 --time-limit 18min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
+hq submit --name mercer --array 3-3 --cpus 2 --resource mem=2148 --resource mercer=1 --time-limit 48min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
 ";
     assert_eq!(hyperqueue(&three(), &launch()), golden);
     let unlimited = hyperqueue(&three(), &Launch { at_once: None, ..launch() });
@@ -280,10 +343,10 @@ hq submit --name mercer --array 3-3 --cpus 2 --resource mem=2148 --resource merc
     };
     let list = |items: &[serde_json::Value]| serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items });
     // No limit holds over several jobs.
-    assert_eq!(written(&launch()), list(&[job("mercer-1", [3, 3], 2048, 40, "0")]));
+    assert_eq!(written(&launch()), list(&[job("mercer-1", [3, 3], 2048, 48, "0")]));
     assert_eq!(
         written(&Launch { at_once: None, ..launch() }),
-        list(&[job("mercer-1", [2, 2], 512, 15, "0"), job("mercer-3", [1, 1], 2048, 40, "2")])
+        list(&[job("mercer-1", [2, 2], 512, 18, "0"), job("mercer-3", [1, 1], 2048, 48, "2")])
     );
 }
 

@@ -17,6 +17,8 @@ struct Case {
     mixed: bool,
     /// MiB that Slurm says the task has.
     memory: &'static str,
+    /// What `scontrol update` comes to.
+    update: &'static str,
 }
 
 const RUNNING: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=RUNNING Reason=None TimeLimit=00:15:00 PreemptTime=None X=1";
@@ -24,7 +26,14 @@ const CANCELLED: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=COMPLETING 
 
 impl Default for Case {
     fn default() -> Self {
-        Self { worker: "exit 0", job: RUNNING, restarts: 0, mixed: false, memory: "768" }
+        Self {
+            worker: "exit 0",
+            job: RUNNING,
+            restarts: 0,
+            mixed: false,
+            memory: "768",
+            update: "true",
+        }
     }
 }
 
@@ -44,9 +53,10 @@ fn ended(case: &Case) -> Ended {
     program(
         "scontrol",
         &format!(
-            "case $* in *\"show job 7_3\") echo '{}' ;; *) echo \"$*\" >>{} ;; esac",
+            "case $* in *\"show job 7_3\") echo '{}'; exit ;; esac; echo \"$*\" >>{}; case $1 in update) {} ;; esac",
             case.job,
-            calls.display()
+            calls.display(),
+            case.update
         ),
     );
     let launch = Launch {
@@ -64,7 +74,10 @@ fn ended(case: &Case) -> Ended {
     let tasks = [task(2, 256, 5), task(3, 512, 15), task(4, 4096, 100)];
     let arrays = arrays(&tasks);
     let job = if case.mixed { &arrays[..] } else { &arrays[1..2] };
-    let script = program("script", &slurm(job, &launch));
+    // The time that a worker has to stop: a second instead of a minute and a half.
+    let text = slurm(job, &launch);
+    assert_eq!(text.matches("sleep 90").count(), 1);
+    let script = program("script", &text.replace("sleep 90", "sleep 1"));
     let output = run(&script, folder.path(), case);
     let log = String::from_utf8(output.stdout).unwrap();
     let calls = fs::read_to_string(calls).unwrap_or_default();
@@ -79,6 +92,10 @@ fn run(script: &Path, folder: &Path, case: &Case) -> std::process::Output {
         .env("SLURM_ARRAY_TASK_ID", "3")
         .env("SLURM_RESTART_COUNT", case.restarts.to_string())
         .env("SLURM_MEM_PER_NODE", case.memory)
+        // sbatch hands the script the environment of whoever submits it.
+        .env("limit", "5")
+        .env("told", "yes")
+        .env("watch", "1")
         .stdin(Stdio::null())
         .output()
         .unwrap()
@@ -129,6 +146,30 @@ fn the_time_limit_gives_twice_the_time() {
     let (code, log, calls) = ended(&Case { worker: usr1, restarts: 2, ..Case::default() });
     assert_eq!((code, calls.len()), (Some(130), 0), "{log}");
     assert!(log.ends_with("not queued again: it was 2 times\n"), "{log}");
+}
+
+/// A fit that nothing interrupts: Slurm would kill worker and script together, and nobody queued it again.
+#[test]
+fn a_worker_that_does_not_stop_is_killed_in_time() {
+    // It goes on whatever it is asked; not before the script has its traps.
+    let deaf =
+        "trap '' TERM; (sleep 0.3; kill -USR1 $PPID) & sleep 20 >/dev/null 2>&1 & wait $!; wait $!";
+    let began = std::time::Instant::now();
+    let (code, log, calls) = ended(&Case { worker: deaf, ..Case::default() });
+    assert!(began.elapsed().as_secs() < 10, "{log}");
+    assert_eq!(code, Some(0), "{log}");
+    // By its time, not for lack of memory.
+    assert!(log.contains("stopped at its time limit of 15 minutes\n"), "{log}");
+    assert!(log.ends_with("queued again with TimeLimit=30\n"), "{log}");
+    assert_eq!(calls, ["requeue 7_3", "update JobId=7_3 TimeLimit=30"]);
+}
+
+#[test]
+fn what_slurm_refuses_is_not_promised() {
+    let case = Case { worker: "kill -KILL $$", update: "exit 1", ..Case::default() };
+    let (code, log, calls) = ended(&case);
+    assert_eq!((code, calls.len()), (Some(0), 2), "{log}");
+    assert!(log.ends_with("queued again as it was: Slurm refuses MinMemoryNode=1536\n"), "{log}");
 }
 
 /// In one job with others a task grows from its own request, not from the most that any asks for.
