@@ -225,7 +225,7 @@ pub enum HoldOut {
 }
 
 impl CostModel {
-    /// Learns from records, for a machine whose [`yardstick`] is given.
+    /// Learns from records, for a machine whose [`yardstick`](crate::yardstick) is given.
     pub fn fit<'a>(
         records: impl IntoIterator<Item = &'a Record>,
         methods: &[Method],

@@ -60,6 +60,6 @@ pub use ranks::{
 };
 pub use row_bootstrap::row_bootstrap;
 pub use summary::{Summary, summarise};
-pub use t_test::{MeanStd, TTest, corrected_t, paired_t, welch_summaries};
+pub use t_test::{MeanStd, TTest, corrected_summaries, corrected_t, paired_t, welch_summaries};
 pub use verdict::{Judgement, Ours, Published, Verdict, verdict, verdict_on_error};
 pub use wilcoxon::{Wilcoxon, wilcoxon_signed_rank};

@@ -129,12 +129,7 @@ pub fn paired_t(differences: &[f64]) -> Result<TTest, StatisticsError> {
 /// finite.
 pub fn corrected_t(differences: &[f64], test_over_train: f64) -> Result<TTest, StatisticsError> {
     let summary = checked("differences", differences, 2)?;
-    check_range(
-        "test_over_train",
-        test_over_train,
-        |r| (0.0..f64::INFINITY).contains(&r),
-        "n_test / n_train, not negative and finite",
-    )?;
+    check_ratio(test_over_train)?;
     let j = summary.count as f64;
     let standard_error = (1.0 / j + test_over_train).sqrt() * summary.sample_std;
     Ok(TTest::new(summary.mean, standard_error, j - 1.0))
@@ -178,6 +173,49 @@ pub struct MeanStd {
 /// If a count is 0, a deviation is negative, or a number is not finite.
 pub fn welch_summaries(a: MeanStd, b: MeanStd) -> TTest {
     welch(a, 1.0 / a.count as f64, b, 1.0 / b.count as f64)
+}
+
+/// The corrected resampled t test from printed summaries of two methods over `J` random splits, as if their errors
+/// on a split had nothing in common:
+/// ```text
+/// error² = (1/J_a + n_test/n_train) s_a² + (1/J_b + n_test/n_train) s_b²,   df as in [`welch_summaries`]
+/// ```
+/// What a table prints says nothing of how the methods move together over the splits. Where they do, the variance of
+/// their difference is smaller than the sum, and [`corrected_t`] on the paired differences sees more.
+///
+/// - `test_over_train`: `n_test / n_train`, 0.25 for 80/20 splits; 0 gives [`welch_summaries`]
+///
+/// ```
+/// use mercer_statistics::{MeanStd, corrected_summaries, welch_summaries};
+/// let nskl = MeanStd { mean: 94.4, std: 1.1, count: 30 };
+/// let askl = MeanStd { mean: 95.0, std: 1.0, count: 30 };
+/// assert!(welch_summaries(askl, nskl).p_two_sided < 0.05);
+/// assert!(corrected_summaries(askl, nskl, 0.25)?.p_two_sided > 0.4);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
+///
+/// # Errors
+/// `test_over_train` negative or not finite.
+///
+/// # Panics
+/// If a count is 0, a deviation is negative, or a number is not finite.
+pub fn corrected_summaries(
+    a: MeanStd,
+    b: MeanStd,
+    test_over_train: f64,
+) -> Result<TTest, StatisticsError> {
+    check_ratio(test_over_train)?;
+    let factor = |side: MeanStd| 1.0 / side.count as f64 + test_over_train;
+    Ok(welch(a, factor(a), b, factor(b)))
+}
+
+fn check_ratio(test_over_train: f64) -> Result<(), StatisticsError> {
+    check_range(
+        "test_over_train",
+        test_over_train,
+        |r| (0.0..f64::INFINITY).contains(&r),
+        "n_test / n_train, not negative and finite",
+    )
 }
 
 /// Welch's test with given variance factors: `error² = f_a s_a² + f_b s_b²`.
@@ -225,6 +263,28 @@ mod tests {
         assert_eq!((less.p_two_sided, less.p_greater), (0.0, 1.0));
         let same = MeanStd { mean: 1.0, std: 0.0, count: 3 };
         assert_eq!(welch_summaries(same, same).p_two_sided, 1.0);
+    }
+
+    /// SciPy 1.17.1: `ttest_ind_from_stats` with deviations `s √(1 + J n_test/n_train)`.
+    #[test]
+    fn printed_summaries_are_corrected_as_if_independent() {
+        let askl = MeanStd { mean: 95.02, std: 1.54, count: 30 };
+        let others = [
+            (89.93, 2.12, 3.649_362_855_162_804_6, 0.000_601_968_757_982_903),
+            (94.37, 0.81, 0.701_791_495_034_639_7, 0.486_512_949_080_977_4),
+        ];
+        for (mean, std, statistic, p) in others {
+            let other = MeanStd { mean, std, count: 30 };
+            let test = corrected_summaries(askl, other, 0.25).unwrap();
+            assert_relative_eq!(test.statistic, statistic, max_relative = 1e-12);
+            assert_relative_eq!(test.p_two_sided, p, max_relative = 1e-10);
+            assert_eq!(
+                corrected_summaries(askl, other, 0.0).unwrap(),
+                welch_summaries(askl, other)
+            );
+        }
+        assert!(corrected_summaries(askl, askl, -0.1).is_err());
+        assert!(corrected_summaries(askl, askl, f64::INFINITY).is_err());
     }
 
     #[test]
