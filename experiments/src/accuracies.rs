@@ -7,7 +7,7 @@ use crate::judged::{CLASSES, badge, counts};
 use crate::published::PublishedCell;
 use crate::{
     Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
-    findings, published,
+    published, standing,
 };
 use mercer_learning::Metric;
 use mercer_render::{Cell, Column, Row, Table, probability};
@@ -51,7 +51,7 @@ impl Accuracies {
         let study = desk.cells(self.study)?;
         let (spec, cells) = &*study;
         let (repeats, printed) = published(self.paper)?;
-        let findings = findings()?;
+        let findings = standing(desk)?;
         let mut table = Table::new(self.artefact.id, self.artefact.title)
             .caption(self.caption(cells, &spec.datasets))
             .columns([Column::left("Variant")]);

@@ -98,6 +98,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::askl_penalties::ARTEFACT,
     audit::askl_cost::ARTEFACT,
     audit::askl_search::ARTEFACT,
+    audit::askl_first::ARTEFACT,
     audit::askl_frozen::ARTEFACT,
     audit::askl_objective::ARTEFACT,
     audit::askl_deviations::ARTEFACT,

@@ -436,3 +436,28 @@ fn over_rows(
         fixed_test: true,
     }))
 }
+
+/// Mean errors of both over their common repeats: 100 minus the accuracy in percent, or the RMSE. The
+/// same up to rounding are the same.
+pub(crate) fn common_errors(a: &StudyCell, b: &StudyCell) -> Option<[f64; 2]> {
+    let theirs: std::collections::BTreeMap<u32, f64> = b.values().into_iter().collect();
+    let pairs: Vec<[f64; 2]> = a
+        .values()
+        .into_iter()
+        .filter_map(|(repeat, value)| Some([value, *theirs.get(&repeat)?]))
+        .collect();
+    let error = |side: usize| {
+        let mean = pairs.iter().map(|pair| pair[side]).sum::<f64>() / pairs.len() as f64;
+        if a.metric().larger_is_better() { 100.0 - mean } else { mean }
+    };
+    let [ours, others] = [error(0), error(1)];
+    let others = if (ours - others).abs() <= 1e-9 { ours } else { others };
+    (!pairs.is_empty()).then_some([ours, others])
+}
+
+/// How much smaller the first of two errors is, as a share of their sum: points of accuracy and errors of
+/// targets are then of one size, and can be ranked together.
+pub(crate) fn relative_gain([ours, theirs]: [f64; 2]) -> f64 {
+    let gain = theirs - ours;
+    if gain == 0.0 { 0.0 } else { gain / (ours + theirs) }
+}

@@ -3,7 +3,7 @@ mod looks;
 mod points;
 mod scores;
 
-pub(crate) use scores::ENOUGH;
+pub(crate) use scores::{ENOUGH, ahead_over};
 
 use crate::cell::{LEVEL, NOT_TUNED, StudyCell};
 use crate::{Desk, ExperimentError};
@@ -448,11 +448,11 @@ pub enum Holds {
 }
 
 /// What a check says of a variant.
-struct Answer {
-    holds: Holds,
-    numbers: String,
+pub(crate) struct Answer {
+    pub holds: Holds,
+    pub numbers: String,
     /// Two-sided p of a test over datasets.
-    p: Option<f64>,
+    pub p: Option<f64>,
 }
 
 impl From<(Holds, String)> for Answer {

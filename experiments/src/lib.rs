@@ -40,7 +40,7 @@ pub use complexity::{Scaling, claimed_costs};
 pub use computed::{COMPUTED, Computed};
 pub use desk::Desk;
 pub use error::ExperimentError;
-pub use finding::{Cells, Finding, Side, findings};
+pub use finding::{Cells, Finding, Side, findings, standing};
 pub use numbers::ArtefactNumbers;
 pub use published::{PublishedCell, QuotedNumber, published, quoted};
 pub use report::{Summary, Written, write};

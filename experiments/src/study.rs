@@ -7,6 +7,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("askl/table2", include_str!("../specs/askl-table2.toml")),
     ("audit/askl", include_str!("../specs/audit-askl.toml")),
     ("audit/askl-norms", include_str!("../specs/audit-askl-norms.toml")),
+    ("audit/askl-first", include_str!("../specs/audit-askl-first.toml")),
     ("theory/askl-bound", include_str!("../specs/theory-askl-bound.toml")),
     ("rftk/table1", include_str!("../specs/rftk-table1.toml")),
     ("mce/table1", include_str!("../specs/mce-table1.toml")),

@@ -5,7 +5,7 @@ mod shelves;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{
     ARTEFACTS, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES, Shelf, claims,
-    findings, plannable, published, select, study, work, write,
+    findings, plannable, published, select, standing, study, work, write,
 };
 use mercer_harness::{Selection, Spec, Trial, plan};
 use mercer_learning::{Method, Shape, find};
@@ -287,6 +287,24 @@ fn sentences_around_numbers_hold_on_the_committed_records() {
         })
         .collect();
     assert!(wrong.is_empty(), "reread these findings: {wrong:#?}");
+}
+
+/// A finding without records explains no cell; those that wait for theirs are named here.
+#[test]
+fn findings_have_their_records() {
+    let (methods, missing) = (plannable(), BTreeMap::new());
+    let shelf = committed();
+    let selection = Selection::default();
+    let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+    let standing: BTreeSet<&str> =
+        standing(&desk).unwrap().iter().map(|finding| finding.id).collect();
+    let waiting: Vec<&str> = findings()
+        .unwrap()
+        .iter()
+        .map(|finding| finding.id)
+        .filter(|id| !standing.contains(id))
+        .collect();
+    assert_eq!(waiting, ["askl-bound-is-vacuous"]);
 }
 
 /// A finding that says why cells differ must be on the right side of the print, cell by cell; and the

@@ -1,7 +1,7 @@
 use crate::evaluate::{alike, chance};
 use crate::provenance::provenance;
 use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};
-use mercer_learning::{Method, Metric, Settings, Task, find};
+use mercer_learning::{Method, Metric, Settings, Streams, Task, find};
 use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_difference, paired_t};
 use serde::Serialize;
 
@@ -243,7 +243,8 @@ fn settings_of(of: &Method, given: &Settings) -> Settings {
 /// ```
 ///
 /// # Errors
-/// Fewer than two methods, one twice, or one that cannot do the task; a setting of none of them.
+/// Fewer than two methods, one twice, or one that cannot do the task; a setting of none of them; splits that the
+/// rows do not allow.
 pub fn compare(
     methods: &[Method],
     names: &[String],
@@ -288,6 +289,8 @@ pub fn compare(
             notes.push(format!("`{setting}` is no setting of {}", without.join(", ")));
         }
     }
+    // What no method could be split by is no failure of each.
+    splitting.splits(&table.truths, &Streams::root(choices.seed))?;
     let metric = primary(table.task());
     let mut scored = Vec::new();
     for (name, title) in names.iter().zip(titles) {
@@ -409,12 +412,16 @@ mod tests {
     use mercer_datasets::{RowFile, SchemaOptions};
 
     fn compared(name: &str, value: f64) -> Result<Comparison, WorkbenchError> {
+        compared_in(2, name, value)
+    }
+
+    fn compared_in(folds: usize, name: &str, value: f64) -> Result<Comparison, WorkbenchError> {
         let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
         let file = RowFile::spooled(text.as_bytes(), "toys", None).unwrap();
         let table = Table::read(&file, &SchemaOptions::default()).unwrap();
         let names = ["kernel-ridge", "majority", "gaussian-svm"].map(str::to_owned);
         let choices = Choices { settings: Settings::new().with(name, value), ..Choices::plain() };
-        let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+        let splitting = Splitting::Folds { folds, repeats: 1 };
         compare(BASELINES, &names, &table, splitting, &choices, |_, _, _| {})
     }
 
@@ -426,6 +433,14 @@ mod tests {
         assert_eq!(of(0).get("lambda"), Some(&0.125.into()));
         assert_eq!((of(1).get("lambda"), of(2).get("lambda")), (None, None));
         assert_eq!(found.notes, ["`lambda` is no setting of majority, gaussian-svm"]);
+    }
+
+    #[test]
+    fn more_folds_than_rows_are_refused_before_any_fit() {
+        let error = compared_in(9, "lambda", 0.125).unwrap_err();
+        let argument =
+            matches!(&error, WorkbenchError::Argument { name: "folds", value, .. } if value == "9");
+        assert!(argument, "{error}");
     }
 
     #[test]

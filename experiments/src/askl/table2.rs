@@ -1,6 +1,7 @@
 //! Table 2: accuracy or RMSE of the five methods on twelve datasets, variant by variant.
 
 use crate::accuracies::{Accuracies, RANDOM_SPLITS};
+use crate::audit::askl_underlines::{judged, significant};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -33,5 +34,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             "Targets in [0, 100] are a unit: their range is that of the whole file in all variants, as in the paper, so that a point of error means the same on every split. No learner sees a test target.",
         ],
     };
-    table.render(desk)
+    let mut rendered = table.render(desk)?;
+    let printed = significant(&judged()?);
+    let verdicts = rendered.tables.pop().map(|verdicts| {
+        verdicts.note(format!("{} Row by row: audit/askl-underlines.", printed.sentence()))
+    });
+    rendered.tables.extend(verdicts);
+    Ok(rendered)
 }

@@ -4,6 +4,7 @@ pub(crate) mod arithmetic;
 pub(crate) mod askl_cost;
 pub(crate) mod askl_deviations;
 pub(crate) mod askl_epochs;
+pub(crate) mod askl_first;
 pub(crate) mod askl_frozen;
 pub(crate) mod askl_looseness;
 pub(crate) mod askl_loss;

@@ -1,6 +1,7 @@
 //! One table for every ablation: dataset by dataset, the mean with and without, and the corrected
 //! interval of the paired difference.
 
+use crate::cell::{common_errors, relative_gain};
 use crate::{CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare};
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::{Summary, holm, summarise, wilcoxon_signed_rank};
@@ -74,7 +75,7 @@ pub(crate) fn render(
             let sign = if larger { 1.0 } else { -1.0 };
             let (low, high) = test.interval;
             let interval = if larger { (low, high) } else { (-high, -low) };
-            gains.push(sign * test.difference);
+            gains.extend(common_errors(with, without).map(relative_gain));
             cells.push(report(id, with, test));
             let said = |p: f64| Cell::text(probability(p)).sort(p);
             let [naive, corrected, together] = match test.untested() {
@@ -112,7 +113,8 @@ fn bracketed((low, high): (f64, f64)) -> Cell {
     Cell::text(if finite { format!("[{low:.2}, {high:.2}]") } else { "-".to_owned() })
 }
 
-/// One sentence over all datasets of a section.
+/// One sentence over all datasets of a section, of gains that are shares of the sum of both errors, as those
+/// of the claims are.
 fn over_datasets(name: &str, gains: &[f64]) -> Result<String, ExperimentError> {
     let better = gains.iter().filter(|gain| **gain > 0.0).count();
     let worse = gains.iter().filter(|gain| **gain < 0.0).count();
@@ -125,7 +127,7 @@ fn over_datasets(name: &str, gains: &[f64]) -> Result<String, ExperimentError> {
         count => {
             let p = wilcoxon_signed_rank(gains)?.p_two_sided;
             format!(
-                "{name}: better on {better}, worse on {worse} of {count} datasets; Wilcoxon signed rank over datasets p = {}.",
+                "{name}: better on {better}, worse on {worse} of {count} datasets; Wilcoxon signed rank over datasets p = {}, of this section alone.",
                 probability(p)
             )
         }

@@ -1,7 +1,7 @@
 //! Claims about scores, one number a dataset and method.
 
 use super::{Answer, Holds, datasets_of, of};
-use crate::cell::{LEVEL, StudyCell, best_of, common_repeats};
+use crate::cell::{LEVEL, StudyCell, best_of, common_errors, common_repeats, relative_gain};
 use crate::{ExperimentError, compare};
 use mercer_learning::fact;
 use mercer_render::probability;
@@ -36,7 +36,7 @@ pub(super) fn beats_control(
 /// Whether the first of each pair beats the second over all pairs, one a dataset: by the signed rank
 /// test over the gains, each a share of the sum of both errors, so that points of accuracy and errors
 /// of targets can be ranked together.
-fn ahead_over<'a>(
+pub(crate) fn ahead_over<'a>(
     pairs: impl Iterator<Item = (&'a StudyCell, &'a StudyCell)>,
 ) -> Result<Answer, ExperimentError> {
     let mut gains = Vec::new();
@@ -49,7 +49,7 @@ fn ahead_over<'a>(
         few += usize::from(test.pairs < 3);
         wins += usize::from(gain > 0.0 && test.significant());
         losses += usize::from(gain < 0.0 && test.significant());
-        gains.push(if gain == 0.0 { 0.0 } else { gain / (ours + theirs) });
+        gains.push(relative_gain([ours, theirs]));
     }
     if gains.is_empty() {
         return Ok((Holds::NotRun, "no records".to_owned()).into());
@@ -67,24 +67,6 @@ fn ahead_over<'a>(
         probability(p)
     );
     Ok(Answer { holds, numbers, p: Some(p) })
-}
-
-/// Mean errors of both over their common repeats: 100 minus the accuracy in percent, or the RMSE. The
-/// same up to rounding are the same.
-fn common_errors(a: &StudyCell, b: &StudyCell) -> Option<[f64; 2]> {
-    let theirs: std::collections::BTreeMap<u32, f64> = b.values().into_iter().collect();
-    let pairs: Vec<[f64; 2]> = a
-        .values()
-        .into_iter()
-        .filter_map(|(repeat, value)| Some([value, *theirs.get(&repeat)?]))
-        .collect();
-    let error = |side: usize| {
-        let mean = pairs.iter().map(|pair| pair[side]).sum::<f64>() / pairs.len() as f64;
-        if a.metric().larger_is_better() { 100.0 - mean } else { mean }
-    };
-    let [ours, others] = [error(0), error(1)];
-    let others = if (ours - others).abs() <= 1e-9 { ours } else { others };
-    (!pairs.is_empty()).then_some([ours, others])
 }
 
 pub(super) fn beats_there(

@@ -3,7 +3,7 @@
 use super::known_kernel::{TARGETS, WAYS};
 use crate::judged::{Judged, shown as judged, summary};
 use crate::published::{PublishedCell, published};
-use crate::{Artefact, CellReport, Desk, ExperimentError, Finding, Rendered, StudyCell, findings};
+use crate::{Artefact, CellReport, Desk, ExperimentError, Finding, Rendered, StudyCell, standing};
 use mercer_records::OPEN;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
@@ -22,7 +22,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/table1")?;
     let (spec, cells) = &*study;
     let (repeats_of_table2, printed) = published("hyper")?;
-    let findings = findings()?;
+    let findings = standing(desk)?;
     let (mut tables, mut reports) = (Vec::new(), Vec::new());
     for (place, variant) in spec.variants.iter().enumerate() {
         // The first carries the artefact's own name.

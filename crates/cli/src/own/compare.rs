@@ -7,6 +7,7 @@ use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use crate::list::Listing;
 use mercer_experiments::registry;
+use mercer_learning::Streams;
 use mercer_workbench::{
     Across, Asked, Comparison, MethodAcross, PairAcross, Table, across, across_page, compare,
     comparison_page,
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     };
     let tables = args.data.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
     for table in &tables {
+        splitting(&args.split).splits(&table.truths, &Streams::root(choices.seed))?;
         say_of_parts(table, choices.impute);
     }
     let bar = bar(quiet);

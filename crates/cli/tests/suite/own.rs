@@ -188,6 +188,10 @@ fn methods_are_compared_on_the_same_splits_with_a_page() {
     let failing =
         place.run("compare --methods gaussian-svm,kernel-ridge --data toys.csv --set cap=1");
     assert_eq!(failing.code, Some(3), "{failing:?}");
+    // Splits that the rows do not allow are no failure of each method, but the one who asked's.
+    let folds = place.run("compare --methods majority,kernel-ridge --data toys.csv --folds 61");
+    assert_eq!(folds.code, Some(2), "{folds:?}");
+    assert!(folds.stderr.contains("at most the 60 rows") && folds.stdout.is_empty(), "{folds:?}");
 }
 
 /// Of one split there is no spread: that is said, with what gives one, and no table stands empty.

@@ -265,6 +265,13 @@ fn divergence_is_reported_with_its_step() {
         let learner = METHODS[3].learner(&settings, sample.task()).unwrap();
         let error = learner.fit(&sample, &mut Fitting { threads, ..Fitting::seeded(1) }).err();
         assert!(matches!(error, Some(LearningError::Diverged { step: 2..=9, .. })), "{error:?}");
+        // A read-out that is infinite has no singular values; what is to be done is the same.
+        let learner = find(METHODS, "askl").unwrap();
+        let infinite = quick().with("rate", 1e300);
+        let learner = learner.learner(&infinite, sample.task()).unwrap();
+        let error = learner.fit(&sample, &mut Fitting { threads, ..Fitting::seeded(1) }).err();
+        assert!(matches!(error, Some(LearningError::Diverged { step: 1, .. })), "{error:?}");
+        assert!(error.unwrap().to_string().ends_with("lower the learning rate"));
     }
 }
 

@@ -211,7 +211,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
         self.descend(turn, b, norms, threshold.is_some(), &window);
         if let Some(threshold) = threshold {
             self.member.barrier();
-            self.shrink(threshold)?;
+            self.shrink(threshold, step)?;
         }
         Ok(loss)
     }
@@ -318,7 +318,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
 
     /// Thresholds the read-out: every member decomposes the same small Gram matrix and shrinks
     /// its own rows, unless the matrix is too inaccurate.
-    fn shrink(&mut self, threshold: Threshold) -> Result<(), LearningError> {
+    fn shrink(&mut self, threshold: Threshold, step: usize) -> Result<(), LearningError> {
         let shared = self.shared;
         self.gram.fill(0.0);
         for gram in &shared.grams {
@@ -337,11 +337,11 @@ impl<'a, F: Scalar> Worker<'a, F> {
             self.block.remove(self.removed.view());
             return Ok(());
         }
-        self.shrink_together(threshold)
+        self.shrink_together(threshold, step)
     }
 
     /// The rare case: the leader thresholds the whole read-out in double precision.
-    fn shrink_together(&mut self, threshold: Threshold) -> Result<(), LearningError> {
+    fn shrink_together(&mut self, threshold: Threshold, step: usize) -> Result<(), LearningError> {
         let shared = self.shared;
         self.block.paste_read_out(&mut shared.whole.write().expect(UNPOISONED).model);
         self.member.barrier();
@@ -353,6 +353,10 @@ impl<'a, F: Scalar> Worker<'a, F> {
                     if route == Route::Svd {
                         shared.decompositions.fetch_add(1, Ordering::Relaxed);
                     }
+                }
+                // A step of infinite length: the loss of the next batch would say so.
+                Err(_) if whole.model.read_out.iter().any(|entry| !entry.wide().is_finite()) => {
+                    self.fail(LearningError::Diverged { step, loss: f64::NAN });
                 }
                 Err(error) => self.fail(LearningError::Numerical {
                     operation: "singular value thresholding",
