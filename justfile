@@ -59,7 +59,7 @@ check:
 bench *ARGS:
     cargo bench -p mercer-benches -p mercer-dependencies {{ARGS}}
 
-# Instructions of the hot paths against benches/counts.toml, 3 % at most (needs valgrind).
+# Instructions of the hot paths against benches/counts.toml, 3 % from it at most (needs valgrind).
 bench-counts *ARGS:
     CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --no-default-features --bin counts
     target/counts/counts {{ARGS}}

@@ -286,8 +286,7 @@ fn share(part: usize, of: usize) -> f64 {
     100.0 * part as f64 / of as f64
 }
 
-/// How the share that is caught now, by tests added since too, stands to the one wanted, whatever became of the
-/// undecided.
+/// How the share that is caught stands to the one wanted, whatever became of the undecided.
 fn judged(caught: usize, viable: usize, undecided: usize) -> &'static str {
     if share(caught, viable + undecided) >= WANTED {
         "met"
@@ -311,9 +310,10 @@ fn page() -> Result<(), String> {
          processor time, or {SECONDS} of the clock on the wall, and has failed; what a run that was stopped had not reached (they are tried in a random order) is \
          undecided. Shares are of \
          the mutants that compile and were decided. A mutant missed at first and not equivalent became a test; the \
-         last share counts these, tried again.\n\n\
-         | crate | seed | revision | mutants | drawn | do not compile | caught | undecided | missed | caught (%) | equivalent | caught at first of those not equivalent (%) | caught with tests added since (%) | at least {WANTED} % |\n\
-         |:--|--:|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|\n"
+         last share counts these, tried again. The verdict is of those caught at first, before any test was written for \
+         the draw: a crate stands by its last one.\n\n\
+         | crate | seed | revision | mutants | drawn | do not compile | caught | undecided | missed | caught (%) | equivalent | caught at first of those not equivalent (%) | at least {WANTED} % | caught with tests added since (%) |\n\
+         |:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|--:|\n"
     );
     // Writing to a string cannot fail.
     let draws = || results.iter().flat_map(|(name, draws)| draws.iter().map(move |t| (name, t)));
@@ -323,7 +323,7 @@ fn page() -> Result<(), String> {
         let same = tried.missed.iter().filter(|mutant| equivalent.contains_key(*mutant)).count();
         let _ = writeln!(
             text,
-            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {same} | {:.1} | {:.1} | {} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {same} | {:.1} | {} | {:.1} |",
             tried.seed,
             tried.code,
             tried.listed,
@@ -334,8 +334,8 @@ fn page() -> Result<(), String> {
             tried.missed.len(),
             share(noticed, viable),
             share(noticed, viable - same),
+            judged(noticed, viable - same, tried.undecided),
             share(noticed + since, viable),
-            judged(noticed + since, viable, tried.undecided),
         );
     }
     for (name, tried) in draws() {

@@ -210,7 +210,7 @@ impl Count {
 fn counts(text: &mut String) -> Result<(), String> {
     text.push_str(
         "## Instructions of the hot paths\n\nCounted by valgrind, which shows programs a processor without AVX-512; \
-         `just bench-counts` fails when a count is more than 3 % above this baseline. The change is that from the \
+         `just bench-counts` fails when a count is more than 3 % above or below this baseline. The change is that from the \
          count before it. One unit of code a crate: `[profile.counts]`, so that a change elsewhere moves no border of \
          what is inlined.\n\n\
          | hot path | instructions | change | why | before |\n|:--|--:|--:|:--|:--|\n",

@@ -210,6 +210,7 @@ fn line(id: &str, profile: &str, all: usize, forecast: &Forecast, simulations: C
         "hours_from_cell": from_cell, "hours_from_method": from_method,
         "hours_from_declared_cost": from_declared, "at_limit": forecast.at_limit,
         "held_back": forecast.held_back, "hours_held_back": hours(forecast.held_back_seconds),
+        "larger_than_recorded": forecast.larger, "hours_larger_than_recorded": hours(forecast.larger_seconds),
         "simulations": simulations.count, "simulation_hours": hours(simulations.seconds),
         "simulations_never_timed": simulations.unknown,
     })
@@ -234,6 +235,14 @@ fn closing(stdout: &mut impl Write, forecast: &Forecast, costs: &Costs) -> std::
         "{:.2} hours of them: {cell:.2} known from their own cell, {method:.2} from their method, {declared:.2} from its declared cost alone",
         forecast.seconds / 3600.0
     )?;
+    if forecast.larger > 0 {
+        writeln!(
+            stdout,
+            "{:.2} hours of them are of {} trials larger than any recorded of their method: of these the last line of errors speaks",
+            forecast.larger_seconds / 3600.0,
+            forecast.larger
+        )?;
+    }
     writeln!(
         stdout,
         "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product, the best of two seconds \

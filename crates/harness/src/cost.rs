@@ -125,6 +125,9 @@ pub struct Prediction {
     /// Whether the declared cost is more than a thousand times beyond those seen; it then counts as a
     /// thousand times, and the truth may be far off.
     pub held_back: bool,
+    /// Whether the declared cost is above all that were seen of the method by more than a quarter: what is
+    /// held out as [`HoldOut::Largest`] tells how far such predictions are off.
+    pub larger: bool,
     /// Whether the limit of time cuts it short.
     pub at_limit: bool,
 }
@@ -159,6 +162,10 @@ pub struct Forecast {
     pub held_back: usize,
     /// Seconds of these trials, part of the total.
     pub held_back_seconds: f64,
+    /// Trials larger than all that were recorded of their method.
+    pub larger: usize,
+    /// Seconds of these trials, part of the total.
+    pub larger_seconds: f64,
     /// Trials that their limit of time is predicted to stop.
     pub at_limit: usize,
 }
@@ -285,6 +292,10 @@ impl CostModel {
                 forecast.held_back += 1;
                 forecast.held_back_seconds += seconds;
             }
+            if parts.iter().any(|part| part.larger) {
+                forecast.larger += 1;
+                forecast.larger_seconds += seconds;
+            }
             forecast.at_limit += usize::from(parts.iter().any(|part| part.at_limit));
         }
         forecast
@@ -310,16 +321,17 @@ impl CostModel {
                 bytes: 1e6,
                 basis: Basis::Declared,
                 held_back: false,
+                larger: false,
                 at_limit: false,
             };
         };
-        let Predicted { value: seconds, basis, held_back } = self.seconds.predict(&work);
+        let Predicted { value: seconds, basis, held_back, larger } = self.seconds.predict(&work);
         let bytes = self.bytes.predict(&work).value;
         // What a limit stops costs no more than the limit.
         let limit = |name: &str| key.limits.get(name).and_then(Value::as_f64).unwrap_or(f64::MAX);
         let (free, most) = (seconds * self.speed, limit("seconds"));
         let (seconds, bytes) = (free.min(most), bytes.min(limit("bytes")));
-        Prediction { seconds, bytes, basis, held_back, at_limit: free >= most }
+        Prediction { seconds, bytes, basis, held_back, larger, at_limit: free >= most }
     }
 
     /// Learns from a part of the records and predicts the rest, until each that is to be held out was

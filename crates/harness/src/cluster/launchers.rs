@@ -36,7 +36,7 @@ pub fn task_list(tasks: &[Task], launch: &Launch) -> String {
 /// # use toys::{launch, three};
 /// let script = mercer_harness::hyperqueue(&three(), &launch());
 /// assert!(script.contains("--array 1-2 --cpus 2 ") && script.contains("--crash-limit 5 "));
-/// assert!(script.contains("--time-limit 40min")); // of the third task
+/// assert!(script.contains("--time-limit 48min")); // of the third task
 /// ```
 pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
     let (limit, remark) = launch.at_once.map_or_else(Default::default, |count| {

@@ -32,6 +32,8 @@ const OF_CELL: f64 = 0.15;
 const TERMS: usize = 5;
 /// Weight of a measurement that the load of the machine may have inflated.
 const OF_DOUBTFUL: f64 = 0.1;
+/// The logarithm of how far above those seen a declared cost counts as larger than all of them.
+const LARGER: f64 = 0.223_143_551_314_209_76;
 /// How far beyond the declared costs that were seen one is believed, in their logarithm: a thousandfold.
 /// A wrong formula would otherwise turn a larger dataset into centuries.
 const REACH: f64 = 6.907_755_278_982_137;
@@ -86,6 +88,8 @@ pub(crate) struct Predicted {
     pub basis: Basis,
     /// Whether the declared cost lies so far from those seen that it was not believed.
     pub held_back: bool,
+    /// Whether the declared cost is above all that were seen of the method by more than a quarter.
+    pub larger: bool,
 }
 
 /// What a prediction rests on, best first.
@@ -176,6 +180,7 @@ impl Regression {
             }
         }
         let held_back = (terms[1] + beyond - declared).abs() > 1e-9;
+        let larger = declared - terms[1] > LARGER;
         let prior;
         let coefficients = if let Some(own) = own {
             own
@@ -193,7 +198,7 @@ impl Regression {
             (None, None) => Basis::Declared,
         };
         let logarithm = base + group + cell.unwrap_or(0.0);
-        Predicted { value: logarithm.exp() * self.correction, basis, held_back }
+        Predicted { value: logarithm.exp() * self.correction, basis, held_back, larger }
     }
 
     /// Trials of milliseconds tell of clocks and caches, not of the method.
@@ -311,7 +316,8 @@ mod tests {
                 model.predict(&Workload { cell: "never seen".to_owned(), ..work(operations, n) })
             };
             let edge = at(1e9, 1e3);
-            assert!(!edge.held_back && edge.basis == Basis::Method);
+            assert!(!edge.held_back && !edge.larger && edge.basis == Basis::Method);
+            assert!(!at(1.2e9, 1e3).larger && at(1.3e9, 1e3).larger && !at(1e5, 1e3).larger);
             // More rows than were seen, at a declared cost that was: the same.
             assert!((at(1e9, 1e6).value / edge.value - 1.0).abs() < 1e-9, "{power}");
             let growth =

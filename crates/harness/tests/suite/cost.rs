@@ -195,7 +195,9 @@ fn a_wrong_formula_does_not_give_centuries() {
     let (seen, far) = (model.fit_of(&of("wine")[0]), model.fit_of(&of("letter")[0]));
     assert!(!seen.held_back && far.held_back, "{far:?}");
     assert!(far.seconds < 1e3 * seen.seconds, "{far:?} {seen:?}");
-    assert_eq!(model.forecast(&of("letter")).held_back, of("letter").len());
+    let all = model.forecast(&of("letter"));
+    assert_eq!((all.held_back, all.larger), (of("letter").len(), of("letter").len()));
+    assert_eq!((all.larger_seconds, model.forecast(&of("wine")).larger), (all.seconds, 0));
     // Two more digits of rows: no difference any more.
     let farther = model.fit_of(&of("covtype")[0]);
     assert!(farther.held_back && farther.seconds < 10.0 * far.seconds, "{farther:?}");
