@@ -153,15 +153,17 @@ exit 0
 /// Seconds after which a worker is killed that does not stop two minutes before its time limit.
 const GRACE: u64 = 90;
 
-/// A path as the head of a batch script has it: Slurm reads quotes and backslashes as a shell does, ends it
-/// at a space, and replaces what follows a percent sign.
+/// A path as the head of a batch script has it: Slurm reads quotes and backslashes there, ends it at a space
+/// outside quotes, escaped or not, and replaces what follows a percent sign.
 fn path(text: &str) -> String {
     let escaped = |letter: char| match letter {
         '%' => "%%".to_owned(),
-        ' ' | '\'' | '"' | '\\' | '#' | '\t' => format!("\\{letter}"),
+        '\'' | '"' | '\\' => format!("\\{letter}"),
         letter => letter.to_string(),
     };
-    text.chars().map(escaped).collect()
+    let whole: String = text.chars().map(escaped).collect();
+    let plain = !text.contains([' ', '\t', '\'', '"', '\\', '#']);
+    if plain { whole } else { format!("\"{whole}\"") }
 }
 
 /// Lines of a shell that know the first request of the task.

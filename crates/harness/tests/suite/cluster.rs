@@ -221,7 +221,7 @@ fn tasks_with_one_request_make_one_array() {
 fn slurm_is_handed_an_array_that_asks_for_what_it_needs() {
     let tasks = three();
     let script = slurm(&arrays(&tasks)[..1], &launch());
-    let golden = r"#!/bin/bash
+    let golden = r#"#!/bin/bash
 #SBATCH --job-name=mercer
 #SBATCH --array=1-2%3
 #SBATCH --ntasks=1
@@ -231,7 +231,7 @@ fn slurm_is_handed_an_array_that_asks_for_what_it_needs() {
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --signal=B:USR1@120
-#SBATCH --output=/shared/my\ study/results/cluster/logs/1/task-%a.log
+#SBATCH --output="/shared/my study/results/cluster/logs/1"/task-%a.log
 #SBATCH --partition=long
 
 # Written by `mercer cluster submit`. A task that was stopped goes on from its records.
@@ -241,7 +241,7 @@ export OPENBLAS_NUM_THREADS=1
 limit='' told='' watch=''
 /opt/mercer cluster work '/shared/my study/results/cluster' --task-from SLURM_ARRAY_TASK_ID &
 worker=$!
-";
+"#;
     // What follows is run by the tests of `script`.
     assert!(script.starts_with(golden), "{script}");
     assert!(slurm(&arrays(&tasks)[1..], &launch()).contains("--array=3-3%3\n"));
@@ -251,7 +251,7 @@ worker=$!
 fn any_folder_may_hold_the_logs() {
     let launch = Launch { logs: r#"/a b/it's 50%a/"c"\d"#.into(), ..launch() };
     let script = slurm(&arrays(&three())[..1], &launch);
-    let wanted = r#"#SBATCH --output=/a\ b/it\'s\ 50%%a/\"c\"\\d/task-%a.log"#;
+    let wanted = r#"#SBATCH --output="/a b/it\'s 50%%a/\"c\"\\d"/task-%a.log"#;
     assert!(script.lines().any(|line| line == wanted), "{script}");
 }
 
