@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// A task that this campaign does not have, or no longer, or cores that none of its tasks can use: wrong usage,
 /// which another try would repeat.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct WrongUsage(pub(super) String);
 
 impl std::fmt::Display for WrongUsage {
@@ -50,13 +50,20 @@ pub(super) fn run(
     let wanted: BTreeSet<&str> = task.trials.iter().map(String::as_str).collect();
     planned.work.trials.retain(|trial| wanted.contains(trial.key.digest().as_str()));
     let gone = wanted.len() - planned.work.trials.len();
-    if gone > 0 {
-        return Err(WrongUsage(format!(
-            "{gone} of the {} trials of task {} are in no plan any more: the program or the specs changed; submit again",
+    let changed = (gone > 0).then(|| {
+        WrongUsage(format!(
+            "{gone} of the {} trials of task {} are in no plan any more: the program, the specs, or the tunings among the records of {} changed; submit again",
             wanted.len(),
-            task.index
+            task.index,
+            arguments.places.reports.display()
         ))
-        .into());
+    });
+    // The others are what they were: they are carried out before the task fails.
+    if let Some(changed) = &changed {
+        if planned.work.trials.is_empty() {
+            return Err(changed.clone().into());
+        }
+        tracing::warn!("{changed}; the others are carried out now");
     }
     // Whoever watches a log knows which process it is.
     writeln!(std::io::stdout(), "process {}", std::process::id())?;
@@ -76,7 +83,11 @@ pub(super) fn run(
         summary.recorded,
         summary.carried_out
     )?;
-    Ok(if summary.interrupted { Ended::Interrupted } else { ended(&summary) })
+    match changed {
+        _ if summary.interrupted => Ok(Ended::Interrupted),
+        Some(changed) => Err(changed.into()),
+        None => Ok(ended(&summary)),
+    }
 }
 
 /// The number of the task, by the variable named or by the only one that a launcher has set.
