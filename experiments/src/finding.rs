@@ -82,7 +82,7 @@ const PAGES: &[(&str, &str)] = &[
     ("hyper-negative-eigenvalues", include_str!("../findings/hyper-negative-eigenvalues.md")),
     ("hyper-theorem8-index", include_str!("../findings/hyper-theorem8-index.md")),
     ("paired-t-false-alarms", include_str!("../findings/paired-t-false-alarms.md")),
-    ("askl-search-sees-too-little", include_str!("../findings/askl-search-sees-too-little.md")),
+    ("askl-tuned-below-the-code", include_str!("../findings/askl-tuned-below-the-code.md")),
     ("askl-bound-is-vacuous", include_str!("../findings/askl-bound-is-vacuous.md")),
     ("askl-bound-is-loose", include_str!("../findings/askl-bound-is-loose.md")),
     ("askl-slips-of-the-text", include_str!("../findings/askl-slips-of-the-text.md")),

@@ -307,6 +307,28 @@ fn findings_have_their_records() {
     assert_eq!(waiting, ["askl-bound-is-vacuous"]);
 }
 
+/// What `askl-tuned-below-the-code` says of the search in words.
+#[test]
+fn on_poker_the_search_chose_the_codes_values_for_nskl_in_two_of_three_splits() {
+    let spec = study("askl/table2").unwrap();
+    let shelf = committed();
+    let chosen: BTreeSet<u32> = shelf
+        .records()
+        .filter(|record| {
+            let key = &record.key;
+            let mut given = spec.given["poker"].iter();
+            key.artefact == "askl/table2"
+                && (key.variant.as_str(), key.dataset.as_str(), key.method.as_str())
+                    == ("corrected", "poker", "nskl")
+                && record.result.metrics.contains_key("accuracy")
+                && given.all(|(name, value)| record.result.settings.get(name) == Some(value))
+        })
+        .map(|record| record.key.repeat)
+        .filter(|repeat| *repeat < 3)
+        .collect();
+    assert_eq!(chosen, BTreeSet::from([0, 2]));
+}
+
 /// A finding that says why cells differ must be on the right side of the print, cell by cell; and the
 /// classes of the verdicts add up to the cells that are printed.
 #[test]
