@@ -73,12 +73,13 @@ pub enum Check {
         /// Its variant.
         changed: String,
     },
-    /// `better` beats `worse` on one dataset: the corrected test at 5 %.
+    /// `better` beats `worse` on each of these datasets: the corrected test at 5 %, dataset by dataset; that
+    /// it loses on one is shown at 5 % over all of them.
     BeatsThere {
         /// The study.
         study: String,
-        /// The dataset.
-        dataset: String,
+        /// The datasets.
+        datasets: Vec<String>,
         /// The method that should win.
         better: String,
         /// The method that should lose.
@@ -111,7 +112,8 @@ pub enum Check {
         value: String,
     },
     /// `method` is best or not significantly worse than the best: best on more than half of the
-    /// datasets, significantly worse on none. With `almost_all`, best on four of five of them.
+    /// datasets, significantly worse on none; one loss that Holm's adjustment over the datasets leaves
+    /// refutes it. With `almost_all`, best on four of five of them.
     NeverWorse {
         /// The study.
         study: String,
@@ -245,7 +247,8 @@ pub enum Check {
         /// Whether a larger one leads.
         larger: bool,
     },
-    /// A value is smaller at the end of each curve than at its beginning.
+    /// A value is smaller at the end of the curves than at their beginning: the interval of the mean change
+    /// over them.
     CurveFalls {
         /// The study.
         study: String,
@@ -451,8 +454,17 @@ pub enum Holds {
 pub(crate) struct Answer {
     pub holds: Holds,
     pub numbers: String,
-    /// Two-sided p of a test over datasets.
-    pub p: Option<f64>,
+    /// Of a test over datasets that could have decided.
+    pub p: Option<OverMany>,
+}
+
+/// A two-sided p of a test over datasets.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct OverMany {
+    /// By itself.
+    pub p: f64,
+    /// The least that as many datasets can have.
+    pub least: f64,
 }
 
 impl From<(Holds, String)> for Answer {
@@ -477,28 +489,42 @@ pub struct ClaimResult {
     pub numbers: String,
     /// Cells behind it whose variant tunes its methods, and which ran with given settings instead.
     pub not_tuned: usize,
-    /// Two-sided p of a test over datasets, by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p: Option<f64>,
+    /// Of a test over datasets, by itself, where as many datasets can decide anything.
+    #[serde(flatten)]
+    pub p: Option<OverMany>,
 }
 
 /// Holds the claims of a paper that are tested over datasets to 5 % together, variant by variant
-/// (Holm): among twenty of them one would come out by chance.
+/// (Holm): among twenty of them one would come out by chance. Where that leaves a claim without any outcome
+/// that would decide it, it says so: undecided is then no result.
 pub(crate) fn hold_together(results: &mut [ClaimResult]) -> Result<(), ExperimentError> {
     let variants: std::collections::BTreeSet<String> =
         results.iter().map(|result| result.variant.clone()).collect();
     for variant in variants {
-        let mut tested: Vec<(&mut ClaimResult, f64)> = results
+        let mut tested: Vec<(&mut ClaimResult, OverMany)> = results
             .iter_mut()
             .filter(|result| result.variant == variant)
             .filter_map(|result| result.p.map(|p| (result, p)))
             .collect();
-        let adjusted = holm(&tested.iter().map(|(_, p)| *p).collect::<Vec<_>>())?;
+        let adjusted = |of: &dyn Fn(&OverMany) -> f64| {
+            holm(&tested.iter().map(|(_, p)| of(p)).collect::<Vec<_>>())
+        };
+        // An adjusted p falls with each p of the family: no outcome is below that of all at their least.
+        let (adjusted, least) = (adjusted(&|p| p.p)?, adjusted(&|p| p.least)?);
         let count = tested.len();
-        for ((result, _), adjusted) in tested.iter_mut().zip(adjusted) {
+        for ((result, _), (adjusted, least)) in
+            tested.iter_mut().zip(adjusted.into_iter().zip(least))
+        {
             if count > 1 {
                 let p = mercer_render::probability(adjusted);
                 let _ = write!(result.numbers, ", among the variant's {count} such claims {p}");
+            }
+            if least >= LEVEL {
+                let least = mercer_render::probability(least);
+                let _ = write!(
+                    result.numbers,
+                    " (no outcome on as many datasets is below {least} there)"
+                );
             }
             if adjusted >= LEVEL && result.holds != Holds::NotRun {
                 result.holds = Holds::Undecided;
@@ -685,8 +711,8 @@ impl Check {
             Self::Beats { better, worse, datasets, .. } => {
                 scores::beats(cells, better, worse, datasets)?
             }
-            Self::BeatsThere { dataset, better, worse, .. } => {
-                scores::beats_there(cells, dataset, better, worse)?.into()
+            Self::BeatsThere { datasets, better, worse, .. } => {
+                scores::beats_there(cells, datasets, better, worse)?.into()
             }
             Self::AlwaysAhead { dataset, better, rivals, value, larger, .. } => {
                 curves::always_ahead(cells, dataset, better, rivals, value, *larger).into()
@@ -815,18 +841,26 @@ mod tests {
             not_tuned: 0,
             p,
         };
+        // Twelve datasets, and six.
+        let of = |p, least| Some(OverMany { p, least });
         let mut results = [
-            result("a", Holds::Yes, Some(0.03)),
-            result("a", Holds::No, Some(0.04)),
-            result("a", Holds::Yes, Some(1e-3)),
+            result("a", Holds::Yes, of(0.03, 5e-4)),
+            result("a", Holds::No, of(0.04, 5e-4)),
+            result("a", Holds::Yes, of(1e-3, 5e-4)),
             result("a", Holds::Yes, None),
-            result("b", Holds::Yes, Some(0.03)),
+            result("b", Holds::Yes, of(0.03, 0.03)),
+            result("c", Holds::Yes, of(0.03, 0.03)),
+            result("c", Holds::Undecided, of(0.6, 0.03)),
         ];
         hold_together(&mut results).unwrap();
         let found: Vec<Holds> = results.iter().map(|result| result.holds).collect();
-        assert_eq!(found, [Holds::Undecided, Holds::Undecided, Holds::Yes, Holds::Yes, Holds::Yes]);
+        let (yes, undecided) = (Holds::Yes, Holds::Undecided);
+        assert_eq!(found, [undecided, undecided, yes, yes, yes, undecided, undecided]);
         assert_eq!(results[0].numbers, "p, among the variant's 3 such claims 0.06");
         // Alone in its variant, it is its own family.
         assert_eq!(results[4].numbers, "p");
+        // Two claims on six datasets each: nothing that could come out would decide both.
+        let said = "p, among the variant's 2 such claims 0.06 (no outcome on as many datasets is below 0.06 there)";
+        assert_eq!(results[5].numbers, said);
     }
 }

@@ -93,6 +93,13 @@ impl Repeats {
         mean
     }
 
+    /// The largest mean and its size; an edge of the curve may be above any peak.
+    pub fn largest(&self) -> (f64, u64) {
+        let means = self.mean_of(0..self.values.len()).into_iter();
+        let all = means.zip(self.sizes.iter().copied());
+        all.fold((f64::NEG_INFINITY, 0), |best, next| if next.0 > best.0 { next } else { best })
+    }
+
     /// The peak of the mean curve, if it rises to it from a dip and falls again.
     pub fn peak(&self) -> Option<Peak> {
         let mean = self.mean_of(0..self.values.len());

@@ -153,7 +153,13 @@ impl Query {
             | Self::Printed { .. }
             | Self::Repeats { .. }
             | Self::Pairs { .. } => 0,
-            Self::Fact { name, .. } if name == "iterations" || name.ends_with("-steps") => 0,
+            Self::Fact { name, .. }
+                if name == "iterations"
+                    || name.ends_with("-steps")
+                    || name.starts_with("search-") =>
+            {
+                0
+            }
             Self::Point { digits: Some(digits), .. }
             | Self::CurveTail { digits: Some(digits), .. } => *digits,
             _ => 2,

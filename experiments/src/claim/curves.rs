@@ -274,7 +274,16 @@ pub(super) fn peaks_at(
     let above = curves.sizes().iter().copied().find(|&size| size >= at);
     let near = |size: u64| [below, above, nearest].contains(&Some(size));
     let shown = |height: f64| if logarithms { height.exp() } else { height };
-    let found = format!("peak {:.3} at {}, where {at} is claimed", shown(peak.height), peak.at);
+    let mut found = format!("peak {:.3} at {}, where {at} is claimed", shown(peak.height), peak.at);
+    if let (Some(below), Some(above)) = (below, above)
+        && below < above
+    {
+        let _ = write!(found, " (not looked at; {below} and {above} are)");
+    }
+    let (largest, where_) = curves.largest();
+    if largest > peak.height {
+        let _ = write!(found, "; more still at {where_}: {:.3}", shown(largest));
+    }
     let Some(intervals) = curves.intervals() else {
         return (Holds::Undecided, format!("{found}; {}", over(count)));
     };
@@ -410,11 +419,12 @@ pub(super) fn falls_after(
     falling: &[String],
     settling: &[String],
 ) -> (Holds, String) {
-    let (mut parts, mut said, mut repeats) = (Vec::new(), Vec::new(), 0);
+    let (mut parts, mut said, mut repeats) = (Vec::new(), Vec::new(), usize::MAX);
     for (falls, settles) in falling.iter().zip(settling) {
         let (falls_of, settles_of) =
             (curves(cells, dataset, method, falls), curves(cells, dataset, method, settles));
         let Some(looks) = settles_of.iter().map(BTreeMap::len).min() else { return not_run() };
+        repeats = repeats.min(settles_of.len()).min(falls_of.len());
         let mean: Vec<(u64, f64)> = (0..looks)
             .filter_map(|look| {
                 let at = |curve: &Curve| curve.iter().nth(look).map(|(step, y)| (*step, *y));
@@ -437,7 +447,6 @@ pub(super) fn falls_after(
             said.push(format!("{settles} does not settle before the last third"));
             continue;
         };
-        repeats = shown.repeats;
         said.push(format!("{falls} from step {settled} on 1/{}", shown.text(f64::exp, 3)));
         parts.push(shown);
     }
@@ -449,7 +458,7 @@ pub(super) fn falls_after(
     } else {
         Shown::all(&parts)
     };
-    (holds, format!("{}; {}", said.join("; "), over(repeats.max(1))))
+    (holds, format!("{}; {}", said.join("; "), over(repeats)))
 }
 
 #[cfg(test)]

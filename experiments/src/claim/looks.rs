@@ -136,18 +136,30 @@ pub(super) fn curve_falls(
     if ends.is_empty() {
         return (Holds::NotRun, "no curves".to_owned());
     }
-    let as_said = |(first, last): &&(f64, f64)| if rises { last > first } else { last < first };
-    let count = ends.iter().filter(as_said).count();
-    let holds = if count == ends.len() { Holds::Yes } else { Holds::No };
+    let sign = if rises { 1.0 } else { -1.0 };
+    let changes: Vec<f64> = ends.iter().map(|(first, last)| sign * (last - first)).collect();
+    let Some((holds, said)) = moved(&changes) else {
+        return (Holds::NotRun, "no curves".to_owned());
+    };
+    let count = changes.iter().filter(|change| **change > 0.0).count();
     let mean = |of: fn(&(f64, f64)) -> f64| ends.iter().map(of).sum::<f64>() / ends.len() as f64;
+    let (does, names) = if rises { ("rises", "rise") } else { ("falls", "fall") };
     let numbers = format!(
-        "{} along {count} of {} curves, from {} to {} in the mean",
-        if rises { "rises" } else { "falls" },
+        "{does} along {count} of {} curves, from {} to {} in the mean; {names} {said}",
         ends.len(),
         mercer_render::number(mean(|ends| ends.0), 4),
         mercer_render::number(mean(|ends| ends.1), 4),
     );
     (holds, numbers)
+}
+
+/// What the changes along some curves say, positive as claimed: the interval of their mean, since one row of
+/// one curve that goes against the others refutes nothing. What no curve moves does not move as claimed.
+fn moved(changes: &[f64]) -> Option<(Holds, String)> {
+    let (holds, said) = sign_of(changes)?;
+    let still = changes.len() > 1 && changes.iter().all(|change| *change == 0.0);
+    let over = if changes.len() > 1 { "95 % interval over curves" } else { "one curve" };
+    Some((if still { Holds::No } else { holds }, format!("{said} ({over})")))
 }
 
 /// The cell of a method with curves: one that is a whole curve has no score beside it.
@@ -336,6 +348,22 @@ pub(super) fn ends_alike(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One training row in one of five curves had refuted a claim.
+    #[test]
+    fn one_curve_against_the_others_refutes_nothing() {
+        let of = |changes: &[f64]| moved(changes).unwrap().0;
+        assert_eq!(of(&[0.2, 0.3, 0.25, 0.22, -0.01]), Holds::Yes);
+        assert_eq!(of(&[0.2, 0.3, 0.25, -0.3, -0.01]), Holds::Undecided);
+        assert_eq!(of(&[-0.2, -0.3, -0.25, -0.22, 0.01]), Holds::No);
+        assert_eq!(of(&[0.0, 0.0, 0.0]), Holds::No);
+        assert_eq!(of(&[0.2]), Holds::Undecided);
+        assert_eq!(of(&[0.0]), Holds::Undecided);
+        assert_eq!(moved(&[]), None);
+        assert_eq!(moved(&[0.2]).unwrap().1, "+0.2000 (one curve)");
+        // By 12.706 times the standard error of two.
+        assert_eq!(moved(&[1.0, 3.0]).unwrap().1, "+2.0000 ± 12.7062 (95 % interval over curves)");
+    }
 
     #[test]
     fn an_interval_that_excludes_what_is_claimed_contradicts_it() {

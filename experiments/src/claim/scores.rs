@@ -1,12 +1,13 @@
 //! Claims about scores, one number a dataset and method.
 
-use super::{Answer, Holds, datasets_of, of};
+use super::{Answer, Holds, OverMany, datasets_of, of};
 use crate::cell::{LEVEL, StudyCell, best_of, common_errors, common_repeats, relative_gain};
 use crate::{ExperimentError, compare};
 use mercer_learning::fact;
 use mercer_render::probability;
-use mercer_statistics::{summarise, wilcoxon_signed_rank};
+use mercer_statistics::{holm, summarise, wilcoxon_signed_rank};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 pub(super) fn beats(
     cells: &[&StudyCell],
@@ -55,23 +56,53 @@ pub(crate) fn ahead_over<'a>(
         return Ok((Holds::NotRun, "no records".to_owned()).into());
     }
     let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
-    let (holds, p) = over_datasets(&gains)?;
+    let OverDatasets { holds, said, p } = over_datasets(&gains)?;
     let few = if few > 0 {
         format!("; on {few} of these fewer than three repeats")
     } else {
         String::new()
     };
     let numbers = format!(
-        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few}); Wilcoxon over datasets p = {}",
-        gains.len(),
-        probability(p)
+        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few}); {said}",
+        gains.len()
     );
-    Ok(Answer { holds, numbers, p: Some(p) })
+    Ok(Answer { holds, numbers, p })
 }
 
 pub(super) fn beats_there(
     cells: &[&StudyCell],
-    dataset: &str,
+    datasets: &[String],
+    better: &str,
+    worse: &str,
+) -> Result<(Holds, String), ExperimentError> {
+    let (mut all, mut said) = (Vec::new(), Vec::new());
+    for dataset in datasets {
+        let (holds, numbers) = beats_one(cells, (dataset, datasets.len()), better, worse)?;
+        all.push(holds);
+        said.push(if datasets.len() == 1 { numbers } else { format!("{dataset}: {numbers}") });
+    }
+    Ok((together(&all), said.join("; ")))
+}
+
+/// Of a claim about each of several datasets: one against it decides, else all must be for it, also those
+/// that nothing is known of.
+fn together(all: &[Holds]) -> Holds {
+    let every = |wanted| all.iter().all(|holds| *holds == wanted);
+    if all.contains(&Holds::No) {
+        Holds::No
+    } else if every(Holds::NotRun) {
+        Holds::NotRun
+    } else if every(Holds::Yes) {
+        Holds::Yes
+    } else {
+        Holds::Undecided
+    }
+}
+
+/// Whether `better` beats `worse` on a dataset, one of so many of which the claim speaks.
+fn beats_one(
+    cells: &[&StudyCell],
+    (dataset, of_many): (&str, usize),
     better: &str,
     worse: &str,
 ) -> Result<(Holds, String), ExperimentError> {
@@ -84,7 +115,7 @@ pub(super) fn beats_there(
     let gain = if a.metric().larger_is_better() { test.difference } else { -test.difference };
     let holds = match test.significant() {
         true if gain > 0.0 => Holds::Yes,
-        true if gain < 0.0 => Holds::No,
+        true if gain < 0.0 && test.p_corrected * (of_many as f64) < LEVEL => Holds::No,
         _ => Holds::Undecided,
     };
     let repeats = test.pairs;
@@ -99,8 +130,19 @@ pub(super) fn beats_there(
     Ok((holds, format!("mean gain {gain:.2} over {repeats} repeats, {p}")))
 }
 
-/// What the signed rank test says of gains, one a dataset, with its p.
-fn over_datasets(gains: &[f64]) -> Result<(Holds, f64), ExperimentError> {
+/// What the signed rank test says of gains, one a dataset.
+struct OverDatasets {
+    holds: Holds,
+    /// In words.
+    said: String,
+    /// Where the test could have decided.
+    p: Option<OverMany>,
+}
+
+/// The signed rank test over gains, one a dataset. Of fewer than six that are not 0 no outcome has a p below
+/// 0.05: such a test decides nothing, and takes no place among those that are held to 5 % together (Tarone
+/// 1990); which it is depends on how many differ, not on which way.
+fn over_datasets(gains: &[f64]) -> Result<OverDatasets, ExperimentError> {
     let test = wilcoxon_signed_rank(gains)?;
     let p = test.p_two_sided;
     let holds = match test.positive_ranks.total_cmp(&test.negative_ranks) {
@@ -108,7 +150,14 @@ fn over_datasets(gains: &[f64]) -> Result<(Holds, f64), ExperimentError> {
         std::cmp::Ordering::Less if p < LEVEL => Holds::No,
         _ => Holds::Undecided,
     };
-    Ok((holds, p))
+    let told_apart = gains.iter().filter(|gain| **gain != 0.0).count();
+    let least = 0.5_f64.powf(told_apart as f64 - 1.0).min(1.0);
+    let mut said = format!("Wilcoxon over datasets p = {}", probability(p));
+    if least >= LEVEL {
+        let _ = write!(said, ", which so few cannot bring below {}", probability(least));
+    }
+    let p = (least < LEVEL).then_some(OverMany { p, least });
+    Ok(OverDatasets { holds, said, p })
 }
 
 /// Whether a positive number of some repeats is smaller for `first` than for `second`, over the datasets:
@@ -137,17 +186,16 @@ pub(super) fn smaller(
         return Ok((Holds::NotRun, "no records".to_owned()).into());
     };
     let gains: Vec<f64> = ratios.iter().map(|ratio| -ratio.ln()).collect();
-    let (holds, p) = over_datasets(&gains)?;
+    let OverDatasets { holds, said, p } = over_datasets(&gains)?;
     let below = ratios.iter().filter(|ratio| **ratio < 1.0).count();
     let numbers = format!(
-        "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}; Wilcoxon over datasets p = {}",
+        "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}; {said}",
         ratios.len(),
         spread.median,
         spread.min,
-        spread.max,
-        probability(p)
+        spread.max
     );
-    Ok(Answer { holds, numbers, p: Some(p) })
+    Ok(Answer { holds, numbers, p })
 }
 
 /// The Rademacher bound (11) at the end of training but for `√(K/n)`, which all methods share.
@@ -258,14 +306,7 @@ pub(super) fn within(
         all.push(sign(Gain { mean: mean + margin, half }));
         parts.push(format!("{dataset} {mean:.2} ({:.2} to {:.2})", mean - half, mean + half));
     }
-    let holds = if all.contains(&Holds::No) {
-        Holds::No
-    } else if all.iter().all(|holds| *holds == Holds::Yes) {
-        Holds::Yes
-    } else {
-        Holds::Undecided
-    };
-    Ok((holds, format!("gain {}, margin {margin}", parts.join(", "))))
+    Ok((together(&all), format!("gain {}, margin {margin}", parts.join(", "))))
 }
 
 /// Repeats from which "not significantly worse" says something.
@@ -278,7 +319,8 @@ pub(super) fn never_worse(
     almost_all: bool,
 ) -> Result<(Holds, String), ExperimentError> {
     let (mut rows, mut best, mut level, mut worse) = (0, 0, 0, Vec::new());
-    let mut fewest = usize::MAX;
+    // Of every row: 1 where no test says that the method loses.
+    let (mut fewest, mut p_values) = (usize::MAX, Vec::new());
     for dataset in datasets_of(cells) {
         let row: Vec<&StudyCell> =
             methods.iter().filter_map(|name| of(cells, &dataset, name)).collect();
@@ -289,21 +331,35 @@ pub(super) fn never_worse(
         rows += 1;
         let repeats = row.iter().filter_map(|cell| cell.score()).map(|score| score.repeats);
         fewest = repeats.fold(fewest, usize::min);
+        let mut p = 1.0;
         let top = best_of(&row);
-        let Some(top) = top else { continue };
-        if top.key().method == method {
-            best += 1;
-        } else if compare(own, top)?.is_some_and(|test| test.significant()) {
-            worse.push(dataset);
-        } else {
-            level += 1;
+        if let Some(top) = top {
+            if top.key().method == method {
+                best += 1;
+            } else if let Some(test) = compare(own, top)?.filter(|test| test.untested().is_none()) {
+                p = test.p_corrected;
+                if test.significant() {
+                    worse.push((dataset, p_values.len()));
+                } else {
+                    level += 1;
+                }
+            } else {
+                level += 1;
+            }
         }
+        p_values.push(p);
     }
     if rows == 0 {
         return Ok((Holds::NotRun, "no records".to_owned()));
     }
-    let holds = standing(rows, best, worse.len(), fewest, almost_all);
-    let named = if worse.is_empty() { String::new() } else { format!(" ({})", worse.join(", ")) };
+    let adjusted = holm(&p_values)?;
+    let lost = adjusted.iter().filter(|p| **p < LEVEL).count();
+    let holds = standing([rows, best, worse.len(), lost], fewest, almost_all);
+    let named: Vec<String> = worse
+        .iter()
+        .map(|(dataset, row)| format!("{dataset}, adjusted p = {}", probability(adjusted[*row])))
+        .collect();
+    let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join("; ")) };
     let numbers = format!(
         "best on {best} (on common repeats), not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
         worse.len()
@@ -312,11 +368,13 @@ pub(super) fn never_worse(
 }
 
 /// Whether a method that is best on `best` of `rows` datasets, and significantly worse than the best on
-/// `worse`, is never worse: best on more than half, and worse nowhere; or ahead on almost all: best
-/// on four of five. Worse on more than a quarter contradicts both, best on no more than half the
-/// second.
-fn standing(rows: usize, best: usize, worse: usize, fewest: usize, almost_all: bool) -> Holds {
-    if worse * 4 > rows {
+/// `worse`, on `lost` of these also by Holm's adjustment over the rows, is never worse: best on more
+/// than half, and worse nowhere; or ahead on almost all: best on four of five. One loss that the
+/// adjustment leaves contradicts the first; worse on more than a quarter, or best on no more than half,
+/// the second.
+fn standing([rows, best, worse, lost]: [usize; 4], fewest: usize, almost_all: bool) -> Holds {
+    let refuted = if almost_all { worse * 4 > rows } else { lost > 0 };
+    if refuted {
         return Holds::No;
     }
     if fewest < ENOUGH {
@@ -339,7 +397,7 @@ mod tests {
 
     #[test]
     fn almost_all_is_more_than_half() {
-        let ahead = |best, worse, fewest| standing(11, best, worse, fewest, true);
+        let ahead = |best, worse, fewest| standing([11, best, worse, worse], fewest, true);
         assert_eq!(ahead(9, 0, 10), Holds::Yes);
         assert_eq!(ahead(8, 0, 10), Holds::Undecided);
         assert_eq!(ahead(9, 1, 10), Holds::Undecided);
@@ -347,11 +405,51 @@ mod tests {
         assert_eq!(ahead(5, 0, 10), Holds::No);
         assert_eq!(ahead(9, 0, 3), Holds::Undecided);
         assert_eq!(ahead(9, 3, 3), Holds::No);
-        let level = |best, worse| standing(11, best, worse, 10, false);
-        assert_eq!(level(6, 0), Holds::Yes);
-        assert_eq!(level(5, 0), Holds::Undecided);
-        assert_eq!(level(6, 1), Holds::Undecided);
-        assert_eq!(level(6, 3), Holds::No);
+    }
+
+    /// Of "never worse" one loss is a counterexample, if it is one beside the number of rows.
+    #[test]
+    fn one_significant_loss_refutes_never() {
+        let level = |best, worse, lost, fewest| standing([11, best, worse, lost], fewest, false);
+        assert_eq!(level(6, 0, 0, 10), Holds::Yes);
+        assert_eq!(level(5, 0, 0, 10), Holds::Undecided);
+        assert_eq!(level(6, 1, 0, 10), Holds::Undecided);
+        assert_eq!(level(6, 3, 0, 10), Holds::Undecided);
+        assert_eq!(level(10, 1, 1, 10), Holds::No);
+        // Few repeats make a loss hard to show: shown it counts, and nothing else does.
+        assert_eq!(level(10, 1, 1, 3), Holds::No);
+        assert_eq!(level(10, 0, 0, 3), Holds::Undecided);
+        // On almost all datasets is not on all.
+        assert_eq!(standing([11, 9, 1, 1], 10, true), Holds::Undecided);
+    }
+
+    /// Two datasets took a place among the claims of a paper that are held to 5 % together, and cost another
+    /// its verdict.
+    #[test]
+    fn too_few_datasets_are_no_test() {
+        let five = over_datasets(&[0.1, 0.2, 0.3, 0.4, 0.5]).unwrap();
+        assert_eq!((five.holds, five.p), (Holds::Undecided, None));
+        assert!(
+            five.said.ends_with("p = 0.06, which so few cannot bring below 0.06"),
+            "{}",
+            five.said
+        );
+        let six = over_datasets(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).unwrap();
+        assert_eq!((six.holds, six.p), (Holds::Yes, Some(OverMany { p: 0.03125, least: 0.03125 })));
+        assert_eq!(six.said, "Wilcoxon over datasets p = 0.03");
+        // A dataset without any difference is none.
+        assert_eq!(over_datasets(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.0]).unwrap().p, None);
+        assert_eq!(over_datasets(&[0.0, 0.0]).unwrap().p, None);
+    }
+
+    #[test]
+    fn of_several_datasets_each_must_be_shown() {
+        use Holds::{No, NotRun, Undecided, Yes};
+        assert_eq!(together(&[Yes, Yes]), Yes);
+        assert_eq!(together(&[Yes, NotRun]), Undecided);
+        assert_eq!(together(&[Yes, Undecided, No]), No);
+        assert_eq!(together(&[NotRun, NotRun]), NotRun);
+        assert_eq!(together(&[Undecided, NotRun]), Undecided);
     }
 
     #[test]

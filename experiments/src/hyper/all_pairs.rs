@@ -48,7 +48,7 @@ fn goals(cell: &crate::StudyCell) -> Option<String> {
 
 /// Where a method and the machine beside it do not have the same repeats: their means over those that both
 /// have.
-fn uneven(cells: &[crate::StudyCell]) -> Vec<String> {
+pub(super) fn uneven(cells: &[crate::StudyCell]) -> Vec<String> {
     let repeats = |cell: &crate::StudyCell| -> Vec<u32> {
         cell.of("accuracy").into_iter().map(|(repeat, _)| repeat).collect()
     };

@@ -2,6 +2,7 @@
 
 pub(crate) mod all_pairs;
 pub(crate) mod approximation;
+pub(crate) mod edges;
 pub(crate) mod exact_cost;
 pub(crate) mod exact_or_nystrom;
 pub(crate) mod exact_path;

@@ -203,7 +203,7 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 15] = [
+const NUMBERS: [&str; 17] = [
     "alpha",
     "norm",
     "mean-loss",
@@ -219,6 +219,8 @@ const NUMBERS: [&str; 15] = [
     "complexity",
     "lambda-over-scale-squared",
     "scale",
+    "search-right",
+    "search-points",
 ];
 
 /// The record of a simulation, computed.

@@ -173,9 +173,10 @@ pub enum Scatter {
 pub enum Search {
     /// They are as given.
     None,
-    /// By 5-fold cross-validation over at most 100 of the training points (60 for the regression with a
-    /// tube), never over pairs: `spread` of five, `lambda` of eleven or `pair_cost` of four, and `cost` of
-    /// eleven values; then one fit of all.
+    /// By 5-fold cross-validation over at most 100 of the training points, never over pairs: `spread` of
+    /// five, `lambda` of eleven or `pair_cost` of seven, and `cost` of eleven values; then one fit of all.
+    /// `pair_cost` is carried over from the pairs of a fold to those of the fit, as `1/(2 λ m²)` for the
+    /// same `λ`: unscaled, it would regularise the less the more points there are.
     Folds,
 }
 
@@ -623,10 +624,14 @@ impl Learner for HyperClassifier {
             facts.insert(name.to_owned(), value);
         }
         if let Some(searched) = &searched {
+            // As the grid has it; the fit's own is that of its number of pairs.
+            let svr = params.stage1 == Stage1::Svr;
+            let pair_cost = if svr { searched.strength } else { params.pair_cost };
             for (name, value) in [
                 ("chosen-spread", params.spread),
                 ("chosen-lambda", params.lambda),
-                ("chosen-pair-cost", params.pair_cost),
+                ("chosen-pair-cost", pair_cost),
+                ("pair-cost", params.pair_cost),
                 ("chosen-cost", params.cost),
                 ("search-right", searched.right as f64),
                 ("search-points", searched.points as f64),

@@ -51,6 +51,7 @@ const HYPER_KRR: Method = Method {
 
 const HYPER_SVR: Method = Method {
     name: "hyper-svr",
+    revision: 2,
     title: "hyper-SVR (Gaussian)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Gaussian hyper-kernel",
     cost: Cost {

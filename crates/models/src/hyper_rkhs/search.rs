@@ -13,17 +13,18 @@ const FOLDS: usize = 5;
 const SPREADS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// Exponents of ten of `λ`; the paper's grid, relative to the unnormalised hyper-kernel.
 const LAMBDAS: std::ops::RangeInclusive<i32> = -5..=5;
-/// Exponents of ten of the regression's `C`: of the paper's grid those at which the machines differ.
-const PAIR_COSTS: std::ops::RangeInclusive<i32> = -2..=1;
+/// Exponents of ten of the regression's `C`: the paper's grid up to where every pair is fitted within the tube.
+const PAIR_COSTS: std::ops::RangeInclusive<i32> = -5..=1;
 /// Exponents of two of the machine's `C`.
 const COSTS: std::ops::RangeInclusive<i32> = -5..=5;
-/// Points that the folds divide at most; fewer where each fit is one of SMO over pairs.
+/// Points that the folds divide at most.
 const POINTS: usize = 100;
-const SVR_POINTS: usize = 60;
 
 /// What the search chose, as settings, and how many of the points it got right.
 pub(super) struct Chosen {
     pub params: HyperClassifierParams,
+    /// `λ`, or the `C` of the regression on the training part of a fold, as the grid has it.
+    pub strength: f64,
     pub right: usize,
     pub points: usize,
 }
@@ -42,8 +43,7 @@ pub(super) fn search(
     labels: &[u32],
     fitting: &Fitting<'_>,
 ) -> Result<Chosen, LearningError> {
-    let most = if params.stage1 == Stage1::Svr { SVR_POINTS } else { POINTS };
-    let rows = some_rows(inputs.nrows(), most, "search", fitting);
+    let rows = some_rows(inputs.nrows(), POINTS, "search", fitting);
     let points = inputs.select(Axis(0), &rows);
     let labels: Vec<u32> = rows.iter().map(|&row| labels[row]).collect();
     let held = folds(&labels, FOLDS, &mut fitting.streams.rng("folds"));
@@ -111,10 +111,20 @@ pub(super) fn search(
     let Candidate { spread, strength } = candidates[best.0];
     let mut chosen = HyperClassifierParams { spread, cost: costs[best.1], ..params.clone() };
     match params.stage1 {
-        Stage1::Svr => chosen.pair_cost = strength,
+        Stage1::Svr => {
+            let own = params.points.min(inputs.nrows()) / params.subsets.max(1);
+            chosen.pair_cost = carried_over(strength, rows.len(), own);
+        }
         Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
     }
-    Ok(Chosen { params: chosen, right: right[best.0][best.1], points: rows.len() })
+    Ok(Chosen { params: chosen, strength, right: right[best.0][best.1], points: rows.len() })
+}
+
+/// The `C` of a regression over the pairs of `own` points that weighs its errors against the norm as `cost` did
+/// on the training parts of folds of `points`: `C = 1/(2 λ m²)`, and `λ` is what has been validated.
+fn carried_over(cost: f64, points: usize, own: usize) -> f64 {
+    let validated = (points * (FOLDS - 1)) as f64 / FOLDS as f64;
+    cost * (validated / own as f64).powi(2)
 }
 
 /// Machines of the search stop after so many steps: with a kernel that has no structure and a large
@@ -151,5 +161,21 @@ fn path(
             let ridge = PairRidge { solver, landmarks, subsets: 1, pairs: None, ..params.ridge() };
             ridge.learn_path(&kernel, inputs, &target, strengths, fitting)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `C` went unscaled from 48 points to 1600, where the same number is a thousandth of the ridge.
+    #[test]
+    fn a_cost_is_carried_over_as_the_ridge_that_it_stands_for() {
+        let ridge = |cost: f64, m: f64| 1.0 / (2.0 * cost * m * m);
+        for own in [40, 276, 1600] {
+            let cost = carried_over(0.1, 100, own);
+            assert!((ridge(cost, own as f64) / ridge(0.1, 80.0) - 1.0).abs() < 1e-12, "{own}");
+        }
+        assert_eq!(carried_over(0.1, 100, 80), 0.1);
     }
 }

@@ -1,0 +1,206 @@
+//! Where the searches of Table 2 ended on their grids, and over which pairs the final fits sum.
+
+use crate::StudyCell;
+use mercer_models::hyper_rkhs::PairSvr;
+use mercer_render::{Cell, Column, Row, Table};
+use std::collections::BTreeMap;
+
+type Facts = BTreeMap<String, f64>;
+
+/// A grid of the paper's search (`search = "folds"`).
+struct Grid {
+    name: &'static str,
+    /// What was chosen of it.
+    fact: &'static str,
+    /// Its least and its largest value.
+    ends: [f64; 2],
+    /// The same as a table says them.
+    shown: [&'static str; 2],
+}
+
+const RIDGE: Grid =
+    Grid { name: "λ", fact: "chosen-lambda", ends: [1e-5, 1e5], shown: ["1e-5", "1e5"] };
+/// The printed one goes on to 1e5.
+const TUBE: Grid = Grid {
+    name: "the regression's C",
+    fact: "chosen-pair-cost",
+    ends: [1e-5, 10.0],
+    shown: ["1e-5", "10"],
+};
+const SPREAD: Grid =
+    Grid { name: "σ_h²", fact: "chosen-spread", ends: [0.25, 4.0], shown: ["σ²/4", "4 σ²"] };
+const COST: Grid = Grid {
+    name: "the machine's C",
+    fact: "chosen-cost",
+    ends: [0.03125, 32.0],
+    shown: ["2^-5", "2^5"],
+};
+
+/// The methods that search, and whether theirs is the regression with a tube, and has a spread.
+const METHODS: [(&str, bool, bool); 4] = [
+    ("hyper-krr", false, true),
+    ("hyper-svr", true, true),
+    ("hyper-krr-wishart", false, false),
+    ("hyper-svr-wishart", true, false),
+];
+
+/// Penalty, spread and cost.
+fn grids(tube: bool, spread: bool) -> [Option<Grid>; 3] {
+    [Some(if tube { TUBE } else { RIDGE }), spread.then_some(SPREAD), Some(COST)]
+}
+
+/// The facts of the fits of a cell behind which there is a search.
+fn searched(cell: &StudyCell) -> Vec<&Facts> {
+    let all = cell.records().map(|record| &record.result.facts);
+    all.filter(|facts| facts.contains_key("search-points")).collect()
+}
+
+/// How many of the searches chose the least value of a grid, and how many the largest.
+fn at_ends(fits: &[&Facts], grid: &Grid) -> [usize; 2] {
+    grid.ends.map(|end| {
+        let there = |value: &f64| (value / end - 1.0).abs() < 1e-9;
+        fits.iter().filter(|facts| facts.get(grid.fact).is_some_and(there)).count()
+    })
+}
+
+/// The pairs that a fit sums over, where these are not all, and how many ordered pairs there are.
+fn drawn(facts: &Facts) -> Option<(f64, f64)> {
+    let (&pairs, &points) = (facts.get("pairs")?, facts.get("stage-1-rows")?);
+    // All are counted as unordered ones by the exact solvers, as ordered ones by the others.
+    let all = [points * (points + 1.0) / 2.0, points * points];
+    (!all.contains(&pairs)).then_some((pairs, all[1]))
+}
+
+/// A line a cell: how often each grid ended the search, and what the final fit was.
+pub(crate) fn table(id: &str, cells: &[StudyCell]) -> Table {
+    let mut table = Table::new(id, "Searches at the edges of their grids")
+        .caption("Of the searches by folds, how many chose the least and how many the largest value of a grid: of the penalty (of hyper-KRR λ, 1e-5 to 1e5; of hyper-SVR the regression's C, 1e-5 to 10), of the spread σ_h² (a quarter to four times σ²; the Wishart hyper-kernel has none) and of the machine's C (2^-5 to 2^5). Beyond an edge the method could be better. Of all settings that are as good the search takes the first: the least spread, then the least penalty, then the least cost, so that a count at a least value is partly one of ties. Points: rows that the folds divide, and rows of the final fit; pairs that it sums over, in the mean.")
+        .columns(["Dataset", "Variant", "Method"].map(Column::left))
+        .columns([Column::right("Searches")]);
+    for group in ["penalty", "spread", "machine's C"] {
+        table = table.columns(["least", "largest"].map(|head| Column::right(head).under(group)));
+    }
+    table = table
+        .columns(["search", "fit"].map(|head| Column::right(head).under("points")))
+        .columns([Column::right("Pairs of the fit")]);
+    for (cell, tube, spread) in cells.iter().filter_map(of_method) {
+        let fits = searched(cell);
+        if fits.is_empty() {
+            continue;
+        }
+        let mean = |name: &str| {
+            let sum: f64 = fits.iter().filter_map(|facts| facts.get(name)).sum();
+            sum / fits.len() as f64
+        };
+        let mut line = vec![
+            Cell::text(&cell.key().dataset),
+            Cell::text(&cell.key().variant),
+            Cell::text(cell.label()),
+            Cell::count(fits.len()),
+        ];
+        for grid in grids(tube, spread) {
+            line.extend(grid.map_or_else(
+                || [Cell::text("-"), Cell::text("-")],
+                |grid| at_ends(&fits, &grid).map(Cell::count),
+            ));
+        }
+        line.push(Cell::number(mean("search-points"), 0));
+        line.push(Cell::number(mean("stage-1-rows"), 0));
+        let all = fits.iter().all(|facts| drawn(facts).is_none());
+        let shown = Cell::number(mean("pairs"), 0);
+        line.push(if all { shown.detail("all") } else { shown.detail("drawn at random") });
+        table = table.row(Row::new(line));
+    }
+    table
+}
+
+/// A cell of a method that searches.
+fn of_method(cell: &StudyCell) -> Option<(&StudyCell, bool, bool)> {
+    let (_, tube, spread) =
+        METHODS.into_iter().find(|(method, ..)| *method == cell.key().method)?;
+    Some((cell, tube, spread))
+}
+
+/// For the table of accuracies: the counts over all datasets, a line a variant and method, and which fits
+/// sum over a sample of the pairs.
+pub(crate) fn notes(cells: &[StudyCell], variants: &[&str]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for variant in variants {
+        for (method, tube, spread) in METHODS {
+            let own = |cell: &&StudyCell| {
+                (cell.key().variant.as_str(), cell.key().method.as_str()) == (*variant, method)
+            };
+            let own: Vec<&StudyCell> = cells.iter().filter(own).collect();
+            let fits: Vec<&Facts> = own.iter().flat_map(|cell| searched(cell)).collect();
+            if fits.is_empty() {
+                continue;
+            }
+            let counts = grids(tube, spread).into_iter().flatten().map(|grid| {
+                let [least, most] = at_ends(&fits, &grid);
+                let [first, last] = grid.shown;
+                format!("{} {first} in {least} and {last} in {most}", grid.name)
+            });
+            let counts = counts.collect::<Vec<_>>().join("; ");
+            notes.push(format!(
+                "{variant}, {}: of {} searches at an edge of their grids: {counts}. {}",
+                own[0].label(),
+                fits.len(),
+                solved(&own, tube)
+            ));
+        }
+    }
+    notes
+}
+
+/// Over which pairs the final fits of a method sum, dataset by dataset where it is not over all.
+fn solved(cells: &[&StudyCell], tube: bool) -> String {
+    let mut few = Vec::new();
+    for cell in cells {
+        let fits = searched(cell);
+        let dataset = &cell.key().dataset;
+        if tube {
+            if let Some((pairs, all)) = fits.iter().find_map(|facts| drawn(facts)) {
+                few.push(format!("{dataset} ({pairs:.0} of {all:.0})"));
+            }
+        } else if let Some(span) = fits.iter().find_map(|facts| facts.get("landmark-pairs")) {
+            few.push(format!("{dataset} (of {span:.0} pairs)"));
+        }
+    }
+    let few = few.join(", ");
+    match (few.is_empty(), tube) {
+        (true, _) => "The final fits are exact, over all pairs.".to_owned(),
+        (false, true) => format!(
+            "The final fits are exact, over all pairs, but for those of {few}: Nyström's approximation with {} landmarks, over ordered pairs drawn at random.",
+            PairSvr::default().landmarks
+        ),
+        (false, false) => format!(
+            "The final fits are over all pairs, exactly, but for those in the span of landmarks' pairs: {few}."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(all: &[(&str, f64)]) -> Facts {
+        all.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    #[test]
+    fn both_ends_of_a_grid_are_counted() {
+        let fits = [1e-5, 10f64.powi(-5), 1e-4, 1e5].map(|value| facts(&[(RIDGE.fact, value)]));
+        let fits: Vec<&Facts> = fits.iter().collect();
+        assert_eq!(at_ends(&fits, &RIDGE), [2, 1]);
+        // A grid that was not searched has no ends.
+        assert_eq!(at_ends(&fits, &SPREAD), [0, 0]);
+    }
+
+    #[test]
+    fn all_pairs_are_told_from_a_sample_however_they_are_counted() {
+        let of = |pairs: f64| drawn(&facts(&[("pairs", pairs), ("stage-1-rows", 276.0)]));
+        assert_eq!(of(38226.0), None); // unordered
+        assert_eq!(of(76176.0), None); // ordered
+        assert_eq!(of(4000.0), Some((4000.0, 76176.0)));
+    }
+}
