@@ -433,7 +433,7 @@ pub fn rows_left_out(method: &str, facts: &BTreeMap<String, f64>, rows: usize) -
 pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
     let fact = |name: &str| facts.get(name).copied().filter(|&value| value > 0.0);
     let (last, steps) = (fact("jitter"), fact("jitter-steps"));
-    let steps = steps.map(|steps| counted(steps as usize, "step", "steps"));
+    let steps = steps.map(|steps| counted(steps as usize, "factorisation", "factorisations"));
     let when = match (last, steps) {
         (Some(last), Some(steps)) => {
             format!("{last:e} added to its diagonal at the end, and something in {steps} before")

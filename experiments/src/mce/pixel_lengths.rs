@@ -88,7 +88,7 @@ fn run(
         let values: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
         (values[0], start.with_parameters(&values[1..]))
     };
-    let mut complexity = 0.0;
+    let (mut complexity, mut jittered) = (0.0, 0);
     let mut rows = train.select(&order[..batch])?;
     for step in 1..=params.steps {
         fitting.limits.check()?;
@@ -106,6 +106,7 @@ fn run(
             return Err(LearningError::Diverged { step, loss: found.value.objective });
         }
         complexity = found.value.complexity;
+        jittered += u32::from(found.value.jitter > 0.0);
         let gradient = [vec![found.log_lambda], found.log_parameters].concat();
         Optimiser::Adam.step(params.rate, step).update(&mut logs, &gradient, memory.all());
     }
@@ -116,7 +117,13 @@ fn run(
     let scores = embedding.probabilities_of(test.inputs());
     let predicted: Vec<u32> = scores.rows().into_iter().map(argmax).collect();
     let accuracy = accuracy(test.labels().unwrap_or_default(), &predicted);
-    let numbers = [("accuracy", accuracy), ("complexity", complexity), ("lambda", lambda)];
+    let numbers = [
+        ("accuracy", accuracy),
+        ("complexity", complexity),
+        ("lambda", lambda),
+        ("jitter", embedding.jitter()),
+        ("jitter-steps", f64::from(jittered)),
+    ];
     // What a length scale does to the distances depends on how much its pixel varies.
     let deviations = train.inputs().std_axis(Axis(0), 0.0);
     let values = kernel.parameters();
@@ -178,6 +185,7 @@ mod tests {
             let shortest = (0..4).min_by(|&a, &b| lengths[a].total_cmp(&lengths[b])).unwrap();
             assert_eq!(shortest, column, "{lengths:?}");
             assert!(points[0].values["accuracy"] > 0.8, "{:?}", points[0]);
+            assert!(points[0].values["jitter-steps"] == 0.0, "{:?}", points[0]);
         }
     }
 }

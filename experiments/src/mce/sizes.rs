@@ -50,6 +50,10 @@ pub(crate) const GPC: Path = path(
     |parts, settings, fitting| curve("gaussian-process", parts, settings, fitting),
 );
 
+/// What a point has beside its accuracy, of a learner that knows it.
+const FACTS: [&str; 7] =
+    ["complexity", "loss", "lambda", "log-evidence", "rows-used", "jitter", "jitter-steps"];
+
 type Run = fn(&Parts, &Settings, &mut Fitting<'_>) -> Result<Vec<CurvePoint>, LearningError>;
 
 const fn path(
@@ -138,7 +142,7 @@ fn curve(
             continue;
         };
         let mut values = BTreeMap::from([("accuracy".to_owned(), accuracy(truth, &classes))]);
-        for fact in ["complexity", "loss", "lambda", "log-evidence", "rows-used"] {
+        for fact in FACTS {
             if let Some(value) = fitted.facts.get(fact) {
                 values.insert(fact.to_owned(), *value);
             }
@@ -230,6 +234,7 @@ mod tests {
         let settings = Settings::new().with("sizes", vec![60]).with("epochs", 60);
         let complexity = |path: Path| {
             let points = (path.run)(&parts, &settings, &mut Fitting::seeded(4)).unwrap();
+            assert!(points[0].values["jitter-steps"] == 0.0, "{points:?}");
             points[0].values["complexity"]
         };
         let (with, without) = (complexity(WITH_BOUND), complexity(WITHOUT_BOUND));

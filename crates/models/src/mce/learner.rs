@@ -21,10 +21,10 @@ const LISTED_LENGTHS: usize = 64;
 /// Facts of a fit: `lambda`, `lambda-over-scale-squared` (of a kernel `s² κ`, whose embeddings depend on
 /// no more of the two; not of a polynomial), every parameter of the kernel (length
 /// scales up to 64), `median-distance` where it was asked for, `columns-of-median-0` where those of
-/// columns were; `objective`, `loss` and `complexity`
-/// of all training rows at the end; `alpha`, the largest `√k(x_i, x_i)` of them, and `norm`, that of
-/// `W`, whose product Theorem 4 asks for beside `mean-loss`; `jitter` of the last factorisation, `jitter-steps` (steps whose
-/// factorisation needed one), `batch-used`, and `validated-accuracy` of cross-validation. A probe
+/// columns were; `objective`, `loss` and `complexity` of all training rows at the end; `alpha`, the
+/// largest `√k(x_i, x_i)` of them, and `norm`, that of `W`, whose product Theorem 4 asks for beside
+/// `mean-loss`; `jitter` of the last factorisation, `jitter-steps` (steps, or fits of cross-validation,
+/// whose factorisation needed one), `batch-used`, and `validated-accuracy` of cross-validation. A probe
 /// sees the parameters and the objective of all training rows.
 ///
 /// ```
@@ -190,6 +190,7 @@ impl EmbeddingLearner {
         if params.learning == Learning::CrossValidation {
             let chosen = cross_validated(params, sample, labels, fitting)?;
             facts.insert("validated-accuracy".to_owned(), chosen.accuracy);
+            facts.insert("jitter-steps".to_owned(), chosen.jittered as f64);
             let machine = Machine::Implicit(chosen.kernel);
             return self.finish(&whole, &machine, chosen.lambda, task, facts, Convergence::Exact);
         }

@@ -84,6 +84,8 @@ pub(super) struct Chosen {
     pub(super) lambda: f64,
     /// Accuracy on the held-out rows.
     pub(super) accuracy: f64,
+    /// Fits, of all that were tried, whose factorisation needed a jitter.
+    pub(super) jittered: usize,
 }
 
 /// The best of seven length scales and seven `λ` by accuracy on stratified folds, ties by the loss.
@@ -97,6 +99,7 @@ pub(super) fn cross_validated(
     let median = median_distance(x, fitting);
     let held = folds(labels, params.folds, &mut fitting.streams.rng("folds"));
     let mut best: Option<(f64, f64, Chosen)> = None;
+    let mut jittered = 0;
     for octave in -3..=3 {
         let length = median * f64::from(octave).exp2();
         let kernel = EmbeddingParams { length: Some(length), ..params.clone() }
@@ -117,6 +120,7 @@ pub(super) fn cross_validated(
                     |rows: &[usize]| -> Vec<u32> { rows.iter().map(|&r| labels[r]).collect() };
                 let (inputs, y) = (x.select(Axis(0), &seen), pick(&seen));
                 let embedding = Implicit::new(&kernel, inputs.view(), &y, classes, lambda)?;
+                jittered += usize::from(embedding.jitter() > 0.0);
                 let p = embedding.probabilities_of(x.select(Axis(0), &unseen).view());
                 let truth = pick(&unseen);
                 loss += objective.loss(p.view(), &truth).0;
@@ -127,11 +131,12 @@ pub(super) fn cross_validated(
                 accuracy > *a || (accuracy.to_bits() == a.to_bits() && loss < *l)
             });
             if better {
-                best = Some((accuracy, loss, Chosen { kernel: kernel.clone(), lambda, accuracy }));
+                let chosen = Chosen { kernel: kernel.clone(), lambda, accuracy, jittered: 0 };
+                best = Some((accuracy, loss, chosen));
             }
         }
     }
-    best.map(|(_, _, chosen)| chosen).ok_or(LearningError::NoRows)
+    best.map(|(_, _, chosen)| Chosen { jittered, ..chosen }).ok_or(LearningError::NoRows)
 }
 
 #[cfg(test)]

@@ -731,8 +731,14 @@ fn cross_validation_and_the_median_say_what_they_chose() {
         anisotropic: false,
         ..Default::default()
     };
-    let found = fitted(crossed, &sample).unwrap();
+    let found = fitted(crossed.clone(), &sample).unwrap();
     assert!(found.facts["validated-accuracy"] > 0.8);
+    assert_abs_diff_eq!(found.facts["jitter-steps"], 0.0, epsilon = 0.0);
+    // Every row twice, beside entries of 1e12: the smaller ridges are below their rounding.
+    let twice: Vec<usize> = (0..50).chain(0..50).collect();
+    let large = EmbeddingParams { scale: 1e6, ..crossed };
+    let singular = fitted(large, &sample.select(&twice).unwrap()).unwrap();
+    assert!((1.0..=245.0).contains(&singular.facts["jitter-steps"]), "{:?}", singular.facts);
     let ladder: Vec<f64> = (-6..=0).map(|k| 10f64.powi(k)).collect();
     assert!(ladder.contains(&found.facts["lambda"]));
     let median = EmbeddingParams {

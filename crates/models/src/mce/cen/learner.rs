@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 /// A conditional embedding network with its settings checked.
 ///
 /// Facts of a fit: `lambda` and the kernel's parameters; `objective`, `loss` and `complexity` of the last
-/// step, the latter with the `α` of the settings; of the read-out from all training rows
-/// `training-accuracy`, `jitter`, `alpha`, the largest `√k(x_i, x_i)` (of the features, without a
-/// kernel), `norm`, that of `W`, and `mean-loss`: Theorem 4 asks for the last and the product of the
-/// others.
+/// step, the latter with the `α` of the settings; `jitter-steps`, how many steps had a factorisation that
+/// needed a jitter; of the read-out from all training rows `training-accuracy`, `jitter`, `alpha`, the
+/// largest `√k(x_i, x_i)` (of the features, without a kernel), `norm`, that of `W`, and `mean-loss`:
+/// Theorem 4 asks for the last and the product of the others.
 ///
 /// ```
 /// use mercer_models::mce::CenParams;
@@ -58,6 +58,8 @@ pub(super) struct Training<F> {
     pub logs: Logs,
     pub masks: Stream,
     pub order: Order,
+    /// Steps whose factorisation needed a jitter.
+    pub jittered: usize,
 }
 
 /// One step's value and gradients.
@@ -136,6 +138,7 @@ impl Cen {
             logs: Logs { memory: Memory::new(params.optimiser, start.len()), values: start },
             masks: fitting.streams.rng("masks"),
             order: Order::new(n, fitting.streams.rng("batches")),
+            jittered: 0,
         };
         let dropout = params.dropout().map_err(|error| params::network(&error))?;
         let steps = ((params.epochs * n as f64 / batch as f64).round() as usize).max(1);
@@ -149,7 +152,7 @@ impl Cen {
         let mut value = None;
         for step in done + 1..=steps {
             fitting.between_steps(|| training.standing(step - 1))?;
-            let Training { net, memory, logs, masks, order } = &mut training;
+            let Training { net, memory, logs, masks, order, jittered } = &mut training;
             let rows = order.next(batch);
             let (selected, classes_of);
             let (x_now, labels_now) = if let Some(rows) = rows {
@@ -164,6 +167,7 @@ impl Cen {
             if !found.value.objective.is_finite() {
                 return Err(LearningError::Diverged { step, loss: found.value.objective });
             }
+            *jittered += usize::from(found.value.jitter > 0.0);
             let now = params.optimiser.step::<F>(params.rate, step);
             let (parameters, gradient) = net.update();
             now.update(parameters, gradient, memory.all());
@@ -193,12 +197,13 @@ impl Cen {
             }
         }
         fitting.at_end(|| training.standing(steps));
-        let Training { net, logs, .. } = &training;
+        let Training { net, logs, jittered, .. } = &training;
         let mut facts = self.numbers(value.as_ref(), &logs.values);
         let predictor =
             self.predictor::<F>(&**net, &x, labels, &logs.values, sample, fitting.threads)?;
         facts.insert("training-accuracy".to_owned(), predictor.accuracy);
         facts.insert("jitter".to_owned(), predictor.jitter);
+        facts.insert("jitter-steps".to_owned(), *jittered as f64);
         let Bounded { alpha, norm, loss } = predictor.bounded;
         for (name, value) in [(fact::ALPHA, alpha), (fact::NORM, norm), (fact::MEAN_LOSS, loss)] {
             facts.insert(name.to_owned(), value);

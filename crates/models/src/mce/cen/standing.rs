@@ -14,6 +14,7 @@ impl<F: Real + Element> Training<F> {
         let (logs_first, logs_second) = self.logs.memory.moments();
         State::new()
             .with("done", done)
+            .with("jitter-steps", self.jittered)
             .with("next", self.order.next)
             // 128 bits: as text.
             .with("order", self.order.rng.get_word_pos().to_string())
@@ -32,6 +33,8 @@ impl<F: Real + Element> Training<F> {
 pub(super) struct Standing<F> {
     /// Steps that were carried out.
     pub done: usize,
+    /// Those whose factorisation needed a jitter.
+    jittered: usize,
     next: usize,
     /// Places in the streams of batches and masks.
     places: [u128; 2],
@@ -64,8 +67,11 @@ impl<F: Real + Element> Standing<F> {
         if next > n {
             return Err(wrong("next", "is beyond the rows"));
         }
+        let done: usize = state.value("done")?;
         Ok(Self {
-            done: state.value("done")?,
+            done,
+            // A state of before these were counted has none; it is not worth training anew for that.
+            jittered: state.value::<usize>("jitter-steps").unwrap_or(0).min(done),
             next,
             places: [place("order")?, place("masks")?],
             rows: rows.into_iter().map(|row| row as usize).collect(),
@@ -94,6 +100,7 @@ impl<F: Real + Element> Standing<F> {
         training.order.next = self.next;
         training.order.rng.set_word_pos(self.places[0]);
         training.masks.set_word_pos(self.places[1]);
+        training.jittered = self.jittered;
     }
 }
 

@@ -3,7 +3,8 @@ use crate::mce::{Explicit, Form, Objective, Sensitivity};
 use mercer_kernels::Covariance;
 use mercer_learning::conformance::Conformance;
 use mercer_learning::{
-    Fitting, Learner, LearningError, Method, Moment, Predictor, Probe, Sample, Settings,
+    Checkpoints, Fitting, Learner, LearningError, Method, Moment, Predictor, Probe, Sample,
+    Settings, State,
 };
 use ndarray::{Array2, array};
 use rand::{Rng, SeedableRng};
@@ -129,6 +130,44 @@ fn sensitivity_and_norm_are_those_of_the_read_out() {
     let facts = learner.fit(&sample, &mut Fitting::seeded(3)).unwrap().facts;
     assert!(near(facts["complexity"], facts["alpha"] * facts["norm"]), "{facts:?}");
     assert!(near(facts["alpha"], facts["scale"]), "{facts:?}");
+}
+
+/// Keeps where a fit ended.
+#[derive(Default)]
+struct Ended(Option<State>);
+
+impl Checkpoints for Ended {
+    fn last(&mut self) -> Option<State> {
+        self.0.clone()
+    }
+    fn due(&self, ended: bool) -> bool {
+        ended
+    }
+    fn keep(&mut self, state: State) {
+        self.0 = Some(state);
+    }
+}
+
+/// λ → 0 with more features than rows: the normal matrix is singular in every step, those before training
+/// went on among them.
+#[test]
+fn steps_that_need_a_jitter_are_counted() {
+    let sample = moons(20, 4);
+    let params = CenParams { features: 64, rate: 1e-3, learn_lambda: false, ..quick() };
+    let fit = |lambda: f64, epochs: f64, kept: &mut Ended| {
+        let learner = CenParams { lambda, epochs, ..params.clone() }.checked().unwrap();
+        let mut fitting = Fitting { checkpoints: Some(kept), ..Fitting::seeded(3) };
+        learner.fit(&sample, &mut fitting).unwrap().facts
+    };
+    let counted = |facts: &BTreeMap<String, f64>| facts["jitter-steps"] as usize;
+    let mut kept = Ended::default();
+    let singular = fit(1e-300, 4.0, &mut kept);
+    assert!(singular["jitter"] > 0.0 && singular["objective"].is_finite(), "{singular:?}");
+    assert_eq!(counted(&singular), 4, "{singular:?}");
+    let longer = fit(1e-300, 6.0, &mut kept);
+    assert_eq!(counted(&longer), 6, "{longer:?}");
+    let regular = fit(0.1, 4.0, &mut Ended::default());
+    assert!(regular["jitter"] == 0.0 && counted(&regular) == 0, "{regular:?}");
 }
 
 #[test]
