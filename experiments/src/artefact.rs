@@ -185,6 +185,8 @@ pub struct CellReport {
     pub finding: Option<String>,
     /// Whether that finding says why, or only that neither the text nor the code gives the number.
     pub cause_known: Option<bool>,
+    /// Whether it names the side of the print on which it puts ours, where this one is.
+    pub side_named: bool,
     /// Our mean minus theirs.
     pub difference: Option<f64>,
     /// 95 % interval of that difference.

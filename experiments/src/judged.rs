@@ -79,6 +79,7 @@ impl Judged<'_> {
             finding: found.map(|(finding, _)| finding.id.to_owned()),
             cause_known: found
                 .map(|(finding, cells)| cells.cause_known.unwrap_or(finding.cause_known)),
+            side_named: found.is_some_and(|(_, cells)| cells.ours.is_some()),
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
             p_naive: None,

@@ -13,8 +13,8 @@ use ndarray::{Array2, ArrayView2};
 /// all else.
 ///
 /// # Errors
-/// [`LinalgError::NotSquare`], [`LinalgError::Empty`], or [`LinalgError::NotFinite`] where a pivot
-/// is exactly 0 or the matrix is not finite.
+/// [`LinalgError::NotSquare`], [`LinalgError::Empty`], [`LinalgError::NotFinite`] where the matrix is
+/// not finite, [`LinalgError::Singular`] where its inverse is not: a pivot is exactly 0.
 ///
 /// ```
 /// use ndarray::array;

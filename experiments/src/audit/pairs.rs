@@ -176,6 +176,7 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         verdict: None,
         finding: None,
         cause_known: None,
+        side_named: false,
         difference: Some(test.difference),
         interval: Some(test.interval),
         p_naive: test.p_naive,

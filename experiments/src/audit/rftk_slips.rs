@@ -112,7 +112,7 @@ const SLIPS: &[Slip] = &[
         place: "penalty, code",
         printed: "β ‖φ(X)‖_F² over the training rows (text)",
         corrected: "β ‖φ(X')‖_F/m over the m validation rows, in every hundredth batch (code): another penalty",
-        here: "each in its variant",
+        here: "each form in its variant, the code's over as many training rows: its validation rows are the inputs of the test part, for all but MNIST, which no fit sees here",
         shown_by: &[(SPECS, "the_released_penalty_of_rftk_is_that_of_the_code")],
     },
     Slip {

@@ -6,6 +6,7 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     source: file!(),
@@ -45,13 +46,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let (_, cells) = &*study;
     let averages = desk.cells(AVERAGED)?;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
-    let mut any_averaged = false;
+    let mut most_averaged = 0;
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
-        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged. In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the third ridge is labelled 1 and is 1e-2.")
+        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged (the last column). In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the third ridge is labelled 1 and is 1e-2.")
         .columns([Column::left("Dataset"), Column::right("Ridge")])
         .columns(["Peak at M/n", "Peak error", "Error at M = n", "Error at M = n/2", "Error at the end", "Kernel", "Whole kernel"].map(Column::right))
         .columns(["Peak at", "Peak error", "at n/2", "at the end", "Kernel ridge"].map(|head| Column::right(head).under("read off the authors' plot")))
-        .columns([Column::right("Repeats")]);
+        .columns(["Repeats", "of them averaged"].map(Column::right));
     for cell in cells {
         let curves = curves(cell);
         if curves.is_empty() {
@@ -76,8 +77,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 let mut points = means(average?, &format!("{value} {lambda:e}"));
                 points.find(|(m, _)| *m == features).map(|(_, point)| point)
             };
-            let beside =
-                Beside { whole: of_average("full error", 0), at_n: of_average("error", ROWS) };
+            let beside = Beside {
+                whole: of_average("full error", 0),
+                at_n: of_average("error", ROWS),
+                repeats: average.map_or(0, |cell| cell.records().count()),
+            };
             if let Some(row) = line(cell, *lambda, curve, &beside, repeats) {
                 table = table.row(row);
             }
@@ -94,7 +98,9 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         if let Some(average) = average {
             let points = averaged(average, "averaged error", "0e0");
-            any_averaged |= !points.is_empty();
+            if !points.is_empty() {
+                most_averaged = most_averaged.max(average.records().count());
+            }
             let line = points.iter().map(|(features, p)| (*features as f64 / 100.0, p.0));
             let band = points.values().map(|p| (p.0 - p.1, p.0 + p.1));
             let label = "ridgeless, mean predictor over 100 draws";
@@ -113,17 +119,20 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         figure = figure.panel(panel);
     }
-    let figure = figure.caption(caption(any_averaged));
+    let figure = figure.caption(caption(most_averaged));
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
 }
 
-/// What is drawn; of the mean predictor only where it is.
-fn caption(averaged: bool) -> String {
+/// What is drawn; of the mean predictor, over so many repeats at most, only where it is.
+fn caption(averaged: usize) -> String {
     let mut caption = "Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse; features and test scores are in single precision, the solution in double. Horizontal line: the kernel that the features approach, half the Gaussian kernel, without a ridge. Below M = n, dashed: that kernel with the ridge of Theorem 3, Tr[K(K + λnI)⁻¹] = M.".to_owned();
-    if averaged {
-        caption.push_str(" Points: the predictor whose scores are the mean over 100 draws of the features, on the rows of the first repeats; the theorem speaks of this mean, and what a single draw has beyond it is its variance (next figure).");
+    if averaged > 0 {
+        let _ = write!(
+            caption,
+            " Points: the predictor whose scores are the mean over 100 draws of the features, on the rows of the first repeats, {averaged} at most; the theorem speaks of this mean, and what a single draw has beyond it is its variance (next figure)."
+        );
     }
     caption
 }
@@ -168,6 +177,8 @@ struct Beside {
     whole: Option<Point>,
     /// One draw of as many features as rows.
     at_n: Option<Point>,
+    /// The repeats of both.
+    repeats: usize,
 }
 
 /// A line of the table: ours, and what the saved plot shows.
@@ -178,7 +189,7 @@ fn line(
     beside: &Beside,
     repeats: usize,
 ) -> Option<Row> {
-    let Beside { whole, at_n } = *beside;
+    let Beside { whole, at_n, repeats: averaged } = *beside;
     let (_, end) = curve.last_key_value()?;
     let kernel = curve.get(&0)?;
     let half = curve.range(1..).min_by_key(|(size, _)| size.abs_diff(ROWS / 2))?.1;
@@ -231,6 +242,7 @@ fn line(
             (false, _) => Cell::text("-"),
         },
         Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
+        Cell::count(averaged),
     ]))
 }
 

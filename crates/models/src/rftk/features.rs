@@ -145,8 +145,8 @@ impl ParamGuard for SeededRandomFeatures {
 
 /// Least squares on random Fourier features, with or without a ridge.
 ///
-/// Facts of a fit: `loss` (mean squared error of the training rows), `rank`, `cutoff` (absolute, of
-/// singular values; 0 where none was cut), `jitter`, `frobenius-squared` (`‖w‖²`),
+/// Facts of a fit: `loss` (mean squared error of the training rows), `rank` (in single precision the
+/// number of features, as its inverse takes it), `cutoff` (absolute, of singular values; 0 where none was cut), `jitter`, `frobenius-squared` (`‖w‖²`),
 /// `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`) and its
 /// companion free of scale, `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows). Where a
 /// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`.

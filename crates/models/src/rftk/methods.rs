@@ -34,7 +34,7 @@ const KERNEL_RIDGELESS: Method = Method {
     cites: CITES,
     revision: 1,
     tasks: Tasks::Both,
-    cost: Cost { fit: "n^3/3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
+    cost: Cost { fit: "9 n^3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
     resource: None,
     settings: declared::<KernelRidgelessParams>,
     defaults: |shape| {
