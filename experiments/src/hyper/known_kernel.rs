@@ -164,9 +164,10 @@ impl Sets {
         } else {
             let (spread, chosen, on) = self.tuned(target, way, params, fitting)?;
             // A tube's C is that of a ridge for as many pairs: C = 1/(2 λ m²).
-            let strength = match way == WAYS[3] {
-                true => chosen * (on as f64 / points.nrows() as f64).powi(2),
-                false => chosen,
+            let strength = if way == WAYS[3] {
+                chosen * (on as f64 / points.nrows() as f64).powi(2)
+            } else {
+                chosen
             };
             let Learned { kernel: learned, convergence, .. } =
                 learn(points.view(), target, variance, way, spread, &[strength], params, fitting)?
