@@ -1,9 +1,10 @@
 //! Where the searches of Table 2 ended on their grids, and over which pairs the final fits sum.
 
 use crate::StudyCell;
-use mercer_models::hyper_rkhs::PairSvr;
+use mercer_models::hyper_rkhs::{PairSvr, SEARCH_GRIDS};
 use mercer_render::{Cell, Column, Row, Table};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 type Facts = BTreeMap<String, f64>;
 
@@ -15,26 +16,41 @@ struct Grid {
     /// Its least and its largest value.
     ends: [f64; 2],
     /// The same as a table says them.
-    shown: [&'static str; 2],
+    shown: [String; 2],
 }
 
-const RIDGE: Grid =
-    Grid { name: "λ", fact: "chosen-lambda", ends: [1e-5, 1e5], shown: ["1e-5", "1e5"] };
+impl Grid {
+    fn of_powers(
+        name: &'static str,
+        fact: &'static str,
+        base: f64,
+        powers: &RangeInclusive<i32>,
+    ) -> Self {
+        let ends = [*powers.start(), *powers.end()];
+        let say = |power: i32| if base > 2.0 { format!("1e{power}") } else { format!("2^{power}") };
+        Self { name, fact, ends: ends.map(|power| base.powi(power)), shown: ends.map(say) }
+    }
+}
+
+fn ridge() -> Grid {
+    Grid::of_powers("λ", "chosen-lambda", 10.0, &SEARCH_GRIDS.lambda_powers)
+}
+
 /// The printed one goes on to 1e5.
-const TUBE: Grid = Grid {
-    name: "the regression's C",
-    fact: "chosen-pair-cost",
-    ends: [1e-5, 10.0],
-    shown: ["1e-5", "10"],
-};
-const SPREAD: Grid =
-    Grid { name: "σ_h²", fact: "chosen-spread", ends: [0.25, 4.0], shown: ["σ²/4", "4 σ²"] };
-const COST: Grid = Grid {
-    name: "the machine's C",
-    fact: "chosen-cost",
-    ends: [0.03125, 32.0],
-    shown: ["2^-5", "2^5"],
-};
+fn tube_cost() -> Grid {
+    let powers = &SEARCH_GRIDS.pair_cost_powers;
+    Grid::of_powers("the regression's C", "chosen-pair-cost", 10.0, powers)
+}
+
+fn cost() -> Grid {
+    Grid::of_powers("the machine's C", "chosen-cost", 2.0, &SEARCH_GRIDS.cost_powers)
+}
+
+fn spreads() -> Grid {
+    let [least, .., largest] = SEARCH_GRIDS.spreads;
+    let shown = [least, largest].map(|spread| format!("{spread} σ²"));
+    Grid { name: "σ_h²", fact: "chosen-spread", ends: [least, largest], shown }
+}
 
 /// The methods that search, and whether theirs is the regression with a tube, and has a spread.
 const METHODS: [(&str, bool, bool); 4] = [
@@ -46,7 +62,7 @@ const METHODS: [(&str, bool, bool); 4] = [
 
 /// Penalty, spread and cost.
 fn grids(tube: bool, spread: bool) -> [Option<Grid>; 3] {
-    [Some(if tube { TUBE } else { RIDGE }), spread.then_some(SPREAD), Some(COST)]
+    [Some(if tube { tube_cost() } else { ridge() }), spread.then(spreads), Some(cost())]
 }
 
 /// The facts of the fits of a cell behind which there is a search.
@@ -71,10 +87,14 @@ fn drawn(facts: &Facts) -> Option<(f64, f64)> {
     (!all.contains(&pairs)).then_some((pairs, all[1]))
 }
 
+fn span(grid: &Grid) -> String {
+    format!("{}, {} to {}", grid.name, grid.shown[0], grid.shown[1])
+}
+
 /// A line a cell: how often each grid ended the search, and what the final fit was.
 pub(crate) fn table(id: &str, cells: &[StudyCell]) -> Table {
     let mut table = Table::new(id, "Searches at the edges of their grids")
-        .caption("Of the searches by folds, how many chose the least and how many the largest value of a grid: of the penalty (of hyper-KRR λ, 1e-5 to 1e5; of hyper-SVR the regression's C, 1e-5 to 10), of the spread σ_h² (a quarter to four times σ²; the Wishart hyper-kernel has none) and of the machine's C (2^-5 to 2^5). Beyond an edge the method could be better. Of all settings that are as good the search takes the first: the least spread, then the least penalty, then the least cost, so that a count at a least value is partly one of ties. Points: rows that the folds divide, and rows of the final fit; pairs that it sums over, in the mean.")
+        .caption(format!("Of the searches by folds, how many chose the least and how many the largest value of a grid: of the penalty (of hyper-KRR {}; of hyper-SVR {}), of the spread ({}; the Wishart hyper-kernel has none) and of the machine's cost ({}). Beyond an edge the method could be better. Of all settings that are as good the search takes the first: the least spread, then the least penalty, then the least cost, so that a count at a least value is partly one of ties. Points: rows that the folds divide, and rows of the final fit; pairs that it sums over, in the mean.", span(&ridge()), span(&tube_cost()), span(&spreads()), span(&cost())))
         .columns(["Dataset", "Variant", "Method"].map(Column::left))
         .columns([Column::right("Searches")]);
     for group in ["penalty", "spread", "machine's C"] {
@@ -137,7 +157,7 @@ pub(crate) fn notes(cells: &[StudyCell], variants: &[&str]) -> Vec<String> {
             }
             let counts = grids(tube, spread).into_iter().flatten().map(|grid| {
                 let [least, most] = at_ends(&fits, &grid);
-                let [first, last] = grid.shown;
+                let [first, last] = &grid.shown;
                 format!("{} {first} in {least} and {last} in {most}", grid.name)
             });
             let counts = counts.collect::<Vec<_>>().join("; ");
@@ -189,11 +209,11 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_grid_are_counted() {
-        let fits = [1e-5, 10f64.powi(-5), 1e-4, 1e5].map(|value| facts(&[(RIDGE.fact, value)]));
+        let fits = [1e-5, 10f64.powi(-5), 1e-4, 1e5].map(|value| facts(&[(ridge().fact, value)]));
         let fits: Vec<&Facts> = fits.iter().collect();
-        assert_eq!(at_ends(&fits, &RIDGE), [2, 1]);
+        assert_eq!(at_ends(&fits, &ridge()), [2, 1]);
         // A grid that was not searched has no ends.
-        assert_eq!(at_ends(&fits, &SPREAD), [0, 0]);
+        assert_eq!(at_ends(&fits, &spreads()), [0, 0]);
     }
 
     #[test]

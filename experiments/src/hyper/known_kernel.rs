@@ -27,7 +27,8 @@ pub(crate) const PATH: Path = Path {
         revision: 2,
         tasks: Tasks::Classification,
         cost: Cost {
-            fit: "min(n^4 iterations, n 300 20^4/12), iterations = 50",
+            // Half of the rows are labelled; two kernels, each by three regressions.
+            fit: "1500 s^4 + 2 (min(25 m^4, m 300 20^4/12) + min(m^4, 5 pairs^2)), s = 0.8 min(m, tuned_on), m = n/2",
             predict: "-",
             memory: "n^2",
         },
@@ -163,9 +164,8 @@ impl Sets {
             Box::new(move |x, z| known(target, variance, x, z))
         } else {
             let (spread, chosen, on) = self.tuned(target, way, params, fitting)?;
-            // A tube's C is that of a ridge for as many pairs: C = 1/(2 λ m²).
             let strength = if way == WAYS[3] {
-                chosen * (on as f64 / points.nrows() as f64).powi(2)
+                PairSvr::carried_over(chosen, on as f64, points.nrows() as f64)
             } else {
                 chosen
             };
@@ -281,6 +281,7 @@ fn learn(
         let learn = |&cost: &f64| {
             let svr = PairSvr {
                 cost,
+                ridge: None,
                 epsilon: params.epsilon,
                 exact_points: params.exact_points,
                 landmarks: params.landmarks.min(points.nrows()),

@@ -144,7 +144,7 @@ impl World {
             .collect()
     }
 
-    /// Hyper-SVR on a noisy draw with `C = 1/(2 λ m²)`.
+    /// Hyper-SVR on a noisy draw.
     pub(super) fn tube(
         &self,
         draw: &Draw,
@@ -152,13 +152,7 @@ impl World {
         epsilon: f64,
     ) -> Result<Tube, LearningError> {
         let (points, target) = self.sample(draw, true);
-        let m = draw.rows.len();
-        let svr = PairSvr {
-            cost: (2.0 * lambda * (m * m) as f64).recip(),
-            epsilon,
-            tolerance: 1e-4,
-            ..PairSvr::default()
-        };
+        let svr = PairSvr { ridge: Some(lambda), epsilon, tolerance: 1e-4, ..PairSvr::default() };
         let wanted = PairTarget::matrix(target.view())?;
         let Learned { kernel, .. } =
             svr.learn(&self.hyper, points.view(), &wanted, &Fitting::seeded(0))?;

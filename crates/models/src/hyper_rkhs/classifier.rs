@@ -241,8 +241,10 @@ mercer_learning::parameters! {
         pub tolerance: f64 = 1e-4, Allowed::INSIDE_ONE;
         /// Iterations of conjugate gradients at most.
         pub iterations: usize = PairRidge::default().iterations, Allowed::COUNT;
-        /// `C` of the regression with a tube, for the sum over ordered pairs.
+        /// `C` of the regression with a tube, for the sum over ordered pairs, where there is no `pair_ridge`.
         pub pair_cost: f64 = PairSvr::default().cost, Allowed::POSITIVE;
+        /// `λ` of the regression with a tube, `C = 1/(2 λ m²)`: means the same for few points and for many.
+        pub pair_ridge: Option<f64> = None, Allowed::POSITIVE;
         /// `ε` of it.
         pub epsilon: f64 = PairSvr::default().epsilon, Allowed::NOT_NEGATIVE;
         /// Violation of optimality at which it ends.
@@ -351,6 +353,7 @@ impl HyperClassifierParams {
         let usual = PairSvr::default();
         PairSvr {
             cost: self.pair_cost,
+            ridge: self.pair_ridge,
             epsilon: self.epsilon,
             tolerance: self.pair_tolerance,
             exact_points: self.exact_points,

@@ -36,9 +36,12 @@ const HYPER_KRR: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "min(iterations · n^4/2, n 300 20^4/12)",
+        // Folds over s points, then subsets of u: the pairs of all, of 300 columns, or those that are drawn.
+        fit: "search.folds 600 s^4 + subsets min(25 u^4, M^4/12 given(pairs, 300 u)) + r M n_test, \
+              M = given(landmarks, 20), r = min(m, machine_rows), u = m/subsets, s = min(80, 0.8 m), \
+              m = min(n, points)",
         predict: "n_sv n^2",
-        memory: "n^2",
+        memory: "min(n, points)^2",
     },
     resource: Some("points"),
     settings: declared::<HyperClassifierParams>,
@@ -55,11 +58,16 @@ const HYPER_SVR: Method = Method {
     title: "hyper-SVR (Gaussian)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Gaussian hyper-kernel",
     cost: Cost {
-        fit: "min(steps · n^2, n^2 20^4/8), steps = n^2",
+        fit: "search.folds 175 s^4 + subsets min(u^4, P^2 M^2/4) + r M n_test, P = given(pairs, 20000), \
+              M = given(landmarks, 20), r = min(m, machine_rows), u = m/subsets, s = min(80, 0.8 m), \
+              m = min(n, points)",
         predict: "n_sv · support pairs",
-        memory: "n^4/8",
+        memory: "min(u^4/8, 64000000 + given(pairs, 20000) M^2/2), M = given(landmarks, 20), \
+                 u = min(n, points)/subsets",
     },
     defaults: |shape| defaults(shape, Stage1::Svr, HyperForm::GaussianConstructed),
+    // Of one's own table there may be ten rows or ten thousand: a `C` fits one number of them.
+    first_run: |_| Settings::new().with("pair_ridge", 1e-4),
     space: |shape| space(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     build: |settings| build(settings, "hyper-svr", Stage1::Svr),
     ..HYPER_KRR
@@ -70,9 +78,11 @@ const HYPER_KRR_WISHART: Method = Method {
     title: "hyper-KRR (Wishart)",
     summary: "SVM with a kernel learned by ridge regression on pairs, Wishart hyper-kernel",
     cost: Cost {
-        fit: "min(n^6/24, n^2 20^4/8)",
+        fit: "search.folds 55 s^6/24 + subsets min(u^6/24, given(pairs, u^2) M^4/8) + r M n_test, \
+              M = given(landmarks, 20), r = min(m, machine_rows), u = m/subsets, s = min(80, 0.8 m), \
+              m = min(n, points)",
         predict: "n_sv n^2",
-        memory: "min(n^4/4, n^2 20^2/4)",
+        memory: "min(n^4/4, n^2 20^2/4), n = min(n, points)",
     },
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::Wishart),
     space: |shape| space(shape, Stage1::Ridge, HyperForm::Wishart),
@@ -96,7 +106,11 @@ const HYPER_KRR_LINEAR: Method = Method {
     title: "hyper-KRR, all pairs",
     summary: "SVM with a kernel learned by Nyström's ridge regression on all pairs in linear time",
     cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",
-    cost: Cost { fit: "n L M^4/12, L = 300", predict: "n_sv M^2", memory: "n L, L = 300" },
+    cost: Cost {
+        fit: "m L M^4/12 + r^2 M + r M n_test, L = 300, r = min(m, machine_rows), m = min(n, points)",
+        predict: "n_sv M^2",
+        memory: "min(n, points) L, L = 300",
+    },
     defaults: |shape| {
         let landmarks = 14.min(shape.rows / 2).max(1);
         defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed)
@@ -131,9 +145,11 @@ const HYPER_NON_NEGATIVE: Method = Method {
     summary: "SVM with a kernel learned by non-negative least squares on pairs: positive definite",
     cites: "Pan, Chen, Chen, Xu & Lai (2017)",
     cost: Cost {
-        fit: "n^2 M^4/8 + M^6, M = min(n, 20)",
+        fit: "search.folds 200 (s^2 C^4/8 + C^6) + subsets (given(pairs, u^2) M^4/8 + M^6) + r M n_test, \
+              C = min(s, 20), M = min(u, given(landmarks, 20)), r = min(m, machine_rows), u = m/subsets, \
+              s = min(80, 0.8 m), m = min(n, points)",
         predict: "n_sv M^2",
-        memory: "M^4, M = min(n, 20)",
+        memory: "M^4, M = min(n, given(landmarks, 20))",
     },
     defaults: |shape| {
         // Non-positive targets can only be fitted by 0.
@@ -168,9 +184,10 @@ fn defaults(shape: &Shape, stage1: Stage1, hyper: HyperForm) -> Settings {
     })
 }
 
-/// The paper's grids: `σ_h²` of five multiples of `σ²`, `λ` and the regression's `C` on a logarithmic
-/// axis (relative to the unnormalised hyper-kernel), the machine's `C` in `2^±5`; and the width,
-/// which the paper fixes at the variance.
+/// The paper's grids: `σ_h²` of five multiples of `σ²`, `λ` on a logarithmic axis (relative to the
+/// unnormalised hyper-kernel; that of the regression with a tube too, since a `C` found on the few rows of
+/// a search would regularise a larger fit too little), the machine's `C` in `2^±5`; and the width, which
+/// the paper fixes at the variance.
 fn space(_: &Shape, stage1: Stage1, hyper: HyperForm) -> Space {
     let mut axes = vec![
         Axis { name: "cost", range: Range::Log2(-5.0, 5.0) },
@@ -186,7 +203,7 @@ fn space(_: &Shape, stage1: Stage1, hyper: HyperForm) -> Space {
         Axis { name: "spread", range: Range::Choice(spreads.map(Into::into).to_vec()) }
     });
     axes.push(match stage1 {
-        Stage1::Svr => Axis { name: "pair_cost", range: Range::Log10(-2.0, 2.0) },
+        Stage1::Svr => Axis { name: "pair_ridge", range: Range::Log10(-6.0, 0.0) },
         _ => Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) },
     });
     let usual = HyperClassifierParams::default();

@@ -47,6 +47,7 @@ pub use krein::KreinFeatures;
 pub use linear::LinearTime;
 pub use methods::METHODS;
 pub use ridge::{Learned, PairRidge, PairSolver};
+pub use search::{SEARCH_GRIDS, SearchGrids};
 pub use svr::PairSvr;
 pub use target::PairTarget;
 

@@ -7,16 +7,37 @@ use mercer_kernels::LearnedKernel;
 use mercer_learning::{Fitting, LearningError, folds};
 use mercer_solvers::{Mending, OneVersusOne, Smo, Spectrum};
 use ndarray::{ArrayView2, Axis};
+use std::ops::RangeInclusive;
 
 const FOLDS: usize = 5;
-/// `σ_h²` in multiples of `σ²`; the paper's grid.
-const SPREADS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
-/// Exponents of ten of `λ`; the paper's grid, relative to the unnormalised hyper-kernel.
-const LAMBDAS: std::ops::RangeInclusive<i32> = -5..=5;
-/// Exponents of ten of the regression's `C`: the paper's grid up to where every pair is fitted within the tube.
-const PAIR_COSTS: std::ops::RangeInclusive<i32> = -5..=1;
-/// Exponents of two of the machine's `C`.
-const COSTS: std::ops::RangeInclusive<i32> = -5..=5;
+/// The grids that [`Search::Folds`](super::Search::Folds) walks: the paper's, but for the regression's `C`,
+/// whose printed grid goes on to `10⁵`: by 10 every pair is fitted within the tube.
+///
+/// ```
+/// use mercer_models::hyper_rkhs::SEARCH_GRIDS;
+/// assert_eq!(SEARCH_GRIDS.lambda_powers.clone().count(), 11);
+/// assert_eq!(SEARCH_GRIDS.spreads[0], 0.25); // sigma_h^2 = sigma^2 / 4
+/// ```
+#[derive(Debug, Clone)]
+pub struct SearchGrids {
+    /// `σ_h²` in multiples of `σ²`.
+    pub spreads: [f64; 5],
+    /// Exponents of ten of `λ`, relative to the unnormalised hyper-kernel.
+    pub lambda_powers: RangeInclusive<i32>,
+    /// Exponents of ten of the regression's `C` on the training part of a fold.
+    pub pair_cost_powers: RangeInclusive<i32>,
+    /// Exponents of two of the machine's `C`.
+    pub cost_powers: RangeInclusive<i32>,
+}
+
+/// The one value of [`SearchGrids`].
+pub const SEARCH_GRIDS: SearchGrids = SearchGrids {
+    spreads: [0.25, 0.5, 1.0, 2.0, 4.0],
+    lambda_powers: -5..=5,
+    pair_cost_powers: -5..=1,
+    cost_powers: -5..=5,
+};
+
 /// Points that the folds divide at most.
 const POINTS: usize = 100;
 
@@ -47,11 +68,13 @@ pub(super) fn search(
     let points = inputs.select(Axis(0), &rows);
     let labels: Vec<u32> = rows.iter().map(|&row| labels[row]).collect();
     let held = folds(&labels, FOLDS, &mut fitting.streams.rng("folds"));
+    let grids = SEARCH_GRIDS;
     let spreads: &[f64] =
-        if params.hyper == HyperForm::Wishart { &[1.0] } else { SPREADS.as_slice() };
-    let exponents = if params.stage1 == Stage1::Svr { PAIR_COSTS } else { LAMBDAS };
+        if params.hyper == HyperForm::Wishart { &[1.0] } else { grids.spreads.as_slice() };
+    let exponents =
+        if params.stage1 == Stage1::Svr { grids.pair_cost_powers } else { grids.lambda_powers };
     let strengths: Vec<f64> = exponents.map(|power| 10f64.powi(power)).collect();
-    let costs: Vec<f64> = COSTS.map(|power| 2f64.powi(power)).collect();
+    let costs: Vec<f64> = grids.cost_powers.map(|power| 2f64.powi(power)).collect();
     let candidates: Vec<Candidate> = spreads
         .iter()
         .flat_map(|&spread| strengths.iter().map(move |&strength| Candidate { spread, strength }))
@@ -113,18 +136,14 @@ pub(super) fn search(
     match params.stage1 {
         Stage1::Svr => {
             let own = params.points.min(inputs.nrows()) / params.subsets.max(1);
-            chosen.pair_cost = carried_over(strength, rows.len(), own);
+            let validated = (rows.len() * (FOLDS - 1)) as f64 / FOLDS as f64;
+            // What was validated is the `λ` that the grid's `C` stands for on the training part of a fold.
+            chosen.pair_cost = PairSvr::carried_over(strength, validated, own as f64);
+            chosen.pair_ridge = None;
         }
         Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
     }
     Ok(Chosen { params: chosen, strength, right: right[best.0][best.1], points: rows.len() })
-}
-
-/// The `C` of a regression over the pairs of `own` points that weighs its errors against the norm as `cost` did
-/// on the training parts of folds of `points`: `C = 1/(2 λ m²)`, and `λ` is what has been validated.
-fn carried_over(cost: f64, points: usize, own: usize) -> f64 {
-    let validated = (points * (FOLDS - 1)) as f64 / FOLDS as f64;
-    cost * (validated / own as f64).powi(2)
 }
 
 /// Machines of the search stop after so many steps: with a kernel that has no structure and a large
@@ -145,7 +164,7 @@ fn path(
     let target = PairTarget::classes(labels, params.same, params.other)?;
     match params.stage1 {
         Stage1::Svr => {
-            let svr = PairSvr { exact_points: POINTS, steps: 100_000, ..params.svr() };
+            let svr = PairSvr { exact_points: POINTS, steps: 100_000, ridge: None, ..params.svr() };
             let learn = |&cost: &f64| {
                 PairSvr { cost, ..svr.clone() }.learn(&kernel, inputs, &target, fitting)
             };
@@ -160,21 +179,6 @@ fn path(
             let landmarks = (stage1 == Stage1::NonNegative).then_some(20.min(inputs.nrows()));
             let ridge = PairRidge { solver, landmarks, subsets: 1, pairs: None, ..params.ridge() };
             ridge.learn_path(&kernel, inputs, &target, strengths, fitting)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `C` went unscaled from 48 points to 1600, where the same number is a thousandth of the ridge.
-    #[test]
-    fn a_cost_is_carried_over_as_the_ridge_that_it_stands_for() {
-        let ridge = |cost: f64, m: f64| 1.0 / (2.0 * cost * m * m);
-        for own in [40, 80, 276, 1600] {
-            let cost = carried_over(0.1, 100, own);
-            assert!((ridge(cost, own as f64) / ridge(0.1, 80.0) - 1.0).abs() < 1e-12, "{own}");
         }
     }
 }

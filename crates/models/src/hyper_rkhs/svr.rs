@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// `landmarks` points, and the sum is over `pairs` ordered pairs drawn at random, each with the weight
 /// `m²/pairs`.
 ///
-/// In terms of hyper-KRR's ridge, `C = 1/(2 λ m²)`.
+/// In terms of hyper-KRR's ridge, `C = 1/(2 λ m²)`: the same `C` regularises the less the more points there
+/// are. Where a number is to mean the same for few points and for many, [`PairSvr::ridge`] says it.
 ///
 /// ```
 /// use mercer_kernels::{GaussianHyper, HyperKernel};
@@ -39,8 +40,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PairSvr {
-    /// `C > 0`.
+    /// `C > 0`; what it is set to counts where there is no `ridge`.
     pub cost: f64,
+    /// `λ > 0` of the regression: `C = 1/(2 λ m²)` for however many points `m` it is given.
+    pub ridge: Option<f64>,
     /// Half-width `ε ≥ 0` of the tube without loss, in units of the target.
     pub epsilon: f64,
     /// The fit ends when no two dual variables violate optimality by more than this.
@@ -59,6 +62,7 @@ impl Default for PairSvr {
     fn default() -> Self {
         Self {
             cost: 1.0,
+            ridge: None,
             epsilon: 0.1,
             tolerance: 1e-3,
             steps: 10_000_000,
@@ -79,6 +83,7 @@ impl PairSvr {
     /// [`LearningError::Setting`] names the first that is out of range.
     pub fn check(&self) -> Result<(), LearningError> {
         positive("cost", self.cost)?;
+        positive("ridge", self.ridge.unwrap_or(1.0))?;
         positive("tolerance", self.tolerance)?;
         if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
             return Err(refused("epsilon", self.epsilon, "at least 0 and finite"));
@@ -91,6 +96,22 @@ impl PairSvr {
             }
         }
         Ok(())
+    }
+
+    /// The `C` that weighs the errors on the pairs of `to` points against the norm as `cost` does on those
+    /// of `from` points: that of the same `λ` in `C = 1/(2 λ m²)`.
+    ///
+    /// ```
+    /// use mercer_models::hyper_rkhs::PairSvr;
+    /// assert_eq!(PairSvr::carried_over(0.1, 80.0, 160.0), 0.025); // four times the pairs
+    /// ```
+    pub fn carried_over(cost: f64, from: f64, to: f64) -> f64 {
+        cost * (from / to).powi(2)
+    }
+
+    /// `C` for the pairs of `m` points.
+    fn cost_for(&self, m: usize) -> f64 {
+        self.ridge.map_or(self.cost, |lambda| 1.0 / (2.0 * lambda * (m as f64).powi(2)))
     }
 
     /// Learns a kernel from the points in the rows of `inputs` (`m × d`) and the target of their pairs.
@@ -118,14 +139,14 @@ impl PairSvr {
             HyperKernel::Gaussian(gaussian) => {
                 fitting.limits.reserve((CACHE + 64 * pairs.len()) as u64)?;
                 let rows = ProductRows::new(gaussian, inputs, &pairs);
-                self.solve(&rows, &y, &weights, fitting)?
+                self.solve(&rows, &y, &weights, inputs.nrows(), fitting)?
             }
             HyperKernel::Wishart(_) => {
                 fitting.limits.reserve(8 * (pairs.len() * pairs.len()) as u64)?;
                 let gram = kernel.gram(inputs, &pairs, fitting.threads);
                 fitting.limits.check()?;
                 let rows = Precomputed::new(gram.view()).map_err(|error| say(error.into()))?;
-                self.solve(&rows, &y, &weights, fitting)?
+                self.solve(&rows, &y, &weights, inputs.nrows(), fitting)?
             }
         };
         let learned = LearnedKernel::new(kernel.clone(), inputs, &pairs, &solution.weights)
@@ -160,7 +181,7 @@ impl PairSvr {
         let weight = (m * m) as f64 / self.pairs as f64;
         let weights = Array1::from_elem(self.pairs, weight);
         let rows = FeatureRows { features: &features };
-        let solution = self.solve(&rows, &target.at(&pairs), &weights, fitting)?;
+        let solution = self.solve(&rows, &target.at(&pairs), &weights, m, fitting)?;
         let coefficients = span.basis.dot(&features.t().dot(&solution.weights));
         let learned = LearnedKernel::new(kernel.clone(), centres.view(), &all, &coefficients)
             .map_err(of_kernel)?;
@@ -172,9 +193,10 @@ impl PairSvr {
         rows: &impl KernelRows,
         y: &Array1<f64>,
         weights: &Array1<f64>,
+        points: usize,
         fitting: &Fitting<'_>,
     ) -> Result<Solution, LearningError> {
-        let dual = Dual::regression(y.view(), self.epsilon, self.cost)
+        let dual = Dual::regression(y.view(), self.epsilon, self.cost_for(points))
             .and_then(|dual| dual.weighted(weights.view()))
             .map_err(|error| say(error.into()))?;
         let smo = Smo {

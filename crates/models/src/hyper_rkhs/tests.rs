@@ -869,6 +869,37 @@ fn optimality_of_the_regression_with_a_tube_holds_over_ordered_pairs() {
     }
 }
 
+/// `C` went unscaled from 48 points to 1600, where the same number is a thousandth of the ridge.
+#[test]
+fn a_cost_is_carried_over_as_the_ridge_that_it_stands_for() {
+    let ridge = |cost: f64, m: f64| 1.0 / (2.0 * cost * m * m);
+    for own in [40.0, 80.0, 276.0, 1600.0] {
+        let cost = PairSvr::carried_over(0.1, 80.0, own);
+        assert!((ridge(cost, own) / ridge(0.1, 80.0) - 1.0).abs() < 1e-12, "{own}");
+    }
+}
+
+/// On all pairs and on a sample, a ridge is the cost of its number of points.
+#[test]
+fn a_ridge_of_the_regression_is_the_cost_of_its_points() {
+    let x = random(24, 2, 14);
+    let labels = halves(24);
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let lambda = 1e-3;
+    for exact_points in [24, 10] {
+        let usual = PairSvr { exact_points, landmarks: 8, pairs: 500, ..PairSvr::default() };
+        let learn = |svr: PairSvr| {
+            svr.learn(&gaussian(x.view()), x.view(), &target, &Fitting::seeded(1)).unwrap()
+        };
+        let by_ridge = learn(PairSvr { ridge: Some(lambda), ..usual.clone() });
+        let cost = 1.0 / (2.0 * lambda * 24.0 * 24.0);
+        let by_cost = learn(PairSvr { cost, ..usual.clone() });
+        assert_eq!(by_ridge.kernel.coefficients(), by_cost.kernel.coefficients());
+        let other = learn(usual);
+        assert_ne!(by_ridge.kernel.coefficients(), other.kernel.coefficients());
+    }
+}
+
 #[test]
 fn the_regression_by_a_sample_comes_near_that_of_all_pairs() {
     let x = random(40, 2, 14);
@@ -1159,6 +1190,7 @@ fn bad_input_is_named() {
     let svr = |svr: PairSvr| named(svr.learn(&hyper, x.view(), &target, &fitting));
     assert_eq!(svr(PairSvr { cost: 0.0, ..PairSvr::default() }), "cost");
     assert_eq!(svr(PairSvr { epsilon: -0.1, ..PairSvr::default() }), "epsilon");
+    assert_eq!(svr(PairSvr { ridge: Some(0.0), ..PairSvr::default() }), "ridge");
     // Stopped by the limit of steps: in the result.
     let short = PairSvr { steps: 1, ..PairSvr::default() };
     let stopped = short.learn(&hyper, x.view(), &target, &fitting).unwrap();
