@@ -26,11 +26,10 @@ fn the_total_of_unseen_cells_and_datasets_is_predicted_within_a_quarter() {
         // Memory is asked for with this factor.
         assert!(error.bytes < 4.0, "{by:?}: {error:?}");
     }
-    // Beyond the sizes seen there is no such promise: a dry run tells how far off the sum is. It asks for too
-    // many hours, not for too few.
+    // So do the largest declared costs of each method, predicted from the smaller ones.
     let largest = CostModel::held_out(shelf.records(), &methods, HoldOut::Largest).unwrap();
     println!("largest: {largest:?}");
-    assert!(largest.records > 1000 && (1.0..4.0).contains(&largest.total), "{largest:?}");
+    assert!(largest.records > 1000 && (largest.total - 1.0).abs() < 0.25, "{largest:?}");
     assert!(largest.median < 3.0, "{largest:?}");
 }
 

@@ -22,7 +22,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "P n^3 + 200 K (2/3 n^3 + 2 P n^2), P = 14",
+        fit: "P n^3 + 200 K (2/3 n^3 + 2 P n^2), P = 14, n = min(n, cap)",
         predict: "P n (d + K)",
         memory: "P n^2, P = 14",
     },

@@ -16,7 +16,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "200 K n^3/parts^2",
+        fit: "parts r (200 K r^2 + 14 d n_test), r = min(n/parts, cap)",
         predict: "P n (d + K)",
         memory: "P n^2/parts^2, P = 14",
     },

@@ -23,7 +23,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "K E (S n^3/3 + 4 n^3), S = 10, E = 30",
+        fit: "K E (S n^3/3 + 4 n^3), S = 10, E = 30, n = min(n, cap)",
         predict: "K n (d + n)",
         memory: "(K + 4) n^2",
     },

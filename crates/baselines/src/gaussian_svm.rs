@@ -23,7 +23,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Both,
     cost: Cost {
-        fit: "n^2 d + n · iterations, iterations = n",
+        fit: "P r^2 (d + 1), P = max(1, K (K - 1)/2), r = min(n, 2 n/K, cap)",
         predict: "n_sv (d + K^2/2)",
         memory: "n^2",
     },

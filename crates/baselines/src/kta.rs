@@ -18,7 +18,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "P^2 n^2 + 55 n · iterations, P = 11, iterations = n",
+        fit: "P^2 n^2 + 55 n · iterations, P = 11, iterations = n, n = min(n, cap)",
         predict: "P n_sv d",
         memory: "P n^2/2, P = 11",
     },

@@ -22,7 +22,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 2,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "60 K n (5 P n + 60 k^2), P = 3, k = min(n, 200)",
+        fit: "60 K n (5 P n + 60 k^2), P = 3, k = min(n, 200), n = min(n, cap)",
         predict: "P n_used d",
         memory: "3 P n^2, P = 3",
     },

@@ -20,7 +20,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "11 (n^2 d + 55 n · iterations), iterations = n",
+        fit: "11 (n^2 d + 55 n · iterations), iterations = n, n = min(n, cap)",
         predict: "n_sv d",
         memory: "n^2",
     },

@@ -4,7 +4,7 @@ use crate::Ended;
 use crate::args::{Places, ReproduceArgs};
 use crate::reproduce::Planned;
 use mercer_experiments::{Artefact, Computed, Shelf, work};
-use mercer_harness::{CostModel, Forecast, HeldOut, HoldOut};
+use mercer_harness::{CostModel, Forecast, HeldOut, HoldOut, MethodError};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
 use serde_json::{Value, json};
@@ -183,13 +183,13 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     }
     closing(&mut stdout, &forecast, costs)?;
     for (what, error) in [
-        ("a fifth at a time", fifths),
-        (CELLS, cells),
-        ("a dataset at a time", datasets),
-        ("the largest fifth of each method's cells", largest),
+        ("a fifth at a time", &fifths),
+        (CELLS, &cells),
+        ("a dataset at a time", &datasets),
+        ("the largest fifth of each method's sizes", &largest),
     ] {
         if let Some(error) = error {
-            writeln!(stdout, "{}", off(what, &error))?;
+            writeln!(stdout, "{}", off(what, error))?;
         }
     }
     if fifths.is_none() {
@@ -222,6 +222,9 @@ fn held_out(error: Option<&HeldOut>) -> Value {
             "records": error.records, "doubtful": error.doubtful, "hours": error.seconds / 3600.0,
             "doubtful_hours": error.doubtful_seconds / 3600.0, "total": error.total, "median_factor": error.median,
             "factor_of_nine_in_ten": error.nine_of_ten, "bytes_factor": error.bytes,
+            "methods": error.methods.iter().map(|one| json!({
+                "method": one.method, "hours": one.measured / 3600.0, "predicted": one.predicted / 3600.0,
+            })).collect::<Vec<_>>(),
         }),
         None => Value::Null,
     }
@@ -271,6 +274,19 @@ pub(crate) fn unseen(reports: &std::path::Path) -> String {
     )
 }
 
+/// The methods that are furthest off, where the total is off by more than a quarter.
+fn furthest(error: &HeldOut) -> String {
+    if (error.total - 1.0).abs() <= 0.25 {
+        return String::new();
+    }
+    let say = |one: &MethodError| {
+        let (predicted, measured) = (one.predicted / 3600.0, one.measured / 3600.0);
+        format!("{} {predicted:.2} hours for {measured:.2}", one.method)
+    };
+    let methods: Vec<String> = error.methods.iter().take(3).map(say).collect();
+    format!("; furthest off {}", methods.join(", "))
+}
+
 /// One line on the error of predictions.
 pub(crate) fn off(what: &str, error: &HeldOut) -> String {
     let doubtful = match error.doubtful {
@@ -282,11 +298,12 @@ pub(crate) fn off(what: &str, error: &HeldOut) -> String {
         ),
     };
     format!(
-        "held out {what}, {} records{doubtful}: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted",
+        "held out {what}, {} records{doubtful}: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted{}",
         error.records,
         100.0 * (error.total - 1.0),
         error.median,
         error.nine_of_ten,
-        error.bytes
+        error.bytes,
+        furthest(error)
     )
 }

@@ -188,7 +188,7 @@ pub struct Forecast {
 /// assert_eq!(found.records + found.doubtful, records.len()); // each predicted once
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct HeldOut {
     /// Records predicted and scored.
     pub records: usize,
@@ -206,6 +206,31 @@ pub struct HeldOut {
     pub nine_of_ten: f64,
     /// Measured bytes over predicted ones that 19 of 20 records keep.
     pub bytes: f64,
+    /// The same seconds by method: the methods whose sums are furthest off come first.
+    pub methods: Vec<MethodError>,
+}
+
+/// How far the sum of a method's predictions was off.
+///
+/// ```
+/// let error = mercer_harness::MethodError { method: "sk".to_owned(), measured: 10.0, predicted: 25.0 };
+/// assert_eq!(error.off(), 15.0);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodError {
+    /// Its name.
+    pub method: String,
+    /// Measured seconds, on the reference machine.
+    pub measured: f64,
+    /// Predicted ones.
+    pub predicted: f64,
+}
+
+impl MethodError {
+    /// Seconds between the two.
+    pub const fn off(&self) -> f64 {
+        (self.predicted - self.measured).abs()
+    }
 }
 
 /// How records are held out.
@@ -226,8 +251,8 @@ pub enum HoldOut {
     Cells,
     /// A dataset at a time.
     Datasets,
-    /// Of each method the fifth of its cells with the largest declared cost, at once: smaller ones stay in,
-    /// as where a run has its large cells still before it.
+    /// Of each method the cells of the largest fifth of its declared costs, at once: smaller ones stay in, as
+    /// where a run has its large cells still before it.
     Largest,
 }
 
@@ -371,7 +396,7 @@ impl CostModel {
                 usize::from(work.operations < large[&(work.part, work.method.as_str())])
             }
         };
-        let (mut measured, mut predicted) = (0.0, 0.0);
+        let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         let (mut factors, mut bytes) = (Vec::new(), Vec::new());
         let (mut scored, mut doubtful, mut doubtful_seconds) = (0, 0, 0.0);
         for one in 0..folds {
@@ -385,8 +410,8 @@ impl CostModel {
                     }
                     let guess = seconds.predict(&seen.work).value;
                     scored += 1;
-                    measured += seen.value;
-                    predicted += guess;
+                    let sum = sums.entry(&seen.work.method).or_default();
+                    (sum.0, sum.1) = (sum.0 + seen.value, sum.1 + guess);
                     if seen.value > SHORT {
                         factors.push((guess / seen.value).max(seen.value / guess));
                     }
@@ -398,6 +423,15 @@ impl CostModel {
                 }
             }
         }
+        let of_method = |(&method, &(measured, predicted)): (&&str, &(f64, f64))| MethodError {
+            method: method.to_owned(),
+            measured,
+            predicted,
+        };
+        let mut methods: Vec<MethodError> = sums.iter().map(of_method).collect();
+        methods.sort_by(|one, other| other.off().total_cmp(&one.off()));
+        let measured: f64 = methods.iter().map(|method| method.measured).sum();
+        let predicted: f64 = methods.iter().map(|method| method.predicted).sum();
         Some(HeldOut {
             records: scored,
             doubtful,
@@ -407,6 +441,7 @@ impl CostModel {
             median: quantile(&mut factors, 0.5),
             nine_of_ten: quantile(&mut factors, 0.9),
             bytes: quantile(&mut bytes, 0.95),
+            methods,
         })
     }
 }
@@ -486,8 +521,8 @@ impl Observed {
         Self { seconds, bytes }
     }
 
-    /// The logarithm of the declared cost from which on a cell is among the largest fifth of its method's,
-    /// fits and searches apart; beyond all of them for a method with a single size.
+    /// The logarithm of the declared cost from which on a cell is among the largest fifth of the costs of its
+    /// method, fits and searches apart; beyond all of them for a method with a single one.
     fn large(&self) -> BTreeMap<(Part, &str), f64> {
         let mut of_method: BTreeMap<(Part, &str), BTreeMap<&str, f64>> = BTreeMap::new();
         for (seen, _) in self.seconds.iter().chain(&self.bytes) {
@@ -496,7 +531,10 @@ impl Observed {
             cells.insert(&work.cell, work.operations);
         }
         let threshold = |cells: BTreeMap<&str, f64>| {
+            // Each size counts once: of many cells of one size a fifth would be all of them.
             let mut operations: Vec<f64> = cells.into_values().collect();
+            operations.sort_by(f64::total_cmp);
+            operations.dedup_by(|one, other| (*one - *other).abs() < 1e-9);
             let from = quantile(&mut operations, 0.8);
             if from > operations[0] { from } else { f64::INFINITY }
         };

@@ -34,7 +34,8 @@ pub use cluster::{
     numbered, slurm, task_list, task_of_variable, tasks_of_environment,
 };
 pub use cost::{
-    Basis, CostModel, Forecast, HeldOut, HoldOut, Prediction, declared_bytes, understood,
+    Basis, CostModel, Forecast, HeldOut, HoldOut, MethodError, Prediction, declared_bytes,
+    understood,
 };
 pub use error::HarnessError;
 pub use execute::{Laboratory, execute};

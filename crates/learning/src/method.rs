@@ -104,8 +104,8 @@ impl Tasks {
 /// batch, `n_test` test rows, and the method's own settings by name; `map.fourier` is 1 where the setting
 /// `map` is `fourier`, else 0.
 ///
-/// A product is written without a sign or with `·`; names of its own are explained after commas:
-/// `3 epochs n P, P = 16 d + 768`. The cost model reads `fit` and `memory`; `predict` is for people.
+/// A product is written without a sign or with `·`; `given(pairs, n)` is `n` where the setting `pairs` has no
+/// value; names of its own are explained after commas: `3 epochs n P, P = 16 d + 768`. The cost model reads `fit` and `memory`; `predict` is for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     /// Time of a fit.

@@ -3,7 +3,8 @@
 /// Evaluates a method's declared cost; `size` gives the value of each name that it knows.
 ///
 /// The grammar is that of [`mercer_learning::Cost`]: sums, differences, products written by
-/// juxtaposition, `·` or `*`, quotients, powers, brackets, `min(a, b)`, `choose(a, b)` and the like; then,
+/// juxtaposition, `·` or `*`, quotients, powers, brackets, `min(a, b)`, `choose(a, b)` and the like, and
+/// `given(name, a)`, which is `a` where the name has no value; then,
 /// after commas, what names of its own mean: `epochs n P, P = 16 d + 768`. `None` if the text is no such expression
 /// (`"-"`), has a name that nobody knows, or its value is no positive number.
 pub(crate) fn evaluate(text: &str, size: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
@@ -133,6 +134,9 @@ impl Parser<'_> {
         if length == 0 {
             return None;
         }
+        if text == "given" && self.take('(') {
+            return self.given();
+        }
         if matches!(text.as_str(), "min" | "max" | "choose" | "log" | "sqrt") && self.take('(') {
             let mut value = self.sum()?;
             while self.take(',') {
@@ -151,6 +155,16 @@ impl Parser<'_> {
             return self.take(')').then_some(value);
         }
         (self.size)(&text)
+    }
+
+    /// The rest of `given(name, otherwise)`: the value of the name where it has one.
+    fn given(&mut self) -> Option<f64> {
+        self.skip();
+        let rest = &self.letters[self.at..];
+        let name: String = rest.iter().take_while(|letter| **letter != ',').collect();
+        self.at += name.chars().count();
+        let otherwise = if self.take(',') { self.sum()? } else { return None };
+        self.take(')').then(|| (self.size)(name.trim()).unwrap_or(otherwise))
     }
 }
 
@@ -204,6 +218,8 @@ mod tests {
         assert_eq!(value("choose(d + 2, 2) + choose(n, 7)"), Some(130.0));
         assert_eq!(value("choose(900 n, 800)"), None);
         assert_eq!(value("map.implicit n^2 + map.explicit n d"), Some(30.0));
+        assert_eq!(value("n given(D, 7) given(pairs, 3 d)"), Some(10.0 * 4.0 * 9.0));
+        assert_eq!(value("n^2, n = min(n, D)"), Some(16.0));
         assert_eq!(value("1"), Some(1.0));
         assert_eq!(value("n - 4"), Some(6.0));
     }
@@ -218,6 +234,8 @@ mod tests {
             "n)",
             "n - n",
             "min(n",
+            "given(n",
+            "given(pairs)",
             "n Q",
             "n, beyond 3",
             "n P, P = n P",

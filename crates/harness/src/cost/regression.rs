@@ -39,7 +39,10 @@ const LARGER: f64 = 0.223_143_551_314_209_76;
 const REACH: f64 = 6.907_755_278_982_137;
 
 /// Beyond the declared costs that were seen a method grows at least by this power of them, and at most by [`POWER`].
-const LEAST_GROWTH: f64 = 0.4;
+const LEAST_GROWTH: f64 = 0.3;
+/// How firmly the growth is held at [`POWER`]: the squared spread of the logarithms of declared costs, summed over
+/// cells, that counts as much.
+const OF_GROWTH: f64 = 4.0;
 
 /// What was seen of a method: the least and largest logarithms of its declared cost and of its sizes.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +76,8 @@ pub(crate) struct Regression {
     /// Intercept of all methods, by part.
     pooled: BTreeMap<Part, f64>,
     methods: BTreeMap<(Part, String), Array1<f64>>,
+    /// Power of the declared cost by which a method grows.
+    growth: BTreeMap<(Part, String), f64>,
     groups: BTreeMap<String, f64>,
     cells: BTreeMap<String, f64>,
     correction: f64,
@@ -115,6 +120,7 @@ impl Regression {
             quantity,
             pooled: BTreeMap::new(),
             methods: BTreeMap::new(),
+            growth: BTreeMap::new(),
             groups: BTreeMap::new(),
             cells: BTreeMap::new(),
             correction: 1.0,
@@ -146,6 +152,7 @@ impl Regression {
             .map(|(part, (sum, weight))| (part, sum / weight))
             .collect();
         for (method, seen) in by_method {
+            fitted.growth.insert(method.clone(), fitted.grows(&seen));
             if let Some(coefficients) = fitted.own(method.0, &seen) {
                 fitted.methods.insert(method, coefficients);
             }
@@ -188,7 +195,8 @@ impl Regression {
             prior = self.prior(work.part);
             &prior
         };
-        let base = terms.dot(coefficients) + beyond * coefficients[1].clamp(LEAST_GROWTH, POWER);
+        let growth = self.growth.get(&name).copied().unwrap_or(POWER);
+        let base = terms.dot(coefficients) + beyond * growth;
         let of = |deviations: &BTreeMap<String, f64>, name: &str| deviations.get(name).copied();
         let cell = of(&self.cells, &work.cell);
         let group = of(&self.groups, &work.group).unwrap_or(0.0);
@@ -232,6 +240,37 @@ impl Regression {
         let any = self.pooled.values().next().copied();
         let intercept = self.pooled.get(&part).copied().or(any).unwrap_or(none);
         Array1::from(vec![intercept, POWER, 0.0, 0.0, 0.0])
+    }
+
+    /// The power of the declared cost that tells the cells of a group apart, whose variant and study are the
+    /// same: a slope through the means of cells, since repeats of one say nothing of it. The coefficients beside
+    /// `n` and `d` would not do: they share out between them what grows together.
+    fn grows(&self, seen: &[&Observation]) -> f64 {
+        let mut cells: BTreeMap<(&str, &str), (f64, f64, f64)> = BTreeMap::new();
+        for one in seen {
+            let weight = self.weight(one);
+            let cell = cells.entry((&one.work.group, &one.work.cell)).or_default();
+            cell.0 += weight;
+            cell.1 += weight * one.value.ln();
+            cell.2 = self.declared(&one.work);
+        }
+        let mut groups: BTreeMap<&str, Vec<(f64, f64, f64)>> = BTreeMap::new();
+        for ((group, _), (weight, sum, declared)) in cells {
+            groups.entry(group).or_default().push((weight.min(1.0), declared, sum / weight));
+        }
+        let (mut spread, mut common) = (OF_GROWTH, OF_GROWTH * POWER);
+        for cells in groups.values() {
+            let all: f64 = cells.iter().map(|(weight, ..)| weight).sum();
+            let mean = |of: &dyn Fn(&(f64, f64, f64)) -> f64| {
+                cells.iter().map(|cell| cell.0 * of(cell)).sum::<f64>() / all
+            };
+            let (x, y) = (mean(&|cell| cell.1), mean(&|cell| cell.2));
+            for (weight, declared, logarithm) in cells {
+                spread += weight * (declared - x).powi(2);
+                common += weight * (declared - x) * (logarithm - y);
+            }
+        }
+        (common / spread).clamp(LEAST_GROWTH, POWER)
     }
 
     /// Weighted least squares with a pull towards the prior.
@@ -332,6 +371,25 @@ mod tests {
             assert!(far.held_back && !at(1e11, 1e6).held_back, "{power}");
             assert!((far.value / at(1e9 * REACH.exp(), 1e6).value - 1.0).abs() < 1e-9, "{power}");
         }
+    }
+
+    /// The larger cells are of a cheaper variant: over both the method would seem to shrink.
+    #[test]
+    fn growth_is_told_within_a_variant() {
+        let seen = |group: &str, operations: f64, value: f64| Observation {
+            work: Workload { group: group.to_owned(), ..work(operations, 100.0) },
+            value,
+            sound: true,
+        };
+        let of = |group: &str, from: f64, seconds: f64| {
+            [1.0, 10.0, 100.0, 1000.0]
+                .map(|times| seen(group, from * times, seconds * f64::powf(times, 0.5)))
+        };
+        let all: Vec<Observation> =
+            of("dear", 1e6, 100.0).into_iter().chain(of("cheap", 1e8, 1.0)).collect();
+        let model = Regression::fit(Quantity::Seconds, &all.iter().collect::<Vec<_>>());
+        let growth = model.growth.values().copied().collect::<Vec<f64>>();
+        assert!((growth[0] - 0.5).abs() < 0.05, "{growth:?}");
     }
 
     #[test]
