@@ -117,6 +117,10 @@ data: build
 determinism:
     MERCER_DETERMINISM={{justfile_directory()}}/reports/determinism.md cargo nextest run --release -p mercer-cli -p mercer-dependencies slow_levels_are_compared
 
+# How much of the code changed since each check that is not run every time.
+ages:
+    .ci/ages
+
 # Licences, duplicates, sources and advisories of every outside crate (needs ./setup --checks).
 deny:
     cargo deny check bans licenses sources

@@ -13,6 +13,7 @@ use campaign::{Campaign, Job, Request, new_logs};
 use mercer_harness::{
     Array, Grouping, HoldOut, Launch, MOST_GROWTH, Task, Trial, array_jobs, arrays, group, numbered,
 };
+use mercer_learning::counted;
 use mercer_records::{Status, Store};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -55,6 +56,12 @@ fn folder(args: &ClusterPlan) -> anyhow::Result<PathBuf> {
 }
 
 fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft> {
+    if let (Engine::Script, Some(directive)) = (args.engine, args.directives.first()) {
+        return Err(WrongUsage(format!(
+            "--sbatch={directive}: only --engine slurm writes batch scripts; leave it out, and give it to your launcher"
+        ))
+        .into());
+    }
     let mut request = Request::of(args)?;
     let reproduce = request.arguments(false, None);
     let planned = planned(&reproduce, None)?;
@@ -75,7 +82,7 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
             least: args.tasks.into(),
             most: MOST_TASKS,
             cores: args.cores.into(),
-            bytes_factor: error.map_or(BYTES_FACTOR, |error| error.bytes.max(1.2)),
+            bytes_factor: error.as_ref().map_or(BYTES_FACTOR, |error| error.bytes.max(1.2)),
         },
     );
     for task in &mut tasks {
@@ -141,8 +148,9 @@ fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
     let hours = tasks.iter().map(|task| task.seconds).sum::<f64>() / 3600.0;
     writeln!(
         stdout,
-        "{} tasks, {trials} trials to run, {} recorded, {hours:.2} hours of one core",
-        tasks.len(),
+        "{}, {} to run, {} recorded, {hours:.2} hours of one core",
+        counted(tasks.len(), "task", "tasks"),
+        counted(trials, "trial", "trials"),
         draft.recorded
     )?;
     if draft.computing.count > 0 {
@@ -193,14 +201,15 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
         let queued = queue::of(&earlier.jobs)?;
         anyhow::ensure!(
             queued.is_empty(),
-            "{} tasks of the campaign in {} are still queued or running; wait for them, or cancel them with scancel",
-            queued.len(),
+            "{} still queued or running of the campaign in {}; wait, or cancel with scancel",
+            counted(queued.len(), "task is", "tasks are"),
             place.display()
         );
         let missing: usize = counts(earlier)?.values().map(|counts| counts.missing).sum();
         anyhow::ensure!(
             earlier.engine == Engine::Slurm || missing == 0 || args.replace,
-            "{missing} trials of the campaign in {} are not recorded, and its launcher may still run them: go on with its files, or add --replace once none of its tasks runs, or --into another directory",
+            "{} not recorded of the campaign in {}, and its launcher may still run: go on with its files, or add --replace once none of its tasks runs, or --into another directory",
+            counted(missing, "trial is", "trials are"),
             place.display()
         );
     }
@@ -308,21 +317,30 @@ fn status(folder: &Path, as_json: bool) -> anyhow::Result<Ended> {
         writeln!(stdout, "{task:>5} {recorded:>9} {failed:>7} {missing:>8}  {state}")?;
     }
     let sum = |of: fn(&Counts) -> usize| counts.values().map(of).sum::<usize>();
+    let engine = match campaign.engine {
+        Engine::Slurm => {
+            format!("{} queued or running", counted(queued.len(), "task", "tasks"))
+        }
+        // Which of them run, only the launcher knows.
+        Engine::Script => {
+            let open = counts.values().filter(|counts| counts.missing > 0).count();
+            format!("{open} of {} not carried out", counted(counts.len(), "task", "tasks"))
+        }
+    };
     writeln!(
         stdout,
-        "  all {:>9} {:>7} {:>8}  {} tasks queued or running",
+        "  all {:>9} {:>7} {:>8}  {engine}",
         sum(|c| c.recorded),
         sum(|c| c.failed),
         sum(|c| c.missing),
-        queued.len()
     )?;
     let handed: usize = campaign.jobs.iter().map(|job| job.tasks.len()).sum();
     if campaign.engine == Engine::Slurm && handed < campaign.tasks.len() {
         writeln!(
             stdout,
-            "{} tasks were never handed to Slurm: sbatch refused them, or was stopped; `mercer cluster submit` \
-             hands out what is not recorded",
-            campaign.tasks.len() - handed
+            "{} never handed to Slurm, since sbatch refused or was stopped; `mercer cluster submit` hands out what is \
+             not recorded",
+            counted(campaign.tasks.len() - handed, "task was", "tasks were")
         )?;
     }
     Ok(Ended::Done)
@@ -365,10 +383,19 @@ fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<En
         eprintln!("no data for {dataset}: {reason}");
     }
     if left > 0 {
-        eprintln!("{left} trials are not recorded; `mercer cluster submit` runs only those");
+        let remedy = match campaign.engine {
+            Engine::Slurm => "`mercer cluster submit` runs only those".to_owned(),
+            Engine::Script => format!(
+                "go on with the files in {}, or, once none of its tasks runs, `mercer cluster submit --replace` hands \
+                 out only those",
+                folder.display()
+            ),
+        };
+        eprintln!("{} not recorded; {remedy}", counted(left, "trial is", "trials are"));
     }
     if failed > 0 {
-        eprintln!("{failed} trials failed; submit with --retry-failed to run them again");
+        let failed = counted(failed, "trial", "trials");
+        eprintln!("{failed} failed; submit with --retry-failed to run them again");
     }
     Ok(match (left + failed, missing.is_empty()) {
         (1.., _) => Ended::Failed,

@@ -10,7 +10,7 @@ use mercer_experiments::{
     Artefact, ArtefactNumbers, Desk, PATHS, Shelf, Work, plannable, select, work, write,
 };
 use mercer_harness::{Laboratory, Options, Selection, Stop, Summary, Trial, run as carry_out};
-use mercer_learning::Method;
+use mercer_learning::{Method, counted};
 use mercer_records::Store;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -220,7 +220,8 @@ pub(crate) fn ended(summary: &Summary) -> Ended {
         eprintln!("failed: {trial}: {error}");
     }
     if !summary.failed.is_empty() {
-        eprintln!("{} trials failed; add --retry-failed to run them again", summary.failed.len());
+        let failed = counted(summary.failed.len(), "trial", "trials");
+        eprintln!("{failed} failed; add --retry-failed to run them again");
         return Ended::Failed;
     }
     for (dataset, reason) in &summary.missing {

@@ -8,6 +8,7 @@ use mercer_harness::{
     HarnessError, Options, Progress, Trial, run as carry_out, task_of_variable,
     tasks_of_environment,
 };
+use mercer_learning::counted;
 use mercer_records::Record;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -77,9 +78,9 @@ pub(super) fn run(
     let summary = carry_out(&planned.work.trials, &laboratory, &options, &Lines)?;
     writeln!(
         std::io::stdout(),
-        "task {}: {} trials, {} recorded before, {} carried out",
+        "task {}: {}, {} recorded before, {} carried out",
         task.index,
-        summary.trials,
+        counted(summary.trials, "trial", "trials"),
         summary.recorded,
         summary.carried_out
     )?;
@@ -118,7 +119,8 @@ struct Lines;
 impl Progress for Lines {
     fn begin(&self, trials: usize, recorded: usize, _: f64) {
         // A log that cannot be written stops no trial.
-        let _ = writeln!(std::io::stdout(), "begin: {trials} trials, {recorded} recorded");
+        let trials = counted(trials, "trial", "trials");
+        let _ = writeln!(std::io::stdout(), "begin: {trials}, {recorded} recorded");
     }
 
     fn start(&self, trial: &Trial) {

@@ -87,7 +87,10 @@ fn a_list_of_commands_reproduces_what_one_process_does() {
     let first = Command::new("sh").args(["-c", line]).current_dir("/").output().unwrap();
     assert!(Ended::of(&first).with_code(0).stdout.contains("carried out"));
     let early = place.run("cluster collect shared/cluster --json").with_code(3);
-    assert!(early.stderr.contains("trials are not recorded"), "{early:?}");
+    assert!(early.stderr.contains("trials are not recorded; go on with the files in"), "{early:?}");
+    assert!(early.stderr.contains("cluster submit --replace"), "{early:?}");
+    let status = place.run("cluster status shared/cluster").with_code(0).stdout;
+    assert!(status.contains("2 of 3 tasks not carried out"), "{status}");
     for task in ["2", "3"] {
         let mut command = place.command("cluster work shared/cluster");
         let output = command.env("SLURM_ARRAY_TASK_ID", task).output().unwrap();
@@ -98,6 +101,11 @@ fn a_list_of_commands_reproduces_what_one_process_does() {
     assert_eq!(place.records("shared"), place.records("single"));
     let status = place.run("cluster status shared/cluster --json").with_code(0).json();
     assert!(status.as_array().unwrap().iter().all(|task| task["missing"] == 0), "{status}");
+    let status = place.run("cluster status shared/cluster").with_code(0).stdout;
+    assert!(status.contains("0 of 3 tasks not carried out"), "{status}");
+    // Options of sbatch would be lost without a word.
+    let refused = place.run(&format!("{submit} --sbatch=--partition=long")).with_code(2).stderr;
+    assert!(refused.contains("--sbatch=--partition=long: only --engine slurm"), "{refused}");
     // Once more runs nothing, and leaves the campaign that did the work.
     let before = campaign_files(&place);
     let again = place.run(&format!("{submit} --at-once 2")).with_code(0);
@@ -132,7 +140,7 @@ fn a_campaign_that_a_launcher_may_still_run_is_not_replaced() {
     for engine in ["script", "slurm"] {
         let line = submit.replace("--engine script", &format!("--engine {engine}"));
         let refused = place.run(&line).with_code(1);
-        assert!(refused.stderr.contains("may still run them"), "{refused:?}");
+        assert!(refused.stderr.contains("may still run"), "{refused:?}");
         assert!(refused.stderr.contains("--replace"), "{refused:?}");
         assert_eq!(campaign_files(&place), before);
     }
@@ -170,7 +178,7 @@ fn collect_counts_the_failures_of_all_trials() {
     place.run(&format!("cluster submit {WHAT} --engine script --results single")).with_code(0);
     place.run("cluster work single/cluster --task 1").with_code(0);
     let collected = place.run("cluster collect single/cluster").with_code(3);
-    assert!(collected.stderr.contains("1 trials failed"), "{collected:?}");
+    assert!(collected.stderr.contains("1 trial failed"), "{collected:?}");
 }
 
 /// `HyperQueue` inside an array of Slurm: the outer variable is there as well.
