@@ -28,6 +28,9 @@ pub struct Claim {
     /// Only in these variants, if given: where others would not answer what it says.
     #[serde(default)]
     pub variants: Vec<String>,
+    /// Datasets of the study that the sentence does not speak of, because the paper does not show them.
+    #[serde(default)]
+    pub without: Vec<String>,
     /// Variants whose code does not do what the claim speaks of, each with the finding that says so.
     #[serde(default)]
     pub not_applicable: BTreeMap<String, String>,
@@ -609,7 +612,10 @@ impl Claim {
             |variant: &&Variant| self.variants.is_empty() || self.variants.contains(&variant.name);
         for variant in spec.variants.iter().filter(asked).filter(speaks_of) {
             let of = |name: &str| -> Vec<&StudyCell> {
-                cells.iter().filter(|cell| cell.key().variant == name).collect()
+                let spoken_of = |cell: &&StudyCell| {
+                    cell.key().variant == name && !self.without.contains(&cell.key().dataset)
+                };
+                cells.iter().filter(spoken_of).collect()
             };
             let own = of(&variant.name);
             let control = match &self.check {
