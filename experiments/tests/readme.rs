@@ -172,3 +172,45 @@ fn its_words_on_tuning_are_those_of_the_report() {
     }
     assert!(readme.contains(&said), "{said}");
 }
+
+/// The counts in its sentences on ASKL are those of the claims.
+#[test]
+fn its_counts_of_askl_are_those_of_the_answers() {
+    let answers = std::fs::read_to_string(root().join("reports/answers.md")).unwrap();
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    // The two numbers around `of`, after these words, in each variant of a claim's row.
+    let counts = |claim: &str, words: &str| -> Vec<(u32, u32)> {
+        let row =
+            answers.lines().find(|line| line.contains(claim)).unwrap_or_else(|| panic!("{claim}"));
+        let after = |text: &str| {
+            let numbers = text.split(|letter: char| !letter.is_ascii_digit());
+            let mut numbers = numbers.filter_map(|number| number.parse::<u32>().ok());
+            (numbers.next().unwrap(), numbers.next().unwrap())
+        };
+        row.split(words).skip(1).map(after).collect()
+    };
+    let count = |found: &[(u32, u32)]| -> String {
+        let ahead: Vec<String> = found.iter().map(|(ahead, _)| ahead.to_string()).collect();
+        let of = found[0].1;
+        assert!(found.iter().all(|(_, all)| *all == of));
+        match &ahead[..] {
+            [.., before, last] if ahead.len() > 2 => {
+                format!("{}, {before} and {last} of {of}", ahead[..ahead.len() - 2].join(", "))
+            }
+            _ => format!("{} of {of}", ahead.join(" and ")),
+        }
+    };
+    let rival = counts("ASKL usually beats NSKL", "ahead on ");
+    let drawn = counts("not trained: ASKL over tuned ridge", "ahead on ");
+    // Best on so many, level on so many, worse on so many of all.
+    let machine =
+        answers.lines().find(|line| line.contains("A tuned Gaussian SVM outperforms")).unwrap();
+    let best = machine.split("best on ").nth(1).unwrap().split(' ').next().unwrap();
+    for said in [
+        format!("it is ahead on {} datasets", count(&rival)),
+        format!("ASKL ahead on {} datasets", count(&drawn)),
+        format!("is ahead of all five methods on {best} of 12 datasets"),
+    ] {
+        assert!(readme.contains(&said), "{said}");
+    }
+}

@@ -213,6 +213,9 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
             place.display()
         );
     }
+    if args.engine == Engine::Slurm {
+        queue::there()?;
+    }
     // The workers find it here: no job before its campaign.
     campaign.write()?;
     let scripts = campaign.write_scripts()?;

@@ -208,7 +208,7 @@ fn line(id: &str, profile: &str, all: usize, forecast: &Forecast, simulations: C
         "from_cell": forecast.bases[0], "from_method": forecast.bases[1],
         "from_declared_cost": forecast.bases[2],
         "hours_from_cell": from_cell, "hours_from_method": from_method,
-        "hours_from_declared_cost": from_declared, "at_limit": forecast.at_limit,
+        "hours_from_declared_cost": from_declared, "at_limit": forecast.at_limit, "at_memory_limit": forecast.at_memory_limit,
         "held_back": forecast.held_back, "hours_held_back": hours(forecast.held_back_seconds),
         "larger_than_recorded": forecast.larger, "hours_larger_than_recorded": hours(forecast.larger_seconds),
         "simulations": simulations.count, "simulation_hours": hours(simulations.seconds),
@@ -260,7 +260,9 @@ fn doubts(forecast: &Forecast) -> String {
     let said = |count: usize, what: &str| {
         if count > 0 { format!(", {what} {count}") } else { String::new() }
     };
-    said(forecast.at_limit, "stopped by their limit") + &said(forecast.held_back, "not believed")
+    said(forecast.at_limit, "stopped by their limit")
+        + &said(forecast.at_memory_limit, "beyond their memory")
+        + &said(forecast.held_back, "not believed")
 }
 
 /// How [`HoldOut::Cells`] holds out, for [`off`].
@@ -274,11 +276,8 @@ pub(crate) fn unseen(reports: &std::path::Path) -> String {
     )
 }
 
-/// The methods that are furthest off, where the total is off by more than a quarter.
+/// The methods that are furthest off: in the total they may cancel.
 fn furthest(error: &HeldOut) -> String {
-    if (error.total - 1.0).abs() <= 0.25 {
-        return String::new();
-    }
     let say = |one: &MethodError| {
         let (predicted, measured) = (one.predicted / 3600.0, one.measured / 3600.0);
         format!("{} {predicted:.2} hours for {measured:.2}", one.method)

@@ -68,7 +68,8 @@ pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Op
 /// Seconds are those of the processor where a record has them, else of the clock on the wall, and are
 /// scaled by the yardsticks of the machines. A yardstick far above the usual one of its type of machine
 /// (the lower quartile of its records) tells of other work beside it: the usual one stands in, and
-/// seconds of the wall then weigh a tenth.
+/// seconds of the wall then weigh a tenth. Where other repeats of a cell have seconds of the processor,
+/// those of the wall do not count.
 ///
 /// Without any record it still answers, by the declared cost alone.
 ///
@@ -130,6 +131,8 @@ pub struct Prediction {
     pub larger: bool,
     /// Whether the limit of time cuts it short.
     pub at_limit: bool,
+    /// Whether it would take more bytes than its limit, which are all that is said.
+    pub at_memory_limit: bool,
 }
 
 /// What some trials will cost together.
@@ -168,6 +171,8 @@ pub struct Forecast {
     pub larger_seconds: f64,
     /// Trials that their limit of time is predicted to stop.
     pub at_limit: usize,
+    /// Trials that are predicted to take more memory than their limit.
+    pub at_memory_limit: usize,
 }
 
 /// How far predictions were off on records that the model had not seen.
@@ -322,6 +327,7 @@ impl CostModel {
                 forecast.larger_seconds += seconds;
             }
             forecast.at_limit += usize::from(parts.iter().any(|part| part.at_limit));
+            forecast.at_memory_limit += usize::from(parts.iter().any(|part| part.at_memory_limit));
         }
         forecast
     }
@@ -348,6 +354,7 @@ impl CostModel {
                 held_back: false,
                 larger: false,
                 at_limit: false,
+                at_memory_limit: false,
             };
         };
         let Predicted { value: seconds, basis, held_back, larger } = self.seconds.predict(&work);
@@ -355,8 +362,10 @@ impl CostModel {
         // What a limit stops costs no more than the limit.
         let limit = |name: &str| key.limits.get(name).and_then(Value::as_f64).unwrap_or(f64::MAX);
         let (free, most) = (seconds * self.speed, limit("seconds"));
-        let (seconds, bytes) = (free.min(most), bytes.min(limit("bytes")));
-        Prediction { seconds, bytes, basis, held_back, larger, at_limit: free >= most }
+        let (seconds, room) = (free.min(most), limit("bytes"));
+        let (at_limit, at_memory_limit) = (free >= most, bytes >= room);
+        let bytes = bytes.min(room);
+        Prediction { seconds, bytes, basis, held_back, larger, at_limit, at_memory_limit }
     }
 
     /// Learns from a part of the records and predicts the rest, until each that is to be held out was
@@ -464,9 +473,17 @@ fn usual<'a>(records: impl Iterator<Item = &'a Record>) -> BTreeMap<&'a str, f64
     hosts.into_iter().map(|(host, mut seconds)| (host, quantile(&mut seconds, 0.25))).collect()
 }
 
-/// Seconds that a record's part would have taken on the reference machine, and whether they tell of the
-/// trial alone.
-fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Option<(f64, bool)> {
+/// What a record says of the seconds of a part.
+struct Timed {
+    /// On the reference machine.
+    seconds: f64,
+    /// Whether they are the processor's.
+    processor: bool,
+    /// Whether they tell of the trial alone.
+    sound: bool,
+}
+
+fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Option<Timed> {
     let run = &record.run;
     let phases: &[&str] = match part {
         Part::Fit => &["prepare", "fit", "predict"],
@@ -486,8 +503,11 @@ fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Optio
     let tainted = run.yardstick_seconds > TAINTED * usual;
     let yardstick = if tainted { usual } else { run.yardstick_seconds };
     let slowness = yardstick / REFERENCE_YARDSTICK;
-    (seconds > 0.0 && slowness > 0.0)
-        .then(|| ((seconds / slowness).max(1e-4), processor || !tainted))
+    (seconds > 0.0 && slowness > 0.0).then(|| Timed {
+        seconds: (seconds / slowness).max(1e-4),
+        processor,
+        sound: processor || !tainted,
+    })
 }
 
 /// Measurements with the first digits of their keys' digests.
@@ -503,6 +523,7 @@ impl Observed {
             records.into_iter().map(|record| (record.key.digest(), record)).collect();
         let usual = usual(by_digest.values().copied());
         let (mut seconds, mut bytes) = (Vec::new(), Vec::new());
+        let mut by_processor = BTreeSet::new();
         for (digest, record) in by_digest {
             // What a limit stopped says what the limit was.
             if !matches!(record.result.status, Status::Done | Status::Diverged) {
@@ -510,14 +531,25 @@ impl Observed {
             }
             let Some(work) = Workload::of(&record.key, methods) else { continue };
             let digest = usize::from_str_radix(&digest[..8], 16).unwrap_or(0);
-            if let Some((value, sound)) = seconds_of(record, work.part, &usual) {
-                seconds.push((Observation { work: work.clone(), value, sound }, digest));
+            if let Some(Timed { seconds: value, processor, sound }) =
+                seconds_of(record, work.part, &usual)
+            {
+                if processor {
+                    by_processor.insert(work.cell.clone());
+                }
+                let observation = Observation { work: work.clone(), value, sound };
+                seconds.push((observation, digest, processor));
             }
             if record.run.peak_bytes > 0 {
                 let value = record.run.peak_bytes as f64;
                 bytes.push((Observation { work, value, sound: true }, digest));
             }
         }
+        // The clock on the wall counts what ran beside a trial, idle as the machine was when its yardstick was
+        // taken: where there are seconds of the processor it has nothing to say.
+        seconds
+            .retain(|(seen, _, processor)| *processor || !by_processor.contains(&seen.work.cell));
+        let seconds = seconds.into_iter().map(|(seen, digest, _)| (seen, digest)).collect();
         Self { seconds, bytes }
     }
 

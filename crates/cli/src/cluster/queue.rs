@@ -7,6 +7,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+/// Whether Slurm is here: asked before anything is written.
+pub(super) fn there() -> anyhow::Result<()> {
+    Command::new("sbatch")
+        .arg("--version")
+        .output()
+        .context("cannot run sbatch; is Slurm here? --engine script writes a list of commands")?;
+    Ok(())
+}
+
 /// Hands a script to Slurm, which holds it back until it is released where `held`; returns the number of
 /// the job.
 pub(super) fn submit(script: &Path, held: bool) -> anyhow::Result<String> {

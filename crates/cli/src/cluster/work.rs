@@ -103,7 +103,9 @@ fn number(
     }
     let found = tasks_of_environment(variable).map_err(WrongUsage)?;
     match found[..] {
-        [] => Err(WrongUsage("no task: give --task N, or set SLURM_ARRAY_TASK_ID".to_owned()))?,
+        [] => Err(WrongUsage(
+            "no task: give --task N, or name your launcher's variable with --task-from".to_owned(),
+        ))?,
         [(_, first), ..] if found.iter().all(|(_, number)| *number == first) => Ok(first),
         _ => {
             let said: Vec<String> =

@@ -26,6 +26,9 @@ pub const METHODS: &[Method] = &[
     HYPER_NON_NEGATIVE,
 ];
 
+/// The `λ` for which the default `C` of the regression with a tube stands on some seventy points.
+const PAIR_RIDGE: f64 = 1e-4;
+
 const CITES: &str = "Liu, Shi, Huang, Yang & Suykens (2021)";
 
 const HYPER_KRR: Method = Method {
@@ -67,7 +70,7 @@ const HYPER_SVR: Method = Method {
     },
     defaults: |shape| defaults(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     // Of one's own table there may be ten rows or ten thousand: a `C` fits one number of them.
-    first_run: |_| Settings::new().with("pair_ridge", 1e-4),
+    first_run: |_| Settings::new().with("pair_ridge", PAIR_RIDGE),
     space: |shape| space(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     build: |settings| build(settings, "hyper-svr", Stage1::Svr),
     ..HYPER_KRR
@@ -207,6 +210,9 @@ fn space(_: &Shape, stage1: Stage1, hyper: HyperForm) -> Space {
         _ => Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) },
     });
     let usual = HyperClassifierParams::default();
-    let anchor = Settings::new().with("cost", usual.cost).with("width", usual.width);
+    let mut anchor = Settings::new().with("cost", usual.cost).with("width", usual.width);
+    if stage1 == Stage1::Svr {
+        anchor = anchor.with("pair_ridge", PAIR_RIDGE);
+    }
     Space { axes, anchors: vec![anchor] }
 }

@@ -3,7 +3,7 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, Pairs, WishartHyper, total_variance};
 use mercer_learning::conformance::{Conformance, distinct_names};
 use mercer_learning::{
-    Convergence, Fitting, Learner, LearningError, Predictions, Sample, Settings, find,
+    Convergence, Fitting, Learner, LearningError, Predictions, Sample, Settings, Shape, Task, find,
 };
 use mercer_linalg::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array};
@@ -897,6 +897,21 @@ fn a_ridge_of_the_regression_is_the_cost_of_its_points() {
         assert_eq!(by_ridge.kernel.coefficients(), by_cost.kernel.coefficients());
         let other = learn(usual);
         assert_ne!(by_ridge.kernel.coefficients(), other.kernel.coefficients());
+    }
+}
+
+/// What is found on few rows is fitted to many: no search ends with a `C`, which fits one number of them.
+#[test]
+fn a_tuned_regression_with_a_tube_has_a_ridge() {
+    let task = Task::Classification { classes: 2 };
+    let shape = Shape { rows: 300, features: 4, task };
+    for name in ["hyper-svr", "hyper-svr-wishart"] {
+        let method = find(METHODS, name).unwrap();
+        let space = (method.space)(&shape);
+        assert!(space.axes.iter().any(|axis| axis.name == "pair_ridge"), "{name}");
+        assert!(space.axes.iter().all(|axis| axis.name != "pair_cost"), "{name}");
+        assert!(space.anchors.iter().all(|anchor| anchor.get("pair_ridge").is_some()), "{name}");
+        assert!((method.first_run)(&shape).get("pair_ridge").is_some(), "{name}");
     }
 }
 

@@ -128,7 +128,9 @@ const RFTK: Method = Method {
     title: "RFTK",
     summary: "random features whose frequencies are learned under a penalty of the kernel's trace",
     cost: Cost {
-        fit: "epochs n D (d + K) (1 + n / (s b)), s = every",
+        // The penalty's step goes over so many rows every so many steps, where there is one.
+        fit: "epochs n D (d + K) (1 + min(1, 1e9 beta) R/(s b)), s = given(trace_every, every), \
+              R = min(given(trace_rows, n), given(trace_share, 1) n)",
         predict: "D (d + K)",
         memory: "n d + 3 D (d + K)",
     },
