@@ -20,7 +20,11 @@ pub(crate) const METHOD: Method = Method {
     cites: "Saunders, Gammerman & Vovk (1998)",
     revision: 1,
     tasks: Tasks::Both,
-    cost: Cost { fit: "n^3/3 + n^2 d, n = min(n, cap)", predict: "n (d + K)", memory: "n^2, n = min(n, cap)" },
+    cost: Cost {
+        fit: "n^3/3 + n^2 d, n = min(n, cap)",
+        predict: "n (d + K)",
+        memory: "n^2, n = min(n, cap)",
+    },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
     settings: declared::<KernelRidgeParams>,

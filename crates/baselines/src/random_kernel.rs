@@ -23,7 +23,11 @@ pub(crate) const METHOD: Method = Method {
     cites: "Sinha & Duchi (2016)",
     revision: 1,
     tasks: Tasks::Classification,
-    cost: Cost { fit: "n N d + n^2 D, N = 10 D, n = min(n, cap)", predict: "D d", memory: "n D + n^2" },
+    cost: Cost {
+        fit: "n N d + n^2 D, N = 10 D, n = min(n, cap)",
+        predict: "D d",
+        memory: "n D + n^2",
+    },
     resource: None,
     settings: declared::<RandomKernelParams>,
     defaults: |_| Settings::of(&RandomKernelParams::default()),
