@@ -116,6 +116,7 @@ pub struct CostModel {
 /// # Ok::<(), mercer_harness::HarnessError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a doubt of its own")]
 pub struct Prediction {
     /// Seconds on one core of this machine.
     pub seconds: f64,
