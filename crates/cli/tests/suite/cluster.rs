@@ -328,7 +328,8 @@ fn a_limit_of_tasks_at_once_holds_over_all_requests() {
         format!("scontrol update JobId=7_[{tasks}] MinMemoryNode={mib} TimeLimit={minutes}\n")
     });
     let wanted = format!(
-        "sbatch --parsable --hold {}\n{small}{large}scontrol release 7\n",
+        // Whether there is a Slurm is asked before anything is written.
+        "sbatch --version\nsbatch --parsable --hold {}\n{small}{large}scontrol release 7\n",
         script.display()
     );
     assert_eq!(calls, wanted);
@@ -354,7 +355,8 @@ fn a_limit_of_tasks_at_once_holds_over_all_requests() {
     let _ = fs::remove_file(&told);
     Ended::of(&place.command(&line).env("PATH", &path).output().unwrap()).with_code(0);
     let calls = fs::read_to_string(&told).unwrap();
-    assert!(calls.starts_with("sbatch --parsable /") && calls.lines().count() == 1, "{calls}");
+    assert!(calls.starts_with("sbatch --version\nsbatch --parsable /"), "{calls}");
+    assert_eq!(calls.lines().count(), 2, "{calls}");
 }
 
 /// Some jobs of a campaign, and then none: what is left is said, by the error and by the status.
