@@ -10,6 +10,7 @@
 mod accuracies;
 mod answers;
 mod artefact;
+mod asked;
 mod askl;
 mod audit;
 mod cell;
@@ -34,6 +35,7 @@ mod theory;
 mod work;
 
 pub use artefact::{ARTEFACTS, Artefact, CellReport, Drawing, PAPERS, Rendered, select};
+pub use asked::Asked;
 pub use cell::{Comparison, Score, StudyCell, compare};
 pub use claim::{Check, Claim, ClaimResult, Holds, claims};
 pub use complexity::{Scaling, claimed_costs};

@@ -322,8 +322,8 @@ pub(crate) enum ResultsCommand {
         /// Where the Parquet files go.
         #[arg(long, value_name = "DIR", default_value = "reports/records")]
         into: PathBuf,
-        /// Drop the trials of older revisions of their methods: nothing that runs or is shown finds
-        /// them any more.
+        /// Drop the trials that no profile of their study asks for, as those of older revisions of
+        /// a method, or of settings that a study has given up: nothing finds them any more.
         #[arg(long)]
         current: bool,
     },
@@ -344,7 +344,7 @@ pub(crate) enum ResultsCommand {
         /// JSON lines instead of CSV.
         #[arg(long)]
         json: bool,
-        /// Leave out the trials of older revisions of their methods.
+        /// Leave out the trials that no profile of their study asks for.
         #[arg(long)]
         current: bool,
     },

@@ -3,8 +3,7 @@
 use crate::Ended;
 use crate::args::ResultsCommand;
 use anyhow::Context;
-use mercer_experiments::plannable;
-use mercer_learning::Method;
+use mercer_experiments::{Asked, Shelf, plannable};
 use mercer_records::{Record, Store};
 use mercer_render::frame;
 use std::collections::BTreeMap;
@@ -37,46 +36,42 @@ fn records(folder: &Path) -> anyhow::Result<Vec<Record>> {
     Ok(records)
 }
 
-/// Whether a newer revision of its method has taken a trial's place: the revision stands in its key, so
-/// that no run and no table asks for it again. A method that is not known here supersedes nothing.
-fn superseded(record: &Record, methods: &[Method]) -> bool {
-    let key = &record.key;
-    methods.iter().any(|method| method.name == key.method && method.revision > key.revision)
-}
-
 /// One Parquet file a study; what a file has already and the directory has not, stays. Only `current`
-/// drops what is superseded.
+/// drops what nothing asks for.
 fn compact(results: &Path, into: &Path, current: bool) -> anyhow::Result<Ended> {
-    let methods = plannable();
     let mut studies: BTreeMap<String, BTreeMap<String, Record>> = BTreeMap::new();
     for record in records(results)? {
         let study = studies.entry(record.key.artefact.clone()).or_default();
         study.insert(record.key.digest(), record);
     }
     std::fs::create_dir_all(into).with_context(|| format!("cannot create {}", into.display()))?;
-    for (study, mut records) in studies {
-        let path = into.join(format!("{}.parquet", study.replace('/', "-")));
+    let place = |study: &str| into.join(format!("{}.parquet", study.replace('/', "-")));
+    for (study, records) in &mut studies {
+        let path = place(study);
         if path.exists() {
             for record in frame::from_frame(&frame::read_parquet(&path)?, None)? {
                 records.entry(record.key.digest()).or_insert(record);
             }
         }
+    }
+    let asked = asked_for(studies.values().flat_map(BTreeMap::values))?;
+    for (study, records) in studies {
+        let path = place(&study);
         let mut records: Vec<Record> = records.into_values().collect();
         let all = records.len();
-        let old = records.iter().filter(|record| superseded(record, &methods)).count();
+        let left = records.iter().filter(|record| !asked.includes(&record.key)).count();
         if current {
-            records.retain(|record| !superseded(record, &methods));
+            records.retain(|record| asked.includes(&record.key));
         }
-        let note = match (old, current) {
+        let note = match (left, current) {
             (0, _) => String::new(),
-            (old, true) => format!(", {old} of older revisions dropped"),
-            (old, false) => format!(", {old} of older revisions among them (--current drops them)"),
+            (left, true) => format!(", {left} that nothing asks for dropped"),
+            (left, false) => {
+                format!(", {left} that nothing asks for among them (--current drops them)")
+            }
         };
         if records.is_empty() && all > 0 {
-            eprintln!(
-                "{study}: all {all} records are of older revisions, {} stays",
-                path.display()
-            );
+            eprintln!("{study}: nothing asks for any of {all} records, {} stays", path.display());
             continue;
         }
         frame::write_parquet(&frame::to_frame(&records)?, &path)?;
@@ -90,6 +85,13 @@ fn compact(results: &Path, into: &Path, current: bool) -> anyhow::Result<Ended> 
         )?;
     }
     Ok(Ended::Done)
+}
+
+/// What the studies ask for, given the tunings and the versions of the data that some records have.
+fn asked_for<'a>(records: impl Iterator<Item = &'a Record>) -> anyhow::Result<Asked> {
+    let mut shelf = Shelf::new();
+    shelf.add(records.cloned());
+    Ok(Asked::of(&shelf, &plannable())?)
 }
 
 fn merge(from: &[PathBuf], results: &Path) -> anyhow::Result<Ended> {
@@ -122,8 +124,8 @@ fn export(results: &Path, as_json: bool, current: bool) -> anyhow::Result<Ended>
     let mut stdout = std::io::stdout().lock();
     let mut records = records(results)?;
     if current {
-        let methods = plannable();
-        records.retain(|record| !superseded(record, &methods));
+        let asked = asked_for(records.iter())?;
+        records.retain(|record| asked.includes(&record.key));
     }
     if as_json {
         for record in &records {

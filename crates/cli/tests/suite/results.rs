@@ -81,9 +81,10 @@ fn compacted_records_render_the_same_report() {
     assert_eq!(again.stdout, compact.stdout);
 }
 
-/// A revision stands in the key: what an older one left would double its cells in an export.
+/// The revision and every setting stand in the key: what an older revision left, or a study that gave
+/// another value, would double its cells in an export, and no run and no table finds it.
 #[test]
-fn trials_of_older_revisions_are_counted_and_dropped_on_request() {
+fn trials_that_nothing_asks_for_are_counted_and_dropped_on_request() {
     use mercer_records::{Record, Store};
     let place = Place::new();
     place.reproduce(FEW).with_code(0);
@@ -100,9 +101,14 @@ fn trials_of_older_revisions_are_counted_and_dropped_on_request() {
         store.put(record).unwrap();
     }
     let old = old.len();
-    // One of a method that is not known here is nobody's predecessor.
+    // Of a setting that no study gives.
     let mut key = now[0].key.clone();
-    key.method = "long-gone".to_owned();
+    key.settings.insert("cap".to_owned(), 17.into());
+    store.put(&Record::new(key, now[0].result.clone(), now[0].run.clone())).unwrap();
+    let old = old + 1;
+    // Of a study that is not known here nothing can be said.
+    let mut key = now[0].key.clone();
+    key.artefact = "one's own".to_owned();
     store.put(&Record::new(key, now[0].result.clone(), now[0].run.clone())).unwrap();
     let all = now.len() + old + 1;
 
@@ -110,14 +116,18 @@ fn trials_of_older_revisions_are_counted_and_dropped_on_request() {
     assert_eq!(lines("results export --json"), all);
     assert_eq!(lines("results export --json --current"), all - old);
     let kept = place.run("results compact").with_code(0);
-    let note = format!("{all} records, ");
-    assert!(kept.stdout.contains(&note), "{kept:?}");
-    let note = format!(", {old} of older revisions among them (--current drops them)");
+    let (study, own) = (all - 1, 1);
+    assert!(kept.stdout.contains(&format!("{study} records, ")), "{kept:?}");
+    assert!(kept.stdout.contains(&format!("{own} records, ")), "{kept:?}");
+    let note = format!(", {old} that nothing asks for among them (--current drops them)");
     assert!(kept.stdout.contains(&note), "{kept:?}");
     assert_eq!(lines("results export --json --results reports/records"), all);
     // Also of those that lie in the Parquet file already.
     let dropped = place.run("results compact --current").with_code(0);
-    assert!(dropped.stdout.contains(&format!(", {old} of older revisions dropped")), "{dropped:?}");
+    assert!(
+        dropped.stdout.contains(&format!(", {old} that nothing asks for dropped")),
+        "{dropped:?}"
+    );
     assert_eq!(lines("results export --json --results reports/records"), all - old);
     assert_eq!(lines("results export --json"), all, "the directory is left alone");
 }

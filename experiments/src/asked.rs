@@ -1,0 +1,92 @@
+use crate::computed::COMPUTED;
+use crate::study::STUDIES;
+use crate::{ExperimentError, Shelf, study};
+use mercer_datasets::Catalogue;
+use mercer_harness::{Selection, Spec, TuningSource, plan};
+use mercer_learning::Method;
+use mercer_records::{Key, Record};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// What the studies ask for today, under any of their profiles.
+///
+/// A record is found by its key, in which every setting stands: a spec that gives another value, or a
+/// method of a newer revision, leaves records behind that no run and no table ever opens again.
+///
+/// ```
+/// use mercer_experiments::{Asked, Shelf, plannable};
+/// let methods = plannable();
+/// let asked = Asked::of(&Shelf::new(), &methods)?;
+/// # let spec = mercer_experiments::study("rftk/table1")?;
+/// # let all = mercer_harness::Selection::default();
+/// # let planned = mercer_harness::plan(&spec, &methods, "paper", &all, &|_| None)?;
+/// let mut key = planned[0].key.clone(); // of one of the trials of a table
+/// assert!(asked.includes(&key));
+/// key.settings.insert("cap".to_owned(), 17.into());
+/// assert!(!asked.includes(&key));
+/// key.artefact = "a study of one's own".to_owned(); // nothing is known of what it asks for
+/// assert!(asked.includes(&key));
+/// # Ok::<(), mercer_experiments::ExperimentError>(())
+/// ```
+#[derive(Debug)]
+pub struct Asked {
+    digests: HashSet<String>,
+}
+
+impl Asked {
+    /// Plans every study under each of its profiles, for the versions of the data that the records on
+    /// the shelf are of.
+    ///
+    /// # Errors
+    /// If a study cannot be planned.
+    pub fn of(shelf: &Shelf, methods: &[Method]) -> Result<Self, ExperimentError> {
+        let mut digests = HashSet::new();
+        for (name, _) in STUDIES {
+            let spec = study(name)?;
+            let mut profiles: BTreeSet<&str> = spec.profiles.keys().map(String::as_str).collect();
+            profiles.insert("paper"); // cuts nothing, and need not be listed
+            for selection in selections(&spec, shelf) {
+                for profile in &profiles {
+                    let archive = |key: &Key| shelf.tuning(key);
+                    for trial in plan(&spec, methods, profile, &selection, &archive)? {
+                        digests.insert(trial.key.digest());
+                        if let TuningSource::Tuner { key, .. } = &trial.tuning {
+                            digests.insert(key.digest());
+                        }
+                    }
+                }
+            }
+        }
+        digests.extend(COMPUTED.iter().map(|computed| computed.key().digest()));
+        Ok(Self { digests })
+    }
+
+    /// Whether a key is among them, or of no study that is known here.
+    pub fn includes(&self, key: &Key) -> bool {
+        let known = STUDIES.iter().any(|(name, _)| *name == key.artefact)
+            || COMPUTED.iter().any(|computed| computed.name == key.artefact);
+        !known || self.digests.contains(&key.digest())
+    }
+}
+
+/// All of a study on the catalogue's data, and on each other version of which there are records.
+fn selections(spec: &Spec, shelf: &Shelf) -> Vec<Selection> {
+    let catalogue = Catalogue::builtin();
+    let other = |record: &&Record| {
+        let of_catalogue = catalogue.find(&record.key.dataset).map(|entry| &entry.fingerprint);
+        let fingerprint = &record.key.fingerprint;
+        of_catalogue.is_ok_and(|known| known.as_ref().unwrap_or(&String::new()) != fingerprint)
+    };
+    let versions: BTreeSet<(&String, &String)> = shelf
+        .records()
+        .filter(|record| record.key.artefact == spec.artefact)
+        .filter(|record| spec.datasets.contains(&record.key.dataset))
+        .filter(other)
+        .map(|record| (&record.key.dataset, &record.key.fingerprint))
+        .collect();
+    let of = |(dataset, version): (&String, &String)| Selection {
+        datasets: vec![dataset.clone()],
+        versions: BTreeMap::from([(dataset.clone(), version.clone())]),
+        ..Selection::default()
+    };
+    std::iter::once(Selection::default()).chain(versions.into_iter().map(of)).collect()
+}
