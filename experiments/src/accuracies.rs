@@ -10,7 +10,7 @@ use crate::{
     published, standing,
 };
 use mercer_learning::Metric;
-use mercer_render::{Cell, Column, Row, Table, probability};
+use mercer_render::{Cell, Column, Kind, Row, Table, probability};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict, verdict_on_error};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +88,11 @@ impl Accuracies {
                     continue;
                 }
                 let mut line = vec![Cell::text(&variant.name)];
-                let best = best_of(&row);
+                // As in print: marks and tests are among the paper's own methods. A reference is held
+                // against the best of these, and changes no mark.
+                let own: Vec<&StudyCell> =
+                    row.iter().copied().filter(|cell| self.of_paper(&cell.key().method)).collect();
+                let best = best_of(&own);
                 let first = reports.len();
                 for slot in &slots {
                     let found = row.iter().copied().find(|cell| fills(cell, slot));
@@ -171,10 +175,15 @@ impl Accuracies {
         };
         format!(
             "Mean ± deviation (divided by J − 1) over {}; {unit}. \
-             Bold: best of the row, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: not significantly worse than the best at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs that all differ by the same, are not tested and not marked; a cell that equals the best on every pair is marked without a test. \
-             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the row, by the paper's paired t-test / by the corrected test.",
+             Bold: best of the paper's methods, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: one of them that is not significantly worse than that at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs that all differ by the same, are not tested and not marked; a cell that equals the best on every pair is marked without a test. \
+             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the paper's methods, by the paper's paired t-test / by the corrected test. A method for reference is never marked: `ahead` or `behind`, with the mean difference, is said where the corrected test finds one.",
             self.splits
         )
+    }
+
+    /// Whether the paper's table has a column of the method.
+    fn of_paper(&self, method: &str) -> bool {
+        self.methods.iter().any(|(own, _)| *own == method)
     }
 
     /// Name and label of every other method of the spec: a baseline listed there gets a column.
@@ -182,8 +191,7 @@ impl Accuracies {
         let mut found: Vec<(String, String)> = Vec::new();
         for cell in cells {
             let name = cell.key().method.as_str();
-            let own = self.methods.iter().any(|(own, _)| *own == name);
-            let other = !own && !TRIVIAL.contains(&name);
+            let other = !self.of_paper(name) && !TRIVIAL.contains(&name);
             if other && found.iter().all(|(known, _)| known != name) {
                 found.push((name.to_owned(), cell.label().to_owned()));
             }
@@ -261,6 +269,7 @@ impl Accuracies {
             side_named: false,
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
+            over_best: against.map(|test| test.difference),
             p_naive: against.and_then(|test| test.p_naive),
             p_corrected: against.map(|test| test.p_corrected),
             p_mcnemar: against.and_then(|test| test.p_mcnemar),
@@ -316,10 +325,11 @@ impl Accuracies {
             value.repeats(format!("{}/{}", report.repeats, report.repeats_of_paper)).sort(mean);
         if report.best {
             shown = shown.bold();
-        } else if level_with_the_best(report) {
+        } else if self.of_paper(&report.method) && level_with_the_best(report) {
             shown = shown.underline();
         }
-        if let Some((text, kind)) = badge(report) {
+        let side = || self.side(cell, report).map(|text| (text, Kind::Muted));
+        if let Some((text, kind)) = badge(report).or_else(side) {
             shown = shown.badge(text, kind);
         }
         let tests = match (report.p_naive, report.p_corrected) {
@@ -355,11 +365,20 @@ impl Accuracies {
         if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) }
     }
 
+    /// On which side of the paper's best method the corrected test finds a reference.
+    fn side(&self, cell: &StudyCell, report: &CellReport) -> Option<String> {
+        let difference = report.over_best?;
+        let tested = report.pairs > 1 && !report.degenerate && !self.of_paper(&report.method);
+        let found = tested && report.p_corrected.is_some_and(|p| p < LEVEL);
+        let word = if cell.better(difference, 0.0) { "ahead" } else { "behind" };
+        found.then(|| format!("{word} {difference:+.2}"))
+    }
+
     /// How many cells came out which way, and how many significant differences survive.
     fn summary(&self, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", self.artefact.id), format!("{}, in numbers", self.artefact.title))
         .caption(
-            "Verdicts over the published cells, each in one of the classes, which add up to all of them. Open: the interval of the difference covers 0, so that the two means do not contradict each other, but it is too wide to call that agreement; often the printed deviation is large. (Accuracy: half of it above 2 points and above the printed deviation; RMSE: above 2 points or a tenth of the printed error.) A cell that lies on the side on which a finding with a known cause puts it is explained, however wide its interval. Any other cell that differs leads to the finding that explains it, or that shows that neither the paper's text nor its code gives the number; without one, nothing is known of why it differs. And differences from the best method of the row that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+            "Verdicts over the published cells, each in one of the classes, which add up to all of them. Open: the interval of the difference covers 0, so that the two means do not contradict each other, but it is too wide to call that agreement; often the printed deviation is large. (Accuracy: half of it above 2 points and above the printed deviation; RMSE: above 2 points or a tenth of the printed error.) A cell that lies on the side on which a finding with a known cause puts it is explained, however wide its interval. Any other cell that differs leads to the finding that explains it, or that shows that neither the paper's text nor its code gives the number; without one, nothing is known of why it differs. And differences of the paper's methods from the best of them that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
         )
         .columns([Column::left("Variant")]);
         let heads = CLASSES.into_iter().chain(["all"]);
@@ -378,10 +397,7 @@ impl Accuracies {
             seen.push(variant);
             let of_variant: Vec<&CellReport> = reports
                 .iter()
-                .filter(|report| {
-                    let own = self.methods.iter().any(|(name, _)| *name == report.method);
-                    report.variant == variant && own
-                })
+                .filter(|report| report.variant == variant && self.of_paper(&report.method))
                 .collect();
             let count = |test: &dyn Fn(&CellReport) -> bool| {
                 of_variant.iter().filter(|report| test(report)).count() as f64

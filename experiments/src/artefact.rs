@@ -96,6 +96,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::askl_scaling::ARTEFACT,
     audit::askl_epochs::ARTEFACT,
     audit::askl_penalties::ARTEFACT,
+    audit::askl_steps::ARTEFACT,
     audit::askl_cost::ARTEFACT,
     audit::askl_search::ARTEFACT,
     audit::askl_first::ARTEFACT,
@@ -191,18 +192,21 @@ pub struct CellReport {
     pub difference: Option<f64>,
     /// 95 % interval of that difference.
     pub interval: Option<(f64, f64)>,
-    /// Against the best method of the row: p of the paper's test.
+    /// Its mean minus that of the best of the paper's methods, over the repeats that both have; none
+    /// where it is that best.
+    pub over_best: Option<f64>,
+    /// Against the best of the paper's methods in the row: p of the paper's test.
     pub p_naive: Option<f64>,
-    /// Against the best method of the row: p of the corrected test, or of the bootstrap over rows
+    /// Against the best of the paper's methods in the row: p of the corrected test, or of the bootstrap over rows
     /// where the test part is fixed.
     pub p_corrected: Option<f64>,
     /// McNemar's exact test on the first pair of seeds, where the test part is fixed.
     pub p_mcnemar: Option<f64>,
-    /// Repeats common to it and the best of the row; none where it is the best.
+    /// Repeats common to it and that best; none where it is the best.
     pub pairs: usize,
     /// Whether the differences have no spread: p is then 0 or 1 by convention, not by evidence.
     pub degenerate: bool,
-    /// Best mean of its row.
+    /// Best mean of the paper's methods in its row.
     pub best: bool,
     /// Why there is no score, if there is none.
     pub note: Option<String>,

@@ -82,6 +82,7 @@ impl Judged<'_> {
             side_named: found.is_some_and(|(_, cells)| cells.ours.is_some()),
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
+            over_best: None,
             p_naive: None,
             p_corrected: None,
             p_mcnemar: None,

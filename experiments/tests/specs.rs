@@ -9,6 +9,7 @@ use mercer_experiments::{
 };
 use mercer_harness::{Selection, Spec, Trial, plan};
 use mercer_learning::{Method, Shape, find};
+use mercer_records::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn planned(spec: &Spec, methods: &[Method], profile: &str) -> Vec<Trial> {
@@ -309,24 +310,35 @@ fn findings_have_their_records() {
 
 /// What `askl-tuned-below-the-code` says of the search in words.
 #[test]
-fn on_poker_the_search_chose_the_codes_values_for_nskl_in_two_of_three_splits() {
-    let spec = study("askl/table2").unwrap();
+fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
+    let given = study("askl/table2").unwrap().given["poker"].clone();
     let shelf = committed();
-    let chosen: BTreeSet<u32> = shelf
-        .records()
-        .filter(|record| {
+    let of = |study: &str, variant: &str, method: &str| -> BTreeMap<u32, &Record> {
+        let own = |record: &&Record| {
             let key = &record.key;
-            let mut given = spec.given["poker"].iter();
-            key.artefact == "askl/table2"
-                && (key.variant.as_str(), key.dataset.as_str(), key.method.as_str())
-                    == ("corrected", "poker", "nskl")
+            let cell = (key.artefact.as_str(), key.variant.as_str(), key.method.as_str());
+            cell == (study, variant, method)
+                && key.dataset == "poker"
                 && record.result.metrics.contains_key("accuracy")
-                && given.all(|(name, value)| record.result.settings.get(name) == Some(value))
+        };
+        shelf.records().filter(own).map(|record| (record.key.repeat, record)).collect()
+    };
+    let of_the_code = |record: &&&Record| {
+        given.iter().all(|(name, value)| record.result.settings.get(name) == Some(value))
+    };
+    let nskl = of("askl/table2", "corrected", "nskl");
+    assert_eq!((nskl.values().filter(of_the_code).count(), nskl.len()), (3, 10));
+    let untuned = of("audit/askl", "standard-together", "askl");
+    let gains: Vec<f64> = of("askl/table2", "corrected", "askl")
+        .iter()
+        .map(|(repeat, tuned)| {
+            let accuracy = |record: &Record| record.result.metrics["accuracy"];
+            100.0 * (accuracy(tuned) - accuracy(untuned[repeat]))
         })
-        .map(|record| record.key.repeat)
-        .filter(|repeat| *repeat < 3)
         .collect();
-    assert_eq!(chosen, BTreeSet::from([0, 2]));
+    assert_eq!(gains.len(), 10);
+    assert!(gains.iter().filter(|gain| **gain > 0.0).count() >= 3, "{gains:?}");
+    assert!(gains.iter().filter(|gain| **gain < -7.5).count() >= 3, "{gains:?}");
 }
 
 /// A finding that says why cells differ must be on the right side of the print, cell by cell; and the
@@ -454,7 +466,8 @@ fn controls_have_no_verdict_and_say_what_their_penalty_did() {
     assert_eq!(row("printed", "wine")[..2], [5.0, 5.0]); // s = 100
 }
 
-/// A mean over four repeats is no rival of one over ten: on those four the other may lead.
+/// A mean over four repeats is no rival of one over ten: on those four the other may lead. And the marks of a
+/// row are those of the paper's methods, whatever stands beside them.
 #[test]
 fn means_are_ranked_over_common_repeats() {
     let (methods, missing) = (plannable(), BTreeMap::new());
@@ -469,8 +482,9 @@ fn means_are_ranked_over_common_repeats() {
     let records = trials.iter().filter_map(|trial| {
         let (method, repeat) = (trial.key.method.as_str(), trial.key.repeat);
         let accuracy = match (method, repeat) {
-            ("gaussian-svm", 4..) => return None,
-            ("gaussian-svm", _) => 0.97,
+            ("gaussian-svm" | "askl", 4..) => return None,
+            ("gaussian-svm" | "askl", _) => 0.97,
+            ("rf-ridge", _) => 0.99,
             ("nskl", 0..4) => 0.98,
             ("nskl", _) => 0.95,
             _ => 0.9,
@@ -486,12 +500,28 @@ fn means_are_ranked_over_common_repeats() {
     shelf.add(records);
     let desk = shelves::desk(&shelf, &methods, &selection, &missing);
     let table = ARTEFACTS.iter().find(|artefact| artefact.id == "askl/table2").unwrap();
-    let cells = (table.render)(&desk).unwrap().cells;
-    let mean = |method: &str| cells.iter().find(|c| c.method == method).unwrap().mean.unwrap();
-    assert!(mean("gaussian-svm") > mean("nskl"), "each by its own repeats");
-    let best: Vec<&str> =
-        cells.iter().filter(|cell| cell.best).map(|cell| cell.method.as_str()).collect();
+    let rendered = (table.render)(&desk).unwrap();
+    let cell = |method: &str| rendered.cells.iter().find(|cell| cell.method == method).unwrap();
+    let mean = |method: &str| cell(method).mean.unwrap();
+    assert!(mean("askl") > mean("nskl"), "each by its own repeats");
+    let best = rendered.cells.iter().filter(|cell| cell.best);
+    let best: Vec<&str> = best.map(|cell| cell.method.as_str()).collect();
+    // Nor is a method for reference, though ahead of all: the paper's marks are among its own methods.
     assert_eq!(best, ["nskl"]);
+    let line = rendered.tables[0].rows.iter().find(|row| row.cells[0].text == "corrected").unwrap();
+    let shown = |head: &str| {
+        let columns = &rendered.tables[0].columns;
+        &line.cells[columns.iter().position(|column| column.head == head).unwrap()]
+    };
+    let badge = |head: &str| shown(head).badge.as_ref().map(|badge| badge.text.as_str());
+    let marked = |head: &str| shown(head).bold || shown(head).underline;
+    assert_eq!(
+        ["drawn, solved", "kernel ridge"].map(badge),
+        [Some("ahead +2.80"), Some("behind -6.20")]
+    );
+    assert_eq!(["drawn, solved", "Gaussian SVM", "NSKL"].map(marked), [false, false, true]);
+    assert!((cell("rf-ridge").over_best.unwrap() - 2.8).abs() < 1e-9);
+    assert_eq!((cell("gaussian-svm").pairs, cell("nskl").over_best), (4, None));
     let claims = claims("askl").unwrap();
     let claim = claims.iter().find(|claim| claim.id == "gaussian-svm-ahead-of-all").unwrap();
     let results = claim.check(&desk).unwrap();

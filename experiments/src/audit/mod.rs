@@ -16,6 +16,7 @@ pub(crate) mod askl_read_out;
 pub(crate) mod askl_scaling;
 pub(crate) mod askl_search;
 pub(crate) mod askl_slips;
+pub(crate) mod askl_steps;
 pub(crate) mod askl_underlines;
 pub(crate) mod hyper;
 pub(crate) mod hyper_sensitivity;

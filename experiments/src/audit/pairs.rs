@@ -92,7 +92,7 @@ pub(crate) fn render(
                     Cell::text(with.metric().name()),
                     shown(with, without),
                     shown(without, with),
-                    Cell::number(sign * test.difference, 2),
+                    Cell::text(gained(sign * test.difference)).sort(sign * test.difference),
                     bracketed(interval),
                     naive,
                     corrected,
@@ -110,7 +110,16 @@ pub(crate) fn render(
 /// An interval; one pair has none.
 fn bracketed((low, high): (f64, f64)) -> Cell {
     let finite = low.is_finite() && high.is_finite();
-    Cell::text(if finite { format!("[{low:.2}, {high:.2}]") } else { "-".to_owned() })
+    Cell::text(if finite { format!("[{}, {}]", gained(low), gained(high)) } else { "-".to_owned() })
+}
+
+/// Two digits after the point, but for what they would call nothing: a gain of 0.003 may be significant.
+fn gained(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.005 {
+        format!("{value:.0e}")
+    } else {
+        mercer_render::number(value, 2)
+    }
 }
 
 /// One sentence over all datasets of a section, of gains that are shares of the sum of both errors, as those
@@ -179,6 +188,7 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         side_named: false,
         difference: Some(test.difference),
         interval: Some(test.interval),
+        over_best: None,
         p_naive: test.p_naive,
         p_corrected: Some(test.p_corrected),
         p_mcnemar: test.p_mcnemar,
@@ -197,6 +207,7 @@ mod tests {
     fn one_repeat_has_neither_deviation_nor_interval() {
         let one = mean_of(&summarise(&[81.62]).unwrap());
         assert_eq!(one.text, "81.62");
+        assert_eq!([0.0, 0.003, -0.0049, 0.25].map(gained), ["0.00", "3e-3", "-5e-3", "0.25"]);
         assert_eq!(mean_of(&summarise(&[1.0, 3.0]).unwrap()).text, "2.00±1.41");
         assert_eq!(bracketed((f64::NEG_INFINITY, f64::INFINITY)).text, "-");
         assert_eq!(bracketed((-0.5, 1.25)).text, "[-0.50, 1.25]");
