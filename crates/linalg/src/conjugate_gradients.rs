@@ -433,6 +433,58 @@ mod tests {
         assert_eq!(plain.x.column(2).sum().to_bits(), 0f64.to_bits());
     }
 
+    /// A matrix that counts what it is asked for.
+    struct Counting(Array2<f64>, std::cell::Cell<usize>);
+
+    impl SymmetricOperator for Counting {
+        fn size(&self) -> usize {
+            self.0.nrows()
+        }
+
+        fn apply(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
+            self.1.set(self.1.get() + 1);
+            self.0.dot(&x)
+        }
+    }
+
+    #[test]
+    fn a_right_hand_side_of_zeros_asks_for_no_product() {
+        let a = Counting(kernel(5), std::cell::Cell::new(0));
+        let zeros = Array2::zeros((5, 2));
+        let solved =
+            conjugate_gradients(&a, zeros.view(), |r| r.to_owned(), 1e-9, 20, quiet).unwrap();
+        assert!(solved.converged && solved.x == zeros);
+        assert_eq!((solved.iterations, a.1.get()), (0, 0));
+    }
+
+    /// Along a negative eigenvalue a step would solve the equation and be no minimum: an operator is
+    /// semidefinite, and what says otherwise is rounding.
+    #[test]
+    fn a_direction_of_negative_curvature_is_left_alone() {
+        let a = Array2::from_diag(&ndarray::array![1.0, -1.0]);
+        let b = ndarray::array![[0.0], [1.0]];
+        let solved = conjugate_gradients(&a, b.view(), |r| r.to_owned(), 1e-9, 20, quiet).unwrap();
+        assert_eq!((solved.x, solved.converged), (Array2::zeros((2, 1)), false));
+        assert!((solved.residual - 1.0).abs() < f64::EPSILON, "{}", solved.residual);
+    }
+
+    /// What the residual can still lose is far below a hundredth of it: the rounds end after
+    /// [`STALLED`] of them, though there are steps left that would gain something.
+    #[test]
+    fn conjugate_residuals_end_where_they_gain_nothing_to_speak_of() {
+        let n = 400;
+        let mut diagonal = Array1::from_shape_fn(n, |i| (1 + i) as f64);
+        diagonal[0] = 0.0;
+        let a = Array2::from_diag(&diagonal);
+        let mut b = Array2::from_elem((n, 1), 1e-3);
+        b[[0, 0]] = 1.0;
+        let (mut x, mut r) = (Array2::zeros((n, 1)), b.clone());
+        let system = (&b.view(), &norms(&b), 1e-9);
+        let products = residuals(&a, system, (&mut x, &mut r), 10 * n, quiet).unwrap();
+        assert_eq!(products, STALLED + 1);
+        assert!(norms(&r)[0] < norms(&b)[0]);
+    }
+
     #[test]
     fn the_preconditioner_saves_iterations_and_changes_no_solution() {
         let (n, ridge) = (300, 1e-4);

@@ -273,6 +273,15 @@ mod tests {
         .unwrap()
     }
 
+    /// The largest, those that equal steps of the sum fall on, and nothing at or below the floor.
+    #[test]
+    fn nothing_is_chosen_at_the_floor() {
+        assert!(spread(&Array1::zeros(3), 0.0).is_empty());
+        assert!(spread(&Array1::from_elem(3, 0.5), 0.5).is_empty());
+        assert_eq!(spread(&ndarray::array![0.5, 2.0, 0.5], 0.5), [1]);
+        assert_eq!(spread(&ndarray::array![1.0, 0.0, 2.0], 0.0), [2, 0]);
+    }
+
     #[test]
     fn one_round_takes_all_pivots_that_know_nothing_of_each_other() {
         let unrelated =

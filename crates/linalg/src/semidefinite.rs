@@ -130,6 +130,16 @@ mod tests {
         assert_abs_diff_eq!(kept.x, ndarray::array![[1.0], [1000.0]], epsilon = 1e-9);
     }
 
+    /// A factor solves where all eigenvalues count: the cut-off is of Gershgorin's bound, 4, not of the
+    /// largest eigenvalue, 2 + √2, which no decomposition has found.
+    #[test]
+    fn what_a_factor_can_solve_is_not_decomposed() {
+        let a = ndarray::array![[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]];
+        let solved = semidefinite_solve(&a, Array2::ones((3, 1)).view(), Some(1e-3)).unwrap();
+        assert_eq!((solved.rank, solved.cutoff), (3, 4e-3));
+        assert_abs_diff_eq!(solved.x, ndarray::array![[0.5], [0.0], [0.5]], epsilon = 1e-14);
+    }
+
     #[test]
     fn what_cannot_be_solved_is_named() {
         let b = Array2::ones((2, 1));
