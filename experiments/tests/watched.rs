@@ -1,6 +1,6 @@
 //! What was watched by hand is whole: every parser that `just fuzz` names was fuzzed for its ten minutes, every hot
-//! path ran under both watchers of memory, and each says at which revision; and what is built from outside is what
-//! cargo-deny was asked about.
+//! path ran under both watchers of memory, mutants were drawn, and each says at which revision; and what is built from
+//! outside is what cargo-deny was asked about.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -76,5 +76,20 @@ fn every_hot_path_ran_under_both_watchers_of_memory() {
     let counted = table("benches/counts.toml");
     for path in counted.keys() {
         assert!(memcheck.contains_key(path), "{path} is counted and not watched");
+    }
+}
+
+/// A crate stands by its last draw: `just ages` asks how old it is.
+#[test]
+fn the_last_draw_of_mutants_is_whole_and_of_a_named_revision() {
+    let tried = table("benches/mutants.toml");
+    for name in ["linalg", "statistics", "theory"] {
+        let last = tried[name].as_array().unwrap().last().unwrap();
+        let code = last["code"].as_str().unwrap();
+        assert!(code.len() >= 7 && code.chars().all(|digit| digit.is_ascii_hexdigit()), "{code}");
+        let count = |what: &str| last[what].as_integer().unwrap();
+        let missed = last["missed"].as_array().unwrap().len();
+        let all = count("caught") + count("undecided") + count("unviable");
+        assert_eq!(usize::try_from(all).unwrap() + missed, 150, "{name}");
     }
 }

@@ -65,7 +65,8 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
     let mut request = Request::of(args)?;
     let reproduce = request.arguments(false, None);
     let planned = planned(&reproduce, None)?;
-    let costs = costs(&request.places, &planned.archive, &planned.methods)?;
+    let costs =
+        costs(&request.places, &planned.archive, &planned.methods, &reproduce.narrow.profile)?;
     let recorded = costs.recorded(args.retry_failed);
     let left: Vec<&Trial> = planned
         .work

@@ -3,7 +3,7 @@
 use crate::Ended;
 use crate::args::{Places, ReproduceArgs};
 use crate::reproduce::Planned;
-use mercer_experiments::{Artefact, Computed, Shelf, work};
+use mercer_experiments::{Artefact, Asked, Computed, Shelf, work};
 use mercer_harness::{CostModel, Forecast, HeldOut, HoldOut, MethodError};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
@@ -11,22 +11,45 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-/// A cost model, and the records that it has learned from besides the committed ones.
+/// The profile that shows that all runs.
+const SMOKE: &str = "smoke";
+
+/// A cost model, and what has run besides the committed records.
 pub(crate) struct Costs {
     pub model: CostModel,
-    /// Those of the record directory.
+    /// The records of the record directory.
     pub recorded: Vec<Record>,
+    /// Those of them that the model has learned from.
+    told: Vec<Record>,
 }
 
 /// Learns from the committed records and from those of the record directory; creates nothing.
-pub(crate) fn costs(places: &Places, archive: &Shelf, methods: &[Method]) -> anyhow::Result<Costs> {
+///
+/// Trials that `smoke` alone asks for are cut so far that they tell of starts: a method whose others are
+/// ten thousand times as large would seem to grow much slower than it does. They count for `smoke`.
+pub(crate) fn costs(
+    places: &Places,
+    archive: &Shelf,
+    methods: &[Method],
+    profile: &str,
+) -> anyhow::Result<Costs> {
     let recorded = if places.results.is_dir() {
         Store::open(&places.results)?.list()?.records
     } else {
         Vec::new()
     };
-    let model = CostModel::here(archive.records().chain(&recorded), methods);
-    Ok(Costs { model, recorded })
+    let told = if recorded.is_empty() || profile == SMOKE {
+        recorded.clone()
+    } else {
+        let mut shelf = Shelf::new();
+        shelf.add(archive.records().chain(&recorded).cloned());
+        let larger = Asked::under(&shelf, methods, |profile| profile != SMOKE)?;
+        let smoke = Asked::under(&shelf, methods, |profile| profile == SMOKE)?;
+        let kept = |key| larger.includes(key) || !smoke.includes(key);
+        recorded.iter().filter(|record| kept(&record.key)).cloned().collect()
+    };
+    let model = CostModel::here(archive.records().chain(&told), methods);
+    Ok(Costs { model, recorded, told })
 }
 
 /// What simulations and measurements take, that are no trials: whoever renders computes them.
@@ -94,7 +117,7 @@ impl Costs {
         methods: &[Method],
         by: HoldOut,
     ) -> Option<HeldOut> {
-        CostModel::held_out(archive.records().chain(&self.recorded), methods, by)
+        CostModel::held_out(archive.records().chain(&self.told), methods, by)
     }
 }
 

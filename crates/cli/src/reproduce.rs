@@ -131,7 +131,7 @@ pub(crate) fn laboratory<'a>(
 
 pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     let mut planned = planned(args, None)?;
-    let costs = costs(&args.places, &planned.archive, &planned.methods)?;
+    let costs = costs(&args.places, &planned.archive, &planned.methods, &args.narrow.profile)?;
     if args.dry_run {
         return forecast::run(args, &planned, &costs);
     }

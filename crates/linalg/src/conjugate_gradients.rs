@@ -468,6 +468,23 @@ mod tests {
         assert!((solved.residual - 1.0).abs() < f64::EPSILON, "{}", solved.residual);
     }
 
+    /// The tolerance is relative: a right-hand side a thousand times as large takes as many steps.
+    #[test]
+    fn conjugate_residuals_take_as_many_steps_at_any_scale() {
+        let a = kernel(60) + 0.1 * Array2::<f64>::eye(60);
+        let b = random(60, 1, 2);
+        let products = |b: Array2<f64>| {
+            let (mut x, mut r) = (Array2::zeros(b.dim()), b.clone());
+            let system = (&b.view(), &norms(&b), 1e-4);
+            let products = residuals(&a, system, (&mut x, &mut r), 500, quiet).unwrap();
+            assert!(norms(&r)[0] <= 1.01e-4 * norms(&b)[0]);
+            products
+        };
+        let steps = products(b.clone());
+        assert!((5..60).contains(&steps), "{steps}");
+        assert_eq!([1e3, 1e-3].map(|scale| products(&b * scale)), [steps; 2]);
+    }
+
     /// What the residual can still lose is far below a hundredth of it: the rounds end after
     /// [`STALLED`] of them, though there are steps left that would gain something.
     #[test]

@@ -60,15 +60,25 @@ pub fn dispatch() -> Dispatch {
 
 fn detect() -> Dispatch {
     #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
-            return Dispatch::Avx512;
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return Dispatch::Avx2;
-        }
+    let level = highest(
+        is_x86_feature_detected!("avx512f"),
+        is_x86_feature_detected!("avx2"),
+        is_x86_feature_detected!("fma"),
+    );
+    #[cfg(not(target_arch = "x86_64"))]
+    let level = Dispatch::Baseline;
+    level
+}
+
+/// The highest level whose features are all there: each needs the fused multiply-add as well.
+#[cfg(any(target_arch = "x86_64", test))]
+fn highest(avx512: bool, avx2: bool, fma: bool) -> Dispatch {
+    match (avx512, avx2) {
+        _ if !fma => Dispatch::Baseline,
+        (true, _) => Dispatch::Avx512,
+        (false, true) => Dispatch::Avx2,
+        (false, false) => Dispatch::Baseline,
     }
-    Dispatch::Baseline
 }
 
 /// Defines a function over slices of a [`crate::Real`] whose body is compiled once for each
@@ -126,6 +136,17 @@ macro_rules! dispatched {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_level_needs_all_of_its_features() {
+        for avx2 in [false, true] {
+            assert_eq!(highest(true, avx2, true), Dispatch::Avx512);
+            assert_eq!(highest(true, avx2, false), Dispatch::Baseline);
+            assert_eq!(highest(false, avx2, false), Dispatch::Baseline);
+        }
+        assert_eq!(highest(false, true, true), Dispatch::Avx2);
+        assert_eq!(highest(false, false, true), Dispatch::Baseline);
+    }
 
     /// The variable is read once, so each value has a process of its own: this test again, which prints what is
     /// in use.

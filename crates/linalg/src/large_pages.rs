@@ -42,19 +42,26 @@ unsafe impl GlobalAlloc for LargePages {
     }
 }
 
+/// What the system can be asked about: whole pages.
+#[cfg(any(target_os = "linux", test))]
+const PAGE: usize = 4096;
+
+/// How far into an allocation of `size` bytes at this address its first whole page begins, and how many
+/// bytes its whole pages have.
+#[cfg(any(target_os = "linux", test))]
+fn whole_pages(address: usize, size: usize) -> (usize, usize) {
+    let head = address.next_multiple_of(PAGE) - address;
+    (head, size.saturating_sub(head) / PAGE * PAGE)
+}
+
 #[cfg(target_os = "linux")]
 fn advised(pointer: *mut u8, size: usize) -> *mut u8 {
-    const PAGE: usize = 4096;
     if size >= LARGE && !pointer.is_null() {
-        let head = pointer.align_offset(PAGE);
+        let (head, bytes) = whole_pages(pointer.addr(), size);
         // SAFETY: whole pages inside an allocation of `size` bytes. A refusal changes nothing, so the
         // answer is of no interest.
         unsafe {
-            libc::madvise(
-                pointer.wrapping_add(head).cast(),
-                (size - head) / PAGE * PAGE,
-                libc::MADV_HUGEPAGE,
-            );
+            libc::madvise(pointer.wrapping_add(head).cast(), bytes, libc::MADV_HUGEPAGE);
         }
     }
     pointer
@@ -88,6 +95,19 @@ mod tests {
             }
         }
         None
+    }
+
+    #[test]
+    fn pages_that_an_allocation_shares_with_another_are_not_advised() {
+        for (address, size, expected) in [
+            (3 * PAGE, 2 * PAGE, (0, 2 * PAGE)),
+            (3 * PAGE, 2 * PAGE + 1, (0, 2 * PAGE)),
+            (3 * PAGE - 16, 2 * PAGE, (16, PAGE)),
+            (3 * PAGE + 16, 2 * PAGE - 17, (PAGE - 16, 0)),
+            (16, 32, (PAGE - 16, 0)),
+        ] {
+            assert_eq!(whole_pages(address, size), expected, "{address} {size}");
+        }
     }
 
     #[test]

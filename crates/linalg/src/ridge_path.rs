@@ -395,6 +395,31 @@ mod tests {
         }
     }
 
+    /// What is left of a row outside the others is known to a few digits of its own directions, however weak
+    /// another direction is that it has no part in.
+    #[test]
+    fn a_weak_direction_of_other_rows_hides_nothing_of_a_row() {
+        let a = ndarray::array![[1.0, 0.0], [5e-4, 0.0], [0.0, 1e-6], [0.0, 1e-6]];
+        let b = ndarray::array![[1.0], [2.0], [0.0], [0.0]];
+        let path = RidgePath::new(a.view(), b.view()).unwrap();
+        assert_eq!(path.rank(), 2);
+        let found = path.leave_one_out(0.0).unwrap()[[0, 0]];
+        assert!((found / (1.0 - 2.0 / 5e-4) - 1.0).abs() < 1e-6, "{found}");
+    }
+
+    #[test]
+    fn the_cutoff_is_rounding_in_as_many_directions_as_there_may_be() {
+        let b = Array2::ones((3, 1));
+        for columns in [2, 3, 5] {
+            let mut a = Array2::zeros((3, columns));
+            (a[[0, 0]], a[[1, 1]]) = (3.0, 1.0);
+            let path = RidgePath::new(a.view(), b.view()).unwrap();
+            let expected = columns.min(3) as f64 * f64::EPSILON * 9.0;
+            assert!((path.cutoff() / expected - 1.0).abs() < 1e-12, "{columns}");
+            assert_eq!(path.rank(), 2);
+        }
+    }
+
     #[test]
     fn generalised_cross_validation_follows_its_formula() {
         let (a, b) = (random(20, 6, 10), random(20, 1, 11));

@@ -102,7 +102,9 @@ pub(crate) fn render(
                 .under(pair.name),
             );
         }
-        table = table.note(over_datasets(pair.name, &gains)?);
+        if let Some(note) = over_datasets(pair.name, &gains)? {
+            table = table.note(note);
+        }
     }
     Ok(Rendered { tables: vec![table], drawings: Vec::new(), cells })
 }
@@ -123,23 +125,20 @@ fn gained(value: f64) -> String {
 }
 
 /// One sentence over all datasets of a section, of gains that are shares of the sum of both errors, as those
-/// of the claims are.
-fn over_datasets(name: &str, gains: &[f64]) -> Result<String, ExperimentError> {
+/// of the claims are; none of a single one, whose row says it all.
+fn over_datasets(name: &str, gains: &[f64]) -> Result<Option<String>, ExperimentError> {
+    let count = gains.len();
     let better = gains.iter().filter(|gain| **gain > 0.0).count();
     let worse = gains.iter().filter(|gain| **gain < 0.0).count();
-    Ok(match gains.len() {
-        0 => format!("{name}: not run yet."),
-        1..=4 => format!(
-            "{name}: better on {better}, worse on {worse} of {} datasets; too few for a test over datasets.",
-            gains.len()
-        ),
-        count => {
-            let p = wilcoxon_signed_rank(gains)?.p_two_sided;
-            format!(
-                "{name}: better on {better}, worse on {worse} of {count} datasets; Wilcoxon signed rank over datasets p = {}, of this section alone.",
-                probability(p)
-            )
-        }
+    let told = format!("{name}: better on {better}, worse on {worse} of {count} datasets;");
+    Ok(match count {
+        0 => Some(format!("{name}: not run yet.")),
+        1 => None,
+        2..=4 => Some(format!("{told} too few for a test over datasets.")),
+        _ => Some(format!(
+            "{told} Wilcoxon signed rank over datasets p = {}, of this section alone.",
+            probability(wilcoxon_signed_rank(gains)?.p_two_sided)
+        )),
     })
 }
 

@@ -74,6 +74,30 @@ fn a_plan_tells_what_collect_computes() {
     assert_eq!(dry["all"]["simulations"], 1);
 }
 
+/// Sixty rows tell of starts: extrapolated to the whole they would make a forecast several times too small.
+#[test]
+fn what_smoke_took_is_told_of_smoke_alone() {
+    let place = Place::new();
+    let what = "reproduce askl/table2 --data data --accept-version --dataset segment --method askl --variant released";
+    let forecast = |profile: &str| {
+        let dry = format!("{what} --profile {profile} --dry-run --retry-failed --json");
+        let told = place.run(&dry).with_code(0).json();
+        let hours = told["all"]["hours"].as_f64().unwrap();
+        (hours / told["machine_factor"].as_f64().unwrap(), told["all"].clone())
+    };
+    let (before, _) = forecast("paper");
+    place.run(&format!("{what} --profile smoke")).with_code(0);
+    let (after, all) = forecast("paper");
+    assert!(before > 0.0 && (after / before - 1.0).abs() < 1e-9, "{before} {after}");
+    assert_eq!(all["from_cell"], 0, "{all}");
+    let (_, all) = forecast("smoke");
+    assert_eq!(all["to_run"], 0, "{all}");
+    // Trials of a profile that measures do count.
+    place.run(&format!("{what} --profile quick")).with_code(0);
+    let (known, all) = forecast("paper");
+    assert!(all["from_cell"].as_u64() > Some(0) && known < 2.0 * before, "{all}");
+}
+
 #[test]
 fn a_list_of_commands_reproduces_what_one_process_does() {
     let place = Place::new();

@@ -12,18 +12,41 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const WHAT: &str = "--method sk --method askl --method majority --jobs 1 --results";
 
-/// The program in a place, what an undisturbed run leaves, and how long it takes.
+/// The program in a place, what an undisturbed run leaves, how long it takes, and how much of that after its
+/// first record.
 struct Bench<'a> {
     place: &'a Place,
     reference: BTreeMap<String, String>,
     window: Duration,
+    rest: Duration,
 }
 
 impl<'a> Bench<'a> {
     fn new(place: &'a Place) -> Self {
         let start = Instant::now();
-        place.reproduce(&format!("{WHAT} whole")).with_code(0);
-        Self { place, reference: place.records("whole"), window: start.elapsed() }
+        let mut child = spawned(&mut place.command(&Self::line("whole"))).unwrap();
+        let window = Duration::ZERO;
+        let mut bench = Self { place, reference: BTreeMap::new(), window, rest: window };
+        assert!(bench.recording("whole", 0, &mut child).unwrap());
+        let first = start.elapsed();
+        assert!(child.wait().unwrap().success());
+        bench.window = start.elapsed();
+        bench.rest = bench.window - first;
+        bench.reference = place.records("whole");
+        bench
+    }
+
+    /// Waits until a run has written a record more than there were: what strikes then strikes the trials, not
+    /// the start. Whether it did before it ended.
+    fn recording(&self, directory: &str, before: usize, child: &mut Child) -> Result<bool, String> {
+        let directory = self.place.path(directory);
+        while count(&directory) <= before {
+            if child.try_wait().map_err(|e| e.to_string())?.is_some() {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(true)
     }
 
     fn line(directory: &str) -> String {
@@ -48,10 +71,24 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// A moment of what follows the first record.
+    fn later(&self, rng: &mut ChaCha8Rng) -> Duration {
+        self.rest.mul_f64(rng.gen_range(0.0..0.9))
+    }
+
     /// A moment within a run.
     fn moment(&self, rng: &mut ChaCha8Rng) -> Duration {
         self.window.mul_f64(rng.gen_range(0.05..0.9))
     }
+}
+
+/// Records in a directory, whole or not: they are named by a digest of 64 digits.
+fn count(directory: &Path) -> usize {
+    let named = |path: &PathBuf| {
+        path.extension().is_some_and(|end| end == "json")
+            && path.file_stem().is_some_and(|stem| stem.len() == 64)
+    };
+    files(directory).iter().filter(|path| named(path)).count()
 }
 
 /// How often a fault is aimed at a run before it counts as one that cannot be made.
@@ -116,8 +153,12 @@ fn killed(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     aimed("killed", seed, |directory, share| {
         for _ in 0..rng.gen_range(1..3) {
+            let before = count(&bench.place.path(directory));
             let mut child = spawned(&mut bench.place.command(&Bench::line(directory)))?;
-            std::thread::sleep(bench.moment(&mut rng).mul_f64(share));
+            if !bench.recording(directory, before, &mut child)? {
+                return Ok(Struck::No);
+            }
+            std::thread::sleep(bench.later(&mut rng).mul_f64(share));
             if !kill_group(&mut child)? {
                 return Ok(Struck::No);
             }
@@ -137,7 +178,10 @@ fn stopped(bench: &Bench<'_>, seed: u64, seconds: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     aimed("stopped", seed, |directory, share| {
         let mut child = spawned(&mut bench.place.command(&Bench::line(directory)))?;
-        std::thread::sleep(bench.moment(&mut rng).mul_f64(0.5 * share));
+        if !bench.recording(directory, 0, &mut child)? {
+            return Ok(Struck::No);
+        }
+        std::thread::sleep(bench.later(&mut rng).mul_f64(0.5 * share));
         signal("-STOP", child.id());
         // Not at once, and never where it has ended.
         let start = Instant::now();
@@ -165,24 +209,29 @@ fn stopped(bench: &Bench<'_>, seed: u64, seconds: u64) -> Result<(), String> {
     })
 }
 
-/// The kernel refuses memory: the process dies in an allocation.
+/// Kilobytes of address space that a process has.
+fn address_space(process: u32) -> Option<u64> {
+    let told = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = told.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
+/// The kernel refuses memory in the midst of the trials: the process dies in an allocation.
 fn without_memory(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let program = bench.place.command("").get_program().to_string_lossy().into_owned();
     aimed("memory", seed, |directory, share| {
-        // From too little to start up to nearly enough.
-        let kilobytes = (f64::from(rng.gen_range(30_000..250_000)) * share) as u64;
-        let mut command = Command::new("sh");
-        command
-            .args([
-                "-c",
-                &format!("ulimit -v {kilobytes}; exec {program} {}", Bench::line(directory)),
-            ])
-            .current_dir(bench.place.path("."))
-            .env_remove("MERCER_RESULTS");
-        let mut child = spawned(&mut command)?;
-        // Where OpenBLAS is refused its buffers it asks again without end; the limit of a batch
-        // system ends such a process.
+        let mut child = spawned(&mut bench.place.command(&Bench::line(directory)))?;
+        let begun = bench.recording(directory, 0, &mut child)?;
+        let Some(kilobytes) = address_space(child.id()).filter(|_| begun) else {
+            child.wait().map_err(|e| e.to_string())?;
+            return Ok(Struck::No);
+        };
+        // What it has, and hardly more.
+        let room = (f64::from(rng.gen_range(0..2000)) * share) as u64;
+        let limit = format!("--as={}", 1024 * (kilobytes + room));
+        let process = child.id().to_string();
+        let limited = Command::new("prlimit").args(["--pid", &process, &limit]).status();
+        // Where a library asks again without end the limit of a batch system ends the process.
         let patience = Instant::now() + 20 * bench.window + Duration::from_secs(5);
         let status = loop {
             if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
@@ -194,42 +243,60 @@ fn without_memory(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
             }
             std::thread::sleep(Duration::from_millis(20));
         };
-        if status.success() {
+        if status.success() || !limited.is_ok_and(|limited| limited.success()) {
             return Ok(Struck::No);
         }
         bench.finish(directory).map(|()| Struck::Yes)
     })
 }
 
-/// A group of processes that may hold so many bytes together, under the one of this test.
-struct Group(PathBuf);
+/// A group of processes whose memory together has a limit, under the one of this test.
+struct Group {
+    path: PathBuf,
+    /// The files of the limit and of what is held now.
+    limit: &'static str,
+    held: &'static str,
+}
 
 impl Group {
     /// `None` where the kernel gives none: it needs root, and either version of its interface.
-    fn new(name: &str, bytes: u64) -> Option<Self> {
+    fn new(name: &str) -> Option<Self> {
         let told = std::fs::read_to_string("/proc/self/cgroup").ok()?;
         let first = told.lines().find_map(|line| line.split_once(":memory:"));
-        let (mount, below, limit) = if let Some((_, below)) = first {
-            ("/sys/fs/cgroup/memory", below, "memory.limit_in_bytes")
+        let (mount, below, limit, held) = if let Some((_, below)) = first {
+            let files = ("memory.limit_in_bytes", "memory.usage_in_bytes");
+            ("/sys/fs/cgroup/memory", below, files.0, files.1)
         } else {
             let below = told.lines().find_map(|line| line.strip_prefix("0::"))?;
-            ("/sys/fs/cgroup", below, "memory.max")
+            ("/sys/fs/cgroup", below, "memory.max", "memory.current")
         };
         let path = Path::new(mount)
             .join(below.trim_start_matches('/'))
             .join(format!("mercer-{}-{name}", std::process::id()));
         std::fs::create_dir(&path).ok()?;
-        let group = Self(path);
-        std::fs::write(group.0.join(limit), bytes.to_string()).ok()?;
+        let group = Self { path, limit, held };
         // What is swapped is not killed; a kernel that does not count swap has no such file.
-        let _ = std::fs::write(group.0.join("memory.swap.max"), "0");
+        let _ = std::fs::write(group.path.join("memory.swap.max"), "0");
         group.kills().map(|_| group)
+    }
+
+    /// Takes from it what the kernel can take, and gives it nothing more: a share of what it holds, or as
+    /// near to that as comes.
+    fn tighten(&self, share: f64) {
+        let held = std::fs::read_to_string(self.path.join(self.held)).unwrap_or_default();
+        let Ok(held) = held.trim().parse::<f64>() else { return };
+        for part in 0..20 {
+            let limit = held * (1.0 - (1.0 - share) * f64::from(part) / 19.0);
+            if std::fs::write(self.path.join(self.limit), format!("{limit:.0}")).is_err() {
+                return; // all that is left is in use
+            }
+        }
     }
 
     /// How many of its processes the kernel has killed for want of memory.
     fn kills(&self) -> Option<u64> {
         ["memory.oom_control", "memory.events"].into_iter().find_map(|name| {
-            let told = std::fs::read_to_string(self.0.join(name)).ok()?;
+            let told = std::fs::read_to_string(self.path.join(name)).ok()?;
             told.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
         })
     }
@@ -237,24 +304,28 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
+        let _ = std::fs::remove_dir(&self.path);
     }
 }
 
-/// The kernel's own killer: a group of processes may hold less than the program wants.
+/// The kernel's own killer, in the midst of the trials: a group of processes may hold less than the program
+/// wants.
 fn out_of_memory(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let program = bench.place.command("").get_program().to_string_lossy().into_owned();
-    aimed("out-of-memory", seed, |directory, share| {
-        let bytes = (rng.gen_range(4e6..40e6) * share) as u64;
-        let group = Group::new(directory, bytes).ok_or("no group of processes")?;
-        let enter = group.0.join("cgroup.procs").display().to_string();
+    aimed("out-of-memory", seed, |directory, _| {
+        let group = Group::new(directory).ok_or("no group of processes")?;
+        let enter = group.path.join("cgroup.procs").display().to_string();
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("echo $$ >{enter} && exec {program} {}", Bench::line(directory))])
             .current_dir(bench.place.path("."))
             .env_remove("MERCER_RESULTS");
-        let status = spawned(&mut command)?.wait().map_err(|e| e.to_string())?;
+        let mut child = spawned(&mut command)?;
+        if bench.recording(directory, 0, &mut child)? {
+            group.tighten(rng.gen_range(0.05..0.5));
+        }
+        let status = child.wait().map_err(|e| e.to_string())?;
         let kills = group.kills().ok_or("the kernel counts no kills")?;
         if kills == 0 {
             return Ok(Struck::No);
@@ -433,17 +504,19 @@ pub fn lines(place: &Place, seeds: u64, seconds_stopped: u64) -> Vec<Line> {
         Line::of(Met::Program, fault, how, 0..seeds, case)
     };
     let mut lines = vec![
-        line("SIGKILL", "killed once or twice in a run, each time alive and dead of it", &|seed| {
-            killed(&bench, seed)
-        }),
+        line(
+            "SIGKILL",
+            "killed once or twice after a record of the run, each time alive and dead of it",
+            &|seed| killed(&bench, seed),
+        ),
         line(
             "SIGSTOP",
-            "stopped in a run (the kernel says so), for a minute at the first seed; another process does its trials; woken up",
+            "stopped after its first record (the kernel says so), for a minute at the first seed; another process does its trials; woken up",
             &|seed| stopped(&bench, seed, seconds_stopped),
         ),
         line(
             "no address space",
-            "30 to 250 MB of it: the run ended in an allocation, or hung in one and was killed",
+            "after its first record the run may have at most 2 MB more than it has (prlimit): it ended in an allocation, or hung in one and was killed",
             &|seed| without_memory(&bench, seed),
         ),
         line("a truncated record", "cut at a random byte | told", &|seed| damaged(&bench, seed)),
@@ -457,10 +530,10 @@ pub fn lines(place: &Place, seeds: u64, seconds_stopped: u64) -> Vec<Line> {
             });
         };
     perhaps(
-        Group::new("probe", 1 << 24).is_some(),
+        Group::new("probe").is_some(),
         "a group of processes with a limit of memory needs root",
         "out-of-memory kill",
-        "a group of processes (cgroup) that may hold 4 to 40 MB: the kernel kills the program and counts it",
+        "after the first record its group of processes (cgroup) may hold hardly what it holds: the kernel kills the program and counts it",
         &|seed| out_of_memory(&bench, seed),
     );
     let mounts = Mount::new(&place.path("probe"), "size=16k").is_some();
