@@ -31,7 +31,7 @@ impl<'a> Bench<'a> {
         let first = start.elapsed();
         assert!(child.wait().unwrap().success());
         bench.window = start.elapsed();
-        bench.rest = bench.window - first;
+        bench.rest = bench.window.saturating_sub(first);
         bench.reference = place.records("whole");
         bench
     }
