@@ -36,7 +36,7 @@ test-burn:
 unit CRATE *ARGS:
     cargo nextest run --release -p mercer-{{CRATE}} -p mercer-dependencies {{ARGS}}
 
-# A reproduction on a real one-node Slurm, with a kill, a restart and a cancellation (root; installs slurm-wlm): just test-cluster quick
+# A reproduction on a real one-node Slurm, with a kill, a restart and a cancellation, and a list by GNU parallel (root; installs both): just test-cluster quick
 test-cluster *ARGS: build
     .ci/test-cluster {{ARGS}}
 
@@ -64,11 +64,11 @@ bench-counts *ARGS:
     CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --no-default-features --bin counts
     target/counts/counts {{ARGS}}
 
-# The hot paths, and the allocator and the clock of the harness, under valgrind's memcheck: all unsafe places but the call that ends a process and those into AVX-512 code, which valgrind hides and `just sanitize` runs.
+# The hot paths, and the harness's allocator, clock and end of a process, under valgrind's memcheck: all unsafe places but those into AVX-512 code, which valgrind hides and `just sanitize` runs.
 memcheck:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
     target/release/counts --memory
-    cargo test --release -p mercer-harness -p mercer-dependencies --lib --quiet --config "target.'cfg(unix)'.runner = ['valgrind', '--quiet', '--fair-sched=yes', '--error-exitcode=9']" -- memory:: clock::
+    cargo test --release -p mercer-harness -p mercer-dependencies --lib --quiet --config "target.'cfg(unix)'.runner = ['valgrind', '--quiet', '--fair-sched=yes', '--trace-children=yes', '--error-exitcode=9']" -- memory:: clock:: host::tests::leave
 
 # The same paths under AddressSanitizer, which sees the AVX-512 loops (an unstable switch of the stable compiler; some ten minutes to build).
 sanitize:

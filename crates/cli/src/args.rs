@@ -430,10 +430,11 @@ pub(crate) struct ClusterPlan {
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub tasks: u16,
     /// Tasks at once, in all; as many as the engine likes without it. Slurm is then handed a single array job,
-    /// held until each task was granted its own memory and time.
+    /// held until each task was granted its own memory, time and cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub at_once: Option<u16>,
-    /// Cores of a task, each with a trial of its own.
+    /// Cores of a task at most, each with a trial of its own: a task asks for as many as it has trials that may
+    /// run side by side.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub cores: u16,
     /// How often a task that was stopped is queued again.

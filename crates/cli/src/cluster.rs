@@ -94,10 +94,10 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
         task.mib = grown(task.mib, before.mib);
     }
     let tasks = numbered(tasks);
-    let largest = tasks.iter().map(|task| task.trials.len()).max().unwrap_or(usize::MAX);
+    let largest = tasks.iter().map(|task| task.cores).max().unwrap_or(usize::MAX);
     if usize::from(args.cores) > largest {
         return Err(WrongUsage(format!(
-            "--cores {}: a core carries out one trial at a time, and no task has more than {largest}; give --cores {largest} at most, or longer tasks by --minutes",
+            "--cores {}: a core carries out one trial at a time, those of one tuning after each other, and no task has work for more than {largest}; give --cores {largest} at most, or longer tasks by --minutes",
             args.cores
         ))
         .into());
@@ -115,7 +115,6 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
             .flatten()
             .cloned()
             .collect(),
-        cores: args.cores.into(),
         at_once: args.at_once.map(usize::from),
         restarts: args.restarts,
         directives: args.directives.clone(),
@@ -143,7 +142,7 @@ fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
         "tasks", "trials", "hours (sum)", "longest h", "cores", "MiB each", "limit"
     )?;
     for array in arrays(tasks) {
-        writeln!(stdout, "{}", line(&array, args.cores))?;
+        writeln!(stdout, "{}", line(&array))?;
     }
     let trials: usize = tasks.iter().map(|task| task.trials.len()).sum();
     let hours = tasks.iter().map(|task| task.seconds).sum::<f64>() / 3600.0;
@@ -168,15 +167,16 @@ fn plan(args: &ClusterPlan) -> anyhow::Result<Ended> {
     Ok(Ended::Done)
 }
 
-fn line(array: &Array<'_>, cores: u16) -> String {
+fn line(array: &Array<'_>) -> String {
     let (first, last) = (array.first(), array.last());
     let trials: usize = array.tasks.iter().map(|task| task.trials.len()).sum();
     let seconds = |task: &Task| task.seconds / 3600.0;
     format!(
-        "{:>9} {trials:>7} {:>12.2} {:>12.2} {cores:>6} {:>8} {:>4} min",
+        "{:>9} {trials:>7} {:>12.2} {:>12.2} {:>6} {:>8} {:>4} min",
         format!("{first}-{last}"),
         array.tasks.iter().map(seconds).sum::<f64>(),
         array.tasks.iter().map(seconds).fold(0.0, f64::max),
+        array.cores,
         array.mib,
         array.minutes
     )

@@ -51,6 +51,8 @@ pub struct Task {
     pub trials: Vec<String>,
     /// Predicted seconds of one core.
     pub seconds: f64,
+    /// Cores to ask for, each with a trial of its own.
+    pub cores: usize,
     /// Memory to ask for, in MiB.
     pub mib: u64,
     /// Minutes to ask for.
@@ -82,7 +84,7 @@ pub struct Grouping {
     pub least: usize,
     /// Tasks at most: what an array may hold.
     pub most: usize,
-    /// Trials side by side in a task, one core each.
+    /// Trials side by side in a task at most, one core each.
     pub cores: usize,
     /// Measured bytes over predicted ones that requests allow for.
     pub bytes_factor: f64,
@@ -103,6 +105,8 @@ pub struct Grouping {
 pub struct Array<'a> {
     /// The tasks, in order of index.
     pub tasks: &'a [Task],
+    /// Cores of each.
+    pub cores: usize,
     /// MiB of each.
     pub mib: u64,
     /// Minutes of each.
@@ -132,8 +136,6 @@ pub struct Launch {
     pub logs: PathBuf,
     /// The directories that a worker reads or writes besides: results, data, committed reports.
     pub places: Vec<PathBuf>,
-    /// Trials side by side in a task.
-    pub cores: usize,
     /// Tasks at once, if limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_once: Option<usize>,
@@ -142,6 +144,13 @@ pub struct Launch {
     /// Further directives for the head of a Slurm script, such as `--partition=long`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directives: Vec<String>,
+}
+
+impl Task {
+    /// What it asks for: memory, minutes, cores.
+    fn request(&self) -> (u64, u64, usize) {
+        (self.mib, self.minutes, self.cores)
+    }
 }
 
 impl Array<'_> {
@@ -190,10 +199,14 @@ struct Bin<'a> {
 
 impl Bin<'_> {
     /// Seconds by the clock on the wall, at most, whatever the order in which `cores` cores take the units
-    /// (Graham 1966): when the last unit begins no core is idle. A unit runs on one core.
-    fn wall(&self, cores: f64) -> f64 {
+    /// (Graham 1966): when the last unit begins no core is idle. A unit runs on one core, and where each has
+    /// its own all begin at once.
+    fn wall(&self, cores: usize) -> f64 {
         let longest = self.units.iter().map(|unit| unit.seconds).fold(0.0, f64::max);
-        self.sum / cores + (1.0 - 1.0 / cores) * longest
+        if cores >= self.units.len() {
+            return longest;
+        }
+        self.sum / cores as f64 + (1.0 - 1.0 / cores as f64) * longest
     }
 
     /// Bytes of `cores` units side by side, whichever they are: a dataset is held once, however many share it,
@@ -213,14 +226,16 @@ impl Bin<'_> {
     }
 
     fn task(self, how: &Grouping) -> Task {
-        let cores = how.cores.max(1);
+        // What shares a tuning is a unit, and runs on one core: another core would idle.
+        let cores = how.cores.min(self.units.len()).max(1);
         let mib = PROGRAM_MIB + self.bytes(cores) / MIB;
-        let minutes = PATIENCE * self.wall(cores as f64) / 60.0 + ALLOWANCE_MINUTES;
+        let minutes = PATIENCE * self.wall(cores) / 60.0 + ALLOWANCE_MINUTES;
         let trials = self.units.iter().flat_map(|unit| &unit.trials);
         Task {
             index: 0,
             trials: trials.map(|trial| trial.key.digest()).collect(),
             seconds: self.sum,
+            cores,
             mib: rounded(mib, LEAST_MIB),
             minutes: rounded(minutes, LEAST_MINUTES),
         }
@@ -232,7 +247,7 @@ impl Bin<'_> {
 /// Trials that share a tuning stay together: a unit. One that takes as long as a task should is a task by
 /// itself. Of the others each goes to the least busy task of its class of memory, longest first, so that
 /// the longest is at most 4/3 of the best possible one (Graham 1969), or one unit. Each task asks for its own
-/// memory and time, in few steps. The same plan and the same model give the same tasks.
+/// memory and time, in few steps, and for as many cores as its units can use. The same plan and the same model give the same tasks.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -320,7 +335,7 @@ fn share(units: impl Iterator<Item = f64>, classes: usize, how: &Grouping) -> f6
 /// assert_eq!(tasks.iter().map(|task| task.index).collect::<Vec<_>>(), [1, 2, 3]);
 /// ```
 pub fn numbered(mut tasks: Vec<Task>) -> Vec<Task> {
-    tasks.sort_by_key(|task| (task.mib, task.minutes));
+    tasks.sort_by_key(Task::request);
     for (at, task) in tasks.iter_mut().enumerate() {
         task.index = at + 1;
     }
@@ -364,8 +379,11 @@ fn rounded(wanted: f64, least: u64) -> u64 {
 /// ```
 pub fn arrays(tasks: &[Task]) -> Vec<Array<'_>> {
     tasks
-        .chunk_by(|a, b| (a.mib, a.minutes) == (b.mib, b.minutes))
-        .map(|tasks| Array { tasks, mib: tasks[0].mib, minutes: tasks[0].minutes })
+        .chunk_by(|a, b| a.request() == b.request())
+        .map(|tasks| {
+            let (mib, minutes, cores) = tasks[0].request();
+            Array { tasks, cores, mib, minutes }
+        })
         .collect()
 }
 

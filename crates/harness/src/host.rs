@@ -119,6 +119,40 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    /// What would be unwound or handed over first says so by another status: a child leaves while a thread
+    /// holds a lock and a value waits to be dropped.
+    #[test]
+    fn leave_ends_a_process_with_its_status_and_nothing_else() {
+        const CHILD: &str = "MERCER_TEST_LEAVES";
+        struct Loud;
+        impl Drop for Loud {
+            fn drop(&mut self) {
+                println!("dropped");
+            }
+        }
+        if std::env::var_os(CHILD).is_some() {
+            let _loud = Loud;
+            let lock = std::sync::Mutex::new(());
+            std::thread::scope(|scope| {
+                let _held = lock.lock();
+                scope.spawn(|| lock.lock().is_ok());
+                leave(130);
+            });
+        }
+        // The harness of tests prints its own end where a test comes back.
+        let this = std::env::current_exe().unwrap();
+        let name = "host::tests::leave_ends_a_process_with_its_status_and_nothing_else";
+        let child = std::process::Command::new(this)
+            .args([name, "--exact", "--nocapture", "--test-threads=1"])
+            .env(CHILD, "yes")
+            .output()
+            .unwrap();
+        assert_eq!(child.status.code(), Some(130), "{child:?}");
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(said.contains("running 1 test"), "{said}");
+        assert!(!said.contains("dropped") && !said.contains("test result"), "{said}");
+    }
+
     /// By the wall it would be some eight times as long: nine threads want each processor.
     #[test]
     fn the_yardstick_does_not_measure_the_load() {

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Version of the form of `campaign.json`.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 const FILE: &str = "campaign.json";
 
 /// What was asked for, and how it was cut into tasks: one file in the directory of the campaign.

@@ -3,6 +3,7 @@
 use super::Job;
 use anyhow::Context;
 use mercer_harness::Array;
+use mercer_learning::counted;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -36,20 +37,31 @@ pub(super) fn submit(script: &Path, held: bool) -> anyhow::Result<String> {
 /// Where Slurm refuses a change, as a site may tell it to, the tasks keep the larger request, and it is
 /// said.
 pub(super) fn grant(id: &str, arrays: &[Array<'_>]) -> anyhow::Result<()> {
+    let cores = |array: &Array<'_>| array.cores;
+    let several = arrays.iter().map(cores).min() != arrays.iter().map(cores).max();
     for array in arrays {
         let tasks = format!("{id}_[{}-{}]", array.first(), array.last());
         let (mib, minutes) = (array.mib, array.minutes);
-        let refused = control(&[
-            "update",
-            &format!("JobId={tasks}"),
-            &format!("MinMemoryNode={mib}"),
-            &format!("TimeLimit={minutes}"),
-        ])?;
-        if let Some(said) = refused {
-            eprintln!("{tasks} keep a larger request than {mib} MiB and {minutes} minutes: {said}");
+        let mut request = vec![
+            "update".to_owned(),
+            format!("JobId={tasks}"),
+            format!("MinMemoryNode={mib}"),
+            format!("TimeLimit={minutes}"),
+        ];
+        let mut wanted = format!("{mib} MiB and {minutes} minutes");
+        if several {
+            // Slurm keeps the three apart, and waits for the largest of them.
+            let cores = array.cores;
+            let each = ["CPUsPerTask", "MinCPUsNode"].map(|name| format!("{name}={cores}"));
+            request.extend(each);
+            request.push(format!("NumCPUs={cores}-{cores}"));
+            wanted = format!("{}, {wanted}", counted(cores, "core", "cores"));
+        }
+        if let Some(said) = control(&request)? {
+            eprintln!("{tasks} keep a larger request than {wanted}: {said}");
         }
     }
-    match control(&["release", id])? {
+    match control(&["release".to_owned(), id.to_owned()])? {
         None => Ok(()),
         Some(said) => anyhow::bail!(
             "job {id} is held and could not be released: {said}; `scontrol release {id}` lets it go, `scancel {id}` \
@@ -59,7 +71,7 @@ pub(super) fn grant(id: &str, arrays: &[Array<'_>]) -> anyhow::Result<()> {
 }
 
 /// What Slurm says where it refuses.
-fn control(arguments: &[&str]) -> anyhow::Result<Option<String>> {
+fn control(arguments: &[String]) -> anyhow::Result<Option<String>> {
     let output =
         Command::new("scontrol").args(arguments).output().context("cannot run scontrol")?;
     let said = String::from_utf8_lossy(&output.stderr);

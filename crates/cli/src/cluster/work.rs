@@ -71,7 +71,7 @@ pub(super) fn run(
     let store = arguments.places.store()?;
     let laboratory = laboratory(&arguments, &planned.methods, &store)?;
     let options = Options {
-        jobs: campaign.launch.cores,
+        jobs: task.cores,
         retry_failed: campaign.request.retry_failed,
         ..Options::default()
     };

@@ -3,7 +3,7 @@
 use crate::place::{Ended, Place, files};
 use mercer_records::{Record, Status};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,10 @@ fn a_plan_has_cores_that_it_can_use_and_directives_that_slurm_can_read() {
     // No record is here to learn from.
     assert!(two.contains("too few records") && two.contains("--reports"), "{two}");
     let idle = plan(&["--cores", "1000"]).with_code(2).stderr;
-    assert!(idle.contains("--cores 1000") && idle.contains("no task has more than"), "{idle}");
+    assert!(
+        idle.contains("--cores 1000") && idle.contains("no task has work for more than"),
+        "{idle}"
+    );
     let bare = plan(&["--sbatch", "partition=long"]).with_code(2).stderr;
     assert!(bare.contains("is it --partition=long?"), "{bare}");
     let broken = plan(&["--sbatch", "--x\nrm file"]).with_code(2).stderr;
@@ -381,6 +384,43 @@ fn a_limit_of_tasks_at_once_holds_over_all_requests() {
     let calls = fs::read_to_string(&told).unwrap();
     assert!(calls.starts_with("sbatch --version\nsbatch --parsable /"), "{calls}");
     assert_eq!(calls.lines().count(), 2, "{calls}");
+}
+
+/// A task of one trial has no use for a second core, and the others in its job do not lose theirs for it.
+#[test]
+fn each_task_is_granted_the_cores_that_it_can_use() {
+    let place = Place::new();
+    let what = format!("{WHAT} --tasks 13 --cores 2 --results shared");
+    let plan = place.run(&format!("cluster plan {what} --json")).with_code(0).json();
+    let (mut cores, mut wanted) = (BTreeSet::new(), BTreeSet::new());
+    for task in plan.as_array().unwrap() {
+        let of_task = task["cores"].as_u64().unwrap();
+        assert_eq!(of_task, (task["trials"].as_array().unwrap().len() as u64).min(2));
+        wanted.insert(format!(
+            "MinMemoryNode={} TimeLimit={} CPUsPerTask={of_task} MinCPUsNode={of_task} NumCPUs={of_task}-{of_task}",
+            task["mib"], task["minutes"]
+        ));
+        cores.insert(of_task);
+    }
+    assert_eq!(cores, [1, 2].into());
+    stand_in_for_slurm(&place.path("slurm"));
+    let told = place.path("slurm/told");
+    for (name, rest) in [("sbatch", "echo 7"), ("scontrol", "")] {
+        let text = format!("#!/bin/bash\necho \"{name} $*\" >>{}\n{rest}\n", told.display());
+        fs::write(place.path("slurm").join(name), text).unwrap();
+    }
+    let path = format!("{}:{}", place.path("slurm").display(), std::env::var("PATH").unwrap());
+    let line = format!("cluster submit {what} --at-once 2");
+    Ended::of(&place.command(&line).env("PATH", &path).output().unwrap()).with_code(0);
+    let calls = fs::read_to_string(&told).unwrap();
+    let granted: BTreeSet<String> = calls
+        .lines()
+        .filter_map(|line| line.strip_prefix("scontrol update JobId=7_["))
+        .map(|line| line.split_once("] ").unwrap().1.to_owned())
+        .collect();
+    assert_eq!(granted, wanted, "{calls}");
+    let head = fs::read_to_string(place.path("shared/cluster/array-1.sbatch")).unwrap();
+    assert!(head.contains("#SBATCH --cpus-per-task=2\n"), "{head}");
 }
 
 /// Some jobs of a campaign, and then none: what is left is said, by the error and by the status.

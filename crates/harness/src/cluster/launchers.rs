@@ -58,7 +58,7 @@ pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
             text,
             "hq submit --name mercer --array {first}-{last} --cpus {} --resource mem={megabytes}{limit} \
              --time-limit {}min --crash-limit {} -- {}",
-            launch.cores,
+            array.cores,
             array.minutes,
             launch.restarts,
             launch.command(&Named::By(OF_HYPERQUEUE))
@@ -91,8 +91,12 @@ pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
 pub fn kubernetes(tasks: &[Task], launch: &Launch) -> String {
     let jobs: Vec<Value> = if launch.at_once.is_some() {
         let largest = |of: fn(&Task) -> u64| tasks.iter().map(of).max().unwrap_or(0);
-        let all =
-            Array { tasks, mib: largest(|task| task.mib), minutes: largest(|task| task.minutes) };
+        let all = Array {
+            tasks,
+            cores: tasks.iter().map(|task| task.cores).max().unwrap_or(1),
+            mib: largest(|task| task.mib),
+            minutes: largest(|task| task.minutes),
+        };
         vec![job(&all, launch)]
     } else {
         arrays(tasks).iter().map(|array| job(array, launch)).collect()
@@ -115,7 +119,7 @@ fn job(array: &Array<'_>, launch: &Launch) -> Value {
         "--after".to_owned(),
         (first - 1).to_string(),
     ];
-    let resources = json!({ "cpu": launch.cores, "memory": format!("{}Mi", array.mib) });
+    let resources = json!({ "cpu": array.cores, "memory": format!("{}Mi", array.mib) });
     let named = |at: usize, word: &str| {
         if at == 0 { word.to_owned() } else { format!("{word}-{}", at + 1) }
     };

@@ -51,6 +51,7 @@ pub fn slurm(job: &[Array<'_>], launch: &Launch) -> String {
     let first = job.first().map_or(1, Array::first);
     let last = job.last().map_or(1, Array::last);
     let largest = |of: fn(&Array<'_>) -> u64| job.iter().map(of).max().unwrap_or(0);
+    let cores = job.iter().map(|array| array.cores).max().unwrap_or(1);
     let at_once = launch.at_once.map_or(String::new(), |count| format!("%{count}"));
     let mut head = String::new();
     let logs = format!("{}/task-%a.log", path(&launch.logs.display().to_string()));
@@ -58,7 +59,7 @@ pub fn slurm(job: &[Array<'_>], launch: &Launch) -> String {
         "--job-name=mercer".to_owned(),
         format!("--array={first}-{last}{at_once}"),
         "--ntasks=1".to_owned(),
-        format!("--cpus-per-task={}", launch.cores),
+        format!("--cpus-per-task={cores}"),
         format!("--mem={}M", largest(|array| array.mib)),
         format!("--time={}", largest(|array| array.minutes)),
         "--requeue".to_owned(),

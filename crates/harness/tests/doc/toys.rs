@@ -109,7 +109,6 @@ pub fn launch() -> mercer_harness::Launch {
         campaign: "/shared/study/cluster".into(),
         logs: "/shared/study/cluster/logs/1".into(),
         places: vec!["/data".into()],
-        cores: 2,
         at_once: Some(3),
         restarts: 5,
         directives: vec![],
@@ -122,6 +121,7 @@ pub fn three() -> Vec<mercer_harness::Task> {
         index,
         trials: vec![format!("{index:064}")],
         seconds: 60.0,
+        cores: 2,
         mib,
         minutes,
     };

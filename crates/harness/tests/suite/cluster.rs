@@ -23,7 +23,6 @@ fn launch() -> Launch {
         campaign: "/shared/my study/results/cluster".into(),
         logs: "/shared/my study/results/cluster/logs/1".into(),
         places: vec!["/shared/my study/results".into(), "/data".into()],
-        cores: 2,
         at_once: Some(3),
         restarts: 5,
         directives: vec!["--partition=long".to_owned()],
@@ -31,14 +30,15 @@ fn launch() -> Launch {
 }
 
 fn three() -> Vec<Task> {
-    let task = |index, mib, minutes| Task {
+    let task = |index, cores, mib, minutes| Task {
         index,
         trials: vec![format!("{index:064}")],
         seconds: 60.0 * index as f64,
+        cores,
         mib,
         minutes,
     };
-    vec![task(1, 512, 18), task(2, 512, 18), task(3, 2048, 48)]
+    vec![task(1, 2, 512, 18), task(2, 2, 512, 18), task(3, 1, 2048, 48)]
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_time_limit_on_several_cores_holds_the_longest_trial() {
     assert_eq!(minutes(3, 1), 768);
     // At worst the third begins when both cores have done one: 410.
     assert_eq!(minutes(3, 2), 576);
-    // On eight cores no list is worse than 3/8 + 7/8 of a trial: 260.
+    // Each has a core of its own: 210.
     assert_eq!(minutes(3, 8), 288);
 }
 
@@ -215,6 +215,33 @@ fn tasks_with_one_request_make_one_array() {
     tasks[1].minutes = 24;
     let told: Vec<usize> = mercer_harness::arrays(&tasks).iter().map(|a| a.tasks.len()).collect();
     assert_eq!(told, [1, 1, 1]);
+    // And of another number of cores.
+    tasks[1].minutes = 18;
+    tasks[1].cores = 1;
+    let told: Vec<usize> = mercer_harness::arrays(&tasks).iter().map(|a| a.cores).collect();
+    assert_eq!(told, [2, 1, 1]);
+}
+
+/// What shares a tuning runs on one core: a task of two such chains has no use for a third, and one of a
+/// single chain for a second, however many were offered.
+#[test]
+fn a_task_asks_for_no_core_that_would_idle() {
+    let given = all(STUDY).into_iter().filter(|trial| trial.key.variant == "given");
+    let trials: Vec<Trial> = given.take(3).collect();
+    let cores = |trials: &[Trial], least: usize| -> Vec<usize> {
+        let how = Grouping { cores: 4, least, seconds: 1e9, ..HOW };
+        tasks(trials, &how).iter().map(|task| task.cores).collect()
+    };
+    assert_eq!(cores(&trials, 1), [3]);
+    // The least first: those of one request follow each other.
+    assert_eq!(cores(&trials, 2), [1, 2]);
+    assert_eq!(cores(&trials, 3), [1, 1, 1]);
+    let official = STUDY
+        .replace("split = { kind = \"random\", train = 0.8 }", "split = { kind = \"official\" }");
+    let mut shared = all(&official);
+    shared.retain(|trial| trial.key.variant == "tuned" && trial.key.method == "closed-mean");
+    assert!(shared.len() > 1);
+    assert_eq!(cores(&shared, 1), [1]);
 }
 
 #[test]
@@ -266,7 +293,7 @@ fn a_limit_of_tasks_at_once_makes_one_array() {
     assert_eq!(array_jobs(&arrays, &launch()), [&arrays[..]]);
     assert!(array_jobs(&[], &launch()).is_empty() && array_jobs(&[], &unlimited).is_empty());
     let script = slurm(&arrays, &launch());
-    for line in ["--array=1-3%3", "--mem=2048M", "--time=48"] {
+    for line in ["--array=1-3%3", "--cpus-per-task=2", "--mem=2048M", "--time=48"] {
         assert!(script.contains(&format!("#SBATCH {line}\n")), "{line}: {script}");
     }
 }
@@ -292,13 +319,16 @@ fn hyperqueue_and_kubernetes_are_handed_an_array() {
 #   hq worker start --resource \"mercer=sum(3)\"
 set -e
 hq submit --name mercer --array 1-2 --cpus 2 --resource mem=537 --resource mercer=1 --time-limit 18min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
-hq submit --name mercer --array 3-3 --cpus 2 --resource mem=2148 --resource mercer=1 --time-limit 48min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
+hq submit --name mercer --array 3-3 --cpus 1 --resource mem=2148 --resource mercer=1 --time-limit 48min --crash-limit 5 -- /opt/mercer cluster work '/shared/my study/results/cluster' --task-from HQ_TASK_ID
 ";
     assert_eq!(hyperqueue(&three(), &launch()), golden);
     let unlimited = hyperqueue(&three(), &Launch { at_once: None, ..launch() });
     assert!(!unlimited.contains("mercer=") && unlimited.contains(" --resource mem=2148 --time"));
-    let job = |name: &str, tasks: [usize; 2], mib: u64, minutes: u64, after: &str| {
-        let resources = serde_json::json!({ "cpu": 2, "memory": format!("{mib}Mi") });
+    let job = |name: &str,
+               tasks: [usize; 2],
+               (cores, mib, minutes): (u64, u64, u64),
+               after: &str| {
+        let resources = serde_json::json!({ "cpu": cores, "memory": format!("{mib}Mi") });
         serde_json::json!({
             "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": name },
             "spec": {
@@ -343,10 +373,13 @@ hq submit --name mercer --array 3-3 --cpus 2 --resource mem=2148 --resource merc
     };
     let list = |items: &[serde_json::Value]| serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items });
     // No limit holds over several jobs.
-    assert_eq!(written(&launch()), list(&[job("mercer-1", [3, 3], 2048, 48, "0")]));
+    assert_eq!(written(&launch()), list(&[job("mercer-1", [3, 3], (2, 2048, 48), "0")]));
     assert_eq!(
         written(&Launch { at_once: None, ..launch() }),
-        list(&[job("mercer-1", [2, 2], 512, 18, "0"), job("mercer-3", [1, 1], 2048, 48, "2")])
+        list(&[
+            job("mercer-1", [2, 2], (2, 512, 18), "0"),
+            job("mercer-3", [1, 1], (1, 2048, 48), "2")
+        ])
     );
 }
 

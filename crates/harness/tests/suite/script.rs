@@ -65,12 +65,18 @@ fn ended(case: &Case) -> Ended {
         campaign: "campaign".into(),
         logs: "logs".into(),
         places: Vec::new(),
-        cores: 1,
         at_once: None,
         restarts: 2,
         directives: Vec::new(),
     };
-    let task = |index, mib, minutes| Task { index, trials: Vec::new(), seconds: 1.0, mib, minutes };
+    let task = |index, mib, minutes| Task {
+        index,
+        trials: Vec::new(),
+        seconds: 1.0,
+        cores: 1,
+        mib,
+        minutes,
+    };
     let tasks = [task(2, 256, 5), task(3, 512, 15), task(4, 4096, 100)];
     let arrays = arrays(&tasks);
     let job = if case.mixed { &arrays[..] } else { &arrays[1..2] };
