@@ -13,6 +13,7 @@ use mercer_learning::Metric;
 use mercer_render::{Cell, Column, Kind, Row, Table, probability};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict, verdict_on_error};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 /// What is compared, and with which printed table.
 pub(crate) struct Accuracies {
@@ -169,7 +170,7 @@ impl Accuracies {
         };
         let fixed = datasets.iter().any(|dataset| dataset == "mnist");
         let fixed = if fixed {
-            " (MNIST: bootstrap over test rows and seeds; with one seed over rows alone, which says nothing of other seeds and counts as no test)"
+            " (MNIST: the larger p of the bootstrap over test rows and seeds and of the t-test over seeds, with McNemar's exact test of each seed beside it; with one seed over rows alone, which says nothing of other seeds and counts as no test)"
         } else {
             ""
         };
@@ -269,12 +270,12 @@ impl Accuracies {
             side_named: false,
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
-            over_best: against.map(|test| test.difference),
-            p_naive: against.and_then(|test| test.p_naive),
-            p_corrected: against.map(|test| test.p_corrected),
-            p_mcnemar: against.and_then(|test| test.p_mcnemar),
-            pairs: against.map_or(0, |test| test.pairs),
-            degenerate: against.is_some_and(|test| test.degenerate),
+            over_best: against.as_ref().map(|test| test.difference),
+            p_naive: against.as_ref().and_then(|test| test.p_naive),
+            p_corrected: against.as_ref().map(|test| test.p_corrected),
+            p_mcnemar: against.as_ref().map_or_else(Vec::new, |test| test.p_mcnemar.clone()),
+            pairs: against.as_ref().map_or(0, |test| test.pairs),
+            degenerate: against.as_ref().is_some_and(|test| test.degenerate),
             best: is_best && score.is_some(),
             note,
         })
@@ -337,12 +338,21 @@ impl Accuracies {
                 "equal on every pair".to_owned()
             }
             _ if report.pairs > 1 && report.degenerate => "no spread over the pairs".to_owned(),
-            (None, Some(corrected)) if report.p_mcnemar.is_some() => {
+            (None, Some(corrected)) if !report.p_mcnemar.is_empty() => {
                 format!("p - / {} over rows, one seed", probability(corrected))
             }
             _ if report.pairs == 1 => "one pair".to_owned(),
             (Some(naive), Some(corrected)) => {
-                format!("p {} / {}", probability(naive), probability(corrected))
+                let mut said = format!("p {} / {}", probability(naive), probability(corrected));
+                if !report.p_mcnemar.is_empty() {
+                    // Of a few thousand rows that disagree it may be less than the least number.
+                    let word = |&p: &f64| {
+                        if p == 0.0 { "below 1e-300".to_owned() } else { probability(p) }
+                    };
+                    let each: Vec<String> = report.p_mcnemar.iter().map(word).collect();
+                    let _ = write!(said, "; McNemar {}", each.join(", "));
+                }
+                said
             }
             _ => String::new(),
         };

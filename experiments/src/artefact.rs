@@ -197,11 +197,11 @@ pub struct CellReport {
     pub over_best: Option<f64>,
     /// Against the best of the paper's methods in the row: p of the paper's test.
     pub p_naive: Option<f64>,
-    /// Against the best of the paper's methods in the row: p of the corrected test, or of the bootstrap over rows
-    /// where the test part is fixed.
+    /// Against the best of the paper's methods in the row: p of the corrected test; where the test part is fixed,
+    /// the larger of the bootstrap's over rows and seeds and the t-test's over seeds.
     pub p_corrected: Option<f64>,
-    /// McNemar's exact test on the first pair of seeds, where the test part is fixed.
-    pub p_mcnemar: Option<f64>,
+    /// McNemar's exact test on the pair of each seed, where the test part is fixed.
+    pub p_mcnemar: Vec<f64>,
     /// Repeats common to it and that best; none where it is the best.
     pub pairs: usize,
     /// Whether the differences have no spread: p is then 0 or 1 by convention, not by evidence.

@@ -497,6 +497,16 @@ pub struct ClaimResult {
     pub p: Option<OverMany>,
 }
 
+impl ClaimResult {
+    /// Of numbers that are no result: whatever came out decides nothing.
+    pub(crate) fn unjudged(&mut self) {
+        if matches!(self.holds, Holds::Yes | Holds::No) {
+            self.holds = Holds::Undecided;
+        }
+        self.numbers = format!("not judged by the profile smoke ({})", self.numbers);
+    }
+}
+
 /// Holds the claims of a paper that are tested over datasets to 5 % together, variant by variant
 /// (Holm): among twenty of them one would come out by chance. Where that leaves a claim without any outcome
 /// that would decide it, it says so: undecided is then no result.

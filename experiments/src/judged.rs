@@ -85,7 +85,7 @@ impl Judged<'_> {
             over_best: None,
             p_naive: None,
             p_corrected: None,
-            p_mcnemar: None,
+            p_mcnemar: Vec::new(),
             pairs: 0,
             degenerate: false,
             best: false,

@@ -39,6 +39,23 @@ impl Shelf {
     /// # Errors
     /// If a file cannot be read.
     pub fn add_archive(&mut self, folder: &Path) -> Result<(), ExperimentError> {
+        self.add_archived(folder, |_| true)
+    }
+
+    /// The tunings among them, all that a plan needs: the fits of a file are forgotten before the next is
+    /// read.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn add_archived_tunings(&mut self, folder: &Path) -> Result<(), ExperimentError> {
+        self.add_archived(folder, is_tuning)
+    }
+
+    fn add_archived(
+        &mut self,
+        folder: &Path,
+        wanted: fn(&Record) -> bool,
+    ) -> Result<(), ExperimentError> {
         let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
         let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.sort();
@@ -48,7 +65,7 @@ impl Shelf {
         };
         for path in files.iter().filter(compacted) {
             let table = frame::read_parquet(path)?;
-            self.add(frame::from_frame(&table, None)?);
+            self.add(frame::from_frame(&table, None)?.into_iter().filter(wanted));
         }
         Ok(())
     }
@@ -70,14 +87,15 @@ impl Shelf {
 
     /// The records of tunings, for a reproduction that uses them but makes its own fits.
     pub fn into_tunings(self) -> impl Iterator<Item = Record> {
-        let tuning = |record: &Record| {
-            record.result.tuning.as_ref().is_some_and(|tuning| !tuning.history.is_empty())
-        };
-        self.records.into_values().filter(tuning)
+        self.records.into_values().filter(is_tuning)
     }
 
     /// All records, in no order.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
         self.records.values()
     }
+}
+
+fn is_tuning(record: &Record) -> bool {
+    record.result.tuning.as_ref().is_some_and(|tuning| !tuning.history.is_empty())
 }

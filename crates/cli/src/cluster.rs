@@ -11,7 +11,8 @@ use crate::reproduce::{planned, show};
 use anyhow::Context;
 use campaign::{Campaign, Job, Request, new_logs};
 use mercer_harness::{
-    Array, Grouping, HoldOut, Launch, MOST_GROWTH, Task, Trial, array_jobs, arrays, group, numbered,
+    Array, Grouping, HeldOut, HoldOut, Launch, MOST_GROWTH, Margin, Task, Trial, array_jobs,
+    arrays, group, numbered, peak_memory,
 };
 use mercer_learning::counted;
 use mercer_records::{Status, Store};
@@ -23,8 +24,10 @@ pub(crate) use work::WrongUsage;
 
 /// Slurm's default of `MaxArraySize` is 1001, and indices stay below it.
 const MOST_TASKS: usize = 1000;
-/// Where predictions of memory were not tested.
-const BYTES_FACTOR: f64 = 2.0;
+/// Where predictions were not tested.
+const UNTESTED: Margin = Margin { bytes: 2.0, seconds: 2.0 };
+/// The program's own memory is rounded up to so many MiB: a few pages more make no other plan.
+const STEP_MIB: f64 = 64.0;
 
 pub(crate) fn run(command: &ClusterCommand) -> anyhow::Result<Ended> {
     match command {
@@ -65,6 +68,8 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
     let mut request = Request::of(args)?;
     let reproduce = request.arguments(false, None);
     let planned = planned(&reproduce, None)?;
+    // A worker plans as this process did, from the same records.
+    let program = peak_memory().map_or(256.0, |bytes| 1.1 * bytes as f64 / f64::from(1 << 20));
     let costs =
         costs(&request.places, &planned.archive, &planned.methods, &reproduce.narrow.profile)?;
     let recorded = costs.recorded(args.retry_failed);
@@ -74,7 +79,14 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
         .iter()
         .filter(|trial| !recorded.contains(&trial.key.digest()))
         .collect();
-    let error = costs.held_out(&planned.archive, &planned.methods, HoldOut::Cells);
+    let held_out = |by| costs.held_out(&planned.archive, &planned.methods, by);
+    let (error, of_largest) = (held_out(HoldOut::Cells), held_out(HoldOut::Largest));
+    let margin = |error: Option<&HeldOut>| {
+        error.map_or(UNTESTED, |error| Margin {
+            bytes: error.bytes.max(1.2),
+            seconds: error.nine_of_ten.max(UNTESTED.seconds),
+        })
+    };
     let mut tasks = group(
         &left,
         &costs.model,
@@ -83,7 +95,9 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
             least: args.tasks.into(),
             most: MOST_TASKS,
             cores: args.cores.into(),
-            bytes_factor: error.as_ref().map_or(BYTES_FACTOR, |error| error.bytes.max(1.2)),
+            program_mib: STEP_MIB * (program / STEP_MIB).ceil(),
+            margin: margin(error.as_ref()),
+            larger: margin(of_largest.as_ref().or(error.as_ref())),
         },
     );
     for task in &mut tasks {

@@ -76,10 +76,27 @@ pub(crate) fn planned(
     args: &ReproduceArgs,
     known: Option<&BTreeMap<String, String>>,
 ) -> anyhow::Result<Planned> {
+    planned_from(args, known, archive(&args.places)?)
+}
+
+/// The same trials and more, without what is committed of their fits: `--extend` leaves nothing out.
+pub(crate) fn planned_from_tunings(
+    args: &ReproduceArgs,
+    known: &BTreeMap<String, String>,
+) -> anyhow::Result<Planned> {
+    let mut tunings = Shelf::new();
+    tunings.add_archived_tunings(&args.places.reports.join("records"))?;
+    planned_from(args, Some(known), tunings)
+}
+
+fn planned_from(
+    args: &ReproduceArgs,
+    known: Option<&BTreeMap<String, String>>,
+    archive: Shelf,
+) -> anyhow::Result<Planned> {
     let methods = plannable();
     let artefacts = select(&args.narrow.artefacts)?;
     let mut selection = selection(&args.narrow);
-    let archive = archive(&args.places)?;
     let plan = |selection: &Selection| {
         work(&artefacts, &methods, &args.narrow.profile, selection, &archive)
     };

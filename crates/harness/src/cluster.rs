@@ -18,15 +18,11 @@ pub use launchers::{hyperqueue, kubernetes, task_list};
 pub use slurm::{array_jobs, slurm};
 
 const MIB: f64 = 1024.0 * 1024.0;
-/// What the program needs before it holds a row.
-const PROGRAM_MIB: f64 = 256.0;
 /// The smallest requests; others are their doubles and half-way between them, so that few arrays hold all tasks.
 const LEAST_MIB: u64 = 512;
 const LEAST_MINUTES: u64 = 12;
 /// Minutes for starting, loading data, and waiting for a slow disk.
 const ALLOWANCE_MINUTES: f64 = 10.0;
-/// How much longer than predicted a task may take before its time limit.
-const PATIENCE: f64 = 2.0;
 /// How many times its first request a task is granted at most, however often it is stopped.
 pub const MOST_GROWTH: u64 = 8;
 
@@ -70,7 +66,8 @@ pub struct Task {
 /// use mercer_harness::{CostModel, Grouping, group};
 /// let model = CostModel::fit([], METHODS, 0.005);
 /// let trials: Vec<&mercer_harness::Trial> = trials.iter().collect();
-/// let how = Grouping { seconds: 1e9, least: 1, most: 100, cores: 1, bytes_factor: 2.0 };
+/// # let how = toys::grouping();
+/// let how = Grouping { seconds: 1e9, least: 1, most: 100, ..how };
 /// assert_eq!(group(&trials, &model, &how).len(), 1); // all of them take less than that
 /// let nodes = Grouping { least: 3, ..how };
 /// assert_eq!(group(&trials, &model, &nodes).len(), 3); // but three nodes want work
@@ -86,8 +83,39 @@ pub struct Grouping {
     pub most: usize,
     /// Trials side by side in a task at most, one core each.
     pub cores: usize,
-    /// Measured bytes over predicted ones that requests allow for.
-    pub bytes_factor: f64,
+    /// MiB of the program before it holds a row: with its plan, and what it was planned from.
+    pub program_mib: f64,
+    /// What requests allow for beyond what is predicted.
+    pub margin: Margin,
+    /// The same for trials larger than all that were recorded of their method.
+    pub larger: Margin,
+}
+
+/// How many times what is predicted a request allows for.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
+/// # let all = mercer_harness::Selection::default();
+/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
+/// # let trials: Vec<&mercer_harness::Trial> = trials.iter().collect();
+/// # let how = toys::grouping();
+/// use mercer_harness::{CostModel, Grouping, Margin, group};
+/// let model = CostModel::fit([], METHODS, 5.0); // a very slow machine
+/// let minutes = |seconds: f64| {
+///     let how = Grouping { margin: Margin { seconds, ..how.margin }, seconds: 1e9, ..how };
+///     group(&trials, &model, &how)[0].minutes
+/// };
+/// assert!(minutes(1000.0) > minutes(2.0));
+/// # Ok::<(), mercer_harness::HarnessError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Margin {
+    /// Of the bytes that a trial works with.
+    pub bytes: f64,
+    /// Of its seconds, before the time limit of its task.
+    pub seconds: f64,
 }
 
 /// Consecutive tasks with the same request: an array job, or a part of one.
@@ -185,6 +213,8 @@ impl Array<'_> {
 struct Unit<'a> {
     trials: Vec<&'a Trial>,
     seconds: f64,
+    /// Seconds that its task's time limit allows it.
+    allowed: f64,
     /// Bytes of its dataset, and those that it works with besides.
     held: f64,
     working: f64,
@@ -198,15 +228,16 @@ struct Bin<'a> {
 }
 
 impl Bin<'_> {
-    /// Seconds by the clock on the wall, at most, whatever the order in which `cores` cores take the units
+    /// Seconds by the clock on the wall that its time limit allows for, at most, whatever the order in which `cores` cores take the units
     /// (Graham 1966): when the last unit begins no core is idle. A unit runs on one core, and where each has
     /// its own all begin at once.
     fn wall(&self, cores: usize) -> f64 {
-        let longest = self.units.iter().map(|unit| unit.seconds).fold(0.0, f64::max);
+        let longest = self.units.iter().map(|unit| unit.allowed).fold(0.0, f64::max);
         if cores >= self.units.len() {
             return longest;
         }
-        self.sum / cores as f64 + (1.0 - 1.0 / cores as f64) * longest
+        let sum: f64 = self.units.iter().map(|unit| unit.allowed).sum();
+        sum / cores as f64 + (1.0 - 1.0 / cores as f64) * longest
     }
 
     /// Bytes of `cores` units side by side, whichever they are: a dataset is held once, however many share it,
@@ -228,8 +259,8 @@ impl Bin<'_> {
     fn task(self, how: &Grouping) -> Task {
         // What shares a tuning is a unit, and runs on one core: another core would idle.
         let cores = how.cores.min(self.units.len()).max(1);
-        let mib = PROGRAM_MIB + self.bytes(cores) / MIB;
-        let minutes = PATIENCE * self.wall(cores) / 60.0 + ALLOWANCE_MINUTES;
+        let mib = how.program_mib + self.bytes(cores) / MIB;
+        let minutes = self.wall(cores) / 60.0 + ALLOWANCE_MINUTES;
         let trials = self.units.iter().flat_map(|unit| &unit.trials);
         Task {
             index: 0,
@@ -258,7 +289,8 @@ impl Bin<'_> {
 /// use mercer_harness::{CostModel, Grouping, group};
 /// let model = CostModel::fit([], METHODS, 0.005);
 /// let all: Vec<&mercer_harness::Trial> = trials.iter().collect();
-/// let how = Grouping { seconds: 1.0, least: 2, most: 3, cores: 1, bytes_factor: 2.0 };
+/// # let how = toys::grouping();
+/// let how = Grouping { seconds: 1.0, least: 2, most: 3, ..how };
 /// let tasks = group(&all, &model, &how);
 /// let mut digests: Vec<String> = tasks.iter().flat_map(|task| task.trials.clone()).collect();
 /// digests.sort();
@@ -277,7 +309,7 @@ pub fn group(trials: &[&Trial], model: &CostModel, how: &Grouping) -> Vec<Task> 
     for trials in chains.into_values() {
         let unit = unit(trials, model, how);
         let bytes = unit.held + how.cores.max(1) as f64 * unit.working;
-        let class = rounded(PROGRAM_MIB + bytes / MIB, LEAST_MIB);
+        let class = rounded(how.program_mib + bytes / MIB, LEAST_MIB);
         classes.entry(class).or_default().push(unit);
     }
     let seconds = share(classes.values().flatten().map(|unit| unit.seconds), classes.len(), how);
@@ -346,11 +378,13 @@ fn unit<'a>(trials: Vec<&'a Trial>, model: &CostModel, how: &Grouping) -> Unit<'
     let forecast = model.forecast(trials.iter().copied());
     let entry = trials.first().and_then(|trial| Catalogue::builtin().find(&trial.key.dataset).ok());
     let held = entry.map_or(0.0, |entry| 8.0 * (entry.rows * (entry.features + 1)) as f64);
-    // The factor allows for a wrong prediction; the limit of a trial holds whatever was predicted.
+    // The margin allows for a wrong prediction; the limit of a trial holds whatever was predicted.
+    let margin = if forecast.larger > 0 { how.larger } else { how.margin };
     let limit = |trial: &&Trial| trial.key.limits.get("bytes").and_then(serde_json::Value::as_f64);
     let most = trials.iter().map(|trial| limit(trial).unwrap_or(f64::MAX)).fold(0.0, f64::max);
-    let working = (forecast.bytes * how.bytes_factor).min(most);
-    Unit { trials, seconds: forecast.seconds, held, working }
+    let working = (forecast.bytes * margin.bytes).min(most);
+    let seconds = forecast.seconds;
+    Unit { trials, seconds, allowed: seconds * margin.seconds, held, working }
 }
 
 /// Of a unit, all of whose trials share a tuning.

@@ -242,8 +242,10 @@ fn attempt(
     clock.lap("tune");
     let mut settings = (method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
     if let Some(tuning) = &tuning {
-        for (name, value) in &tuning.chosen {
-            settings = settings.with(name, value.clone());
+        // What the key fixes stays: a profile may have cut it below what was tuned with.
+        let free = |name: &&String| !trial.key.settings.contains_key(*name);
+        for name in tuning.chosen.keys().filter(free) {
+            settings = settings.with(name, tuning.chosen[name].clone());
         }
     }
     let learner = method.learner(&settings, parts.train.task())?;

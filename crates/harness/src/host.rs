@@ -114,6 +114,18 @@ pub fn free_memory() -> Option<u64> {
     [machine, address_space, group].into_iter().flatten().min()
 }
 
+/// Bytes that this process had resident at most, as the system counts them; `None` where it does not say.
+///
+/// ```
+/// let peak = mercer_harness::peak_memory();
+/// assert!(peak.is_none_or(|bytes| bytes > 1 << 20)); // bytes, not kilobytes of them
+/// ```
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(1024 * line.split_whitespace().nth(1)?.parse::<u64>().ok()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,8 +30,8 @@ mod tune;
 
 pub use clock::program_seconds;
 pub use cluster::{
-    Array, Grouping, Launch, MOST_GROWTH, Task, array_jobs, arrays, group, hyperqueue, kubernetes,
-    numbered, slurm, task_list, task_of_variable, tasks_of_environment,
+    Array, Grouping, Launch, MOST_GROWTH, Margin, Task, array_jobs, arrays, group, hyperqueue,
+    kubernetes, numbered, slurm, task_list, task_of_variable, tasks_of_environment,
 };
 pub use cost::{
     Basis, CostModel, Forecast, HeldOut, HoldOut, MethodError, Prediction, declared_bytes,
@@ -39,7 +39,7 @@ pub use cost::{
 };
 pub use error::HarnessError;
 pub use execute::{Laboratory, execute};
-pub use host::{free_memory, host, leave, settled_yardstick, yardstick};
+pub use host::{free_memory, host, leave, peak_memory, settled_yardstick, yardstick};
 pub use limits::{Stop, TrialLimits};
 pub use memory::{MeteredAllocator, metered};
 pub use path::Path;

@@ -336,6 +336,11 @@ impl Cell<'_> {
                     tuning.repeat = 0;
                 }
                 tuning.limits.clear();
+                // Fewer rows are another training part, of which nothing was tuned. Of what else is cut the
+                // tuning speaks as of any setting that a study fixes: the trial keeps the cut value.
+                if let Some(rows) = cut.rows {
+                    tuning.protocol.insert("rows".to_owned(), json!(protocol.rows_cut(rows)));
+                }
                 let archived = archive(&tuning);
                 if profile.tune.unwrap_or(true) || archived.is_some() {
                     trial.key = key(&fixed, budget, &protocol);
@@ -405,12 +410,9 @@ fn cut(profile: &Profile, dataset: &str) -> Cut {
 /// Makes a trial smaller and says so in its key.
 fn apply(cut: &Cut, defaults: &Settings, trial: &mut Trial) {
     if let Some(rows) = cut.rows {
-        let rows = trial.protocol.rows.map_or(rows, |other| rows.min(other));
+        let rows = trial.protocol.rows_cut(rows);
         trial.protocol.rows = Some(rows);
         trial.key.protocol.insert("rows".to_owned(), json!(rows));
-        if let TuningSource::Tuner { key, .. } = &mut trial.tuning {
-            key.protocol.insert("rows".to_owned(), json!(rows));
-        }
     }
     for (name, &limit) in &cut.at_most {
         let Some(default) = defaults.get(name) else { continue };

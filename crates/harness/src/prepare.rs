@@ -220,6 +220,11 @@ impl Protocol {
         }
     }
 
+    /// Its rows where a profile takes so many at most.
+    pub(crate) fn rows_cut(&self, rows: usize) -> usize {
+        self.rows.map_or(rows, |own| own.min(rows))
+    }
+
     /// The task that it leaves of a dataset's: one class against the rest makes two.
     #[must_use]
     pub fn task(&self, task: Task) -> Task {

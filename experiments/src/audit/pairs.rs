@@ -190,7 +190,7 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         over_best: None,
         p_naive: test.p_naive,
         p_corrected: Some(test.p_corrected),
-        p_mcnemar: test.p_mcnemar,
+        p_mcnemar: test.p_mcnemar.clone(),
         pairs: test.pairs,
         degenerate: test.degenerate,
         best: false,

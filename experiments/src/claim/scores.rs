@@ -123,7 +123,7 @@ fn beats_one(
         Some(why) => why.to_owned(),
         None if test.fixed_test => {
             let p = probability(test.p_corrected);
-            format!("bootstrap over rows and {repeats} seeds: p = {p}, 1e-3 at the least")
+            format!("bootstrap over rows and {repeats} seeds, and t over seeds: p = {p}")
         }
         None => format!("corrected p = {}", probability(test.p_corrected)),
     };

@@ -203,7 +203,7 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 17] = [
+const NUMBERS: [&str; 18] = [
     "alpha",
     "norm",
     "mean-loss",
@@ -213,6 +213,7 @@ const NUMBERS: [&str; 17] = [
     "loss",
     "trace-norm",
     "feature-norm-squared",
+    "mean-kernel-diagonal",
     "effective-rank",
     "iterations",
     "residual",

@@ -2,10 +2,10 @@
 
 use super::campaign::Campaign;
 use crate::Ended;
-use crate::reproduce::{ended, laboratory, planned};
+use crate::reproduce::{ended, laboratory, planned_from_tunings};
 use anyhow::Context;
 use mercer_harness::{
-    HarnessError, Options, Progress, Trial, run as carry_out, task_of_variable,
+    HarnessError, Options, Progress, Trial, peak_memory, run as carry_out, task_of_variable,
     tasks_of_environment,
 };
 use mercer_learning::counted;
@@ -47,7 +47,7 @@ pub(super) fn run(
     let none = || WrongUsage(format!("no task {number}; the campaign has tasks 1 to {count}"));
     let task = task.ok_or_else(none)?;
     let arguments = campaign.request.arguments(false, None);
-    let mut planned = planned(&arguments, Some(&campaign.request.versions))?;
+    let mut planned = planned_from_tunings(&arguments, &campaign.request.versions)?;
     let wanted: BTreeSet<&str> = task.trials.iter().map(String::as_str).collect();
     planned.work.trials.retain(|trial| wanted.contains(trial.key.digest().as_str()));
     let gone = wanted.len() - planned.work.trials.len();
@@ -75,7 +75,12 @@ pub(super) fn run(
         retry_failed: campaign.request.retry_failed,
         ..Options::default()
     };
+    // Only to plan from.
+    drop(std::mem::take(&mut planned.archive));
     let summary = carry_out(&planned.work.trials, &laboratory, &options, &Lines)?;
+    if let Some(peak) = peak_memory() {
+        writeln!(std::io::stdout(), "peak {} of {} MiB", peak.div_ceil(1 << 20), task.mib)?;
+    }
     writeln!(
         std::io::stdout(),
         "task {}: {}, {} recorded before, {} carried out",

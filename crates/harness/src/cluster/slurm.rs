@@ -33,7 +33,11 @@ pub fn array_jobs<'a>(arrays: &'a [Array<'a>], launch: &Launch) -> Vec<&'a [Arra
 /// - `SIGKILL` (status 137) while the job goes on, which is what a lack of memory looks like: queued
 ///   again with twice the memory;
 /// - preemption: queued again as it was;
+/// - status 1, as by a disk that fails: queued again as it was;
 /// - `scancel`, or any other signal: it stays ended.
+///
+/// A controller that does not answer, as while it is restarted, is asked for five minutes; if it still does not,
+/// the task stays ended and says so.
 ///
 /// It is queued again at most `restarts` times, and a request grows to [`MOST_GROWTH`] times the first at
 /// most. Slurm lets its users change the requests of tasks that wait; where it does not, the old ones stay.
@@ -48,31 +52,7 @@ pub fn array_jobs<'a>(arrays: &'a [Array<'a>], launch: &Launch) -> Vec<&'a [Arra
 /// assert!(script.contains("#SBATCH --mem=512M\n") && script.contains("#SBATCH --requeue\n"));
 /// ```
 pub fn slurm(job: &[Array<'_>], launch: &Launch) -> String {
-    let first = job.first().map_or(1, Array::first);
-    let last = job.last().map_or(1, Array::last);
-    let largest = |of: fn(&Array<'_>) -> u64| job.iter().map(of).max().unwrap_or(0);
-    let cores = job.iter().map(|array| array.cores).max().unwrap_or(1);
-    let at_once = launch.at_once.map_or(String::new(), |count| format!("%{count}"));
-    let mut head = String::new();
-    let logs = format!("{}/task-%a.log", path(&launch.logs.display().to_string()));
-    for line in [
-        "--job-name=mercer".to_owned(),
-        format!("--array={first}-{last}{at_once}"),
-        "--ntasks=1".to_owned(),
-        format!("--cpus-per-task={cores}"),
-        format!("--mem={}M", largest(|array| array.mib)),
-        format!("--time={}", largest(|array| array.minutes)),
-        "--requeue".to_owned(),
-        "--open-mode=append".to_owned(),
-        "--signal=B:USR1@120".to_owned(),
-        format!("--output={logs}"),
-    ]
-    .iter()
-    .chain(&launch.directives)
-    {
-        // Writing to a string cannot fail.
-        let _ = writeln!(head, "#SBATCH {line}");
-    }
+    let head = directives(job, launch);
     let directory = quoted(&launch.directory.display().to_string());
     let requests = requests(job);
     let (command, restarts) = (launch.command(&Named::By(OF_SLURM)), launch.restarts);
@@ -104,13 +84,19 @@ while [ "$trapped" ]; do
   ended=$?
 done
 [ -z "$watch" ] || kill "$watch" 2>/dev/null
-[ "$ended" -ge 128 ] || exit "$ended"
-task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
+[ "$ended" -ge 128 ] || [ "$ended" -eq 1 ] || exit "$ended"
+{WAIT}task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
 # What was asked for at first.
 {requests}
-said=" $(scontrol --oneliner show job "$task" 2>/dev/null) " running='' more=''
+said=" $(slurm --oneliner show job "$task" 2>/dev/null) " asked=$? running='' more=''
+if [ "$asked" -eq 99 ]; then
+  echo "no answer from Slurm after status $ended; not queued again"
+  exit "$ended"
+fi
 case $said in *" JobState=RUNNING "* | *" Reason=TimeLimit "*) running=yes ;; esac
-if [ "$limit" ] && [ "$running" ]; then
+if [[ $said =~ " PreemptTime="[0-9] ]]; then
+  echo "stopped by preemption"
+elif [ "$limit" ] && [ "$running" ]; then
   minutes=$first_minutes
   if [[ $said =~ " TimeLimit="(([0-9]+)-)?([0-9]+):([0-9]+): ]]; then
     minutes=$(((10#${{BASH_REMATCH[2]:-0}} * 24 + 10#${{BASH_REMATCH[3]}}) * 60 + 10#${{BASH_REMATCH[4]}}))
@@ -118,8 +104,6 @@ if [ "$limit" ] && [ "$running" ]; then
   echo "stopped at its time limit of $minutes minutes"
   more=$((minutes < {half} * first_minutes ? 2 * minutes : {MOST_GROWTH} * first_minutes))
   more="TimeLimit=$more"
-elif [[ $said =~ " PreemptTime="[0-9] ]]; then
-  echo "stopped by preemption"
 elif [ "$told" ] || [ ! "$running" ]; then
   echo "cancelled; not queued again"
   exit "$ended"
@@ -128,6 +112,8 @@ elif [ "$ended" -eq 137 ]; then
   echo "killed at $mib MiB"
   more=$((mib < {half} * first_mib ? 2 * mib : {MOST_GROWTH} * first_mib))
   more="MinMemoryNode=$more"
+elif [ "$ended" -eq 1 ]; then
+  echo "ended with status 1: a disk that failed, perhaps"
 else
   echo "ended with status $ended, by no doing of Slurm; not queued again"
   exit "$ended"
@@ -138,10 +124,10 @@ if [ "${{SLURM_RESTART_COUNT:-0}}" -ge {restarts} ]; then
 fi
 # What queues it again ends this script; before, the waiting task is granted more.
 trap '' TERM
-scontrol requeue "$task" || exit "$ended"
+slurm requeue "$task" || exit "$ended"
 if [ -z "$more" ]; then
   echo "queued again"
-elif scontrol update "JobId=$task" "$more"; then
+elif slurm update "JobId=$task" "$more"; then
   echo "queued again with $more"
 else
   echo "queued again as it was: Slurm refuses $more"
@@ -150,6 +136,50 @@ exit 0
 "#
     )
 }
+
+/// The head of the script: what the job asks for.
+fn directives(job: &[Array<'_>], launch: &Launch) -> String {
+    let first = job.first().map_or(1, Array::first);
+    let last = job.last().map_or(1, Array::last);
+    let largest = |of: fn(&Array<'_>) -> u64| job.iter().map(of).max().unwrap_or(0);
+    let cores = job.iter().map(|array| array.cores).max().unwrap_or(1);
+    let at_once = launch.at_once.map_or(String::new(), |count| format!("%{count}"));
+    let mut head = String::new();
+    let logs = format!("{}/task-%a.log", path(&launch.logs.display().to_string()));
+    for line in [
+        "--job-name=mercer".to_owned(),
+        format!("--array={first}-{last}{at_once}"),
+        "--ntasks=1".to_owned(),
+        format!("--cpus-per-task={cores}"),
+        format!("--mem={}M", largest(|array| array.mib)),
+        format!("--time={}", largest(|array| array.minutes)),
+        "--requeue".to_owned(),
+        "--open-mode=append".to_owned(),
+        "--signal=B:USR1@120".to_owned(),
+        format!("--output={logs}"),
+    ]
+    .iter()
+    .chain(&launch.directives)
+    {
+        // Writing to a string cannot fail.
+        let _ = writeln!(head, "#SBATCH {line}");
+    }
+    head
+}
+
+/// Calls `scontrol` for five minutes, unless there is an answer.
+const WAIT: &str = r#"# A controller that does not answer may be on its way back.
+slurm() {
+  local try status
+  for try in {1..31}; do
+    scontrol "$@" && return
+    status=$?
+    ! scontrol ping 2>/dev/null | grep -q ' is UP' || return "$status"
+    [ "$try" -gt 30 ] || sleep 10
+  done
+  return 99
+}
+"#;
 
 /// Seconds after which a worker is killed that does not stop two minutes before its time limit.
 const GRACE: u64 = 90;

@@ -3,13 +3,21 @@
 use crate::bench::{STUDY, all, one_method};
 use crate::doubles::METHODS;
 use mercer_harness::{
-    CostModel, Grouping, Launch, Task, Trial, array_jobs, arrays, group, hyperqueue, kubernetes,
-    slurm, task_list, task_of_variable, tasks_of_environment,
+    CostModel, Grouping, Launch, Margin, Task, Trial, array_jobs, arrays, group, hyperqueue,
+    kubernetes, slurm, task_list, task_of_variable, tasks_of_environment,
 };
 use std::collections::BTreeMap;
 
-const HOW: Grouping =
-    Grouping { seconds: 3600.0, least: 1, most: 1000, cores: 1, bytes_factor: 1.5 };
+const MARGIN: Margin = Margin { bytes: 1.5, seconds: 2.0 };
+const HOW: Grouping = Grouping {
+    seconds: 3600.0,
+    least: 1,
+    most: 1000,
+    cores: 1,
+    program_mib: 256.0,
+    margin: MARGIN,
+    larger: MARGIN,
+};
 
 fn tasks(trials: &[Trial], how: &Grouping) -> Vec<Task> {
     let trials: Vec<&Trial> = trials.iter().collect();
@@ -136,6 +144,30 @@ fn a_time_limit_on_several_cores_holds_the_longest_trial() {
     assert_eq!(minutes(3, 8), 288);
 }
 
+/// What no record bounds from above is predicted worse, and its requests allow for that.
+#[test]
+fn trials_larger_than_any_recorded_have_a_margin_of_their_own() {
+    let mut trials = all(STUDY);
+    trials.retain(|trial| trial.key.variant == "given" && trial.key.method == "closed-mean");
+    let folder = tempfile::tempdir().unwrap();
+    let laboratory = crate::bench::laboratory(folder.path());
+    let mut small = trials.clone();
+    for trial in &mut small {
+        trial.key.protocol.insert("rows".to_owned(), 20.into());
+        trial.protocol.rows = Some(20);
+    }
+    let options = mercer_harness::Options { jobs: 1, ..Default::default() };
+    mercer_harness::run(&small, &laboratory, &options, &mercer_harness::Silent).unwrap();
+    let records = laboratory.store.list().unwrap().records;
+    let model = CostModel::fit(&records, METHODS, 5.0);
+    let [small, large] = [&small[0], &trials[0]];
+    assert!(!model.fit_of(small).larger && model.fit_of(large).larger);
+    let how = Grouping { larger: Margin { bytes: 1.5, seconds: 1e9 }, ..HOW };
+    let minutes = |trial: &Trial, how: &Grouping| group(&[trial], &model, how)[0].minutes;
+    assert_eq!(minutes(small, &how), minutes(small, &HOW));
+    assert!(minutes(large, &how) > minutes(large, &HOW));
+}
+
 #[test]
 fn nothing_to_run_is_no_task() {
     assert!(tasks(&[], &HOW).is_empty() && arrays(&[]).is_empty());
@@ -145,7 +177,8 @@ fn nothing_to_run_is_no_task() {
 fn a_task_asks_for_no_more_than_its_limits_hold() {
     // A factor that would ask for petabytes: what a trial may hold is the end of it. The program's
     // 256 MiB and the 6 KB of iris come on top; requests are powers of two and half-way between.
-    let wild = Grouping { bytes_factor: 1e12, ..HOW };
+    let wild = Margin { bytes: 1e12, ..MARGIN };
+    let wild = Grouping { margin: wild, larger: wild, ..HOW };
     let request = |limit: u64, cores| {
         let mut trials = all(&one_method("", &format!("bytes = {}", limit << 20)));
         trials.truncate(cores);

@@ -19,6 +19,8 @@ struct Case {
     memory: &'static str,
     /// What `scontrol update` comes to.
     update: &'static str,
+    /// How often the controller does not answer before it does.
+    silent: u32,
 }
 
 const RUNNING: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=RUNNING Reason=None TimeLimit=00:15:00 PreemptTime=None X=1";
@@ -33,6 +35,7 @@ impl Default for Case {
             mixed: false,
             memory: "768",
             update: "true",
+            silent: 0,
         }
     }
 }
@@ -53,9 +56,16 @@ fn ended(case: &Case) -> Ended {
     program(
         "scontrol",
         &format!(
-            "case $* in *\"show job 7_3\") echo '{}'; exit ;; esac; echo \"$*\" >>{}; case $1 in update) {} ;; esac",
-            case.job,
+            "silent=$(cat {0}.silent 2>/dev/null || echo {1})
+             if [ $silent -gt 0 ]; then
+               [ $1 = ping ] && echo $((silent - 1)) >{0}.silent && echo 'Slurmctld(primary) at here is DOWN'
+               exit 1
+             fi
+             [ $1 != ping ] || {{ echo 'Slurmctld(primary) at here is UP'; exit; }}
+             case $* in *\"show job 7_3\") echo '{2}'; exit ;; esac; echo \"$*\" >>{0}; case $1 in update) {3} ;; esac",
             calls.display(),
+            case.silent,
+            case.job,
             case.update
         ),
     );
@@ -83,7 +93,8 @@ fn ended(case: &Case) -> Ended {
     // The time that a worker has to stop: a second instead of a minute and a half.
     let text = slurm(job, &launch);
     assert_eq!(text.matches("sleep 90").count(), 1);
-    let script = program("script", &text.replace("sleep 90", "sleep 1"));
+    let text = text.replace("sleep 90", "sleep 1").replace("sleep 10", "sleep 0.01");
+    let script = program("script", &text);
     let output = run(&script, folder.path(), case);
     let log = String::from_utf8(output.stdout).unwrap();
     let calls = fs::read_to_string(calls).unwrap_or_default();
@@ -228,6 +239,9 @@ fn what_was_preempted_goes_on_as_it_was() {
         ended(&Case { worker: leak(asked_by("TERM")), job, ..Case::default() });
     assert_eq!((code, log.as_str()), (Some(0), "stopped by preemption\nqueued again\n"));
     assert_eq!(calls, ["requeue 7_3"]);
+    // A partition may announce it by the signal of the time limit.
+    let (_, log, calls) = ended(&Case { worker: leak(asked_by("USR1")), job, ..Case::default() });
+    assert_eq!((log.as_str(), calls.len()), ("stopped by preemption\nqueued again\n", 1));
 }
 
 #[test]
@@ -236,6 +250,37 @@ fn what_was_killed_gets_more_memory_and_no_more_time() {
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains("killed at 768 MiB\nqueued again with MinMemoryNode=1536\n"), "{log}");
     assert_eq!(calls, ["requeue 7_3", "update JobId=7_3 MinMemoryNode=1536"]);
+}
+
+/// A worker that is killed while the controller is restarted was taken for a cancelled one.
+#[test]
+fn a_controller_that_is_restarted_is_waited_for() {
+    let killed = "kill -KILL $$";
+    for (silent, job) in [(3, RUNNING), (30, RUNNING), (3, CANCELLED)] {
+        let (code, log, calls) = ended(&Case { worker: killed, silent, job, ..Case::default() });
+        if job == RUNNING {
+            assert!(log.ends_with("queued again with MinMemoryNode=1536\n"), "{log}");
+            assert_eq!((code, calls.len()), (Some(0), 2), "{log}");
+        } else {
+            assert_eq!((code, log.as_str()), (Some(137), "cancelled; not queued again\n"));
+        }
+    }
+    // Five minutes of silence end the wait, and the log does not speak of a cancellation.
+    let (code, log, calls) = ended(&Case { worker: killed, silent: 100, ..Case::default() });
+    assert_eq!((code, calls.len()), (Some(137), 0), "{log}");
+    assert_eq!(log, "no answer from Slurm after status 137; not queued again\n");
+}
+
+/// As by a shared disk that failed for a moment: what the other launchers try again.
+#[test]
+fn a_failure_that_may_pass_is_tried_again() {
+    let (code, log, calls) = ended(&Case { worker: "exit 1", ..Case::default() });
+    assert_eq!((code, calls.as_slice()), (Some(0), &["requeue 7_3".to_owned()][..]), "{log}");
+    assert!(log.ends_with("queued again\n"), "{log}");
+    let (code, log, calls) = ended(&Case { worker: "exit 1", restarts: 2, ..Case::default() });
+    assert_eq!((code, calls.len()), (Some(1), 0), "{log}");
+    let cancelled = Case { worker: "sleep 0.3; exit 1", job: CANCELLED, ..Case::default() };
+    assert_eq!(ended(&cancelled).1, "cancelled; not queued again\n");
 }
 
 #[test]

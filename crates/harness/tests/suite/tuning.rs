@@ -278,6 +278,58 @@ fn an_archived_tuning_is_used_and_not_repeated() {
     assert!(after.iter().all(|(name, result)| before[name] == *result));
 }
 
+/// What was chosen on all training rows is no tuning of fewer, and a setting that a profile cuts stays cut.
+#[test]
+fn a_cut_trial_runs_what_its_key_says() {
+    let with = |cut: &str| {
+        STUDY.replace(
+            "summary = \"tuned inside the training part\"\n",
+            "summary = \"tuned inside the training part\"\nsettings = { epochs = 6 }\n",
+        ) + &format!("[profiles.quick]\ntune = false\ncut = {cut}\n")
+    };
+    let whole = tempfile::tempdir().unwrap();
+    let trials = all(&with("{ rows = 50 }"));
+    carry_out(&trials, &crate::bench::laboratory(whole.path()));
+    let store = Store::open(whole.path()).unwrap();
+    let archived: BTreeMap<String, Tuning> = store
+        .list()
+        .unwrap()
+        .records
+        .into_iter()
+        .filter_map(|record| Some((record.key.digest(), record.result.tuning?)))
+        .filter(|(_, tuning)| !tuning.history.is_empty())
+        .collect();
+    let archive = |key: &mercer_records::Key| archived.get(&key.digest()).cloned();
+    let cut = |cut: &str| {
+        let spec = mercer_harness::Spec::parse(&with(cut), Path::new("test.toml")).unwrap();
+        let trials =
+            mercer_harness::plan(&spec, METHODS, "quick", &Selection::default(), &archive).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        carry_out(&trials, &crate::bench::laboratory(folder.path()));
+        let tuned = Store::open(folder.path()).unwrap().list().unwrap().records.into_iter();
+        let tuned = tuned.filter(|record| record.key.variant == "tuned");
+        let tuned = tuned.filter(|record| record.key.method == "drifting-mean");
+        let tuned: Vec<_> = tuned.collect();
+        assert_eq!(tuned.len(), 4);
+        for record in &tuned {
+            for (name, value) in &record.key.settings {
+                assert_eq!(&record.result.settings[name], value, "{name}");
+            }
+        }
+        tuned
+    };
+    for record in cut("{ rows = 50 }") {
+        assert_eq!(record.key.tuning, "given settings: no tuning of these rows is archived");
+        assert!(record.result.tuning.is_none() && record.result.rows[0] == 50);
+    }
+    for record in cut("{ at_most = { epochs = 2 } }") {
+        let tuning = record.result.tuning.as_ref().unwrap();
+        let epochs = &record.result.settings["epochs"];
+        assert_eq!((&tuning.chosen["epochs"], epochs), (&6.into(), &2.into()));
+        assert_eq!(record.result.settings["rate"], tuning.chosen["rate"]);
+    }
+}
+
 /// A search with this budget over a sample of iris, the defaults first.
 fn searched(method: &str, fixed: &Settings, candidates: usize, seconds: Option<f64>) -> Tuning {
     let sample = Library::of_folders([]).unwrap().load("iris").unwrap().sample;
