@@ -69,7 +69,9 @@ def theirs(what, n, threads, core, out):
 
 def ours(binary, what, n, threads, out):
     command = [binary, what, "--n", str(n), "--threads", str(threads), "--rounds", "1", "--out", out]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    environment = dict(os.environ)
+    environment.pop("OPENBLAS_CORETYPE", None)
+    return float(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
 
 def program(what):

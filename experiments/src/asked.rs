@@ -103,5 +103,7 @@ fn selections(spec: &Spec, shelf: &Shelf) -> Vec<Selection> {
         versions: BTreeMap::from([(dataset.clone(), version.clone())]),
         ..Selection::default()
     };
-    std::iter::once(Selection::default()).chain(versions.into_iter().map(of)).collect()
+    let plain = std::iter::once(Selection::default()).chain(versions.into_iter().map(of));
+    let both = |plain: Selection| [Selection { grid: true, ..plain.clone() }, plain];
+    plain.flat_map(both).collect()
 }

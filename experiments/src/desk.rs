@@ -56,6 +56,7 @@ impl<'a> Desk<'a> {
         // A selection made for one study may name what another does not have.
         let selection = Selection {
             repeats: self.selection.repeats,
+            grid: self.selection.grid,
             versions: self.selection.versions.clone(),
             ..Selection::default()
         };

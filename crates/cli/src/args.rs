@@ -177,6 +177,20 @@ pub(crate) struct Narrow {
     /// At most so many repeats of each cell.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: Option<u32>,
+    /// How variants that tune do so. halving: the study's own budget. grid: every point of the grid that the paper
+    /// prints, by cross-validation (see its hours first, by --dry-run).
+    #[arg(long, value_name = "HOW", default_value = "halving")]
+    #[serde(default)]
+    pub tuner: Search,
+}
+
+/// How settings are searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Search {
+    #[default]
+    Halving,
+    Grid,
 }
 
 #[derive(Debug, Args)]

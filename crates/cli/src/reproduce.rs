@@ -1,7 +1,8 @@
 //! `mercer reproduce`: run what is missing, then render.
 
 use crate::Ended;
-use crate::args::{Narrow, Places, ReproduceArgs};
+use crate::args::{Narrow, Places, ReproduceArgs, Search};
+use crate::cluster::WrongUsage;
 use crate::forecast::{self, costs};
 use crate::progress::Bar;
 use anyhow::Context;
@@ -9,7 +10,9 @@ use mercer_datasets::Library;
 use mercer_experiments::{
     Artefact, ArtefactNumbers, Desk, PATHS, Shelf, Work, plannable, select, work, write,
 };
-use mercer_harness::{Laboratory, Options, Selection, Stop, Summary, Trial, run as carry_out};
+use mercer_harness::{
+    Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, run as carry_out,
+};
 use mercer_learning::{Method, counted};
 use mercer_records::Store;
 use std::collections::BTreeMap;
@@ -22,6 +25,7 @@ pub(crate) fn selection(narrow: &Narrow) -> Selection {
         datasets: narrow.datasets.clone(),
         methods: narrow.methods.clone(),
         repeats: narrow.repeats,
+        grid: narrow.tuner == Search::Grid,
         ..Selection::default()
     }
 }
@@ -108,6 +112,13 @@ fn planned_from(
         selection.versions = versions(&work.trials, &args.places)?;
         if selection.versions.is_empty() { work } else { plan(&selection)? }
     };
+    let searched = |trial: &Trial| matches!(&trial.tuning, TuningSource::Tuner { tuner, .. } if tuner.grid.is_some());
+    if selection.grid && !work.trials.iter().any(searched) {
+        return Err(WrongUsage(
+            "--tuner grid: nothing that was named has a grid in print; askl/table2 has, under --profile paper".to_owned(),
+        )
+        .into());
+    }
     // Times of minutes prove no pipe.
     if args.narrow.profile == "smoke" {
         work.computed.retain(|computed| !computed.is_measurement());

@@ -163,8 +163,20 @@ impl DataError {
         matches!(self, Self::Missing { .. })
     }
 
+    /// Of what the system said; of what a decoder said that reads on the way, the file is damaged.
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        move |source| Self::Io { path: path.to_owned(), source }
+        move |source| {
+            let packed = path
+                .extension()
+                .is_some_and(|end| ["gz", "xz", "bz2"].iter().any(|own| end == *own));
+            if packed && source.raw_os_error().is_none() {
+                let problem = format!(
+                    "damaged or cut short inside its packing: {source}; fetch it, or pack it, again"
+                );
+                return Self::format(&path.display().to_string(), problem);
+            }
+            Self::Io { path: path.to_owned(), source }
+        }
     }
 
     pub(crate) fn format(file: &str, problem: impl Into<String>) -> Self {

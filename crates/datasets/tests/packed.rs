@@ -52,6 +52,31 @@ fn damage_is_refused() {
     }
 }
 
+/// Rows are read while they are unpacked: what the decoder says there had no word of the file being damaged.
+#[test]
+fn rows_cut_short_are_no_error_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<String> = (0..4000).map(|row| format!("{row},{}", row * row % 97)).collect();
+    let text = rows.join("\n");
+    for (pack, end) in [(gzip as fn(&[u8]) -> Vec<u8>, "gz"), (bzip2, "bz2"), (xz, "xz")] {
+        let packed = pack(format!("a,b\n{text}").as_bytes());
+        let path = folder.path().join(format!("rows.csv.{end}"));
+        std::fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+        let read = || -> Result<usize, DataError> {
+            let file = mercer_datasets::RowFile::open(&path, None)?;
+            let (mut rows, mut count) = (file.rows()?, 0);
+            while rows.next()?.is_some() {
+                count += 1;
+            }
+            Ok(count)
+        };
+        let error = read().unwrap_err();
+        assert!(matches!(error, DataError::Format { .. }), "{error:?}");
+        let said = error.to_string();
+        assert!(said.contains("rows.csv") && said.contains("cut short"), "{said}");
+    }
+}
+
 #[test]
 fn a_bomb_stops_at_the_limit() {
     let limits = Limits { bytes: 1 << 20, ..Limits::default() };

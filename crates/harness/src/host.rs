@@ -4,7 +4,8 @@ use ndarray::Array2;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Processor model and the vector instructions in use.
+/// Processor model and the vector instructions in use, and where OpenBLAS is asked for kernels of another
+/// processor, that.
 ///
 /// ```
 /// let level = format!("{:?}", mercer_linalg::dispatch());
@@ -18,7 +19,9 @@ pub fn host() -> &'static str {
             .lines()
             .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
             .map_or("unknown processor", |(_, name)| name.trim());
-        format!("{model}, {:?}", dispatch())
+        let asked = std::env::var("OPENBLAS_CORETYPE").ok().filter(|core| !core.is_empty());
+        let core = asked.map_or_else(String::new, |core| format!(", OpenBLAS as {core}"));
+        format!("{model}{core}, {:?}", dispatch())
     })
 }
 

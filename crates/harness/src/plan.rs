@@ -31,6 +31,8 @@ pub struct Selection {
     pub methods: Vec<String>,
     /// Repeats at most.
     pub repeats: Option<u32>,
+    /// Whether variants that tune search the grid of their spec, where it has one of what a method tunes.
+    pub grid: bool,
     /// Fingerprints of data that is used although it is not the catalogue's version, by dataset.
     pub versions: BTreeMap<String, String>,
 }
@@ -274,8 +276,8 @@ impl Cell<'_> {
         // Without a tuner the dataset's settings say more than the variant's; with one, what the
         // variant fixes stays fixed.
         // Nothing to tune, nothing tuned: the majority class needs no candidates.
-        let tuner = variant.tuner.as_ref().filter(|_| !(registered.space)(&shape).axes.is_empty());
-        let given = match tuner {
+        let tuner = self.tuner(registered, &shape, selection.grid);
+        let given = match &tuner {
             None => known(&variant.settings).overridden_by(&of_dataset).overridden_by(&own),
             Some(_) => {
                 of_dataset.overridden_by(&known(&method.first_on(dataset))).overridden_by(&fixed)
@@ -322,7 +324,7 @@ impl Cell<'_> {
                 complete: cut.rows.is_none() && cut.at_most.is_empty(),
                 weight: weight(&shape, 1.0),
             };
-            if let Some(tuner) = tuner {
+            if let Some(tuner) = &tuner {
                 let tuner = tuner.clone();
                 let mut budget = json!({ "tuner": tuner });
                 let first = method.first_on(dataset);
@@ -356,6 +358,15 @@ impl Cell<'_> {
             trials.push(trial);
         }
         Ok(())
+    }
+
+    /// The tuner of the variant, over the printed grid where that is asked for; none where the method has nothing
+    /// to tune.
+    fn tuner(&self, method: &Method, shape: &Shape, grid: bool) -> Option<Tuner> {
+        let axes: Vec<&str> = (method.space)(shape).axes.iter().map(|axis| axis.name).collect();
+        let tuner = self.variant.tuner.as_ref().filter(|_| !axes.is_empty())?;
+        let grid = self.spec.grid.as_ref().filter(|_| grid).and_then(|grid| grid.of(&axes));
+        Some(grid.map_or_else(|| tuner.clone(), |grid| tuner.over(grid)))
     }
 
     /// The study's protocol, overridden for the dataset, by the variant, and by both.

@@ -377,6 +377,27 @@ pub(crate) fn inner_split(
     parts(train, &split, &Protocol::default(), &SplitRule::Random { train: share })
 }
 
+/// The same by cross-validation: each of `folds` parts of the rows, drawn at random, is held out once.
+pub(crate) fn inner_folds(
+    train: &Sample,
+    folds: usize,
+    streams: &Streams,
+) -> Result<Vec<Parts>, HarnessError> {
+    let rows = train.rows();
+    let Split { train: mut order, test } = random_split(rows, 0.5, &mut streams.rng("inner folds"));
+    order.extend(test);
+    let rule = SplitRule::Random { train: 1.0 - 1.0 / folds as f64 };
+    let fold = |index: usize| {
+        let held = move |at: usize| at * folds / rows == index;
+        let named = |wanted: bool| {
+            order.iter().enumerate().filter(move |(at, _)| held(*at) == wanted).map(|(_, &row)| row)
+        };
+        let split = Split { train: named(false).collect(), test: named(true).collect() };
+        parts(train, &split, &Protocol::default(), &rule)
+    };
+    (0..folds).map(fold).collect()
+}
+
 fn parts(
     sample: &Sample,
     split: &Split,
@@ -419,4 +440,26 @@ fn parts(
         (train, test) = (rescaled(&train)?, rescaled(&test)?);
     }
     Ok(Parts { train, test })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array1, Array2};
+
+    #[test]
+    fn each_row_is_held_out_by_one_fold() {
+        let inputs = Array2::from_shape_fn((23, 1), |(row, _)| row as f64);
+        let sample = Sample::regression(inputs, Array1::zeros(23)).unwrap();
+        let folds = inner_folds(&sample, 5, &Streams::root(1)).unwrap();
+        let mut held: Vec<u64> = Vec::new();
+        for Parts { train, test } in &folds {
+            assert!((4..=5).contains(&test.rows()) && train.rows() + test.rows() == 23);
+            held.extend(test.inputs().iter().map(|&row| row as u64));
+        }
+        assert_ne!(held, (0..23).collect::<Vec<_>>());
+        held.sort_unstable();
+        assert_eq!(held, (0..23).collect::<Vec<_>>());
+        assert!(inner_folds(&sample, 24, &Streams::root(1)).is_err());
+    }
 }

@@ -1,4 +1,4 @@
-use crate::{HarnessError, Protocol, Tuner};
+use crate::{Grid, HarnessError, Protocol, Tuner};
 use mercer_learning::Settings;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -57,6 +57,9 @@ pub struct Spec {
     pub given_to: Vec<String>,
     /// The variants, in the order of the table.
     pub variants: Vec<Variant>,
+    /// The grid that the paper says it searched, for whoever asks for it instead of each variant's tuner.
+    #[serde(default)]
+    pub grid: Option<Grid>,
     /// What the profiles cut; `paper` need not be listed.
     #[serde(default)]
     pub profiles: BTreeMap<String, Profile>,
@@ -345,6 +348,9 @@ impl Spec {
         }
         if spec.repeats == 0 || spec.variants.is_empty() || spec.datasets.is_empty() {
             return Err(fault("a study needs repeats, variants and datasets".to_owned()));
+        }
+        if spec.grid.as_ref().is_some_and(|grid| grid.folds < 2 || grid.is_empty()) {
+            return Err(fault("a grid needs two folds and values on every axis".to_owned()));
         }
         Ok(spec)
     }

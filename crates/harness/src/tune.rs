@@ -1,4 +1,5 @@
-use crate::{HarnessError, Parts, prepare::inner_split};
+use crate::prepare::{inner_folds, inner_split};
+use crate::{HarnessError, Parts};
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Space, Streams, Task, score,
 };
@@ -52,6 +53,64 @@ pub struct Tuner {
     /// left for the last, and it ends where one is left. The studies' tuner fits 27, 9 and 3, whatever they are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sparing: bool,
+    /// Every point of a grid instead of draws, each in full and by cross-validation: `candidates` is their
+    /// number, and no other part of the budget counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
+}
+
+/// The values that a paper tries of each setting, all of them together, and the folds that score them.
+///
+/// ```
+/// use mercer_harness::Grid;
+/// let text = "folds = 5\naxes = { std = [0.5, 1.0], lambda1 = [1e-3, 1e-2, 1e-1] }";
+/// let grid: Grid = toml::from_str(text)?;
+/// let points = grid.points();
+/// assert_eq!((points.len(), grid.len()), (6, 6));
+/// assert_eq!((&points[1]["lambda1"], &points[1]["std"]), (&1e-3.into(), &1.0.into())); // the last runs first
+/// assert_eq!(grid.of(&["std"]).unwrap().len(), 2); // of a method with one of them
+/// assert!(grid.of(&["rate"]).is_none());
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Parts of the training rows, each of which scores what the others train; 2 at least.
+    pub folds: usize,
+    /// The values by setting.
+    pub axes: BTreeMap<String, Vec<Value>>,
+}
+
+impl Grid {
+    /// The grid over those of some settings that it has; `None` where it has none of them.
+    pub fn of(&self, settings: &[&str]) -> Option<Self> {
+        let mut own = self.clone();
+        own.axes.retain(|name, _| settings.contains(&name.as_str()));
+        (!own.axes.is_empty()).then_some(own)
+    }
+
+    /// How many points it has.
+    pub fn len(&self) -> usize {
+        self.axes.values().map(Vec::len).product()
+    }
+
+    /// Whether an axis has no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All points, the last setting by name running first.
+    pub fn points(&self) -> Vec<Settings> {
+        self.axes.iter().fold(vec![Settings::new()], |points, (name, values)| {
+            let with = |point: &Settings| {
+                values
+                    .iter()
+                    .map(|value| point.clone().with(name, value.clone()))
+                    .collect::<Vec<_>>()
+            };
+            points.iter().flat_map(with).collect()
+        })
+    }
 }
 
 /// Rows below which a rung says nothing, where [`Tuner::of_rows`].
@@ -68,13 +127,33 @@ impl Default for Tuner {
             of_rows: false,
             defaults_first: false,
             sparing: false,
+            grid: None,
         }
     }
 }
 
 impl Tuner {
+    /// The same study's search over a grid in place of its draws.
+    ///
+    /// ```
+    /// use mercer_harness::{Grid, Tuner};
+    /// let values = |count: u32| (0..count).map(Into::into).collect();
+    /// let axes = [("lambda1".to_owned(), values(10)), ("std".to_owned(), values(21))].into();
+    /// let tuner = Tuner::default().over(Grid { folds: 5, axes });
+    /// // 210 points, each in five fits on four fifths of the rows; and the final fit.
+    /// assert!((tuner.cost() - (210.0 * 4.0 + 1.0)).abs() < 1e-9);
+    /// ```
+    #[must_use]
+    pub fn over(&self, grid: Grid) -> Self {
+        let (candidates, rungs, rows) = (grid.len(), vec![1.0], None);
+        Self { candidates, rungs, rows, grid: Some(grid), ..self.clone() }
+    }
+
     /// Cost in full fits, the final fit included.
     pub fn cost(&self) -> f64 {
+        if let Some(grid) = &self.grid {
+            return (grid.len() * (grid.folds - 1)) as f64 + 1.0;
+        }
         let mut left = self.candidates as f64;
         let mut cost = 0.0;
         for &effort in &self.rungs {
@@ -264,7 +343,10 @@ pub fn tune(
     streams: &Streams,
     limits: &dyn Limits,
 ) -> Result<Tuning, HarnessError> {
-    let parts = inner_split(train, tuner.train, tuner.rows, streams)?;
+    let parts = match &tuner.grid {
+        Some(grid) => inner_folds(train, grid.folds, streams)?,
+        None => vec![inner_split(train, tuner.train, tuner.rows, streams)?],
+    };
     // Candidates are completed as the final fit will be, which sees the whole training part.
     let shape = train.shape();
     let own = tuner.defaults_first;
@@ -294,7 +376,12 @@ pub fn tune(
     if tuner.sparing {
         keep_distinct(&mut candidates, tuner.candidates, whole);
     }
-    let rows = (tuner.of_rows && method.resource == Some("cap")).then(|| parts.train.rows());
+    if let Some(grid) = &tuner.grid {
+        // What the grid does not name is what the paper or its code gives.
+        let point = |point: Settings| anchor.clone().overridden_by(&point).overridden_by(fixed);
+        candidates = grid.points().into_iter().map(point).collect();
+    }
+    let rows = (tuner.of_rows && method.resource == Some("cap")).then(|| parts[0].train.rows());
     let rungs = tuner.climbed(candidates.len(), tuner.rungs(full, rows));
     let first = candidates.first().cloned();
     let mut search = Search {
@@ -325,8 +412,8 @@ pub fn tune(
 /// A search under way.
 struct Search<'a> {
     method: &'a Method,
-    /// What trains the candidates, and what scores them.
-    parts: &'a Parts,
+    /// What trains the candidates, and what scores them: once, or in folds.
+    parts: &'a [Parts],
     defaults: &'a Settings,
     tuner: &'a Tuner,
     streams: &'a Streams,
@@ -411,22 +498,25 @@ impl Search<'_> {
     }
 
     /// Fits a candidate with what a rung gives it and scores it on the rows held out: the accuracy, or
-    /// the RMSE with its sign turned.
+    /// the RMSE with its sign turned; in the mean over folds.
     fn score(&self, candidate: &Settings, rung: Rung) -> Result<f64, LearningError> {
         let mut settings = self.defaults.clone().overridden_by(candidate);
         if let (Some(name), Some(amount)) = (self.method.resource, rung.amount) {
             settings = settings.with(name, amount);
         }
-        let Parts { train, test } = self.parts;
-        let learner = self.method.learner(&settings, train.task())?;
-        let streams = self.streams.child("tuning fit");
-        let mut fitting = Fitting { streams, limits: &self.timed, ..Fitting::seeded(0) };
-        let fitted = learner.fit(train, &mut fitting)?;
-        let metrics = score(&fitted.predictor.predict(test.inputs())?, test);
-        let value = match train.task() {
-            Task::Classification { .. } => metrics[Metric::Accuracy.name()],
-            Task::Regression => -metrics[Metric::Rmse.name()],
-        };
+        let mut sum = 0.0;
+        for Parts { train, test } in self.parts {
+            let learner = self.method.learner(&settings, train.task())?;
+            let streams = self.streams.child("tuning fit");
+            let mut fitting = Fitting { streams, limits: &self.timed, ..Fitting::seeded(0) };
+            let fitted = learner.fit(train, &mut fitting)?;
+            let metrics = score(&fitted.predictor.predict(test.inputs())?, test);
+            sum += match train.task() {
+                Task::Classification { .. } => metrics[Metric::Accuracy.name()],
+                Task::Regression => -metrics[Metric::Rmse.name()],
+            };
+        }
+        let value = sum / self.parts.len() as f64;
         if value.is_finite() {
             Ok(value)
         } else {

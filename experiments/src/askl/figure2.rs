@@ -31,7 +31,7 @@ fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .arrow([(640.0, 150.0), (665.0, 150.0)], "", false)
         .arrow([(705.0, 120.0), (705.0, 40.0), (585.0, 40.0), (585.0, 120.0)], "proximal step on W", true)
         .arrow([(705.0, 180.0), (705.0, 290.0), (255.0, 290.0), (255.0, 250.0)], "gradients of Ω and Ω'", true)
-        .arrow([(255.0, 190.0), (255.0, 110.0)], "", true)
+        .arrow([(255.0, 290.0), (10.0, 290.0), (10.0, 30.0), (255.0, 30.0), (255.0, 50.0)], "", true)
         .schematic();
     Ok(Rendered { drawings: vec![Drawing::Diagram(diagram)], ..Rendered::default() })
 }

@@ -4,6 +4,7 @@ use super::METHODS;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Figure, Panel, Series};
+use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     source: file!(),
@@ -22,7 +23,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         drawings: drawing(
             ARTEFACT.id,
             ARTEFACT.title,
-            "One point every 200 batches of 32, first repeat, one panel a variant. The paper's claim: ASKL lies above the others at all times.",
+            "One point every 200 batches of 32, one panel a variant: the mean over the repeats that have it, and from the least to the largest of them. The paper's claim: ASKL lies above the others at all times.",
             panels,
         ),
         ..Rendered::default()
@@ -38,7 +39,8 @@ pub(crate) fn drawing(id: &str, title: &str, caption: &str, panels: Vec<Panel>) 
     vec![Drawing::Figure(panels.into_iter().fold(figure, Figure::panel))]
 }
 
-/// One panel a variant, one line a method, from the first repeat on MNIST that has a curve.
+/// One panel a variant, one line a method: the mean over the repeats on MNIST that have a curve, in a band from
+/// the least to the largest of them.
 pub(crate) fn panels(
     desk: &Desk<'_>,
     y: &Axis,
@@ -55,18 +57,25 @@ pub(crate) fn panels(
                 key.dataset == "mnist" && key.variant == variant.name && key.method == method
             });
             let Some(cell) = cell else { continue };
-            let Some(record) = cell.records().find(|r| !r.result.curve.is_empty()) else {
-                continue;
-            };
-            let points: Vec<(f64, f64)> = record
-                .result
-                .curve
-                .iter()
-                .filter_map(|point| Some((point.step as f64, value(cell, point)?)))
-                .collect();
-            if !points.is_empty() {
-                panel = panel.series(Series::line(cell.label(), points));
+            let mut looks: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+            for point in cell.records().flat_map(|record| &record.result.curve) {
+                if let Some(value) = value(cell, point) {
+                    looks.entry(point.step).or_default().push(value);
+                }
             }
+            // A repeat that ended early would bend the mean where it leaves it.
+            let most = looks.values().map(Vec::len).max().unwrap_or(0);
+            looks.retain(|_, values| values.len() == most);
+            if looks.is_empty() {
+                continue;
+            }
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let points = looks.iter().map(|(&step, values)| (step as f64, mean(values)));
+            let series = Series::line(cell.label(), points);
+            let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+            let largest = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let band = looks.values().map(|values| (least(values), largest(values)));
+            panel = panel.series(if most > 1 { series.band(band) } else { series });
         }
         if !panel.series.is_empty() {
             panels.push(panel);

@@ -27,13 +27,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut drawings = drawing(
         ARTEFACT.id,
         ARTEFACT.title,
-        "Each method's own objective, as in the paper: the penalties differ from method to method, so levels cannot be compared between methods. First repeat, one panel a variant.",
+        "Each method's own objective, as in the paper: the penalties differ from method to method, so levels cannot be compared between methods. One panel a variant: the mean over the repeats that have it, and from the least to the largest of them.",
         own,
     );
     drawings.extend(drawing(
         "askl/figure4-common",
         "One objective for all on MNIST along training",
-        "One objective for all: mean loss + 1e-4 ‖W‖∗ + 1e-4 (1/n)‖φ(X)‖², evaluated along each method's training. First repeat, one panel a variant.",
+        "One objective for all: mean loss + 1e-4 ‖W‖∗ + 1e-4 (1/n)‖φ(X)‖², evaluated along each method's training. One panel a variant: mean, least and largest over the repeats.",
         common,
     ));
     Ok(Rendered { drawings, ..Rendered::default() })

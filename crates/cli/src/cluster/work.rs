@@ -17,7 +17,7 @@ use std::path::Path;
 /// A task that this campaign does not have, or no longer, or cores that none of its tasks can use: wrong usage,
 /// which another try would repeat.
 #[derive(Debug, Clone)]
-pub(crate) struct WrongUsage(pub(super) String);
+pub(crate) struct WrongUsage(pub(crate) String);
 
 impl std::fmt::Display for WrongUsage {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -7,6 +7,7 @@ use crate::place::{Ended, Place, files, mirror};
 use mercer_records::{Predicted, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::process::Command;
 
 /// Where in a result a number stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -191,9 +192,30 @@ fn run(
     what: &[&str],
     directory: &str,
     shares: (usize, usize),
-    environment: &[(&str, &str)],
+    level: Level<'_>,
 ) -> Option<()> {
-    what.iter().try_for_each(|what| run_one(place, what, directory, shares, environment))
+    what.iter().try_for_each(|what| run_one(place, what, directory, shares, level))
+}
+
+/// Variables that keep our loops and OpenBLAS from the best vector instructions; none for the best level.
+#[derive(Clone, Copy)]
+struct Level<'a>(&'a [(&'a str, &'a str)]);
+
+impl Level<'_> {
+    fn command(self, place: &Place, line: &str) -> Command {
+        let mut command = place.command(line);
+        command.envs(self.0.iter().copied());
+        command
+    }
+
+    /// The processor whose kernels OpenBLAS takes, as it says when it is loaded.
+    fn blas(self, place: &Place) -> String {
+        let output =
+            self.command(place, "--version").env("OPENBLAS_VERBOSE", "2").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let core = said.lines().find_map(|line| line.strip_prefix("Core: "));
+        core.unwrap_or_else(|| panic!("OpenBLAS names no processor: {said}")).trim().to_owned()
+    }
 }
 
 fn run_one(
@@ -201,7 +223,7 @@ fn run_one(
     what: &str,
     directory: &str,
     (shards, jobs): (usize, usize),
-    environment: &[(&str, &str)],
+    level: Level<'_>,
 ) -> Option<()> {
     let mirror = mirror()?;
     let children: Vec<_> = (1..=shards)
@@ -210,8 +232,8 @@ fn run_one(
                 "reproduce {what} --results {directory} --quiet --jobs {jobs} --shard {shard}/{shards} \
                  --out {directory}-report-{shard}"
             );
-            let mut command = place.command(&line);
-            command.env("MERCER_DATA", &mirror).envs(environment.iter().copied());
+            let mut command = level.command(place, &line);
+            command.env("MERCER_DATA", &mirror);
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
             command.spawn().unwrap()
         })
@@ -229,7 +251,7 @@ fn shared_out(place: &Place, what: &[&str], shares: &[(usize, usize)]) -> Option
     let mut reference = None;
     for &(shards, jobs) in shares {
         let directory = format!("by-{shards}-{jobs}");
-        run(place, what, &directory, (shards, jobs), &[])?;
+        run(place, what, &directory, (shards, jobs), BEST)?;
         let found = place.records(&directory);
         let reference = reference.get_or_insert_with(|| found.clone());
         assert!(!found.is_empty());
@@ -244,6 +266,8 @@ fn shared_out(place: &Place, what: &[&str], shares: &[(usize, usize)]) -> Option
     ))
 }
 
+const BEST: Level<'_> = Level(&[]);
+
 fn measure(what: &[&str], shares: &[(usize, usize)]) -> Option<String> {
     let place = Place::new();
     // The same level again and again must agree in every bit.
@@ -251,29 +275,34 @@ fn measure(what: &[&str], shares: &[(usize, usize)]) -> Option<String> {
     let best = format!("by-{}-{}", shares[0].0, shares[0].1);
     let host = records(&place, &best).into_values().next().unwrap().run.host;
     let (processor, level) = host.rsplit_once(", ").unwrap_or((&host, "unknown"));
+    let mut cores = vec![BEST.blas(&place)];
     let mut text = format!(
         "# Determinism\n\nWritten by `just determinism` at revision {}: on {processor}, whose best level of vector \
          instructions is {level}; the trials of {}.\n\n{shared}\n## Levels\n\nThe same trials at lower levels, beside the best. The \
-         levels are those of our own loops (`MERCER_DISPATCH`), and OpenBLAS is lowered by `OPENBLAS_CORETYPE`. Matrix \
-         products of the pure-Rust engine choose their instructions for themselves and cannot be lowered: here they are \
-         those of the best level in every run, so a processor without it may differ in more than these tables show. Of all numbers of a kind the tables name the one \
+         levels are those of our own loops (`MERCER_DISPATCH`), and OpenBLAS, whose kernels at the best level are those of {}, is \
+         lowered by `OPENBLAS_CORETYPE`. Matrix products of the pure-Rust engine choose their instructions for themselves and cannot \
+         be lowered: here they are those of the best level in every run, so a processor without it may differ in more than these tables show. Of all numbers of a kind the tables name the one \
          that differs most, and where some of them have no promise (CONTRIBUTING.md) the one of those, too: accuracies in shares, predicted classes and wrong rows in shares of the rows, everything \
          else relative to its largest size (along a curve, over the predictions of a trial). \"None\" was compared and is equal; \"not \
          measured\" has no number of that kind.\n",
         env!("MERCER_CODE"),
-        what.iter().map(|what| format!("`{what}`")).collect::<Vec<_>>().join(" and ")
+        what.iter().map(|what| format!("`{what}`")).collect::<Vec<_>>().join(" and "),
+        cores[0]
     );
-    for (level, environment) in [
-        ("avx2", &[("MERCER_DISPATCH", "avx2"), ("OPENBLAS_CORETYPE", "Haswell")][..]),
-        ("baseline", &[("MERCER_DISPATCH", "baseline"), ("OPENBLAS_CORETYPE", "Nehalem")]),
-    ] {
-        run(&place, what, level, (1, 2), environment)?;
+    let avx2 = [("MERCER_DISPATCH", "avx2"), ("OPENBLAS_CORETYPE", "Haswell")];
+    let baseline = [("MERCER_DISPATCH", "baseline"), ("OPENBLAS_CORETYPE", "Nehalem")];
+    for (level, how) in [("avx2", Level(&avx2)), ("baseline", Level(&baseline))] {
+        run(&place, what, level, (1, 2), how)?;
+        let core = how.blas(&place);
+        // Two levels by the same kernels would agree whatever they do.
+        assert!(!cores.contains(&core), "{level}: OpenBLAS as {core} again");
         let _ = writeln!(
             text,
-            "\n### {level} against the best level\n\n| method | trials | with any other bit | with another choice of the \
+            "\n### {level} against the best level\n\nOpenBLAS as {core}.\n\n| method | trials | with any other bit | with another choice of the \
              tuner | metrics | facts | curves | predictions |\n|:--|--:|--:|--:|:--|:--|:--|:--|"
         );
         let mut all = Differences::default();
+        cores.push(core);
         for (method, found) in compare(&place, level, &best) {
             assert!(found.broken.is_empty(), "{level}: promised otherwise: {:?}", found.broken);
             assert_eq!(found.chosen, 0, "{level}: the tuner of {method} chose something else");

@@ -44,6 +44,8 @@ impl Place {
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .env_remove("COLUMNS")
+            // A machine may ask for older kernels of OpenBLAS than its processor has.
+            .env_remove("OPENBLAS_CORETYPE")
             .env_remove("MERCER_DATA")
             .env_remove("MERCER_RESULTS")
             .env_remove("MERCER_LOG");

@@ -3,7 +3,9 @@
 use crate::bench::{STUDY, all, carry_out, planned, stand_in};
 use crate::doubles::{METHODS, page};
 use mercer_datasets::{Dataset, Library, Parts as Ranges};
-use mercer_harness::{Laboratory, Protocol, Selection, Stop, Tuner, TuningSource, prepare, tune};
+use mercer_harness::{
+    Laboratory, Protocol, Selection, Stop, Trial, Tuner, TuningSource, prepare, tune,
+};
 use mercer_learning::{Axis, Method, Range, Sample, Settings, Space, Streams, Unlimited, find};
 use mercer_records::{Record, Store, Tuning};
 use ndarray::{Array1, Array2};
@@ -50,6 +52,7 @@ fn tuned_on(rows: &[(String, Vec<f64>)], spec: &str) -> (Record, Record) {
         methods: vec!["drifting-mean".to_owned()],
         repeats: Some(1),
         datasets: Vec::new(),
+        grid: false,
         versions: version(&library, "iris"),
     };
     let trials = planned(spec, &selection);
@@ -276,6 +279,51 @@ fn an_archived_tuning_is_used_and_not_repeated() {
         (crate::bench::results(folder.path()), crate::bench::results(other.path()));
     assert_eq!((before.len(), after.len()), (32, 24));
     assert!(after.iter().all(|(name, result)| before[name] == *result));
+}
+
+/// Every point in full, by cross-validation, and what is chosen is the best mean: by hand.
+#[test]
+fn a_grid_is_searched_point_by_point_over_folds() {
+    let spec =
+        format!("{STUDY}[grid]\nfolds = 4\naxes = {{ rate = [0.05, 0.2, 0.4], other = [1, 2] }}\n");
+    let spec = mercer_harness::Spec::parse(&spec, Path::new("test.toml")).unwrap();
+    let planned = |grid: bool| {
+        let selection = Selection { grid, repeats: Some(1), ..Selection::default() };
+        mercer_harness::plan(&spec, METHODS, "paper", &selection, &|_| None).unwrap()
+    };
+    let of = |trials: &[Trial], method: &str| {
+        let wanted = |t: &&Trial| t.key.variant == "tuned" && t.key.method == method;
+        trials.iter().find(wanted).unwrap().clone()
+    };
+    let (grid, halving) = (planned(true), planned(false));
+    // Only what a method tunes is of the grid; who tunes none of it keeps the study's search.
+    assert_ne!(of(&grid, "drifting-mean").key, of(&halving, "drifting-mean").key);
+    assert_eq!(of(&grid, "closed-mean").key, of(&halving, "closed-mean").key);
+    let given = |trials: &[Trial]| {
+        trials
+            .iter()
+            .filter(|t| t.key.variant == "given")
+            .map(|t| t.key.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(given(&grid), given(&halving));
+    let mercer_harness::TuningSource::Tuner { tuner, .. } = &of(&grid, "drifting-mean").tuning
+    else {
+        panic!("no tuner")
+    };
+    assert_eq!((tuner.candidates, tuner.cost()), (3, 3.0 * 3.0 + 1.0));
+    let sample = Library::of_folders([]).unwrap().load("iris").unwrap().sample;
+    let method = find(METHODS, "drifting-mean").unwrap();
+    let none = Settings::new();
+    let (root, token) = (Streams::root(1), Settings::new().with("token", "grid"));
+    let found = tune(method, &sample, &token, &none, tuner, &root, &Unlimited).unwrap();
+    let rates: Vec<f64> =
+        found.history.iter().map(|step| step.settings["rate"].as_f64().unwrap()).collect();
+    assert_eq!(rates, [0.05, 0.2, 0.4]);
+    assert!(found.history.iter().all(|step| step.effort >= 1.0 && step.score.is_some()));
+    let best = found.history.iter().filter_map(|step| step.score).fold(f64::MIN, f64::max);
+    let first = found.history.iter().find(|step| step.score == Some(best)).unwrap();
+    assert_eq!(found.chosen, first.settings);
 }
 
 /// What was chosen on all training rows is no tuning of fewer, and a setting that a profile cuts stays cut.
