@@ -4,7 +4,7 @@ mod expression;
 mod regression;
 mod workload;
 
-use crate::{Trial, TuningSource, settled_yardstick};
+use crate::{Trial, Tuner, TuningSource, settled_yardstick};
 use mercer_learning::{Method, Settings, Shape};
 use mercer_records::{Key, Record, Status};
 use regression::{Observation, Predicted, Quantity, Regression};
@@ -262,6 +262,18 @@ pub enum HoldOut {
     Largest,
 }
 
+/// The key of the search by the tables' budget in place of that over a grid, and how many times its fits the grid
+/// takes.
+fn without_grid(key: &Key) -> Option<(Key, f64)> {
+    let over: Tuner = serde_json::from_value(key.tuning.get("tuner")?.clone()).ok()?;
+    over.grid.as_ref().filter(|_| key.tuning.get("part").is_some())?;
+    let plain = Tuner { rows: None, grid: None, ..Tuner::default() };
+    let times = (over.cost() - 1.0) / (plain.cost() - 1.0);
+    let mut key = key.clone();
+    key.tuning["tuner"] = serde_json::json!(plain);
+    Some((key, times))
+}
+
 impl CostModel {
     /// Learns from records, for a machine whose [`yardstick`](crate::yardstick) is given.
     pub fn fit<'a>(
@@ -347,6 +359,11 @@ impl CostModel {
     }
 
     fn of(&self, key: &Key) -> Prediction {
+        // A grid is so many more fits of the same kind: nothing of their size is unknown.
+        if let Some((plain, times)) = without_grid(key) {
+            let one = self.of(&plain);
+            return Prediction { seconds: times * one.seconds, ..one };
+        }
         let Some(work) = Workload::of(key, &self.methods) else {
             return Prediction {
                 seconds: 1.0,

@@ -346,6 +346,8 @@ impl Cell<'_> {
                 let archived = archive(&tuning);
                 if profile.tune.unwrap_or(true) || archived.is_some() {
                     trial.key = key(&fixed, budget, &protocol);
+                    // The limit of time is of the study's own budget.
+                    trial.key.limits.retain(|name, _| tuner.grid.is_none() || name != "seconds");
                     trial.settings = fixed.clone();
                     trial.anchor = given.clone();
                     trial.weight *= if archived.is_some() { 1.0 } else { tuner.cost() };
