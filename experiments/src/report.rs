@@ -1,6 +1,7 @@
 use crate::answers::{answers, rules};
 use crate::artefact::{Artefact, Drawing, PAPERS};
 use crate::claim::{ClaimResult, claims, hold_together};
+use crate::coverage::{RULES, coverage};
 use crate::numbers::ArtefactNumbers;
 use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell, findings};
 use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
@@ -89,7 +90,13 @@ pub fn write(
             claim_results.extend(own);
         }
     }
+    let run = coverage(desk, artefacts)?;
+    folder.put("coverage.md", format!("{RULES}\n\n{}", run.to_markdown()).as_bytes())?;
     let mut page = page(desk, &rendered, &claim_results)?;
+    if !run.rows.is_empty() {
+        let section = Section::new("run-so-far", "How much of it is run").intro(RULES);
+        page = page.section(section.block(Block::Table(run)));
+    }
     if let Some(section) = machine_section(&mut folder)? {
         page = page.section(section);
     }

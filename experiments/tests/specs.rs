@@ -5,10 +5,10 @@ mod shelves;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{
     ARTEFACTS, CellReport, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES,
-    Shelf, claims, findings, plannable, published, select, standing, study, work, write,
+    Shelf, claims, coverage, findings, plannable, published, select, standing, study, work, write,
 };
 use mercer_harness::{Selection, Spec, Trial, plan};
-use mercer_learning::{Method, Shape, find};
+use mercer_learning::{Method, Shape, Task, find};
 use mercer_records::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,6 +52,16 @@ fn every_name_in_a_spec_is_known_and_every_setting_builds() {
         for variant in &spec.variants {
             for method in &variant.methods {
                 assert!(find(&methods, &method.name).is_ok(), "{name}: {}", method.name);
+            }
+        }
+        // A grid's values are settings of the methods that search it.
+        for method in spec.grid.iter().flat_map(|grid| grid.methods.keys()) {
+            let found = find(&methods, method).unwrap();
+            let shape = Shape { rows: 100, features: 4, task: Task::Classification { classes: 3 } };
+            let grid = spec.grid.as_ref().and_then(|grid| grid.of(method)).unwrap();
+            for point in [&grid.points()[0], grid.points().last().unwrap()] {
+                let settings = (found.defaults)(&shape).overridden_by(point);
+                found.learner(&settings, shape.task).unwrap();
             }
         }
         for profile in ["paper", "quick", "smoke"] {
@@ -270,6 +280,40 @@ fn committed() -> Shelf {
     let records = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
     shelf.add_archive(&records).unwrap();
     shelf
+}
+
+/// What the README sends its readers to: every planned cell is counted once, and the page is that of the records.
+#[test]
+fn the_page_of_what_is_run_counts_every_cell_once() {
+    let (methods, missing) = (plannable(), BTreeMap::new());
+    let (none, shelf) = (Shelf::new(), committed());
+    let selection = Selection::default();
+    let all: Vec<&_> = ARTEFACTS.iter().collect();
+    let counts = |shelf: &Shelf, profile: &str| -> Vec<[usize; 9]> {
+        let desk = Desk::new(shelf, &methods, profile, &selection, &missing);
+        let table = coverage(&desk, &all).unwrap();
+        let numbers = |row: &mercer_render::Row| {
+            std::array::from_fn(|at| row.cells[at + 2].text.parse().unwrap())
+        };
+        table.rows.iter().map(numbers).collect()
+    };
+    let planned = counts(&none, "paper");
+    let recorded = counts(&shelf, "paper");
+    assert_eq!(planned.len(), recorded.len());
+    for (empty, found) in planned.iter().zip(&recorded) {
+        let [cells, _, _, _, _, none, recorded, trials, without] = *empty;
+        assert_eq!((none, recorded, without), (cells, 0, 0));
+        assert_eq!((found[0], found[7]), (cells, trials));
+        assert_eq!(found[1..=5].iter().sum::<usize>(), cells, "{found:?}");
+        assert!(found[6] <= trials && found[8] <= found[6], "{found:?}");
+    }
+    let of = |counts: &[[usize; 9]]| counts.iter().map(|row| row[7]).sum::<usize>();
+    let smoke = counts(&none, "smoke");
+    assert!(of(&smoke) < of(&planned), "{} {}", of(&smoke), of(&planned));
+    let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/coverage.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.ends_with(&coverage(&desk, &all).unwrap().to_markdown()), "just report");
 }
 
 /// Numbers of findings are asked anew at every rendering; the sentences around them are not.

@@ -115,7 +115,7 @@ fn planned_from(
     let searched = |trial: &Trial| matches!(&trial.tuning, TuningSource::Tuner { tuner, .. } if tuner.grid.is_some());
     if selection.grid && !work.trials.iter().any(searched) {
         return Err(WrongUsage(
-            "--tuner grid: nothing that was named has a grid in print; askl/table2 has, under --profile paper".to_owned(),
+            "--tuner grid: no method of what was named is tuned over a grid in print; those of askl/table2 are, under --profile paper".to_owned(),
         )
         .into());
     }

@@ -33,7 +33,8 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> anyhow::Result<Ended> {
         "no committed record of these studies took at most {} seconds; raise --longest",
         args.longest
     );
-    let store = Store::open(args.places.results.join("verify"))
+    // Beside the records, and never among them: these are the same keys.
+    let store = Store::open(args.places.results.join(".verify"))
         .with_context(|| format!("--results {}", args.places.results.display()))?;
     let laboratory = laboratory(&args_of_run, &methods, &store)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

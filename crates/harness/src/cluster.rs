@@ -100,14 +100,14 @@ pub struct Grouping {
 /// # let all = mercer_harness::Selection::default();
 /// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
 /// # let trials: Vec<&mercer_harness::Trial> = trials.iter().collect();
-/// # let how = toys::grouping();
 /// use mercer_harness::{CostModel, Grouping, Margin, group};
-/// let model = CostModel::fit([], METHODS, 5.0); // a very slow machine
+/// let model = CostModel::fit([], METHODS, 1e6); // a machine on which the toys take hours
 /// let minutes = |seconds: f64| {
-///     let how = Grouping { margin: Margin { seconds, ..how.margin }, seconds: 1e9, ..how };
+///     let margin = Margin { seconds, ..toys::grouping().margin };
+///     let how = Grouping { margin, larger: margin, seconds: 1e9, ..toys::grouping() };
 ///     group(&trials, &model, &how)[0].minutes
 /// };
-/// assert!(minutes(1000.0) > minutes(2.0));
+/// assert!(minutes(4.0) > minutes(2.0));
 /// # Ok::<(), mercer_harness::HarnessError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

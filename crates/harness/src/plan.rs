@@ -365,9 +365,10 @@ impl Cell<'_> {
     /// The tuner of the variant, over the printed grid where that is asked for; none where the method has nothing
     /// to tune.
     fn tuner(&self, method: &Method, shape: &Shape, grid: bool) -> Option<Tuner> {
-        let axes: Vec<&str> = (method.space)(shape).axes.iter().map(|axis| axis.name).collect();
-        let tuner = self.variant.tuner.as_ref().filter(|_| !axes.is_empty())?;
-        let grid = self.spec.grid.as_ref().filter(|_| grid).and_then(|grid| grid.of(&axes));
+        let tunes = !(method.space)(shape).axes.is_empty();
+        let tuner = self.variant.tuner.as_ref().filter(|_| tunes)?;
+        let printed = self.spec.grid.as_ref().filter(|_| grid);
+        let grid = printed.and_then(|printed| printed.of(method.name));
         Some(grid.map_or_else(|| tuner.clone(), |grid| tuner.over(grid)))
     }
 

@@ -1,4 +1,4 @@
-use crate::{Grid, HarnessError, Protocol, Tuner};
+use crate::{HarnessError, PrintedGrid, Protocol, Tuner};
 use mercer_learning::Settings;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub struct Spec {
     pub variants: Vec<Variant>,
     /// The grid that the paper says it searched, for whoever asks for it instead of each variant's tuner.
     #[serde(default)]
-    pub grid: Option<Grid>,
+    pub grid: Option<PrintedGrid>,
     /// What the profiles cut; `paper` need not be listed.
     #[serde(default)]
     pub profiles: BTreeMap<String, Profile>,
@@ -349,8 +349,10 @@ impl Spec {
         if spec.repeats == 0 || spec.variants.is_empty() || spec.datasets.is_empty() {
             return Err(fault("a study needs repeats, variants and datasets".to_owned()));
         }
-        if spec.grid.as_ref().is_some_and(|grid| grid.folds < 2 || grid.is_empty()) {
-            return Err(fault("a grid needs two folds and values on every axis".to_owned()));
+        let methods = spec.variants.iter().flat_map(|variant| &variant.methods);
+        let methods: Vec<&str> = methods.map(|method| method.name.as_str()).collect();
+        if let Some(reason) = spec.grid.as_ref().and_then(|grid| grid.fault(&methods)) {
+            return Err(fault(reason));
         }
         Ok(spec)
     }

@@ -59,7 +59,58 @@ pub struct Tuner {
     pub grid: Option<Grid>,
 }
 
-/// The values that a paper tries of each setting, all of them together, and the folds that score them.
+/// The grid that a paper prints: the values of each setting, and the settings that each method searches.
+///
+/// ```
+/// use mercer_harness::PrintedGrid;
+/// let text = "folds = 5\naxes = { std = [0.5, 1.0], lambda1 = [1e-3, 1e-2, 1e-1] }\n\
+///             methods = { sk = [\"std\"], askl = [\"std\", \"lambda1\"] }";
+/// let printed: PrintedGrid = toml::from_str(text)?;
+/// assert_eq!(printed.of("sk").unwrap().len(), 2);
+/// assert_eq!(printed.of("askl").unwrap().len(), 6);
+/// assert!(printed.of("gaussian-svm").is_none()); // keeps its own search
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedGrid {
+    /// Parts of the training rows, each of which scores what the others train; 2 at least.
+    pub folds: usize,
+    /// The values by setting.
+    pub axes: BTreeMap<String, Vec<Value>>,
+    /// The settings by method.
+    pub methods: BTreeMap<String, Vec<String>>,
+}
+
+impl PrintedGrid {
+    /// The grid of a method; `None` where it has none.
+    pub fn of(&self, method: &str) -> Option<Grid> {
+        let own = self.methods.get(method)?;
+        let axes = self.axes.iter().filter(|(name, _)| own.contains(name));
+        let axes = axes.map(|(name, values)| (name.clone(), values.clone()));
+        Some(Grid { folds: self.folds, axes: axes.collect() })
+    }
+
+    /// What is wrong with it, given the methods of its study.
+    pub(crate) fn fault(&self, study: &[&str]) -> Option<String> {
+        if self.folds < 2 || self.axes.values().any(Vec::is_empty) {
+            return Some("a grid needs two folds and values on every axis".to_owned());
+        }
+        if let Some(name) = self.methods.keys().find(|name| !study.contains(&name.as_str())) {
+            return Some(format!(
+                "the grid is searched by `{name}`, which is no method of the study"
+            ));
+        }
+        let named: Vec<&String> = self.methods.values().flatten().collect();
+        if let Some(name) = named.iter().find(|name| !self.axes.contains_key(**name)) {
+            return Some(format!("a method searches `{name}`, which is no axis of the grid"));
+        }
+        let idle = self.axes.keys().find(|axis| !named.contains(axis))?;
+        Some(format!("`{idle}` is an axis that no method searches"))
+    }
+}
+
+/// The values that a search tries of each setting, all of them together, and the folds that score them.
 ///
 /// ```
 /// use mercer_harness::Grid;
@@ -67,9 +118,7 @@ pub struct Tuner {
 /// let grid: Grid = toml::from_str(text)?;
 /// let points = grid.points();
 /// assert_eq!((points.len(), grid.len()), (6, 6));
-/// assert_eq!((&points[1]["lambda1"], &points[1]["std"]), (&1e-3.into(), &1.0.into())); // the last runs first
-/// assert_eq!(grid.of(&["std"]).unwrap().len(), 2); // of a method with one of them
-/// assert!(grid.of(&["rate"]).is_none());
+/// assert_eq!(points[1].to_string(), r#"{"lambda1":0.001,"std":1.0}"#); // the last setting by name runs first
 /// # Ok::<(), toml::de::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,13 +131,6 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid over those of some settings that it has; `None` where it has none of them.
-    pub fn of(&self, settings: &[&str]) -> Option<Self> {
-        let mut own = self.clone();
-        own.axes.retain(|name, _| settings.contains(&name.as_str()));
-        (!own.axes.is_empty()).then_some(own)
-    }
-
     /// How many points it has.
     pub fn len(&self) -> usize {
         self.axes.values().map(Vec::len).product()

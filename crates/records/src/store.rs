@@ -208,7 +208,9 @@ impl Store {
     }
 
     /// All sound records below the directory; damaged files are set aside with a warning and named.
-    /// Temporary files that a killed process left more than a day ago are removed.
+    /// Temporary files that a killed process left more than a day ago are removed. Sound records in another
+    /// folder than their study's, such as a copy of the directory within it, are left alone with one warning;
+    /// folders whose name begins with a dot are not looked into.
     ///
     /// # Errors
     /// If a directory or file cannot be read.
@@ -217,6 +219,7 @@ impl Store {
         let mut files = Vec::new();
         collect(&self.root, &mut files)?;
         files.sort();
+        let mut elsewhere = Vec::new();
         for path in files {
             let bytes = match self.disk.read(&path) {
                 Ok(bytes) => bytes,
@@ -226,6 +229,9 @@ impl Store {
             };
             match sound(&bytes, &path) {
                 Ok(record) if self.path(&record.key) == path => listing.records.push(record),
+                Ok(record) if path.file_name() == self.path(&record.key).file_name() => {
+                    elsewhere.push(path);
+                }
                 Ok(_) => {
                     let reason = "its name is not its key's".to_owned();
                     self.set_aside(&path, &reason)?;
@@ -236,6 +242,13 @@ impl Store {
                     listing.set_aside.push((path, error.to_string()));
                 }
             }
+        }
+        if let Some(first) = elsewhere.first() {
+            tracing::warn!(
+                "{} records in folders of other studies are left alone, such as {}: name their own directory to use them",
+                elsewhere.len(),
+                first.display()
+            );
         }
         Ok(listing)
     }
@@ -277,12 +290,15 @@ fn abandoned(path: &Path) -> bool {
     name.starts_with(WRITING) && age().is_some_and(|age| age > DAY)
 }
 
-/// Record files below `folder`; temporary and set-aside files have other endings.
+/// Record files below `folder`, hidden folders left out; temporary and set-aside files have other endings.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecordError> {
     for entry in fs::read_dir(folder).map_err(io("list", folder))? {
         let path = entry.map_err(io("list", folder))?.path();
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         if path.is_dir() {
-            collect(&path, files)?;
+            if !hidden {
+                collect(&path, files)?;
+            }
         } else if path.extension().is_some_and(|extension| extension == "json") && named(&path) {
             files.push(path);
         } else if abandoned(&path) {
@@ -439,6 +455,29 @@ mod tests {
         let listing = store.list().unwrap();
         assert!(listing.records.is_empty() && listing.set_aside.is_empty());
         assert_eq!(store.get(&key).unwrap(), None);
+    }
+
+    #[test]
+    fn a_copy_of_the_directory_within_it_is_left_alone() {
+        let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = Store::open(folder.path()).unwrap();
+        store.put(&record(1)).unwrap();
+        for name in ["older", ".hidden"] {
+            let copied = Store::open(folder.path().join(name)).unwrap();
+            copied.put(&record(1)).unwrap();
+            copied.put(&record(2)).unwrap();
+        }
+        let listing = store.list().unwrap();
+        assert_eq!((listing.records.len(), listing.set_aside.len()), (1, 0));
+        for name in ["older", ".hidden"] {
+            let copied = Store::open(folder.path().join(name)).unwrap();
+            assert_eq!(copied.list().unwrap().records.len(), 2, "{name}");
+        }
+        // Under another digest it is no copy.
+        let other = Store::open(copy.path()).unwrap();
+        std::fs::create_dir_all(other.path(&record(1).key).parent().unwrap()).unwrap();
+        std::fs::copy(store.path(&record(1).key), other.path(&record(2).key)).unwrap();
+        assert_eq!(other.list().unwrap().set_aside.len(), 1);
     }
 
     #[test]

@@ -81,6 +81,27 @@ fn a_second_run_goes_on_and_changes_nothing() {
     assert!(again.stdout.contains(" 0 to run"), "{again:?}");
 }
 
+/// The printed grid in place of the study's search: other trials, told in hours before they run, for the methods
+/// that tune an axis of it; the others are planned as they are.
+#[test]
+fn a_dry_run_tells_the_hours_of_a_printed_grid() {
+    let place = Place::new();
+    let told = |rest: &str| {
+        let of =
+            "reproduce askl/table2 --profile paper --variant printed --repeats 1 --dataset segment";
+        let dry = place.run(&format!("{of} --dry-run --json {rest}")).with_code(0).json();
+        let all = &dry["all"];
+        (all["trials"].as_u64().unwrap(), all["hours"].as_f64().unwrap())
+    };
+    let (halving, grid) = (told("--method sk"), told("--method sk --tuner grid"));
+    assert_eq!((halving.0, grid.0), (1, 1));
+    // 1051 fits for 8.2.
+    let ratio = grid.1 / halving.1;
+    assert!((60.0..260.0).contains(&ratio), "{halving:?} {grid:?}");
+    assert!(told("--method nsk --tuner grid").1 > 10.0 * grid.1);
+    assert_eq!(told("--tuner grid").0, told("").0);
+}
+
 #[test]
 fn jobs_and_shards_leave_the_same_records() {
     let place = Place::new();

@@ -248,5 +248,9 @@ fn committed_records_are_carried_out_again() {
     assert_eq!(std::fs::read_to_string(place.path("page.md")).unwrap(), page);
     // The same draw, from what was carried out before.
     assert_eq!(place.run(&line).with_code(0).stdout, page);
-    assert_eq!(place.records("again/verify").len(), 3);
+    assert_eq!(place.records("again/.verify").len(), 3);
+    // They are the same keys, and none of theirs: the directory stays what it was.
+    let status = place.run("status askl/table2 --profile smoke --results again").with_code(0);
+    assert!(!status.stderr.contains("aside"), "{status:?}");
+    assert_eq!(place.records("again/.verify").len(), 3);
 }

@@ -186,6 +186,11 @@ fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
         ("reproduce askl/table2 --variant correct --dry-run", "corrected"),
         ("reproduce askl/table2 --profile smok --dry-run", "did you mean `smoke`"),
         ("reproduce askl/table2 --profile smoke --dataset mnist", "profile `smoke` has no trial"),
+        (
+            "reproduce rftk/table1 --profile paper --tuner grid --dry-run",
+            "no method of what was named",
+        ),
+        ("reproduce askl/table2 --tuner grids --dry-run", "grid"),
         ("reproduce --shard 3/2", "1 <= I <= N"),
         ("reproduce --shard zero", "2/3"),
         ("reproduce --jobs 0", "--jobs"),

@@ -1,4 +1,5 @@
 use super::{Array, Launch, Named, OF_HYPERQUEUE, OF_KUBERNETES, Task, arrays};
+use mercer_records::sha256_hex;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -73,8 +74,8 @@ pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
 /// The image and the volumes are the user's: the manifest names them `IMAGE` and `CLAIM`. Every
 /// directory that a worker reads or writes is mounted where it is here: a directory that lies in no other
 /// has a volume of its own (`CLAIM-2`, ...). Each task has a deadline and restarts of its own, and none after
-/// an exit that would only be repeated; a task that its node evicts loses none. It needs Kubernetes
-/// 1.29 or later.
+/// an exit that would only be repeated; a task that its node evicts loses none. Jobs are named by their
+/// campaign and trials, so that those of two campaigns share a namespace. It needs Kubernetes 1.29 or later.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -133,7 +134,7 @@ fn job(array: &Array<'_>, launch: &Launch) -> Value {
     json!({
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": { "name": format!("mercer-{first}") },
+        "metadata": { "name": format!("mercer-{}-{first}", campaign(array, launch)) },
         "spec": {
             "completionMode": "Indexed",
             "completions": count,
@@ -164,6 +165,13 @@ fn job(array: &Array<'_>, launch: &Launch) -> Value {
             } },
         },
     })
+}
+
+/// Ten digits for the campaign: those of its folder and of the trials of the job.
+fn campaign(array: &Array<'_>, launch: &Launch) -> String {
+    let trials = array.tasks.iter().flat_map(|task| &task.trials);
+    let told = trials.fold(launch.campaign.display().to_string(), |told, trial| told + " " + trial);
+    sha256_hex(told.as_bytes())[..10].to_owned()
 }
 
 /// The directories that a worker needs and that lie in no other of them, that of the call first.

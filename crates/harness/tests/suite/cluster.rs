@@ -6,7 +6,7 @@ use mercer_harness::{
     CostModel, Grouping, Launch, Margin, Task, Trial, array_jobs, arrays, group, hyperqueue,
     kubernetes, slurm, task_list, task_of_variable, tasks_of_environment,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MARGIN: Margin = Margin { bytes: 1.5, seconds: 2.0 };
 const HOW: Grouping = Grouping {
@@ -405,15 +405,30 @@ hq submit --name mercer --array 3-3 --cpus 1 --resource mem=2148 --resource merc
         serde_json::from_str(&kubernetes(&three(), launch)).unwrap()
     };
     let list = |items: &[serde_json::Value]| serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items });
+    let named = |launch: &Launch| -> Vec<String> {
+        let items = written(launch)["items"].as_array().unwrap().clone();
+        items.iter().map(|job| job["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+    };
     // No limit holds over several jobs.
-    assert_eq!(written(&launch()), list(&[job("mercer-1", [3, 3], (2, 2048, 48), "0")]));
+    let one = named(&launch());
+    assert_eq!(written(&launch()), list(&[job(&one[0], [3, 3], (2, 2048, 48), "0")]));
+    let unlimited = Launch { at_once: None, ..launch() };
+    let two = named(&unlimited);
     assert_eq!(
-        written(&Launch { at_once: None, ..launch() }),
-        list(&[
-            job("mercer-1", [2, 2], (2, 512, 18), "0"),
-            job("mercer-3", [1, 1], (1, 2048, 48), "2")
-        ])
+        written(&unlimited),
+        list(&[job(&two[0], [2, 2], (2, 512, 18), "0"), job(&two[1], [1, 1], (1, 2048, 48), "2")])
     );
+    // The names of a namespace: small letters, digits and dashes; no two campaigns have one.
+    let elsewhere = named(&Launch { campaign: "/shared/other".into(), ..unlimited });
+    let all: BTreeSet<&String> = one.iter().chain(&two).chain(&elsewhere).collect();
+    assert_eq!(all.len(), 5);
+    for name in all {
+        let digits = name.strip_prefix("mercer-").unwrap();
+        assert!(
+            digits.len() == 12 && digits.bytes().all(|c| c == b'-' || c.is_ascii_hexdigit()),
+            "{name}"
+        );
+    }
 }
 
 /// A pod sees what is mounted and nothing else.

@@ -42,6 +42,11 @@ fn a_selection_takes_what_it_names_and_refuses_strangers() {
 
 #[test]
 fn a_spec_with_a_slip_is_refused_with_its_place() {
+    let grid = |folds: &str, axes: &str, methods: &str| {
+        format!(
+            "[grid]\nfolds = {folds}\naxes = {{ {axes} }}\nmethods = {{ {methods} }}\n[protocol]"
+        )
+    };
     for (from, to, told) in [
         ("repeats = 4", "repeats = 0", "needs repeats"),
         ("seed = 11", "sede = 11", "sede"),
@@ -50,6 +55,12 @@ fn a_spec_with_a_slip_is_refused_with_its_place() {
         ("\"iris\"", "\"no-such-data\"", "no-such-data"),
         ("{ name = \"plain-mean\" }", "{ name = \"plane-mean\" }", "plane-mean"),
         ("kind = \"random\"", "kind = \"randum\"", "randum"),
+        ("[protocol]", &grid("1", "rate = [0.1]", "closed-mean = []"), "two folds"),
+        ("[protocol]", &grid("2", "rate = []", "drifting-mean = [\"rate\"]"), "every axis"),
+        ("[protocol]", &grid("2", "rate = [0.1]", "drifting = [\"rate\"]"), "`drifting`"),
+        ("[protocol]", &grid("2", "rate = [0.1]", "drifting-mean = [\"rat\"]"), "`rat`"),
+        ("[protocol]", &grid("2", "rate = [0.1]", "drifting-mean = []"), "no method searches"),
+        ("[protocol]", "[grid]\nfold = 2\n[protocol]", "`fold`"),
     ] {
         let spec = STUDY.replacen(from, to, 1);
         let error = plan_of(&spec, "paper", &Selection::default()).unwrap_err().to_string();

@@ -254,20 +254,21 @@ fn a_fixed_test_part_is_tuned_once() {
     }
 }
 
+/// What the records of a folder chose, by their keys.
+fn tunings(folder: &Path) -> BTreeMap<String, Tuning> {
+    let records = Store::open(folder).unwrap().list().unwrap().records.into_iter();
+    records
+        .filter_map(|record| Some((record.key.digest(), record.result.tuning?)))
+        .filter(|(_, tuning)| !tuning.history.is_empty())
+        .collect()
+}
+
 #[test]
 fn an_archived_tuning_is_used_and_not_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let trials = all(STUDY);
     carry_out(&trials, &crate::bench::laboratory(folder.path()));
-    let store = Store::open(folder.path()).unwrap();
-    let archived: BTreeMap<String, Tuning> = store
-        .list()
-        .unwrap()
-        .records
-        .into_iter()
-        .filter_map(|record| Some((record.key.digest(), record.result.tuning?)))
-        .filter(|(_, tuning)| !tuning.history.is_empty())
-        .collect();
+    let archived = tunings(folder.path());
     assert_eq!(archived.len(), 8);
     let spec = mercer_harness::Spec::parse(STUDY, Path::new("test.toml")).unwrap();
     let archive = |key: &mercer_records::Key| archived.get(&key.digest()).cloned();
@@ -284,8 +285,9 @@ fn an_archived_tuning_is_used_and_not_repeated() {
 /// Every point in full, by cross-validation, and what is chosen is the best mean: by hand.
 #[test]
 fn a_grid_is_searched_point_by_point_over_folds() {
-    let spec =
-        format!("{STUDY}[grid]\nfolds = 4\naxes = {{ rate = [0.05, 0.2, 0.4], other = [1, 2] }}\n");
+    let spec = format!(
+        "{STUDY}[grid]\nfolds = 4\naxes = {{ rate = [0.05, 0.2, 0.4] }}\nmethods = {{ drifting-mean = [\"rate\"] }}\n"
+    );
     let spec = mercer_harness::Spec::parse(&spec, Path::new("test.toml")).unwrap();
     let planned = |grid: bool| {
         let selection = Selection { grid, repeats: Some(1), ..Selection::default() };
@@ -296,7 +298,7 @@ fn a_grid_is_searched_point_by_point_over_folds() {
         trials.iter().find(wanted).unwrap().clone()
     };
     let (grid, halving) = (planned(true), planned(false));
-    // Only what a method tunes is of the grid; who tunes none of it keeps the study's search.
+    // Who has no part in the grid keeps the study's search.
     assert_ne!(of(&grid, "drifting-mean").key, of(&halving, "drifting-mean").key);
     assert_eq!(of(&grid, "closed-mean").key, of(&halving, "closed-mean").key);
     let given = |trials: &[Trial]| {
@@ -338,15 +340,7 @@ fn a_cut_trial_runs_what_its_key_says() {
     let whole = tempfile::tempdir().unwrap();
     let trials = all(&with("{ rows = 50 }"));
     carry_out(&trials, &crate::bench::laboratory(whole.path()));
-    let store = Store::open(whole.path()).unwrap();
-    let archived: BTreeMap<String, Tuning> = store
-        .list()
-        .unwrap()
-        .records
-        .into_iter()
-        .filter_map(|record| Some((record.key.digest(), record.result.tuning?)))
-        .filter(|(_, tuning)| !tuning.history.is_empty())
-        .collect();
+    let archived = tunings(whole.path());
     let archive = |key: &mercer_records::Key| archived.get(&key.digest()).cloned();
     let cut = |cut: &str| {
         let spec = mercer_harness::Spec::parse(&with(cut), Path::new("test.toml")).unwrap();
