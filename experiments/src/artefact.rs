@@ -155,6 +155,7 @@ pub enum Drawing {
 
 /// One cell as `reproduce --json` prints it: percentages and target units as the paper has them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of a cell's JSON")]
 pub struct CellReport {
     /// `askl/table2`.
     pub artefact: String,
@@ -182,6 +183,8 @@ pub struct CellReport {
     pub published: Option<PublishedNumber>,
     /// `exact`, `agrees`, `differs`, `short`, `missing`, or nothing where nothing was printed.
     pub verdict: Option<String>,
+    /// Whether a cell that `differs` is open: its interval holds 0 too, and no finding with a known cause is about it.
+    pub open: bool,
     /// The finding that explains why it differs; none where that is an open question.
     pub finding: Option<String>,
     /// Whether that finding says why, or only that neither the text nor the code gives the number.

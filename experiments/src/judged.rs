@@ -62,7 +62,7 @@ impl Judged<'_> {
                     && cells.speak_of(&self.label)
                     && judgement.is_none_or(|found| cells.lead(found.difference))
             });
-        Ok(CellReport {
+        let mut report = CellReport {
             artefact: self.artefact.to_owned(),
             dataset: key.dataset.clone(),
             method: key.method.clone(),
@@ -76,6 +76,7 @@ impl Judged<'_> {
             tuning: self.cell.tuning().to_owned(),
             published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
             verdict: theirs.map(|_| word.to_owned()),
+            open: false,
             finding: found.map(|(finding, _)| finding.id.to_owned()),
             cause_known: found
                 .map(|(finding, cells)| cells.cause_known.unwrap_or(finding.cause_known)),
@@ -90,7 +91,9 @@ impl Judged<'_> {
             degenerate: false,
             best: false,
             note: ours.is_none().then(|| "not run yet".to_owned()),
-        })
+        };
+        report.open = open(&report);
+        Ok(report)
     }
 
     /// The printed number as a statistic: without a deviation it adds no variance.

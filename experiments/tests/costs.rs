@@ -31,6 +31,10 @@ fn the_total_of_unseen_cells_and_datasets_is_predicted_within_a_quarter() {
     println!("largest: {largest:?}");
     assert!(largest.records > 1000 && (largest.total - 1.0).abs() < 0.25, "{largest:?}");
     assert!(largest.median < 3.0, "{largest:?}");
+    // A method that has no record has its declared cost alone: a forecast says how many hours are of that kind.
+    let methods = CostModel::held_out(shelf.records(), &methods, HoldOut::Methods).unwrap();
+    println!("methods: {methods:?}");
+    assert!(methods.total > 1.0 / 3.0 && methods.total < 3.0, "{methods:?}");
 }
 
 /// A cost that the model cannot read is no cost: such methods once counted as nothing in a forecast.

@@ -282,6 +282,30 @@ fn committed() -> Shelf {
     shelf
 }
 
+/// `pdflatex` knows ASCII, Latin letters, and what is written as mathematics.
+#[test]
+fn tables_in_latex_hold_no_sign_that_it_lacks() {
+    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports")];
+    let mut read = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "tex") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let lacking: String = text
+                    .chars()
+                    .filter(|c| !c.is_ascii() && !('\u{c0}'..='\u{17f}').contains(c))
+                    .collect();
+                assert_eq!(lacking, "", "{}", path.display());
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 50, "{read}");
+}
+
 /// What the README sends its readers to: every planned cell is counted once, and the page is that of the records.
 #[test]
 fn the_page_of_what_is_run_counts_every_cell_once() {

@@ -451,7 +451,13 @@ pub(crate) struct ClusterPlan {
     /// run side by side.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub cores: u16,
-    /// How often a task that was stopped is queued again.
+    /// MiB that every task asks for at least, whatever is predicted.
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub least_mib: u64,
+    /// Minutes of the time limit of every task at least, whatever is predicted.
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub least_limit: u64,
+    /// How often a task that was stopped is queued again, preemptions not counted.
     #[arg(long, value_name = "N", default_value = "5")]
     pub restarts: u32,
     /// A further directive for the Slurm scripts, such as --partition=long (repeatable).
@@ -474,12 +480,39 @@ pub(crate) struct ClusterPlan {
     pub json: bool,
 }
 
+/// Options that are not for whoever submits: long, short, and what there is instead.
+const WRITTEN: [(&str, &str, &str); 14] = [
+    ("--mem", "", "--least-mib N asks for so much at least"),
+    ("--mem-per-cpu", "", "--least-mib N asks for so much at least"),
+    ("--mem-per-gpu", "", "--least-mib N asks for so much at least"),
+    ("--time", "-t", "--least-limit N sets so many minutes at least"),
+    ("--time-min", "", "--least-limit N sets so many minutes at least"),
+    ("--cpus-per-task", "-c", "--cores N is the most of a task"),
+    ("--ntasks", "-n", "a task is one process, and --cores N is the most it has"),
+    ("--array", "-a", "--at-once N limits how many tasks run together"),
+    ("--output", "-o", "logs lie in the directory of the campaign: --into DIR"),
+    ("--error", "-e", "logs lie in the directory of the campaign: --into DIR"),
+    ("--open-mode", "", "a task that is begun again goes on with its log"),
+    ("--signal", "", "a worker is told two minutes before its limit"),
+    ("--requeue", "", "--restarts N says how often"),
+    ("--no-requeue", "", "--restarts 0 queues nothing again"),
+];
+
 /// A line of a batch script, as Slurm reads it.
 fn directive(text: &str) -> Result<String, String> {
     if !text.starts_with('-') {
         return Err(format!(
             "Slurm reads options alone here, such as --partition=long; is it --{text}?"
         ));
+    }
+    // Each task has its own, the worker finds its log there, and what was stopped is queued again by the script.
+    for (long, short, remedy) in WRITTEN {
+        let whole = text
+            .strip_prefix(long)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', ' ']));
+        if whole || (!short.is_empty() && text.starts_with(short)) {
+            return Err(format!("the scripts say {long} themselves; {remedy}"));
+        }
     }
     if text.chars().any(char::is_control) {
         return Err("it is one line of a script, without line breaks or other control characters"

@@ -103,9 +103,10 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
     for task in &mut tasks {
         // What did not end within its time, or its memory, would not do so again.
         let before = earlier.map(|earlier| earlier.exceeded(&task.trials)).unwrap_or_default();
-        let grown = |first: u64, before: u64| first.max((2 * before).min(MOST_GROWTH * first));
-        task.minutes = grown(task.minutes, before.minutes);
-        task.mib = grown(task.mib, before.mib);
+        let grown =
+            |first: u64, before: u64| first.max(before).max((2 * before).min(MOST_GROWTH * first));
+        task.minutes = grown(task.minutes, before.minutes).max(args.least_limit);
+        task.mib = grown(task.mib, before.mib).max(args.least_mib);
     }
     let tasks = numbered(tasks);
     let largest = tasks.iter().map(|task| task.cores).max().unwrap_or(usize::MAX);

@@ -152,6 +152,7 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     let error = |by| costs.held_out(archive, methods, by);
     let (fifths, cells) = (error(HoldOut::Fifths), error(HoldOut::Cells));
     let (datasets, largest) = (error(HoldOut::Datasets), error(HoldOut::Largest));
+    let by_method = error(HoldOut::Methods);
     let mut stdout = std::io::stdout().lock();
     if args.json {
         let each = lines.iter().map(|(id, all, cost, more)| line(id, profile, *all, cost, *more));
@@ -161,14 +162,18 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
             "machine_factor": costs.model.machine_factor(),
             "held_out": {
                 "fifths": held_out(fifths.as_ref()), "cells": held_out(cells.as_ref()),
-                "datasets": held_out(datasets.as_ref()), "largest": held_out(largest.as_ref()),
+                "datasets": held_out(datasets.as_ref()), "methods": held_out(by_method.as_ref()),
+                "largest": held_out(largest.as_ref()),
             },
         });
         serde_json::to_writer_pretty(&mut stdout, &summary)?;
         writeln!(stdout)?;
         return Ok(Ended::Done);
     }
-    writeln!(stdout, "profile {profile}; hours of one core, memory of one trial")?;
+    writeln!(
+        stdout,
+        "profile {profile}; hours of one core, MB of one trial beside program and data"
+    )?;
     writeln!(
         stdout,
         "{:<24} {:>7} {:>7} {:>8} {:>8} {:>11}  known from",
@@ -209,6 +214,7 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         ("a fifth at a time", &fifths),
         (CELLS, &cells),
         ("a dataset at a time", &datasets),
+        ("a method at a time, which leaves its declared cost", &by_method),
         ("the largest fifth of each method's sizes", &largest),
     ] {
         if let Some(error) = error {
@@ -243,7 +249,7 @@ fn held_out(error: Option<&HeldOut>) -> Value {
     match error {
         Some(error) => json!({
             "records": error.records, "doubtful": error.doubtful, "hours": error.seconds / 3600.0,
-            "doubtful_hours": error.doubtful_seconds / 3600.0, "total": error.total, "median_factor": error.median,
+            "doubtful_hours": error.doubtful_seconds / 3600.0, "total": error.total, "total_error": error.total_error, "median_factor": error.median,
             "factor_of_nine_in_ten": error.nine_of_ten, "bytes_factor": error.bytes,
             "methods": error.methods.iter().map(|one| json!({
                 "method": one.method, "hours": one.measured / 3600.0, "predicted": one.predicted / 3600.0,
@@ -288,6 +294,9 @@ fn doubts(forecast: &Forecast) -> String {
         + &said(forecast.held_back, "not believed")
 }
 
+/// Standard errors either side of a mean that hold 95 % of a normal law.
+const NORMAL: f64 = 1.96;
+
 /// How [`HoldOut::Cells`] holds out, for [`off`].
 pub(crate) const CELLS: &str = "a fifth of the cells at a time";
 
@@ -320,9 +329,11 @@ pub(crate) fn off(what: &str, error: &HeldOut) -> String {
         ),
     };
     format!(
-        "held out {what}, {} records{doubtful}: total {:+.0} %, median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted{}",
+        "held out {what}, {} records{doubtful}: total {:+.0} % (95 %, over methods: {:+.0} to {:+.0}), median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted{}",
         error.records,
         100.0 * (error.total - 1.0),
+        100.0 * (error.total - NORMAL * error.total_error - 1.0),
+        100.0 * (error.total + NORMAL * error.total_error - 1.0),
         error.median,
         error.nine_of_ten,
         error.bytes,

@@ -8,6 +8,7 @@ use std::time::Instant;
 fn mirror() -> Option<PathBuf> {
     let folder = std::env::var_os("MERCER_DATA").filter(|name| !name.is_empty()).map(PathBuf::from);
     if folder.is_none() {
+        assert!(std::env::var_os("MERCER_STRICT").is_none(), "MERCER_DATA names no mirror");
         eprintln!("skipped: $MERCER_DATA names no folder of datasets, so there is nothing to load");
     }
     folder

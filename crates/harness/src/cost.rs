@@ -206,6 +206,8 @@ pub struct HeldOut {
     pub doubtful_seconds: f64,
     /// Predicted total seconds over measured ones.
     pub total: f64,
+    /// Standard error of `total`, the methods taken for a draw of methods: their errors cancel in it.
+    pub total_error: f64,
     /// Median factor between prediction and measurement, of trials of at least 0.05 s.
     pub median: f64,
     /// Factor that nine of ten of them keep.
@@ -245,7 +247,8 @@ impl MethodError {
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
 /// # use toys::{METHODS, STUDY};
 /// use mercer_harness::{CostModel, HoldOut};
-/// for by in [HoldOut::Fifths, HoldOut::Cells, HoldOut::Datasets, HoldOut::Largest] {
+/// use HoldOut::{Cells, Datasets, Fifths, Largest, Methods};
+/// for by in [Fifths, Cells, Datasets, Methods, Largest] {
 ///     assert_eq!(CostModel::held_out([], METHODS, by), None); // of fewer than ten records
 /// }
 /// ```
@@ -257,6 +260,8 @@ pub enum HoldOut {
     Cells,
     /// A dataset at a time.
     Datasets,
+    /// A method at a time: what is left to predict it from is its declared cost.
+    Methods,
     /// Of each method the cells of the largest fifth of its declared costs, at once: smaller ones stay in, as
     /// where a run has its large cells still before it.
     Largest,
@@ -403,20 +408,21 @@ impl CostModel {
             HoldOut::Fifths | HoldOut::Largest => String::new(),
             HoldOut::Cells => work.place.clone(),
             HoldOut::Datasets => work.dataset.clone(),
+            HoldOut::Methods => work.method.clone(),
         };
         let names: BTreeSet<String> =
             observed.seconds.iter().map(|(seen, _)| name(&seen.work)).collect();
         let names: Vec<String> = names.into_iter().collect();
         let folds = match by {
             HoldOut::Fifths | HoldOut::Cells => 5,
-            HoldOut::Datasets => names.len(),
+            HoldOut::Datasets | HoldOut::Methods => names.len(),
             HoldOut::Largest => 1,
         };
         let large = observed.large();
         let fold = |work: &Workload, digest: usize| match by {
             HoldOut::Fifths => digest % 5,
             // Neighbours in the alphabet part: a study, a variant, a dataset is in every fold.
-            HoldOut::Cells | HoldOut::Datasets => {
+            HoldOut::Cells | HoldOut::Datasets | HoldOut::Methods => {
                 names.binary_search(&name(work)).unwrap_or(0) % folds
             }
             HoldOut::Largest => {
@@ -465,11 +471,25 @@ impl CostModel {
             seconds: measured,
             doubtful_seconds,
             total: predicted / measured,
+            total_error: error_of_total(&methods),
             median: quantile(&mut factors, 0.5),
             nine_of_ten: quantile(&mut factors, 0.9),
             bytes: quantile(&mut bytes, 0.95),
             methods,
         })
+    }
+}
+
+/// Of the ratio of two sums over methods, linearised (Cochran 1977, section 6.4); 0 of a single one.
+fn error_of_total(methods: &[MethodError]) -> f64 {
+    let measured: f64 = methods.iter().map(|method| method.measured).sum();
+    let total = methods.iter().map(|method| method.predicted).sum::<f64>() / measured;
+    let squares = methods.iter().map(|method| (method.predicted - total * method.measured).powi(2));
+    let count = methods.len() as f64;
+    if methods.len() < 2 {
+        0.0
+    } else {
+        (squares.sum::<f64>() * count / (count - 1.0)).sqrt() / measured
     }
 }
 

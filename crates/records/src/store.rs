@@ -195,7 +195,10 @@ impl Store {
     }
 
     fn set_aside(&self, path: &Path, reason: &str) -> Result<(), RecordError> {
-        let aside = path.with_extension("json.damaged");
+        // What was set aside before stays.
+        let names = (2..).map(|number| path.with_extension(format!("json.{number}.damaged")));
+        let mut names = std::iter::once(path.with_extension("json.damaged")).chain(names);
+        let Some(aside) = names.find(|name| !name.exists()) else { return Ok(()) };
         tracing::warn!(
             "damaged record set aside as {}: {reason}; its trial will run again",
             aside.display()
@@ -204,7 +207,13 @@ impl Store {
             // Another process was quicker.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             other => other.map_err(io("set aside", path)),
+        }?;
+        // Another process may have written the record between our reading and our renaming.
+        let moved = self.disk.read(&aside).ok().and_then(|bytes| sound(&bytes, path).ok());
+        if moved.is_some_and(|record| self.path(&record.key) == path) && !path.exists() {
+            self.disk.rename(&aside, path).map_err(io("put back", path))?;
         }
+        Ok(())
     }
 
     /// All sound records below the directory; damaged files are set aside with a warning and named.

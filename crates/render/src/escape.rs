@@ -92,6 +92,8 @@ pub(crate) fn latex(text: &str) -> String {
 /// LaTeX's name of a mathematical sign.
 fn mathematics(c: char) -> Option<&'static str> {
     Some(match c {
+        'ᵀ' => "^{\\top}",
+        'ℓ' => "\\ell",
         '±' => "\\pm",
         '×' | '✗' => "\\times",
         '−' => "-",

@@ -277,7 +277,7 @@ const LIPSCHITZ: Input = Input {
 };
 const LOSS_RANGE: Input = Input {
     name: "loss-range",
-    meaning: "the width of the loss's range, from which on the bound says nothing",
+    meaning: "the width of the loss's range, or the loss at chance (1 for the hinge, ln K for cross-entropy), from which on the bound says nothing",
     range: "positive",
     default: Some(1.0),
     example: 1.0,

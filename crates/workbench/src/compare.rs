@@ -350,8 +350,9 @@ fn judge(
         return Ok((Vec::new(), None));
     }
     let splits = values[0].1.len();
-    let by_split: Vec<Vec<f64>> =
-        (0..splits).map(|split| values.iter().map(|(_, scores)| scores[split]).collect()).collect();
+    let of_split =
+        |split| values.iter().map(|(_, scores)| without_rounding(scores[split])).collect();
+    let by_split: Vec<Vec<f64>> = (0..splits).map(of_split).collect();
     let ranks = average_ranks(&by_split, metric.larger_is_better())?;
     for ((at, _), rank) in values.iter().zip(ranks) {
         scored[*at].rank = Some(rank);
@@ -405,6 +406,16 @@ pub(crate) const fn is_classes(task: Task) -> bool {
     matches!(task, Task::Classification { .. })
 }
 
+/// A score to twelve digits: the order of a sum may tell equal predictors apart in the last ones.
+fn without_rounding(score: f64) -> f64 {
+    if score == 0.0 || !score.is_finite() {
+        return score;
+    }
+    let scale = 10f64.powi(11 - score.abs().log10().floor() as i32);
+    let whole = (score * scale).round() / scale;
+    if whole.is_finite() { whole } else { score }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -451,5 +462,21 @@ mod tests {
         assert_eq!(owned.failed(), 1);
         let error = owned.methods[1].evaluation.as_ref().unwrap_err();
         assert!(error.contains("lambda"), "{error}");
+    }
+
+    #[test]
+    fn what_differs_by_rounding_is_a_tie() {
+        let (one, other) = (3.564_507_123_456_781_f64, 3.564_507_123_456_785_f64);
+        assert!(one < other);
+        assert_eq!(without_rounding(one).to_bits(), without_rounding(other).to_bits());
+        assert!(without_rounding(3.564_507_12) < without_rounding(3.564_507_13));
+        for extreme in [0.0, f64::NEG_INFINITY, 1e-308, f64::MAX, -2.5e-7] {
+            let kept = without_rounding(extreme);
+            assert!(
+                (kept - extreme).abs() <= 1e-11 * extreme.abs()
+                    || kept.to_bits() == extreme.to_bits(),
+                "{extreme}"
+            );
+        }
     }
 }

@@ -23,6 +23,11 @@ const PAIRS: &[Pair] = &[
         without: &[Side(ABLATION, "symmetric", "sk"), Side(CODE, "released", "sk")],
     },
     Pair {
+        name: "NSK: raw inputs against [-1, 1]",
+        with: Side(ABLATION, "raw", "nsk"),
+        without: &[Side(ABLATION, "symmetric", "nsk"), Side(CODE, "released", "nsk")],
+    },
+    Pair {
         name: "NSKL: raw inputs against [-1, 1]",
         with: Side(ABLATION, "raw", "nskl"),
         without: &[Side(ABLATION, "symmetric", "nskl"), Side(CODE, "released", "nskl")],

@@ -182,6 +182,7 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         tuning: cell.tuning().to_owned(),
         published: None,
         verdict: None,
+        open: false,
         finding: None,
         cause_known: None,
         side_named: false,

@@ -22,14 +22,18 @@ pub(super) fn margin(share: f64, values: &[usize]) -> f64 {
     -share.ln() * above / spread
 }
 
-/// Half-width of an interval beyond which nothing is said.
-const WIDEST: f64 = 0.5;
+/// Width of an interval beyond which nothing is said.
+const WIDEST: f64 = 1.0;
+/// Width beyond which an interval that has the printed exponent has one a quarter away as well.
+const NARROW: f64 = 0.5;
 
 /// How a measured exponent stands to a printed one. A cost in `O` notation bounds from above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The interval comes within the margin of the printed exponent.
+    /// A narrow interval comes within the margin of the printed exponent.
     Holds,
+    /// A wide one does: of the printed exponent, and of others.
+    Agrees,
     /// The interval lies below: the bound holds, and is not tight over these sizes.
     Below,
     /// The interval lies above.
@@ -42,6 +46,7 @@ impl Verdict {
     const fn text(self) -> &'static str {
         match self {
             Self::Holds => "holds",
+            Self::Agrees => "agrees, in a wide interval",
             Self::Below => "holds as a bound, grows less",
             Self::Fails => "does not hold",
             Self::Undecided => "undecided",
@@ -52,13 +57,15 @@ impl Verdict {
         // An exact power law misses its exponent by rounding.
         let margin = margin + 1e-9;
         match interval {
-            Some((low, high)) if high - low <= 2.0 * WIDEST => {
+            Some((low, high)) if high - low <= WIDEST => {
                 if low > claimed + margin {
                     Self::Fails
                 } else if high < claimed - margin {
                     Self::Below
-                } else {
+                } else if high - low <= NARROW {
                     Self::Holds
+                } else {
+                    Self::Agrees
                 }
             }
             _ => Self::Undecided,
@@ -162,7 +169,7 @@ pub(crate) fn growth_table<'a>(
 ) -> Table {
     let table = Table::new(id, title)
         .caption(format!(
-            "Exponent of the processor seconds in one size at a time, the others fixed: least squares on the logarithms of five medians of {REPEATS} (each the mean of runs of a tenth of a second in all), no threads asked for, with the 95 % interval of the slope (t, 3 degrees of freedom). Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms. Share: smallest share of the printed terms in them; below 80 % no more is said than that the time grows less. Margin: the most by which the other terms can move the exponent, ln(1/share) times the weights of the larger sizes in the slope (least squares; for sizes at equal ratios over a factor of four 1.2 ln(1/share)/ln 4). A claim holds where the interval comes within the margin of the printed exponent, holds as a bound where it lies below, and does not hold where it lies above; where it is wider than 1 it is undecided. Of so many intervals at 95 % one or two miss the true exponent by chance: a single one that does so by a hair refutes nothing."
+            "Exponent of the processor seconds in one size at a time, the others fixed: least squares on the logarithms of five medians of {REPEATS} (each the mean of runs of a tenth of a second in all), no threads asked for, with the 95 % interval of the slope (t, 3 degrees of freedom). Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms. Share: smallest share of the printed terms in them; below 80 % no more is said than that the time grows less. Margin: the most by which the other terms can move the exponent, ln(1/share) times the weights of the larger sizes in the slope (least squares; for sizes at equal ratios over a factor of four 1.2 ln(1/share)/ln 4). A claim holds where the interval comes within the margin of the printed exponent, holds as a bound where it lies below, and does not hold where it lies above; an interval wider than {NARROW} that comes within it agrees, no more, and where it is wider than 1 the claim is undecided. Of so many intervals at 95 % one or two miss the true exponent by chance: a single one that does so by a hair refutes nothing."
         ))
         .columns(["Method", "Printed cost", "In"].map(Column::left))
         .columns(

@@ -6,7 +6,7 @@ use mercer_harness::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Version of the form of `campaign.json`.
@@ -101,7 +101,10 @@ impl Campaign {
     }
 
     pub(crate) fn read(folder: &Path) -> anyhow::Result<Self> {
-        Self::find(folder)?.with_context(|| {
+        // Or the directory of the records, where a campaign lies without --into.
+        let within = || Self::find(&folder.join("cluster"));
+        let found = Self::find(folder)?.map_or_else(within, |own| Ok(Some(own)))?;
+        found.with_context(|| {
             format!("no campaign at {}; `mercer cluster submit` begins one", folder.display())
         })
     }
@@ -183,8 +186,12 @@ fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
     let write = || -> std::io::Result<()> {
         fs::create_dir_all(folder)?;
         let partial = folder.join(format!("{name}.part"));
-        fs::write(&partial, text)?;
-        fs::rename(partial, &path)
+        let mut file = fs::File::create(&partial)?;
+        file.write_all(text.as_bytes())?;
+        // A power cut leaves the old file or the new one.
+        file.sync_all()?;
+        fs::rename(partial, &path)?;
+        fs::File::open(folder)?.sync_all()
     };
     write().with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)

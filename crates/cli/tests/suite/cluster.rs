@@ -47,6 +47,26 @@ fn a_plan_has_cores_that_it_can_use_and_directives_that_slurm_can_read() {
     );
     let bare = plan(&["--sbatch", "partition=long"]).with_code(2).stderr;
     assert!(bare.contains("is it --partition=long?"), "{bare}");
+    // The scripts' own, each with what there is instead.
+    for (option, instead) in [
+        ("--time=2-00:00:00", "--least-limit"),
+        ("-t60", "--least-limit"),
+        ("--mem=32G", "--least-mib"),
+        ("--mem-per-cpu 4G", "--least-mib"),
+        ("--array=1-2", "--at-once"),
+        ("--output=here.log", "--into"),
+        ("--no-requeue", "--restarts 0"),
+        ("--signal=TERM@60", "two minutes"),
+    ] {
+        let refused = plan(&["--sbatch", option]).with_code(2).stderr;
+        assert!(refused.contains(option) && refused.contains(instead), "{refused}");
+    }
+    plan(&["--sbatch", "--mail-type=FAIL", "--sbatch", "--account=a"]).with_code(0);
+    let least =
+        plan(&["--least-mib", "9000", "--least-limit", "600", "--json"]).with_code(0).json();
+    for task in least.as_array().unwrap() {
+        assert_eq!((task["mib"].as_u64(), task["minutes"].as_u64()), (Some(9000), Some(600)));
+    }
     let broken = plan(&["--sbatch", "--x\nrm file"]).with_code(2).stderr;
     assert!(broken.contains("one line of a script"), "{broken}");
 }
@@ -257,8 +277,9 @@ fn what_was_stopped_is_granted_more_of_what_it_lacked() {
         |minutes: u64| format!("stopped at its time limit of {minutes} minutes\nqueued again");
     assert_eq!(say(&stopped(minutes)), [2 * minutes, mib]);
     assert_eq!(say(&stopped(3 * minutes)), [6 * minutes, mib]);
-    // There is an end of it.
-    assert_eq!(say(&stopped(1000 * minutes)), [8 * minutes, mib]);
+    // There is an end of it, and what was granted by hand beyond that is not taken back.
+    assert_eq!(say(&stopped(5 * minutes)), [8 * minutes, mib]);
+    assert_eq!(say(&stopped(1000 * minutes)), [1000 * minutes, mib]);
     assert_eq!(say(&format!("killed at {mib} MiB")), [minutes, 2 * mib]);
     for other in ["cancelled; not queued again", "stopped by preemption", "ended with status 139"] {
         assert_eq!(say(other), [minutes, mib]);

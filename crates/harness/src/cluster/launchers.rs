@@ -74,7 +74,8 @@ pub fn hyperqueue(tasks: &[Task], launch: &Launch) -> String {
 /// The image and the volumes are the user's: the manifest names them `IMAGE` and `CLAIM`. Every
 /// directory that a worker reads or writes is mounted where it is here: a directory that lies in no other
 /// has a volume of its own (`CLAIM-2`, ...). Each task has a deadline and restarts of its own, and none after
-/// an exit that would only be repeated; a task that its node evicts loses none. Jobs are named by their
+/// an exit that would only be repeated; a task that its node evicts loses none, and one that was killed for its
+/// memory is tried again with the same, since a job has one request. Jobs are named by their
 /// campaign and trials, so that those of two campaigns share a namespace. It needs Kubernetes 1.29 or later.
 ///
 /// ```

@@ -39,8 +39,8 @@ pub fn array_jobs<'a>(arrays: &'a [Array<'a>], launch: &Launch) -> Vec<&'a [Arra
 /// A controller that does not answer, as while it is restarted, is asked for five minutes; if it still does not,
 /// the task stays ended and says so.
 ///
-/// It is queued again at most `restarts` times, and a request grows to [`MOST_GROWTH`] times the first at
-/// most. Slurm lets its users change the requests of tasks that wait; where it does not, the old ones stay.
+/// It is queued again at most `restarts` times, preemptions apart, and a request grows to [`MOST_GROWTH`] times the
+/// first at most; one that was raised beyond that by hand stays as it is. Slurm lets its users change the requests of tasks that wait; where it does not, the old ones stay.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -56,7 +56,6 @@ pub fn slurm(job: &[Array<'_>], launch: &Launch) -> String {
     let directory = quoted(&launch.directory.display().to_string());
     let requests = requests(job);
     let (command, restarts) = (launch.command(&Named::By(OF_SLURM)), launch.restarts);
-    let half = MOST_GROWTH / 2;
     format!(
         r#"#!/bin/bash
 {head}
@@ -88,13 +87,20 @@ done
 {WAIT}task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
 # What was asked for at first.
 {requests}
-said=" $(slurm --oneliner show job "$task" 2>/dev/null) " asked=$? running='' more=''
+# Twice what it had, {MOST_GROWTH} times what it asked for at most, and never less than it had.
+grown() {{
+  local more=$((2 * $1 < {MOST_GROWTH} * $2 ? 2 * $1 : {MOST_GROWTH} * $2))
+  echo $((more > $1 ? more : $1))
+}}
+said=" $(slurm --oneliner show job "$task" 2>/dev/null) " asked=$? running='' more='' preempted=''
 if [ "$asked" -eq 99 ]; then
   echo "no answer from Slurm after status $ended; not queued again"
   exit "$ended"
 fi
 case $said in *" JobState=RUNNING "* | *" Reason=TimeLimit "*) running=yes ;; esac
 if [[ $said =~ " PreemptTime="[0-9] ]]; then
+  # No fault of the task's, however often.
+  preempted=yes
   echo "stopped by preemption"
 elif [ "$limit" ] && [ "$running" ]; then
   minutes=$first_minutes
@@ -102,23 +108,21 @@ elif [ "$limit" ] && [ "$running" ]; then
     minutes=$(((10#${{BASH_REMATCH[2]:-0}} * 24 + 10#${{BASH_REMATCH[3]}}) * 60 + 10#${{BASH_REMATCH[4]}}))
   fi
   echo "stopped at its time limit of $minutes minutes"
-  more=$((minutes < {half} * first_minutes ? 2 * minutes : {MOST_GROWTH} * first_minutes))
-  more="TimeLimit=$more"
+  more="TimeLimit=$(grown "$minutes" "$first_minutes")"
 elif [ "$told" ] || [ ! "$running" ]; then
   echo "cancelled; not queued again"
   exit "$ended"
 elif [ "$ended" -eq 137 ]; then
   mib=${{SLURM_MEM_PER_NODE:-$first_mib}}
   echo "killed at $mib MiB"
-  more=$((mib < {half} * first_mib ? 2 * mib : {MOST_GROWTH} * first_mib))
-  more="MinMemoryNode=$more"
+  more="MinMemoryNode=$(grown "$mib" "$first_mib")"
 elif [ "$ended" -eq 1 ]; then
   echo "ended with status 1: a disk that failed, perhaps"
 else
   echo "ended with status $ended, by no doing of Slurm; not queued again"
   exit "$ended"
 fi
-if [ "${{SLURM_RESTART_COUNT:-0}}" -ge {restarts} ]; then
+if [ -z "$preempted" ] && [ "${{SLURM_RESTART_COUNT:-0}}" -ge {restarts} ]; then
   echo "not queued again: it was {restarts} times"
   exit "$ended"
 fi

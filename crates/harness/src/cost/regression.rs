@@ -26,8 +26,9 @@ pub(crate) struct Observation {
 const POWER: f64 = 0.8;
 /// How firmly the slopes are held at the prior, in weights of a trial.
 const FIRMNESS: f64 = 5.0;
-/// Weight of the prior "no deviation" of a group and of a cell.
+/// Weight of the prior "no deviation" of a group, of a place and of a cell.
 const OF_GROUP: f64 = 1.0;
+const OF_PLACE: f64 = 1.0;
 const OF_CELL: f64 = 0.15;
 const TERMS: usize = 5;
 /// Weight of a measurement that the load of the machine may have inflated.
@@ -38,7 +39,7 @@ const LARGER: f64 = 0.223_143_551_314_209_76;
 /// A wrong formula would otherwise turn a larger dataset into centuries.
 const REACH: f64 = 6.907_755_278_982_137;
 
-/// Beyond the declared costs that were seen a method grows at least by this power of them, and at most by [`POWER`].
+/// Beyond the declared costs that were seen a method grows at least by this power of them, and at most in proportion.
 const LEAST_GROWTH: f64 = 0.3;
 /// How firmly the growth is held at [`POWER`]: the squared spread of the logarithms of declared costs, summed over
 /// cells, that counts as much.
@@ -65,7 +66,8 @@ impl Range {
     }
 }
 
-/// `ln y = a + Σ bⱼ ln xⱼ + deviation of the group + deviation of the cell`.
+/// `ln y = a + Σ bⱼ ln xⱼ + deviation of the group + deviation of the place + deviation of the cell`: the place has
+/// the cells of one variant, dataset and method, as a profile cuts them.
 ///
 /// The xⱼ are the method's declared cost, n, d and the entries of both parts; a and b are the
 /// method's own, held near those of all methods; the deviations are shrunk means of residuals. A
@@ -79,6 +81,7 @@ pub(crate) struct Regression {
     /// Power of the declared cost by which a method grows.
     growth: BTreeMap<(Part, String), f64>,
     groups: BTreeMap<String, f64>,
+    places: BTreeMap<String, f64>,
     cells: BTreeMap<String, f64>,
     correction: f64,
     /// Of a method, and of all.
@@ -122,6 +125,7 @@ impl Regression {
             methods: BTreeMap::new(),
             growth: BTreeMap::new(),
             groups: BTreeMap::new(),
+            places: BTreeMap::new(),
             cells: BTreeMap::new(),
             correction: 1.0,
             seen: BTreeMap::new(),
@@ -157,8 +161,9 @@ impl Regression {
                 fitted.methods.insert(method, coefficients);
             }
         }
-        fitted.groups = fitted.deviations(observations, OF_GROUP, |work| &work.group);
-        fitted.cells = fitted.deviations(observations, OF_CELL, |work| &work.cell);
+        fitted.groups = fitted.deviations(observations, OF_GROUP, |work| work.group.clone());
+        fitted.places = fitted.deviations(observations, OF_PLACE, Workload::part_of_place);
+        fitted.cells = fitted.deviations(observations, OF_CELL, |work| work.cell.clone());
         let (mut measured, mut predicted) = (0.0, 0.0);
         for seen in observations.iter().filter(|seen| seen.sound) {
             measured += seen.value;
@@ -205,7 +210,8 @@ impl Regression {
             (Some(_), None) => Basis::Method,
             (None, None) => Basis::Declared,
         };
-        let logarithm = base + group + cell.unwrap_or(0.0);
+        let place = of(&self.places, &work.part_of_place()).unwrap_or(0.0);
+        let logarithm = base + group + place + cell.unwrap_or(0.0);
         Predicted { value: logarithm.exp() * self.correction, basis, held_back, larger }
     }
 
@@ -270,7 +276,7 @@ impl Regression {
                 common += weight * (declared - x) * (logarithm - y);
             }
         }
-        (common / spread).clamp(LEAST_GROWTH, POWER)
+        (common / spread).clamp(LEAST_GROWTH, 1.0)
     }
 
     /// Weighted least squares with a pull towards the prior.
@@ -297,13 +303,13 @@ impl Regression {
         &self,
         observations: &[&Observation],
         shrinkage: f64,
-        name: impl Fn(&Workload) -> &String,
+        name: impl Fn(&Workload) -> String,
     ) -> BTreeMap<String, f64> {
         let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
         for seen in observations {
             let weight = self.weight(seen);
             let gap = seen.value.ln() - self.predict(&seen.work).value.ln();
-            let sum = sums.entry(name(&seen.work).clone()).or_default();
+            let sum = sums.entry(name(&seen.work)).or_default();
             sum.0 += weight * gap;
             sum.1 += weight;
         }
@@ -363,7 +369,7 @@ mod tests {
                 |operations| (at(operations, 1e6).value / edge.value).log(operations / 1e9);
             // A hundredfold: by a power within bounds, the same over the whole way.
             let slope = growth(1e11);
-            let (least, most) = (LEAST_GROWTH - 1e-9, POWER + 1e-9);
+            let (least, most) = (LEAST_GROWTH - 1e-9, 1.0 + 1e-9);
             assert!((least..=most).contains(&slope), "{power}: {slope}");
             assert!((growth(1e10) - slope).abs() < 1e-9, "{power}");
             // More than a thousandfold is not believed, and the prediction says so.

@@ -37,6 +37,11 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
+    /// Its part of the trials of its place.
+    pub(crate) fn part_of_place(&self) -> String {
+        format!("{:?} {}", self.part, self.place)
+    }
+
     /// `None` where the dataset or the method is unknown: a simulation.
     pub(crate) fn of(key: &Key, methods: &[Method]) -> Option<Self> {
         let entry = Catalogue::builtin().find(&key.dataset).ok()?;

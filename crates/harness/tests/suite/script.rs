@@ -145,10 +145,14 @@ fn the_time_limit_gives_twice_the_time() {
     assert_eq!(code, Some(0), "{log}");
     assert_eq!(log, "stopped at its time limit of 15 minutes\nqueued again with TimeLimit=30\n");
     assert_eq!(calls, ["requeue 7_3", "update JobId=7_3 TimeLimit=30"]);
-    // What Slurm says is what counts, days included, and there is an end of it: eight times the first.
-    for (said, minutes, next) in
-        [("01:00:00", 60, 120), ("1-00:20:00", 1460, 120), ("UNLIMITED", 15, 30)]
-    {
+    // What Slurm says is what counts, days included, and there is an end of it: eight times the first, or what
+    // somebody granted beyond that.
+    for (said, minutes, next) in [
+        ("01:00:00", 60, 120),
+        ("01:10:00", 70, 120),
+        ("1-00:20:00", 1460, 1460),
+        ("UNLIMITED", 15, 30),
+    ] {
         let job = leak(RUNNING.replace("00:15:00", said));
         let (_, log, calls) = ended(&Case { worker: usr1, job, ..Case::default() });
         assert!(
@@ -196,7 +200,7 @@ fn a_task_among_larger_ones_grows_from_its_own_request() {
     for (said, minutes, next) in [
         ("00:15:00", 15, 30),
         ("01:00:00", 60, 120),
-        ("1-00:20:00", 1460, 120),
+        ("1-00:20:00", 1460, 1460),
         ("UNLIMITED", 15, 30),
     ] {
         let job = leak(RUNNING.replace("00:15:00", said));
@@ -207,7 +211,9 @@ fn a_task_among_larger_ones_grows_from_its_own_request() {
         );
         assert_eq!(calls[1], format!("update JobId=7_3 TimeLimit={next}"));
     }
-    for (said, next) in [("", 1024), ("768", 1536), ("2048", 4096), ("3000", 4096)] {
+    for (said, next) in
+        [("", 1024), ("768", 1536), ("2048", 4096), ("3000", 4096), ("32768", 32768)]
+    {
         let case = Case { worker: "kill -KILL $$", mixed: true, memory: said, ..Case::default() };
         let (_, log, calls) = ended(&case);
         assert_eq!(calls[1], format!("update JobId=7_3 MinMemoryNode={next}"), "{log}");
@@ -242,6 +248,9 @@ fn what_was_preempted_goes_on_as_it_was() {
     // A partition may announce it by the signal of the time limit.
     let (_, log, calls) = ended(&Case { worker: leak(asked_by("USR1")), job, ..Case::default() });
     assert_eq!((log.as_str(), calls.len()), ("stopped by preemption\nqueued again\n", 1));
+    // On nodes that others may claim, as often as they do.
+    let often = Case { worker: leak(asked_by("TERM")), job, restarts: 9, ..Case::default() };
+    assert_eq!(ended(&often).2, ["requeue 7_3"]);
 }
 
 #[test]
