@@ -26,7 +26,8 @@ pub(crate) use work::WrongUsage;
 const MOST_TASKS: usize = 1000;
 /// Where predictions were not tested.
 const UNTESTED: Margin = Margin { bytes: 2.0, seconds: 2.0 };
-/// The program's own memory is rounded up to so many MiB: a few pages more make no other plan.
+/// The program's own memory is rounded up to so many MiB, and one such step more is for what its allocator keeps
+/// after hundreds of trials (a worker had 6 MiB above a request without it): a few pages more make no other plan.
 const STEP_MIB: f64 = 64.0;
 
 pub(crate) fn run(command: &ClusterCommand) -> anyhow::Result<Ended> {
@@ -95,7 +96,7 @@ fn draft(args: &ClusterPlan, earlier: Option<&Campaign>) -> anyhow::Result<Draft
             least: args.tasks.into(),
             most: MOST_TASKS,
             cores: args.cores.into(),
-            program_mib: STEP_MIB * (program / STEP_MIB).ceil(),
+            program_mib: STEP_MIB * ((program / STEP_MIB).ceil() + 1.0),
             margin: margin(error.as_ref()),
             larger: margin(of_largest.as_ref().or(error.as_ref())),
         },
