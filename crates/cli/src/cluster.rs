@@ -16,6 +16,7 @@ use mercer_harness::{
 };
 use mercer_learning::counted;
 use mercer_records::{Status, Store};
+use queue::Queued;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -258,7 +259,34 @@ fn submit(args: &ClusterPlan) -> anyhow::Result<Ended> {
             }
         }
     }
+    // The jobs are submitted: one that cannot be asked about is no reason to fail.
+    match queue::of(&campaign.jobs) {
+        Ok(queued) => {
+            if let Some(remedy) = too_long(&campaign, &queued) {
+                eprintln!("{remedy}");
+            }
+        }
+        Err(error) => tracing::warn!("{error:#}"),
+    }
     submitted(args, &campaign, &scripts)
+}
+
+/// What to do about tasks that want more time than their partition ever grants, if there are any.
+fn too_long(campaign: &Campaign, queued: &BTreeMap<usize, Queued>) -> Option<String> {
+    let refused = |task: &usize| {
+        queued.get(task).is_some_and(|queued| queued.reason.as_deref() == Some(queue::TOO_LONG))
+    };
+    let jobs = campaign.jobs.iter().filter(|job| job.tasks.iter().any(refused));
+    let jobs: Vec<&str> = jobs.map(|job| job.id.as_str()).collect();
+    let tasks = campaign.tasks.iter().filter(|task| refused(&task.index));
+    let most = tasks.clone().map(|task| task.minutes).max()?;
+    Some(format!(
+        "{} up to {most} minutes, more than the partition grants ({}): `scancel {}`, and submit with more --tasks, or \
+         with --sbatch=--partition=NAME of one that grants it",
+        counted(tasks.count(), "task waits for", "tasks wait for"),
+        queue::TOO_LONG,
+        jobs.join(" ")
+    ))
 }
 
 /// Says what was handed out.
@@ -322,7 +350,8 @@ fn status(folder: &Path, as_json: bool) -> anyhow::Result<Ended> {
             .map(|(task, counts)| {
                 json!({
                     "task": task, "recorded": counts.recorded, "failed": counts.failed,
-                    "missing": counts.missing, "queue": queued.get(task),
+                    "missing": counts.missing, "queue": queued.get(task).map(|queued| &queued.state),
+                    "reason": queued.get(task).and_then(|queued| queued.reason.as_ref()),
                 })
             })
             .collect();
@@ -332,7 +361,7 @@ fn status(folder: &Path, as_json: bool) -> anyhow::Result<Ended> {
     }
     writeln!(stdout, "{:>5} {:>9} {:>7} {:>8}  queue", "task", "recorded", "failed", "missing")?;
     for (task, counts) in &counts {
-        let state = queued.get(task).map_or("", String::as_str);
+        let state = queued.get(task).map(ToString::to_string).unwrap_or_default();
         let Counts { recorded, failed, missing } = counts;
         writeln!(stdout, "{task:>5} {recorded:>9} {failed:>7} {missing:>8}  {state}")?;
     }
@@ -354,6 +383,9 @@ fn status(folder: &Path, as_json: bool) -> anyhow::Result<Ended> {
         sum(|c| c.failed),
         sum(|c| c.missing),
     )?;
+    if let Some(remedy) = too_long(&campaign, &queued) {
+        writeln!(stdout, "{remedy}")?;
+    }
     let handed: usize = campaign.jobs.iter().map(|job| job.tasks.len()).sum();
     if campaign.engine == Engine::Slurm && handed < campaign.tasks.len() {
         writeln!(

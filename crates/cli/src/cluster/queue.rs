@@ -78,12 +78,33 @@ fn control(arguments: &[String]) -> anyhow::Result<Option<String>> {
     Ok((!output.status.success()).then(|| said.trim().to_owned()))
 }
 
-/// The state of every task that Slurm still has, by number.
-pub(super) fn of(jobs: &[Job]) -> anyhow::Result<BTreeMap<usize, String>> {
-    let mut states = BTreeMap::new();
+/// What Slurm says of a task that waits or runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Queued {
+    /// In small letters, such as `running`.
+    pub(super) state: String,
+    /// Why it does not run, in Slurm's word, such as `Resources`.
+    pub(super) reason: Option<String>,
+}
+
+/// Slurm's word for a task that wants more time than its partition grants: it waits for ever.
+pub(super) const TOO_LONG: &str = "PartitionTimeLimit";
+
+impl std::fmt::Display for Queued {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.reason {
+            Some(reason) => write!(f, "{} ({reason})", self.state),
+            None => f.write_str(&self.state),
+        }
+    }
+}
+
+/// Every task that Slurm still has, by number.
+pub(super) fn of(jobs: &[Job]) -> anyhow::Result<BTreeMap<usize, Queued>> {
+    let mut tasks = BTreeMap::new();
     for job in jobs {
         let output = Command::new("squeue")
-            .args(["--noheader", "--array", "--jobs", &job.id, "--format", "%K %T"])
+            .args(["--noheader", "--array", "--jobs", &job.id, "--format", "%K %T %r"])
             .output()
             .context("cannot run squeue")?;
         if !output.status.success() {
@@ -95,12 +116,14 @@ pub(super) fn of(jobs: &[Job]) -> anyhow::Result<BTreeMap<usize, String>> {
             anyhow::bail!("squeue: {}", said.trim());
         }
         for line in String::from_utf8_lossy(&output.stdout).lines() {
-            if let Some((index, state)) = line.trim().split_once(' ')
-                && let Ok(index) = index.parse()
-            {
-                states.insert(index, state.trim().to_lowercase());
+            let mut words = line.trim().splitn(3, ' ');
+            let index = words.next().and_then(|index| index.parse().ok());
+            if let (Some(index), Some(state)) = (index, words.next()) {
+                let reason = words.next().map(str::trim).filter(|reason| *reason != "None");
+                let state = state.to_lowercase();
+                tasks.insert(index, Queued { state, reason: reason.map(str::to_owned) });
             }
         }
     }
-    Ok(states)
+    Ok(tasks)
 }

@@ -398,6 +398,40 @@ fn a_limit_of_tasks_at_once_holds_over_all_requests() {
     let (held, _) = submit("3");
     let held = held.with_code(1);
     assert!(held.stderr.contains("`scontrol release 7` lets it go"), "{held:?}");
+    // What waits for ever is said at once, and again by whoever asks.
+    tell("scontrol", "");
+    let queued = [
+        "1 PENDING PartitionTimeLimit",
+        "2 RUNNING None",
+        "3 PENDING Nodes required for job are DOWN",
+    ];
+    // Nothing is queued before the job is released.
+    let queued = queued.map(|line| format!("echo '{line}'")).join("; ");
+    tell("squeue", &format!("! grep -q release {} || {{ {queued}; }}", told.display()));
+    let (submitted, _) = submit("4");
+    let remedy = format!(
+        "1 task waits for up to {minutes} minutes, more than the partition grants (PartitionTimeLimit): `scancel 7`, \
+         and submit with more --tasks, or with --sbatch=--partition=NAME of one that grants it"
+    );
+    assert!(submitted.with_code(0).stderr.contains(&remedy));
+    let status = |line: &str| {
+        let command = &mut place.command(&format!("cluster status shared {line}"));
+        Ended::of(&command.env("PATH", &path).output().unwrap()).with_code(0)
+    };
+    let said = status("").stdout;
+    for part in [
+        "  pending (PartitionTimeLimit)\n",
+        "  running\n",
+        "(Nodes required for job are DOWN)",
+        &remedy,
+    ] {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+    let json = status("--json").json();
+    assert_eq!((&json[1]["queue"], &json[1]["reason"]), (&"running".into(), &Value::Null));
+    assert_eq!(json[0]["reason"], "PartitionTimeLimit");
+    stand_in_for_slurm(&place.path("slurm"));
+    tell("sbatch", "echo 7");
     // One request needs no grant.
     let line = format!("cluster submit {WHAT} --tasks 3 --results other --at-once 2");
     let _ = fs::remove_file(&told);

@@ -40,7 +40,8 @@ pub fn array_jobs<'a>(arrays: &'a [Array<'a>], launch: &Launch) -> Vec<&'a [Arra
 /// the task stays ended and says so.
 ///
 /// It is queued again at most `restarts` times, preemptions apart, and a request grows to [`MOST_GROWTH`] times the
-/// first at most; one that was raised beyond that by hand stays as it is. Slurm lets its users change the requests of tasks that wait; where it does not, the old ones stay.
+/// first at most; one that was raised beyond that by hand stays as it is. Slurm lets its users change the requests
+/// of tasks that wait; where it does not, the old ones stay.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
