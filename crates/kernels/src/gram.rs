@@ -1,4 +1,4 @@
-use crate::KernelError;
+use crate::{KernelError, distance};
 use mercer_linalg::{exp, product};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -54,8 +54,7 @@ impl Kernel {
         match self {
             Self::Gaussian { std } => {
                 assert_eq!(x.len(), z.len(), "points of different dimension");
-                let squared: f64 = x.iter().zip(z).map(|(a, b)| (a - b) * (a - b)).sum();
-                (-0.5 * std * std * squared).exp()
+                (-0.5 * std * std * distance::squared(x, z)).exp()
             }
             Self::Linear => x.dot(&z),
             Self::Polynomial { degree, offset } => (x.dot(&z) + offset).powi(degree as i32),
@@ -173,6 +172,11 @@ impl Kernel {
     /// `k(a_i, b_j)` of the points of a tile.
     fn fill(self, mut tile: ArrayViewMut2<'_, f64>, a: &Rows<'_>, b: &Rows<'_>) {
         match self {
+            Self::Gaussian { .. } if !distance::near(a.squares.iter().chain(b.squares.iter())) => {
+                for ((i, j), entry) in tile.indexed_iter_mut() {
+                    *entry = self.of(a.points.row(i), b.points.row(j));
+                }
+            }
             Self::Gaussian { std } => {
                 product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
                 let scale = -0.5 * std * std;
@@ -440,6 +444,21 @@ mod tests {
         let gram = Kernel::Gaussian { std: 5.0 }.gram(x.view());
         assert!(gram.diag().iter().all(|&entry| entry.to_bits() == 1f64.to_bits()));
         assert!(gram.iter().all(|&entry| (0.0..=1.0).contains(&entry)));
+    }
+
+    #[test]
+    fn squares_that_overflow_make_no_neighbours() {
+        let x = random(300, 3, 6);
+        for size in [1e155, 1e200, 1e300] {
+            let far = &x * size;
+            for std in [1e-3, 1.0] {
+                let kernel = Kernel::Gaussian { std };
+                assert_eq!(kernel.gram(far.view()), Array2::<f64>::eye(300), "{size}");
+                // Equal points stay equal.
+                let again = kernel.cross_gram(far.slice(s![..7, ..]), far.view());
+                assert_eq!(again, Array2::<f64>::eye(300).slice(s![..7, ..]), "{size}");
+            }
+        }
     }
 
     #[test]

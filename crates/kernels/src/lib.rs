@@ -16,6 +16,7 @@
 //! It does not know what the points are, nor what is learned from them.
 
 mod covariance;
+mod distance;
 mod error;
 mod feature_map;
 mod gram;

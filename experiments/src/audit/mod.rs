@@ -22,6 +22,7 @@ pub(crate) mod hyper;
 pub(crate) mod hyper_sensitivity;
 pub(crate) mod hyper_spectrum;
 pub(crate) mod hyper_third_factor;
+pub(crate) mod mce_slips;
 pub(crate) mod paired_t;
 pub(crate) mod pairs;
 pub(crate) mod rftk_bandwidth;

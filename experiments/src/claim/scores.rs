@@ -34,23 +34,32 @@ pub(super) fn beats_control(
     ahead_over(pairs)
 }
 
+/// Two mean errors that differ by a smaller share of the larger are equal but for rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// Whether the first of each pair beats the second over all pairs, one a dataset: by the signed rank
 /// test over the gains, each a share of the sum of both errors, so that points of accuracy and errors
-/// of targets can be ranked together.
+/// of targets can be ranked together. That test speaks of datasets in general; the mean gain with its
+/// interval, of these datasets.
 pub(crate) fn ahead_over<'a>(
     pairs: impl Iterator<Item = (&'a StudyCell, &'a StudyCell)>,
 ) -> Result<Answer, ExperimentError> {
-    let mut gains = Vec::new();
+    let (mut gains, mut points) = (Vec::new(), Vec::new());
     let (mut wins, mut losses, mut few) = (0, 0, 0);
     for (a, b) in pairs {
         let (Some(test), Some([ours, theirs])) = (compare(a, b)?, common_errors(a, b)) else {
             continue;
         };
-        let gain = theirs - ours;
+        // Two sums of the same scores in another order are no difference.
+        let gain =
+            if (theirs - ours).abs() > ROUNDING * ours.max(theirs) { theirs - ours } else { 0.0 };
         few += usize::from(test.pairs < 3);
         wins += usize::from(gain > 0.0 && test.significant());
         losses += usize::from(gain < 0.0 && test.significant());
-        gains.push(relative_gain([ours, theirs]));
+        gains.push(if gain == 0.0 { 0.0 } else { relative_gain([ours, theirs]) });
+        if a.metric().larger_is_better() {
+            points.extend(self::gain(a, b)?);
+        }
     }
     if gains.is_empty() {
         return Ok((Holds::NotRun, "no records".to_owned()).into());
@@ -62,10 +71,20 @@ pub(crate) fn ahead_over<'a>(
     } else {
         String::new()
     };
-    let numbers = format!(
+    let mut numbers = format!(
         "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few}); {said}",
         gains.len()
     );
+    if points.len() > 1 {
+        let Gain { mean, half } = mean_gain(&points);
+        let (low, high) = (mean - half, mean + half);
+        // Writing to a string cannot fail.
+        let _ = write!(
+            numbers,
+            "; mean gain over {} of these datasets with repeats {mean:.2} points ({low:.2} to {high:.2})",
+            points.len()
+        );
+    }
     Ok(Answer { holds, numbers, p })
 }
 

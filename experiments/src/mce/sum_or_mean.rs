@@ -29,7 +29,7 @@ const WEIGHTS: [(&str, Option<f64>); 7] = [
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let cells = Cells::of(desk)?;
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("GMCE on the released folds. With the mean of the losses, scaling f by t lowers the loss by log t and raises r by the factor t: the optimum has τ r = 1 whatever the data, unless f comes near 1; and with τ = 4e that is r = 0.092, a constant classifier. The sum of n losses with weight 4e is their mean with weight 4e/n.")
+        .caption("GMCE on the released folds. With the mean of the losses, scaling f by t lowers the loss by log t and raises r by the factor t: the optimum has τ r = 1 whatever the data, unless f comes near 1; and with τ = 4e that is r = 0.092, a constant classifier. The sum of n losses with weight 4e is their mean with weight 4e/n. Inputs are scaled over the whole file, but for τ = 4e with the mean (variant printed): on the training part.")
         .columns(["Dataset", "Objective"].map(Column::left))
         .columns(["τ", "Accuracy", "r", "τ r", "Majority class"].map(Column::right));
     let mut figure = Figure::new("audit/mce-sum-or-mean-weights", "Accuracy against the weight of the complexity")

@@ -18,16 +18,19 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     render,
 };
 
+/// The ridge of what the authors' code calls ridgeless, in single precision. Here it is solved in double.
+const THEIR_RIDGELESS: f64 = 1e-7;
+
 /// Training rows `n`.
 const ROWS: u64 = 100;
 
 /// What is read off the plot saved with the authors' code, MNIST.
 struct ReadOff {
-    /// Place of the ridgeless curve's peak, `M/n`.
+    /// Place of the peak of the curve that is called ridgeless, `M/n`.
     at: f64,
     /// Its height.
     peak: f64,
-    /// The ridgeless curve near `M/n = 1/2`.
+    /// The same curve near `M/n = 1/2`.
     half: f64,
     /// The same at `M/n = 100`.
     end: f64,
@@ -48,7 +51,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
     let mut most_averaged = 0;
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
-        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged (the last column). In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the third ridge is labelled 1 and is 1e-2.")
+        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged (the last column). In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the curve called ridgeless has a ridge of 1e-7 in single precision (here it is solved in double precision) and the third ridge is labelled 1 and is 1e-2.")
         .columns([Column::left("Dataset"), Column::right("Ridge")])
         .columns(["Peak at M/n", "Peak error", "Error at M = n", "Error at M = n/2", "Error at the end", "Kernel", "Whole kernel"].map(Column::right))
         .columns(["Peak at", "Peak error", "at n/2", "at the end", "Kernel ridge"].map(|head| Column::right(head).under("read off the authors' plot")))
@@ -214,7 +217,7 @@ fn line(
     };
     let theirs = cell.key().dataset == "mnist";
     let read = |value: f64| {
-        let shown = theirs && lambda == 0.0;
+        let shown = theirs && lambda == THEIR_RIDGELESS;
         if shown { Cell::number(value, 2) } else { Cell::text("-") }
     };
     Some(Row::new([

@@ -1,5 +1,6 @@
 use super::Covariance;
 use super::profile::Profile;
+use crate::distance;
 use mercer_linalg::product;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, s};
 use std::ops::Range;
@@ -145,9 +146,15 @@ impl Ready {
             unreachable!("only stationary kernels know distances");
         };
         let (a, b) = (a.slice(s![rows.clone(), ..]), b.slice(s![columns.clone(), ..]));
+        let (aa, bb) = (aa.slice(s![rows.clone()]), bb.slice(s![columns.clone()]));
+        if !distance::near(aa.iter().chain(bb)) {
+            for ((i, j), entry) in tile.indexed_iter_mut() {
+                *entry = distance::squared(a.row(i), b.row(j));
+            }
+            return;
+        }
         product(-2.0, a, b.t(), 0.0, tile.view_mut());
-        let bb = bb.slice(s![columns.clone()]);
-        for (mut row, &x) in tile.rows_mut().into_iter().zip(&aa.slice(s![rows.clone()])) {
+        for (mut row, &x) in tile.rows_mut().into_iter().zip(&aa) {
             // Rounding can leave a distance between near-equal points below 0.
             row.iter_mut().zip(bb).for_each(|(entry, &z)| *entry = (x + z + *entry).max(0.0));
         }
