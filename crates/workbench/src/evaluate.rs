@@ -304,6 +304,7 @@ pub fn evaluate(
         }
         if index == 0 {
             notes.extend(rows_left_out(name, &fitted.outcome.facts, train.rows()));
+            notes.extend(hardly_moved(name, &fitted.outcome.facts));
         }
         settings.push(fitted.settings);
         if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
@@ -446,6 +447,31 @@ pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
         "{method}: a matrix kept digits only with {when}: rows that coincide or nearly do, or a \
          ridge near 0; a larger ridge (`--set lambda=...`) or a shorter length scale makes it regular"
     ))
+}
+
+/// Moves of the frequencies below which they are hardly learned.
+const FEW_MOVES: f64 = 10.0;
+
+/// A word where a method that learns frequencies moved them a few times only, by the facts `frequency-steps` and,
+/// of one that learns them, `penalised-steps`: they are about those that were drawn.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use mercer_workbench::hardly_moved;
+/// let facts = [("frequency-steps".to_owned(), 2.0), ("penalised-steps".to_owned(), 2.0)].into();
+/// let told = hardly_moved("rftk", &facts).expect("two are few");
+/// assert!(told.contains("2 times") && told.contains("--set every="));
+/// assert_eq!(hardly_moved("rf-sgd", &[("frequency-steps".to_owned(), 0.0)].into()), None);
+/// ```
+pub fn hardly_moved(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let moves = *facts.get("frequency-steps").filter(|_| facts.contains_key("penalised-steps"))?;
+    (moves < FEW_MOVES).then(|| {
+        format!(
+            "{method} moved its frequencies {} only, so that they are about those that were drawn (rf-sgd): \
+             --set every=N moves them every N steps, --set epochs=N trains longer",
+            counted(moves as usize, "time", "times")
+        )
+    })
 }
 
 /// A word on scores that are no better than those of saying the same of every row: `1/K` of balanced

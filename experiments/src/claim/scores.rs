@@ -71,20 +71,19 @@ pub(crate) fn ahead_over<'a>(
     } else {
         String::new()
     };
-    let mut numbers = format!(
-        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few}); {said}",
-        gains.len()
-    );
+    let mut mean = String::new();
     if points.len() > 1 {
-        let Gain { mean, half } = mean_gain(&points);
-        let (low, high) = (mean - half, mean + half);
-        // Writing to a string cannot fail.
-        let _ = write!(
-            numbers,
-            "; mean gain over {} of these datasets with repeats {mean:.2} points ({low:.2} to {high:.2})",
+        let Gain { mean: gain, half } = mean_gain(&points);
+        let (low, high) = (gain - half, gain + half);
+        mean = format!(
+            "; mean gain over {} of these with repeats {gain:.2} points ({low:.2} to {high:.2})",
             points.len()
         );
     }
+    let numbers = format!(
+        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few}){mean}; {said}",
+        gains.len()
+    );
     Ok(Answer { holds, numbers, p })
 }
 
