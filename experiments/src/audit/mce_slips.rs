@@ -66,7 +66,7 @@ const SLIPS: &[Slip] = &[
     Slip {
         place: "Theorems 3 and 4",
         printed: "E loss ≤ mean loss + 4e r + a deviation",
-        corrected: "the loss is at most 1, so that nothing is said from r = 1/(4e) on; every trained model is beyond",
+        corrected: "the loss is at most 1, so that nothing is said from r = 1/(4e) on; every model trained with summed losses is beyond",
         here: "`mercer bound mce-risk` says that it is vacuous (theory/mce-bound)",
         shown_by: &[
             (THEORY, "the_bound_is_vacuous_from_its_complexity_on_whatever_the_rows"),

@@ -169,3 +169,30 @@ fn parameters_go_round() {
         assert_eq!(toml::from_str::<Covariance>(&text).unwrap(), kernel);
     }
 }
+
+/// Where squared norms overflow, different points are infinitely far apart, and not equal: 0, or no number
+/// where a factor grows while the exponential falls.
+#[test]
+fn squares_that_overflow_make_no_neighbours() {
+    let far = random(300, 3, 5) * 1e200;
+    for kernel in kernels() {
+        let stationary = matches!(
+            kernel,
+            Covariance::Gaussian { .. }
+                | Covariance::Matern { .. }
+                | Covariance::RationalQuadratic { .. }
+        );
+        if !stationary {
+            continue;
+        }
+        let gram = kernel.gram(far.view());
+        for ((i, j), &entry) in gram.indexed_iter() {
+            let equal = kernel.of(far.row(i), far.row(i));
+            if i == j {
+                assert_abs_diff_eq!(entry, equal, epsilon = 1e-15);
+            } else {
+                assert!(entry.is_nan() || entry < 1e-9 * equal, "{kernel:?}: {entry}");
+            }
+        }
+    }
+}

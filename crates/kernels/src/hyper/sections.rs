@@ -1,6 +1,5 @@
 use super::wishart::determinant;
 use super::{HyperKernel, Pairs, WishartHyper};
-use crate::distance;
 use mercer_linalg::{exp, for_each, product};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
@@ -312,19 +311,17 @@ fn fill_wishart(
     let left_mean = dots(left.differences, right.means);
     let right_mean = dots(left.means, right.differences);
     let power = wishart.power();
-    let near = distance::near(left.squares.iter().chain(right.squares));
     for i in 0..m {
         for j in 0..n {
-            let ee = if near {
-                (left.squares[i] + right.squares[j] - 2.0 * between[[i, j]]).max(0.0)
-            } else {
-                distance::squared(left.means.row(i), right.means.row(j))
-            };
+            let ee = left.squares[i] + right.squares[j] - 2.0 * between[[i, j]];
+            let ee = if ee < 0.0 { 0.0 } else { ee };
             let ae = left.mixed[i] - left_mean[[i, j]];
             let ce = right_mean[[i, j]] - right.mixed[j];
             let diagonal = [1.0 + left.within[i], 1.0 + right.within[j], 1.0 + ee];
-            // At least 1 in exact arithmetic.
-            let determinant = determinant(diagonal, ac[[i, j]], ae, ce).max(1.0);
+            let determinant = determinant(diagonal, ac[[i, j]], ae, ce);
+            // At least 1 in exact arithmetic. Of points so far out that it is no number the value is none either:
+            // `max` would take them for equal.
+            let determinant = if determinant < 1.0 { 1.0 } else { determinant };
             tile[[i, j]] = (-power * determinant.ln()).exp();
         }
     }
