@@ -67,6 +67,7 @@ pub const PATHS: &[Path] = &[
     mce::sizes::WITH_BOUND,
     mce::sizes::WITHOUT_BOUND,
     mce::sizes::SVC,
+    mce::sizes::SVC_CV,
     mce::sizes::GPC,
     mce::pixel_lengths::PATH,
     hyper::known_kernel::PATH,

@@ -894,7 +894,9 @@ fn overtaking_is_told_by_intervals_over_repeats() {
         let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
         let claim = claims.iter().find(|claim| claim.id == id).unwrap();
         let results = claim.check(&desk).unwrap();
-        assert_eq!(results.len(), 1);
+        // Both variants have the same curves here.
+        assert!(results.iter().any(|result| result.variant == "printed"));
+        assert!(results.iter().all(|result| result.holds == results[0].holds));
         results[0].holds
     };
     for id in ["mce-bound-pays-from-750-images", "mce-overtakes-gaussian-processes"] {

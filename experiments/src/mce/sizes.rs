@@ -41,6 +41,15 @@ pub(crate) const SVC: Path = revised(
     ),
 );
 
+/// Support vector machines whose width and cost are searched on the images of each size.
+pub(crate) const SVC_CV: Path = path(
+    "sizes-svc-cv",
+    "SVC, tuned",
+    "learning curve of `svm-cv`, width and cost by 5-fold cross-validation at each size",
+    "1.2 (11 largest^2 d + 605 K largest^2)",
+    |parts, settings, fitting| curve("svm-cv", parts, settings, fitting),
+);
+
 /// Gaussian processes.
 pub(crate) const GPC: Path = path(
     "sizes-gpc",
@@ -51,8 +60,18 @@ pub(crate) const GPC: Path = path(
 );
 
 /// What a point has beside its accuracy, of a learner that knows it.
-const FACTS: [&str; 7] =
-    ["complexity", "loss", "lambda", "log-evidence", "rows-used", "jitter", "jitter-steps"];
+const FACTS: [&str; 10] = [
+    "complexity",
+    "loss",
+    "lambda",
+    "log-evidence",
+    "rows-used",
+    "jitter",
+    "jitter-steps",
+    "width",
+    "cost",
+    "validation-accuracy",
+];
 
 type Run = fn(&Parts, &Settings, &mut Fitting<'_>) -> Result<Vec<CurvePoint>, LearningError>;
 
@@ -97,12 +116,14 @@ struct Params {
     epochs: usize,
     /// Start of every length scale of the embeddings.
     length: f64,
+    /// Whether they start at `√d` instead, where those of the others do.
+    wide: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
         let sizes = vec![50, 100, 200, 500, 1000, 2000, 5000];
-        Self { sizes, largest: 5000, epochs: 500, length: 1.0 }
+        Self { sizes, largest: 5000, epochs: 500, length: 1.0, wide: false }
     }
 }
 
@@ -153,8 +174,8 @@ fn curve(
     Ok(points)
 }
 
-/// Every hyperparameter of the embeddings starts at 1, as in the paper; the others' at the widths
-/// of their defaults, since from 1 the evidence has no slope between images.
+/// Every hyperparameter of the embeddings starts at 1, as in the paper, or their lengths at `√d`; the
+/// others' at the widths of their defaults, since from 1 the evidence has no slope between images.
 fn of_method(name: &str, params: &Params, shape: &Shape) -> Settings {
     let width = (shape.features as f64).sqrt();
     match name {
@@ -163,12 +184,13 @@ fn of_method(name: &str, params: &Params, shape: &Shape) -> Settings {
             .with("cost", 1.0)
             .with("multiclass", "one-versus-rest")
             .with("cap", params.largest),
+        "svm-cv" => Settings::new().with("cap", params.largest.max(2)),
         "gaussian-process" => {
             Settings::new().with("length", width).with("cap", params.largest.max(2))
         }
         _ => Settings::new()
             .with("epochs", params.epochs)
-            .with("length", params.length)
+            .with("length", if params.wide { width } else { params.length })
             .with("form", "sum"),
     }
 }
@@ -194,7 +216,7 @@ mod tests {
     fn a_curve_has_the_sizes_that_fit_and_rises() {
         let parts = Parts { train: blobs(120, 1), test: blobs(300, 2) };
         let settings = Settings::new().with("sizes", vec![12, 40, 90, 150]).with("largest", 100);
-        for path in [SVC, GPC] {
+        for path in [SVC, SVC_CV, GPC] {
             let run = || (path.run)(&parts, &settings, &mut Fitting::seeded(4)).unwrap();
             let points = run();
             let sizes: Vec<u64> = points.iter().map(|point| point.step).collect();
@@ -225,6 +247,8 @@ mod tests {
                 assert_eq!(number(&embedding, start), Some(1.0), "{name} {start}");
             }
             assert_eq!(embedding.get("form").unwrap(), "sum");
+            let wide = Params { wide: true, ..Params::default() };
+            assert_eq!(number(&of_method(name, &wide, &shape), "length"), Some(2f64.sqrt()));
         }
     }
 
