@@ -305,6 +305,7 @@ pub fn evaluate(
         if index == 0 {
             notes.extend(rows_left_out(name, &fitted.outcome.facts, train.rows()));
             notes.extend(hardly_moved(name, &fitted.outcome.facts));
+            notes.extend(batches_of_one(name, &fitted.outcome.facts));
         }
         settings.push(fitted.settings);
         if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
@@ -470,6 +471,26 @@ pub fn hardly_moved(method: &str, facts: &BTreeMap<String, f64>) -> Option<Strin
             "{method} moved its frequencies {} only, so that they are about those that were drawn (rf-sgd): \
              --set every=N moves them every N steps, --set epochs=N trains longer",
             counted(moves as usize, "time", "times")
+        )
+    })
+}
+
+/// A word where an embedding learned from batches of a single row, by the fact
+/// `batch-used`: each batch's embedding then knows one class, so that its objective says nothing.
+///
+/// ```
+/// use mercer_workbench::batches_of_one;
+/// let of = |rows: f64| [("batch-used".to_owned(), rows), ("complexity".to_owned(), 1.0)].into();
+/// assert!(batches_of_one("gmce-sgd", &of(1.0)).expect("one is too few").contains("--set batches="));
+/// assert_eq!(batches_of_one("gmce-sgd", &of(8.0)), None);
+/// assert_eq!(batches_of_one("rftk", &[("batch-used".to_owned(), 1.0)].into()), None); // no embedding
+/// ```
+pub fn batches_of_one(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let rows = *facts.get("batch-used").filter(|_| facts.contains_key("complexity"))?;
+    (rows < 2.0).then(|| {
+        format!(
+            "{method} learned from batches of one row each, whose embedding knows one class and nothing of the \
+             others: fewer batches (--set batches=) or more rows of each (--set batch=)"
         )
     })
 }
@@ -701,5 +722,30 @@ mod tests {
             balanced("majority", Splitting::HoldOut { test: 0.02, repeats: 3 });
         assert!((of_majority.unwrap().mean - 0.5).abs() < 1e-15);
         assert!(found.notes.iter().all(|note| !note.contains("lack")));
+    }
+
+    /// 40 rows in 500 batches are batches of one row, and ten steps over 40 rows of RFTK move its frequencies
+    /// hardly ever: both are said of the fits themselves.
+    #[test]
+    fn settings_that_leave_nothing_to_learn_from_are_said() {
+        let said = |method: &str, settings: Settings| {
+            let mut text = "x,kind\n".to_owned();
+            for row in 0..50 {
+                writeln!(text, "{}.5,{}", row % 7, if row % 7 < 3 { "a" } else { "b" }).unwrap();
+            }
+            let file = RowFile::spooled(text.as_bytes(), "small", None).unwrap();
+            let table = Table::read(&file, &SchemaOptions::default()).unwrap();
+            let methods = [mercer_models::mce::METHODS, mercer_models::rftk::METHODS].concat();
+            let choices = Choices { settings, ..Choices::plain() };
+            let splitting = Splitting::Folds { folds: 5, repeats: 1 };
+            evaluate(&methods, method, &table, splitting, &choices, |_, _| {}).unwrap().notes
+        };
+        let steps = |count: usize| Settings::new().with("epochs", count);
+        let of_one = said("gmce-sgd", steps(1).with("batches", 500));
+        assert!(of_one.iter().any(|note| note.contains("batches of one row each")), "{of_one:?}");
+        let of_more = said("gmce-sgd", steps(1).with("batches", 4));
+        assert!(of_more.iter().all(|note| !note.contains("batches of one")), "{of_more:?}");
+        let still = said("rftk", steps(2).with("features", 16).with("every", 5));
+        assert!(still.iter().any(|note| note.contains("moved its frequencies")), "{still:?}");
     }
 }

@@ -35,8 +35,8 @@ pub use across::{Across, MethodAcross, PairAcross, across};
 pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use error::WorkbenchError;
 pub use evaluate::{
-    Estimate, Evaluation, Splitting, classes_missing, evaluate, evaluate_model, hardly_moved,
-    jittered, no_better, rows_left_out,
+    Estimate, Evaluation, Splitting, batches_of_one, classes_missing, evaluate, evaluate_model,
+    hardly_moved, jittered, no_better, rows_left_out,
 };
 pub use fit::{Choices, fit, method_for};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
