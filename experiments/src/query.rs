@@ -16,6 +16,17 @@ pub(crate) enum Query {
     Deviation { study: String, variant: String, dataset: String, method: String },
     /// Mean of a fact or metric of a cell.
     Fact { study: String, variant: String, dataset: String, method: String, name: String },
+    /// The least or the most that a fact or metric of a cell has among its repeats, times `scale`.
+    Extreme {
+        study: String,
+        variant: String,
+        dataset: String,
+        method: String,
+        name: String,
+        what: End,
+        #[serde(default = "one")]
+        scale: f64,
+    },
     /// Mean over repeats of the value at the last look of their curves.
     CurveEnd { study: String, variant: String, dataset: String, method: String, name: String },
     /// Mean over repeats of the mean of a value over the last tenth of the looks of their curves, times
@@ -108,6 +119,16 @@ pub(crate) enum Outcome {
     Compared,
 }
 
+/// Which of the repeats a [`Query::Extreme`] takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum End {
+    /// The one with the smallest value.
+    Least,
+    /// The one with the largest.
+    Most,
+}
+
 /// What a [`Query::Printed`] counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -153,7 +174,7 @@ impl Query {
             | Self::Printed { .. }
             | Self::Repeats { .. }
             | Self::Pairs { .. } => 0,
-            Self::Fact { name, .. }
+            Self::Fact { name, .. } | Self::Extreme { name, .. }
                 if name == "iterations"
                     || name.ends_with("-steps")
                     || name.starts_with("search-") =>
@@ -190,6 +211,16 @@ impl Query {
                     let values = cell.of(name);
                     let sum: f64 = values.iter().map(|(_, value)| value).sum();
                     (!values.is_empty()).then(|| sum / values.len() as f64)
+                })
+            }
+            Self::Extreme { study, variant, dataset, method, name, what, scale } => {
+                cell(desk, study, variant, dataset, method)?.and_then(|cell| {
+                    let values = cell.of(name).into_iter().map(|(_, value)| value);
+                    let end = match what {
+                        End::Least => values.reduce(f64::min),
+                        End::Most => values.reduce(f64::max),
+                    };
+                    end.map(|value| value * scale)
                 })
             }
             Self::CurveEnd { .. }

@@ -7,6 +7,7 @@ use mercer_learning::{
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 pub(crate) const METHOD: Method = Method {
     name: "distributed-bmkl",
@@ -130,7 +131,8 @@ impl Learner for DistributedBmkl {
             mercer_learning::folds(labels, v, &mut fitting.streams.rng("parts"))
         };
         let params = BmklParams { iterations: self.params.iterations, ..Default::default() };
-        let (mut fits, mut used) = (Vec::new(), 0);
+        let (mut fits, mut used, mut lacking) = (Vec::new(), 0, 0);
+        let present = distinct(labels);
         for part in 0..v {
             let mut rows: Vec<usize> = (0..held.len()).filter(|&t| held[t] == part).collect();
             if rows.len() > self.params.cap {
@@ -141,17 +143,27 @@ impl Learner for DistributedBmkl {
             used += rows.len();
             let inputs = sample.inputs().select(Axis(0), &rows);
             let own: Vec<u32> = rows.iter().map(|&t| labels[t]).collect();
+            lacking += usize::from(distinct(&own) < present);
             // One part is the method itself, with its own start.
             let purpose = if v == 1 { "bmkl".to_owned() } else { format!("bmkl {part}") };
             fits.push(fit_rows(&params, inputs.view(), &own, task.outputs(), fitting, &purpose)?);
         }
         let bound = fits.iter().map(|fit| fit.bound).sum();
-        let facts = facts([(fact::ROWS_USED, used as f64), ("parts", v as f64), ("bound", bound)]);
+        let mut facts =
+            facts([(fact::ROWS_USED, used as f64), ("parts", v as f64), ("bound", bound)]);
+        if lacking > 0 {
+            facts.insert(fact::SUBSETS_WITHOUT_A_CLASS.to_owned(), lacking as f64);
+        }
         let (features, merge) = (sample.features(), self.params.merge);
         let predictor = Averaged { task, features, merge, fits };
         let convergence = Convergence::FixedSteps { steps: v * self.params.iterations };
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
+}
+
+/// How many classes have a row.
+fn distinct(labels: &[u32]) -> usize {
+    labels.iter().collect::<BTreeSet<_>>().len()
 }
 
 struct Averaged {
@@ -252,6 +264,23 @@ mod tests {
         let two = averaged(vec![fit(), fit()]).decision(sample.inputs());
         let one = averaged(vec![fit()]).decision(sample.inputs());
         assert_abs_diff_eq!(two, one, epsilon = 1e-12);
+    }
+
+    /// A class of one row is in one of three parts.
+    #[test]
+    fn parts_without_a_class_are_counted() {
+        let whole = clouds(30, 2);
+        let fact = |sample: &Sample| {
+            let params = DistributedBmklParams { parts: 3, iterations: 5, ..Default::default() };
+            let learner = DistributedBmkl::new(params).unwrap();
+            let facts = learner.fit(sample, &mut Fitting::seeded(5)).unwrap().facts;
+            facts.get(fact::SUBSETS_WITHOUT_A_CLASS).copied()
+        };
+        assert_eq!(fact(&whole), None);
+        let mut labels = whole.labels().unwrap().to_vec();
+        labels[0] = 2;
+        let rare = Sample::classification(whole.inputs().to_owned(), labels, 3).unwrap();
+        assert_eq!(fact(&rare), Some(2.0));
     }
 
     #[test]

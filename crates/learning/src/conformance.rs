@@ -280,6 +280,17 @@ impl<'a> Conformance<'a> {
                 return self.broken("settings are declared once, with meaning and range", detail);
             }
         }
+        for setting in declared {
+            // What is taken away by another setting can be absent.
+            let other = |name| declared.iter().find(|other| other.name == name);
+            let absent = setting.replaces.is_none_or(|name| {
+                other(name).is_some_and(|o| matches!(o.kind, Kind::Optional(_)))
+            });
+            if !absent {
+                let detail = format!("{setting:?}");
+                return self.broken("a setting replaces a declared one that may be null", detail);
+            }
+        }
         for task in [Task::Classification { classes: 3 }, Task::Regression] {
             if self.method.tasks.include(task) {
                 self.declared_holds(declared, task)?;

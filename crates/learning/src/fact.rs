@@ -12,6 +12,11 @@
 
 /// Training rows that the fit used, where a cap left some out.
 pub const ROWS_USED: &str = "rows-used";
+/// Subsets or parts of the rows, of a method that divides them, in which a class is missing; there is none
+/// where none is.
+pub const SUBSETS_WITHOUT_A_CLASS: &str = "subsets-without-a-class";
+/// Fits of a method's own search that stopped short of their tolerance.
+pub const SEARCH_NOT_CONVERGED: &str = "search-not-converged";
 /// Mean loss of the training rows: of stochastic methods over the last pass, as its batches met it.
 pub const LOSS: &str = "loss";
 /// `loss` with the penalties of the method.

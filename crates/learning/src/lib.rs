@@ -45,7 +45,9 @@ pub use method::{Cost, Learner, Method, Tasks, as_studied, find};
 pub use metric::{
     Metric, accuracy, balanced_accuracy, mean_absolute_error, root_mean_squared_error, score,
 };
-pub use parameters::{Allowed, Entry, InRange, Kind, Parameters, Setting, declared, undeclared};
+pub use parameters::{
+    Allowed, Entry, InRange, Kind, Parameters, Setting, declared, replacing, undeclared,
+};
 pub use predictor::{FittedKernel, Predictions, Predictor, argmax};
 pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;

@@ -249,6 +249,16 @@ impl Method {
     pub fn begun(&self, shape: &Shape) -> Settings {
         (self.defaults)(shape).overridden_by(&(self.first_run)(shape))
     }
+
+    /// What a user gave, as it is meant: a setting that was given takes the one away that would be heeded
+    /// in its place ([`crate::replacing`]), unless that was given too.
+    pub fn as_meant(&self, given: &Settings) -> Settings {
+        let replaced = (self.settings)().into_iter().filter_map(|setting| {
+            let other = setting.replaces.filter(|other| given.get(other).is_none())?;
+            given.get(setting.name).map(|_| other)
+        });
+        replaced.fold(given.clone(), |all, other| all.with(other, None::<f64>))
+    }
 }
 
 /// For a [`Method`] whose first run on a table of one's own takes what studies take.

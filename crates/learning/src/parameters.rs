@@ -77,6 +77,7 @@ pub struct Entry {
 ///     kind: Kind::Optional(Box::new(Kind::Number)),
 ///     range: Some(Allowed::POSITIVE),
 ///     words: None,
+///     replaces: None,
 /// };
 /// assert_eq!(setting.allowed(), "a number, positive and finite, or null");
 /// assert_eq!(Setting { words: Some("auto"), ..setting }.allowed(), "auto");
@@ -95,6 +96,8 @@ pub struct Setting {
     pub range: Option<Allowed>,
     /// What it may be, where its type cannot tell.
     pub words: Option<&'static str>,
+    /// The setting that would be heeded in its place: whoever sets this one alone takes that one away.
+    pub replaces: Option<&'static str>,
 }
 
 impl Setting {
@@ -135,8 +138,34 @@ pub fn declared<P: Parameters>() -> Vec<Setting> {
         kind: (entry.kind)(),
         range: entry.range,
         words: entry.words,
+        replaces: None,
     };
     entries.map(one).collect()
+}
+
+/// Those settings, where `name` says in another way what `other` does and yields to it: given alone it is
+/// heeded, whatever the defaults or a tuner have for `other` ([`crate::Method::as_meant`]).
+///
+/// ```
+/// use mercer_learning::{declared, parameters, replacing};
+/// parameters! {
+///     /// Settings of a toy.
+///     pub struct ToyParams {
+///         /// `C`, where there is no `ridge`.
+///         pub cost: f64 = 1.0;
+///         /// `λ = 1/(2 C n)`.
+///         pub ridge: Option<f64> = None;
+///     }
+/// }
+/// let settings = replacing(declared::<ToyParams>(), "cost", "ridge");
+/// assert_eq!((settings[0].replaces, settings[1].replaces), (Some("ridge"), None));
+/// ```
+#[must_use]
+pub fn replacing(mut settings: Vec<Setting>, name: &str, other: &'static str) -> Vec<Setting> {
+    for setting in settings.iter_mut().filter(|setting| setting.name == name) {
+        setting.replaces = Some(other);
+    }
+    settings
 }
 
 /// [`crate::Method::settings`] of a method that nobody calls by its name: a study's own.

@@ -54,10 +54,11 @@ impl PairRegularity {
 /// θ = min(2/q, p/(p + 1))
 /// Θ = min( α r,  (1 + α r − α)/(2 − θ),  1/(2 + s − θ) − α s/(1 + s) )     for  α < (1 + s)/(s (2 + s − θ))
 /// ```
-/// `p` and `q` are of the noise condition, `p* = pq/(p + 1)`. With `consistent` the second and third
+/// `0 < p ≤ ∞` and `q > 1` are of the noise condition, `p* = pq/(p + 1)`; with `p = ∞` (no noise near the
+/// median) `θ = min(2/q, 1)`. With `consistent` the second and third
 /// index are those that the proof gives: `1/(2 − θ) − α (1 − r)/2`, which is larger than printed, and
 /// `1/(2 + s − θ) − α s/(2 (1 + s))`, since `λ ‖k‖² ≤ M` bounds the norm by a square root that the proof
-/// leaves out.
+/// leaves out; the limit of `α`, where that index reaches 0, is twice the printed one.
 ///
 /// It says nothing (`vacuous`) where the condition on `α` fails or `Θ ≤ 0`; a negative one is given
 /// as 0, no rate.
@@ -80,11 +81,14 @@ pub fn pair_svr_index(
     consistent: bool,
 ) -> Result<Bound, TheoryError> {
     problem.check()?;
-    check("p", p, |p| p > 0.0, "positive")?;
-    check("q", q, |q| q > 0.0, "positive")?;
+    if p != f64::INFINITY {
+        check("p", p, |p| p > 0.0, POSITIVE_OR_INFINITE)?;
+    }
+    check("q", q, |q| q > 1.0, ABOVE_ONE)?;
     let PairRegularity { alpha, source: r, capacity: s } = problem;
-    let theta = (2.0 / q).min(p / (p + 1.0));
-    let limit = (1.0 + s) / (s * (2.0 + s - theta));
+    let theta = (2.0 / q).min(1.0 / (1.0 + 1.0 / p));
+    let norms = if consistent { 0.5 } else { 1.0 };
+    let limit = (1.0 + s) / (norms * s * (2.0 + s - theta));
     let bias = alpha * r;
     let sample = if consistent {
         1.0 / (2.0 - theta) - 0.5 * alpha * (1.0 - r)
@@ -92,7 +96,7 @@ pub fn pair_svr_index(
         (1.0 + alpha * r - alpha) / (2.0 - theta)
     };
     let norm = alpha * s / (1.0 + s);
-    let capacity = 1.0 / (2.0 + s - theta) - if consistent { 0.5 * norm } else { norm };
+    let capacity = 1.0 / (2.0 + s - theta) - norms * norm;
     let value = bias.min(sample).min(capacity).max(0.0);
     Ok(Bound {
         value,
@@ -249,6 +253,8 @@ pub(crate) const KRR_OPERATIONS: Calculator = Calculator {
 
 const SHARE: &str = "above 0 and at most 1";
 const POSITIVE: &str = "positive";
+const POSITIVE_OR_INFINITE: &str = "positive; `inf` too";
+const ABOVE_ONE: &str = "above 1 and finite";
 const WHOLE: &str = "a whole number from 1";
 
 /// An input without a default.
@@ -264,8 +270,8 @@ const fn input(
 const ALPHA: Input = input("alpha", "α of the ridge λ = m^(−α)", SHARE, 0.6);
 const SOURCE: Input = input("r", "r of the bias, ‖k_λ − k_ρ‖² ≤ C λ^r", SHARE, 0.8);
 const CAPACITY: Input = input("s", "s of the covering numbers", POSITIVE, 0.5);
-const NOISE: Input = input("p", "p of the noise condition", POSITIVE, 2.0);
-const LOSS: Input = input("q", "q of the noise condition", POSITIVE, 2.0);
+const NOISE: Input = input("p", "p of the noise condition", POSITIVE_OR_INFINITE, 2.0);
+const LOSS: Input = input("q", "q of the noise condition", ABOVE_ONE, 2.0);
 const POINTS: Input = input("points", "m, the number of points", WHOLE, 108.0);
 const LANDMARKS: Input = input("landmarks", "M, the number of Nyström points", WHOLE, 12.0);
 const SUBSETS: Input = input("subsets", "v, the number of subsets", WHOLE, 4.0);

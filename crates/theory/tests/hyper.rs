@@ -116,11 +116,45 @@ fn the_consistent_indices_follow_from_the_proofs() {
     }
 }
 
+/// s = 4, p = q = 2, so θ = 2/3: the printed limit of α is 5/(4 · 16/3) = 0.234375; where the norm is
+/// bounded by a square root, the capacity's index 1/(2 + s − θ) − α s/(2 (1 + s)) is 0 at twice that.
+#[test]
+fn the_limit_of_alpha_is_where_the_index_of_the_capacity_ends() {
+    let index = |alpha, consistent| {
+        let problem = PairRegularity { alpha, source: 0.8, capacity: 4.0 };
+        pair_svr_index(problem, 2.0, 2.0, consistent).unwrap()
+    };
+    for (consistent, limit) in [(false, 0.234375), (true, 0.46875)] {
+        let found = index(0.1, consistent).term("limit of α").unwrap();
+        assert_relative_eq!(found, limit, max_relative = 1e-14);
+        let (below, above) = (index(0.99 * limit, consistent), index(1.01 * limit, consistent));
+        assert_eq!((below.vacuous, above.vacuous), (Some(false), Some(true)));
+        assert!(below.term("capacity").unwrap() > 0.0 && above.term("capacity").unwrap() < 0.0);
+    }
+}
+
+/// The theorem's p is in (0, ∞], its q in (1, ∞): without noise near the median θ = min(2/q, 1).
+#[test]
+fn the_noise_condition_may_have_infinite_p_and_wants_q_above_one() {
+    let problem = PairRegularity { alpha: 0.3, source: 0.8, capacity: 0.5 };
+    for (q, theta) in [(1.5, 1.0), (2.0, 1.0), (4.0, 0.5)] {
+        let index = pair_svr_index(problem, f64::INFINITY, q, false).unwrap();
+        assert_relative_eq!(index.term("θ").unwrap(), theta, max_relative = 1e-15);
+    }
+    let refused = |p, q| pair_svr_index(problem, p, q, false).unwrap_err().to_string();
+    for (p, q) in [(f64::NAN, 2.0), (-1.0, 2.0), (0.0, 2.0), (f64::NEG_INFINITY, 2.0)] {
+        assert!(refused(p, q).contains("`p`"), "{}", refused(p, q));
+    }
+    for q in [1.0, 0.5, f64::INFINITY, f64::NAN] {
+        assert!(refused(2.0, q).contains("above 1 and finite"), "{}", refused(2.0, q));
+    }
+}
+
 proptest! {
     #[test]
     fn the_consistent_indices_are_not_smaller_than_the_printed_ones(
         alpha in 0.01..1.0f64, source in 0.01..1.0f64, capacity in 0.001..5.0f64,
-        p in 0.1..10.0f64, q in 0.1..10.0f64,
+        p in 0.1..10.0f64, q in 1.001..10.0f64,
     ) {
         let problem = PairRegularity { alpha, source, capacity };
         let printed = pair_svr_index(problem, p, q, false).unwrap();

@@ -2,7 +2,7 @@ use crate::fit::{finite, fit_sample, said_of};
 use crate::intervals::Interval;
 use crate::{Choices, Model, Scores, Table, WorkbenchError, method_for, primary};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
-use mercer_learning::{Method, Metric, Settings, Streams, Task, counted, folds};
+use mercer_learning::{Method, Metric, Settings, Streams, Task, counted, fact, folds};
 use mercer_statistics::{corrected_t, summarise};
 use rand::Rng;
 use serde::Serialize;
@@ -306,6 +306,7 @@ pub fn evaluate(
             notes.extend(rows_left_out(name, &fitted.outcome.facts, train.rows()));
             notes.extend(hardly_moved(name, &fitted.outcome.facts));
             notes.extend(batches_of_one(name, &fitted.outcome.facts));
+            notes.extend(search_cut_short(name, &fitted.outcome.facts));
         }
         settings.push(fitted.settings);
         if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
@@ -541,15 +542,33 @@ pub fn no_better(
 /// ```
 /// use mercer_workbench::classes_missing;
 /// use std::collections::BTreeMap;
-/// let facts = BTreeMap::from([("subsets-without-a-class".to_owned(), 3.0)]);
+/// let facts = BTreeMap::from([(mercer_learning::fact::SUBSETS_WITHOUT_A_CLASS.to_owned(), 3.0)]);
 /// assert!(classes_missing("hyper-krr", &facts).expect("some lack one").contains("3 subsets"));
 /// assert_eq!(classes_missing("hyper-krr", &BTreeMap::new()), None);
 /// ```
 pub fn classes_missing(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
-    let lacking = facts.get("subsets-without-a-class").filter(|&&value| value > 0.0)?;
+    let lacking = facts.get(fact::SUBSETS_WITHOUT_A_CLASS).filter(|&&value| value > 0.0)?;
+    let setting = if facts.contains_key("parts") { "parts" } else { "subsets" };
     Some(format!(
-        "{method}: {lacking} subsets have no row of some class, and what they learn knows nothing of it; \
-         take fewer (`--set subsets=...`)"
+        "{method}: {lacking} {setting} have no row of some class, and what they learn knows nothing of it; \
+         take fewer (`--set {setting}=...`)"
+    ))
+}
+
+/// What a user must know of a search within the fit some of whose fits stopped at their limit of steps.
+///
+/// ```
+/// use mercer_workbench::search_cut_short;
+/// let of = |fits: f64| [(mercer_learning::fact::SEARCH_NOT_CONVERGED.to_owned(), fits)].into();
+/// assert!(search_cut_short("hyper-svr", &of(7.0)).expect("seven are").contains("7 of the fits"));
+/// assert_eq!(search_cut_short("hyper-svr", &of(0.0)), None);
+/// ```
+pub fn search_cut_short(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let open = facts.get(fact::SEARCH_NOT_CONVERGED).filter(|&&value| value > 0.0)?;
+    Some(format!(
+        "{method}: {open} of the fits that its search compares stopped at their limit of steps and were \
+         judged by what they had reached; inputs of another scale (`--scale`) or a smaller grid by hand \
+         (`--set search=none`, `--tune`) may do better"
     ))
 }
 

@@ -147,7 +147,8 @@ pub(crate) fn completed(
             .iter()
             .fold(Settings::new(), |all, (name, value)| all.with(name, value.clone()))
     });
-    method.begun(shape).overridden_by(&tuned.unwrap_or_default()).overridden_by(&choices.settings)
+    let given = method.as_meant(&choices.settings);
+    method.begun(shape).overridden_by(&tuned.unwrap_or_default()).overridden_by(&given)
 }
 
 /// Settings beside the defaults of all that are not among them, which a learner reads as the same.

@@ -97,6 +97,7 @@ pub(crate) fn tune_sample(
     let streams = streams.child("tuning");
     let tuner = budget.tuner();
     let anchor = Settings::new();
+    let fixed = &method.as_meant(fixed);
     Ok(mercer_harness::tune(method, sample, fixed, &anchor, &tuner, &streams, limits)?)
 }
 

@@ -203,7 +203,7 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 18] = [
+const NUMBERS: [&str; 19] = [
     "alpha",
     "norm",
     "mean-loss",
@@ -222,6 +222,7 @@ const NUMBERS: [&str; 18] = [
     "scale",
     "search-right",
     "search-points",
+    "chosen-lambda",
 ];
 
 /// The record of a simulation, computed.

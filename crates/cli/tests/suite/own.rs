@@ -1030,6 +1030,30 @@ fn a_first_run_chooses_its_ridge_by_the_rows() {
     }
 }
 
+/// A first run of hyper-SVR has a `pair_ridge`, which is heeded before `pair_cost`: whoever sets that alone
+/// means it, in a fit and in a search; with both, the ridge holds.
+#[test]
+fn a_setting_that_says_the_same_in_another_way_takes_the_default_away() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let used = |more: &str| {
+        let line = format!("fit --method hyper-svr --data toys.csv --out m --force {more}");
+        place.run(&line).with_code(0);
+        let info = place.run("info m --json").with_code(0).json();
+        let told = |name: &str| info["settings"][name].as_f64();
+        let pairs = info["facts"]["objective"].as_f64().unwrap();
+        (told("pair_ridge"), told("pair_cost"), pairs)
+    };
+    let plain = used("");
+    assert_eq!(plain.0, Some(1e-4));
+    let (small, large) = (used("--set pair_cost=1e-3"), used("--set pair_cost=0.1"));
+    assert_eq!((small.0, small.1, large.0), (None, Some(1e-3), None));
+    assert!(plain.2 != small.2 && small.2 != large.2, "{plain:?} {small:?} {large:?}");
+    let both = used("--set pair_cost=0.1 --set pair_ridge=0.01");
+    assert_eq!((both.0, both.1), (Some(0.01), Some(0.1)));
+    let tuned = used("--set pair_cost=0.1 --tune --budget 3");
+    assert_eq!((tuned.0, tuned.1), (None, Some(0.1)));
+}
+
 /// Whoever has read enough closes the pipe, and hears no complaint.
 #[test]
 fn a_closed_pipe_ends_predictions_quietly() {

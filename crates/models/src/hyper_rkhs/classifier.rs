@@ -1,6 +1,5 @@
 use super::linear_stage::LinearStage;
 use super::machine::Machines;
-use super::nystrom::LACKING;
 use super::predictor::HyperMachine;
 use super::search::search;
 use super::{
@@ -11,7 +10,7 @@ use mercer_kernels::{
 };
 use mercer_learning::{
     Allowed, Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Parameters, Sample,
-    Targets,
+    Targets, fact,
 };
 use mercer_linalg::in_order;
 use mercer_solvers::{Mending, Spectrum};
@@ -219,7 +218,7 @@ mercer_learning::parameters! {
         pub solver: PairSolver = PairRidge::default().solver;
         /// Training rows of stage 1 at most, drawn at random; the rows of a tuner's rungs.
         pub points: usize = 1_000_000, Allowed::PAIR;
-        /// Nyström points `M`.
+        /// Nyström points `M` of a subset, where not all its pairs have a coefficient (`solver`, `exact_points`).
         pub landmarks: Option<usize> = None, Allowed::COUNT;
         /// Subsets `v`, whose learned functions are averaged.
         pub subsets: usize = 1, Allowed::COUNT;
@@ -269,8 +268,10 @@ mercer_learning::parameters! {
 /// Stage 1 regresses the ideal kernel (`same` for two rows of a class, `other` else) in a
 /// hyper-kernel's space; stage 2 is a machine with the learned kernel for each two classes, and most
 /// votes win. Facts of a fit: those of stage 1, and `smallest-eigenvalue`, `largest-eigenvalue`,
-/// `negative-mass` of the learned Gram matrix (of 1000 rows at most), `support-vectors`, `machines`,
-/// `machine-rows`, `stage-1-rows`.
+/// `negative-mass` of the learned Gram matrix (of 1000 rows at most), with a tube also
+/// `negative-mass-without-bias` (the regression's bias adds a constant to the kernel, which is of no
+/// consequence to a machine that has its own), `support-vectors`, `machines`, `machine-rows`,
+/// `stage-1-rows`; with [`Search::Folds`] what it chose and `search-not-converged`.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -510,7 +511,7 @@ impl HyperClassifier {
         }
         let lacking = PairTarget::classes(labels, params.same, params.other)?.lacking(&rows, v);
         if lacking > 0 {
-            facts.insert(LACKING.to_owned(), lacking as f64);
+            facts.insert(fact::SUBSETS_WITHOUT_A_CLASS.to_owned(), lacking as f64);
         }
         let open = |part: &&Learned| part.convergence.is_open();
         let convergence = parts.iter().find(open).unwrap_or(&parts[0]).convergence;
@@ -565,6 +566,10 @@ impl Learner for HyperClassifier {
             let most = worker.0.points / worker.0.subsets.max(1);
             worker.0.landmarks = worker.0.landmarks.map(|landmarks| landmarks.min(most.max(1)));
         }
+        // Also where all pairs have a coefficient and landmarks are not looked at.
+        if worker.0.subsets <= sample.rows() / 2 {
+            worker.0.ridge().landmarks_of(sample.rows() / worker.0.subsets)?;
+        }
         let params = &worker.0;
         let select = |rows: &[usize]| -> (Array2<f64>, Vec<u32>) {
             (inputs.select(Axis(0), rows), rows.iter().map(|&row| labels[row]).collect())
@@ -605,6 +610,14 @@ impl Learner for HyperClassifier {
             .map_err(|error| Stopped::from(error).in_words("the spectrum of the learned kernel"))?;
         let largest = spectrum.values().last().copied().unwrap_or(0.0);
         let mut facts = learned.facts;
+        // A machine has a bias of its own: the kernel's is a negative eigenvalue without a consequence.
+        let constant = learned.kernel.bias();
+        if constant != 0.0 {
+            let plain = Spectrum::of((&part - constant).view()).map_err(|error| {
+                Stopped::from(error).in_words("the spectrum of the learned kernel")
+            })?;
+            facts.insert("negative-mass-without-bias".to_owned(), plain.negative_share());
+        }
         let machine_steps = machines.steps;
         let machine = if machines.converged {
             None
@@ -638,6 +651,7 @@ impl Learner for HyperClassifier {
                 ("chosen-cost", params.cost),
                 ("search-right", searched.right as f64),
                 ("search-points", searched.points as f64),
+                ("search-not-converged", searched.open as f64),
             ] {
                 facts.insert(name.to_owned(), value);
             }

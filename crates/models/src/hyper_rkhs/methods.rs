@@ -2,6 +2,7 @@ use super::classifier::{HyperClassifierParams, HyperForm, Stage1};
 use super::{PairSolver, predictor};
 use mercer_learning::{
     Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
+    replacing,
 };
 
 /// The paper's methods as classifiers: the ideal kernel of the labels is learned, and a support
@@ -47,7 +48,7 @@ const HYPER_KRR: Method = Method {
         memory: "min(n, points)^2",
     },
     resource: Some("points"),
-    settings: declared::<HyperClassifierParams>,
+    settings: || replacing(declared::<HyperClassifierParams>(), "pair_cost", "pair_ridge"),
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     first_run: mercer_learning::as_studied,
     space: |shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),

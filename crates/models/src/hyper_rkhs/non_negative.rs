@@ -42,18 +42,19 @@ pub(super) fn learn(
     let mut normal = Array2::<f64>::zeros((width, width));
     let mut right = Array1::<f64>::zeros(width);
     // All pairs with their weights, or a sample of ordered ones that stands for all.
-    let rows = match ridge.pairs {
-        None => Pairs::all(m),
-        Some(count) => {
-            let mut rng = fitting.streams.rng("pairs");
-            let drawn = (0..count).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
-            Pairs::new(drawn.collect::<Vec<_>>())
-        }
-    };
+    let count = ridge.pairs.unwrap_or(Pairs::count(m));
+    let mut rng = fitting.streams.rng("pairs");
     let equal = ridge.pairs.map(|count| (m * m) as f64 / count as f64);
-    for chunk in rows.as_slice().chunks(CHUNK) {
+    for start in (0..count).step_by(CHUNK) {
         fitting.limits.check()?;
-        let chunk = Pairs::new(chunk.iter().copied());
+        let end = (start + CHUNK).min(count);
+        let chunk = match ridge.pairs {
+            None => Pairs::some(m, start..end),
+            Some(_) => {
+                let drawn = (start..end).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
+                Pairs::new(drawn.collect::<Vec<_>>())
+            }
+        };
         let mut values = sections.at(inputs, &chunk, fitting.threads);
         let y = target.at(&chunk);
         let weights = chunk.weights().map(|weight| equal.unwrap_or(weight));
@@ -87,7 +88,7 @@ pub(super) fn learn(
                     .map_err(of_kernel)?,
                 convergence,
                 facts: facts([
-                    ("pairs", rows.len() as f64),
+                    ("pairs", count as f64),
                     ("landmark-pairs", width as f64),
                     ("support-pairs", support as f64),
                     ("violation", found.violation),

@@ -4,7 +4,7 @@ use super::ridge::facts;
 use super::system::{Span, System, times};
 use super::{Learned, PairRidge, PairTarget, of_kernel};
 use mercer_kernels::{HyperKernel, LearnedKernel, Pairs};
-use mercer_learning::{Convergence, Fitting, LearningError, Limits, Streams};
+use mercer_learning::{Convergence, Fitting, LearningError, Limits, Streams, fact};
 use mercer_linalg::{in_order, symmetric_product};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::Rng;
@@ -14,9 +14,6 @@ use rand::seq::{SliceRandom, index};
 const CHUNK: usize = 4096;
 /// Parts into which the pairs of a subset are divided; their sums are added in order.
 const LANES: usize = 8;
-
-/// The fact that counts subsets in which a class is missing; there is none where none is.
-pub(super) const LACKING: &str = "subsets-without-a-class";
 
 /// Rows that one subset draws as landmarks, in ascending order.
 pub(super) fn draw_landmarks(streams: &Streams, points: usize, landmarks: usize) -> Vec<usize> {
@@ -90,7 +87,7 @@ pub(super) fn learn(
                 ("rank", ranks / v as f64),
             ]);
             if lacking > 0 {
-                facts.insert(LACKING.to_owned(), lacking as f64);
+                facts.insert(fact::SUBSETS_WITHOUT_A_CLASS.to_owned(), lacking as f64);
             }
             Ok(Learned { kernel: learned, convergence: Convergence::Exact, facts })
         })
@@ -142,15 +139,20 @@ impl Subset<'_, '_, '_> {
         });
         let sampled = sample.is_some();
         let counted = sample.as_ref().map_or(whole, Vec::len);
-        let list = sample.map_or_else(|| Pairs::all(n), Pairs::new);
-        let chunks: Vec<&[(usize, usize)]> = list.as_slice().chunks(CHUNK).collect();
-        let lanes = chunks.len().min(LANES);
+        let sample = sample.map(Pairs::new);
+        let listed = sample.as_ref().map_or_else(|| Pairs::count(n), Pairs::len);
+        let chunks = listed.div_ceil(CHUNK);
+        let lanes = chunks.min(LANES);
         let sums = in_order(threads, lanes, |lane| {
             let mut normal = Array2::zeros((rank, rank));
             let mut right = Array1::<f64>::zeros(rank);
-            for chunk in &chunks[chunks.len() * lane / lanes..chunks.len() * (lane + 1) / lanes] {
+            for chunk in chunks * lane / lanes..chunks * (lane + 1) / lanes {
                 limits.check()?;
-                let pairs = Pairs::new(chunk.iter().copied());
+                let own = chunk * CHUNK..((chunk + 1) * CHUNK).min(listed);
+                let pairs = match &sample {
+                    Some(drawn) => Pairs::new(drawn.as_slice()[own].iter().copied()),
+                    None => Pairs::some(n, own),
+                };
                 let values = sections.at(points.view(), &pairs, 1);
                 let mut features = times(values.view(), span.basis.view());
                 for (q, &(i, j)) in pairs.as_slice().iter().enumerate() {

@@ -48,6 +48,8 @@ pub(super) struct Chosen {
     pub strength: f64,
     pub right: usize,
     pub points: usize,
+    /// Regressions and machines of the search that stopped short of their tolerance.
+    pub open: usize,
 }
 
 /// One point of the grid but for the machine's `C`.
@@ -80,6 +82,7 @@ pub(super) fn search(
         .flat_map(|&spread| strengths.iter().map(move |&strength| Candidate { spread, strength }))
         .collect();
     let mut right = vec![vec![0usize; costs.len()]; candidates.len()];
+    let mut open = 0;
     for fold in 0..FOLDS {
         let (out, kept): (Vec<usize>, Vec<usize>) =
             (0..rows.len()).partition(|&row| held[row] == fold);
@@ -91,6 +94,7 @@ pub(super) fn search(
         for (group, &spread) in spreads.iter().enumerate() {
             let params = HyperClassifierParams { spread, ..params.clone() };
             let path = path(&params, train.view(), &own, &strengths, fitting)?;
+            open += path.iter().filter(|learned| learned.convergence.is_open()).count();
             let kernels: Vec<LearnedKernel> =
                 path.into_iter().map(|learned| learned.kernel).collect();
             let grams = LearnedKernel::grams(&kernels, train.view(), fitting.threads);
@@ -114,6 +118,7 @@ pub(super) fn search(
                 let machines =
                     OneVersusOne::path(gram.view(), &own, &costs, &smo(), check).map_err(say)?;
                 let counts = &mut right[group * strengths.len() + index];
+                open += machines.iter().filter(|machine| !machine.converged).count();
                 for (machine, count) in machines.iter().zip(counts) {
                     let said = machine.classes(cross.view());
                     *count +=
@@ -143,7 +148,7 @@ pub(super) fn search(
         }
         Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
     }
-    Ok(Chosen { params: chosen, strength, right: right[best.0][best.1], points: rows.len() })
+    Ok(Chosen { params: chosen, strength, right: right[best.0][best.1], points: rows.len(), open })
 }
 
 /// Machines of the search stop after so many steps: with a kernel that has no structure and a large

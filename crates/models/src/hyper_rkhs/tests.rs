@@ -3,7 +3,8 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, Pairs, WishartHyper, total_variance};
 use mercer_learning::conformance::{Conformance, distinct_names};
 use mercer_learning::{
-    Convergence, Fitting, Learner, LearningError, Predictions, Sample, Settings, Shape, Task, find,
+    Convergence, Fitting, Learner, LearningError, Predictions, Sample, Settings, Shape, Task, fact,
+    find,
 };
 use mercer_linalg::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array};
@@ -23,6 +24,13 @@ fn number(value: &Value) -> f64 {
 
 fn numbers(value: &Value) -> Array1<f64> {
     value.as_array().unwrap().iter().map(number).collect()
+}
+
+/// Points in a square, the right half of another class than the left.
+fn square(rows: usize) -> Sample {
+    let x = random(rows, 2, 43);
+    let labels = x.rows().into_iter().map(|x| u32::from(x[0] > 0.5)).collect();
+    Sample::classification(x, labels, 2).unwrap()
 }
 
 fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
@@ -650,6 +658,71 @@ fn subsets_without_a_class_are_counted_and_numbers_stand_in_messages() {
         said,
         "setting `spectrum` is `clip`; it must be `as-is` with signed features, which flip what is negative"
     );
+}
+
+/// Also where all pairs have a coefficient (`exact_points`, `cholesky`), and landmarks would not be looked at.
+#[test]
+fn more_landmarks_than_a_subset_has_points_are_refused_by_every_route() {
+    let sample = square(20);
+    for (method, more) in [
+        ("hyper-svr", Settings::new()),
+        ("hyper-krr", Settings::new().with("solver", "cholesky").with("subsets", 1)),
+        ("hyper-krr", Settings::new().with("solver", "conjugate-gradients").with("subsets", 1)),
+        ("hyper-krr", Settings::new().with("solver", "nystrom")),
+        ("hyper-non-negative", Settings::new()),
+    ] {
+        let method = find(METHODS, method).unwrap();
+        for (landmarks, subsets, held) in [(50, 1, 20), (8, 4, 5)] {
+            if more.get("subsets").is_some() && subsets > 1 {
+                continue;
+            }
+            let settings = (method.defaults)(&sample.shape())
+                .with("landmarks", landmarks)
+                .with("subsets", subsets)
+                .overridden_by(&more);
+            let learner = method.learner(&settings, sample.task()).unwrap();
+            let said = learner.fit(&sample, &mut Fitting::seeded(2)).err().unwrap().to_string();
+            let wanted = format!("`landmarks` is {landmarks} where a subset has {held} points");
+            assert!(said.contains(&wanted), "{}: {said}", method.name);
+        }
+    }
+}
+
+/// The bias of the regression makes `k` less by a constant: all of what is negative may be that.
+#[test]
+fn negative_mass_is_said_without_the_bias_too() {
+    let sample = square(40);
+    let method = find(METHODS, "hyper-svr").unwrap();
+    let fit = |settings: Settings| {
+        let learner = method.learner(&settings, sample.task()).unwrap();
+        learner.fit(&sample, &mut Fitting::seeded(2)).unwrap()
+    };
+    let facts = fit((method.defaults)(&sample.shape())).facts;
+    let (with, without) = (facts["negative-mass"], facts["negative-mass-without-bias"]);
+    assert!((0.0..1.0).contains(&without) && with != without, "{with} {without}");
+    // Least squares have no bias, so that there is one number.
+    let ridge = find(METHODS, "hyper-krr").unwrap();
+    let learner = ridge.learner(&Settings::new(), sample.task()).unwrap();
+    let facts = learner.fit(&sample, &mut Fitting::seeded(2)).unwrap().facts;
+    assert!(!facts.contains_key("negative-mass-without-bias"), "{facts:?}");
+}
+
+/// One iteration of conjugate gradients solves nothing, and a search by such kernels says so.
+#[test]
+fn a_search_says_how_many_of_its_fits_stopped_short() {
+    let sample = square(30);
+    let method = find(METHODS, "hyper-krr").unwrap();
+    let fact = |settings: Settings| {
+        let learner = method.learner(&settings, sample.task()).unwrap();
+        let facts = learner.fit(&sample, &mut Fitting::seeded(2)).unwrap().facts;
+        facts.get(fact::SEARCH_NOT_CONVERGED).copied()
+    };
+    let searched = Settings::new().with("search", "folds");
+    assert_eq!(fact(searched.clone()), Some(0.0));
+    // Some of the eleven ridges in each of five folds and five spreads.
+    let cut = fact(searched.with("iterations", 1)).unwrap();
+    assert!((50.0..=275.0).contains(&cut), "{cut}");
+    assert_eq!(fact(Settings::new()), None);
 }
 
 #[test]
