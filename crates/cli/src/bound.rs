@@ -9,7 +9,7 @@ use crate::args::BoundArgs;
 use crate::own::open;
 use anyhow::Context;
 use array::{Refused, of_json as array_of, of_text};
-use known::{missing, of_model, squared, warn_of_other_rows};
+use known::{clipped_elsewhere, missing, of_model, squared, warn_of_other_rows};
 use listing::{array_inputs, calculators, inputs, print, print_calculators};
 use mercer_experiments::registry;
 use mercer_theory::{ARRAY_CALCULATORS, ArrayCalculator, CALCULATORS, find_calculator};
@@ -83,6 +83,10 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
     let model = args.model.as_ref().map(|path| Model::load(path, &registry())).transpose()?;
     if let Some(model) = &model {
         let mut known = of_model(&model.header);
+        if args.data.is_none() && !said.contains_key("loss") {
+            let at = said.get("epsilon").copied();
+            clipped_elsewhere(calculator, &model.header, at)?;
+        }
         if let Some(data) = &args.data {
             // Where the loss is clipped: as asked, or where the printed bound is smallest.
             let epsilon = said.get("epsilon").copied().unwrap_or((-1f64).exp());

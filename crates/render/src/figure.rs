@@ -34,6 +34,8 @@ pub struct Figure {
     pub columns: usize,
     /// Where the legend stands.
     pub legend: Legend,
+    /// What colours of its maps mean, after the series in the legend: red, green and blue, from 0 to 255.
+    pub keys: Vec<(String, [u8; 3])>,
 }
 
 /// Where a legend stands; it never covers data.
@@ -191,6 +193,7 @@ impl Figure {
             panels: Vec::new(),
             columns: 1,
             legend: Legend::Below,
+            keys: Vec::new(),
         }
     }
 
@@ -219,6 +222,22 @@ impl Figure {
     #[must_use]
     pub fn legend(mut self, legend: Legend) -> Self {
         self.legend = legend;
+        self
+    }
+
+    /// With the meaning of a colour of its maps, a square in the legend.
+    ///
+    /// ```
+    /// use mercer_render::{Axis, Figure, Panel, Raster};
+    /// let map = Raster::new(2, (0.0, 0.0), (2.0, 1.0), [[254, 0, 0], [0, 0, 254]]);
+    /// let panel = Panel::new(Axis::linear("x"), Axis::linear("y")).raster(map);
+    /// let figure = Figure::new("demo/map", "Two classes").panel(panel).key("setosa", [254, 0, 0]);
+    /// assert!(figure.svg()?.contains("setosa"));
+    /// # Ok::<(), mercer_render::RenderError>(())
+    /// ```
+    #[must_use]
+    pub fn key(mut self, label: impl Into<String>, color: [u8; 3]) -> Self {
+        self.keys.push((label.into(), color));
         self
     }
 

@@ -132,7 +132,7 @@ proptest! {
         let entropy = |p: &[f64]| p.iter().map(|p| -p * p.ln()).sum::<f64>();
         let distance =
             truth.iter().zip(&estimate).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-        let factor = entropy_factor(&truth, &estimate).unwrap().term("corrected").unwrap();
+        let factor = entropy_factor(&truth, &estimate).unwrap().value;
         let off = (entropy(&truth) - entropy(&estimate)).abs();
         prop_assert!(off <= factor * distance * (1.0 + 1e-12) + 1e-14);
     }

@@ -307,6 +307,7 @@ pub fn evaluate(
             notes.extend(hardly_moved(name, &fitted.outcome.facts));
             notes.extend(batches_of_one(name, &fitted.outcome.facts));
             notes.extend(search_cut_short(name, &fitted.outcome.facts));
+            notes.extend(zero_lengths(name, &fitted.outcome.facts));
         }
         settings.push(fitted.settings);
         if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
@@ -445,9 +446,11 @@ pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
         (None, Some(steps)) => format!("something added to its diagonal in {steps}"),
         (None, None) => return None,
     };
+    let lengths = facts.keys().any(|name| name == "length" || name.starts_with("length-"));
+    let remedy = if lengths { " or a shorter length scale" } else { "" };
     Some(format!(
         "{method}: a matrix kept digits only with {when}: rows that coincide or nearly do, or a \
-         ridge near 0; a larger ridge (`--set lambda=...`) or a shorter length scale makes it regular"
+         ridge near 0; a larger ridge (`--set lambda=...`){remedy} makes it regular"
     ))
 }
 
@@ -491,9 +494,27 @@ pub fn batches_of_one(method: &str, facts: &BTreeMap<String, f64>) -> Option<Str
     (rows < 2.0).then(|| {
         format!(
             "{method} learned from batches of one row each, whose embedding knows one class and nothing of the \
-             others: fewer batches (--set batches=) or more rows of each (--set batch=)"
+             others: more rows of each (--set batch=), or fewer batches where there is a setting (--set batches=)"
         )
     })
+}
+
+/// A word where an embedding has a length scale of 0, by the fact `columns-of-median-0`: half of all
+/// differences in those columns are 0, and with `median=columns-unguarded` the kernel is 0/0.
+///
+/// ```
+/// use mercer_workbench::zero_lengths;
+/// let of = |columns: f64| [("columns-of-median-0".to_owned(), columns)].into();
+/// assert!(zero_lengths("mce-median", &of(2.0)).expect("two are").contains("2 columns"));
+/// assert_eq!(zero_lengths("mce-median", &of(0.0)), None);
+/// ```
+pub fn zero_lengths(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let zero = *facts.get("columns-of-median-0").filter(|&&columns| columns > 0.0)?;
+    Some(format!(
+        "{method}: in {} half of all differences are 0, and so is the length scale: the kernel is 0/0, and the \
+         first class is predicted everywhere (--set median=columns takes the smallest other difference)",
+        counted(zero as usize, "column", "columns")
+    ))
 }
 
 /// A word on scores that are no better than those of saying the same of every row: `1/K` of balanced

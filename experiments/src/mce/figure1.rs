@@ -3,9 +3,7 @@
 use super::curves::{MAP, REGION, STARTS};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell, quoted};
 use mercer_records::CurvePoint;
-use mercer_render::{
-    Axis, Cell, Column, Figure, Legend, Panel, Raster, Row, Series, Table, blend, number,
-};
+use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Series, Table, blend, number};
 use mercer_statistics::summarise;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -146,9 +144,12 @@ fn maps(curve: &[CurvePoint]) -> Option<Figure> {
         return None;
     }
     let mut figure = Figure::new("mce/figure1-maps", "Decision probabilities before and after learning")
-        .caption("Clip-normalised decision probabilities over [-0.5, 1.05]², first fold, summed losses, as the paper draws them: red is setosa, green versicolor, blue virginica, and mixed colours are undecided. Training data lies in [0, 1]².")
+        .caption("Clip-normalised decision probabilities over [-0.5, 1.05]², first fold, summed losses, as the paper draws them: red is setosa, green versicolor, blue virginica, and mixed colours are undecided; in the grey parts no f_c is above 0 and all three are a third. Training data lies in [0, 1]².")
         .columns(2)
-        .legend(Legend::Hidden);
+        .key("setosa", blend([1.0, 0.0, 0.0]))
+        .key("versicolor", blend([0.0, 1.0, 0.0]))
+        .key("virginica", blend([0.0, 0.0, 1.0]))
+        .key("each a third, or no f_c above 0", blend([1.0 / 3.0; 3]));
     for start in STARTS {
         for end in ["start", "end"] {
             let shares: Vec<Vec<f64>> = (0..3)

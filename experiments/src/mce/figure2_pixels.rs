@@ -2,7 +2,7 @@
 
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_records::CurvePoint;
-use mercer_render::{Axis, Cell, Column, Figure, Legend, Panel, Raster, Row, Table, shade};
+use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Table, shade};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     source: file!(),
@@ -107,7 +107,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
             .caption("Above: learned length scales, dark is short, on a logarithmic scale. Below: what they do to the distances, the deviation of a pixel divided by its length scale, dark is large. Pixels that are blank in every training image are white: their length scales have no gradient and stay at 1. First draw of images, one column a group of digits; the paper shows such images of length scales, without numbers, and calls the dark regions the most discriminative.")
             .columns(columns)
-            .legend(Legend::Hidden);
+            .key("short length scale, large relevance", shade(1.0))
+            .key("long, small", shade(0.0));
         for panel in lengths.into_iter().chain(relevances) {
             figure = figure.panel(panel);
         }

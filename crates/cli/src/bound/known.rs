@@ -4,7 +4,7 @@ use crate::settings::small;
 use mercer_datasets::{RowFile, RowFormat, SchemaOptions};
 use mercer_experiments::registry;
 use mercer_learning::{Convergence, Method, Settings, Shape, Task, counted};
-use mercer_theory::TheoryError;
+use mercer_theory::{Calculator, TheoryError};
 use mercer_workbench::{Choices, Header, Model, Table, WorkbenchError, fit};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,6 +24,33 @@ pub(super) fn warn_of_other_rows(header: &Header, table: &Table) {
 pub(super) fn squared(header: &Header) -> bool {
     let named = header.settings.get("loss").and_then(serde_json::Value::as_str);
     header.task() == mercer_learning::Task::Regression || named == Some("squared")
+}
+
+/// Refuses the loss that an embedding was fitted by where a bound wants it clipped at another `ε`: at
+/// the one that was asked for, or below `1/e` where the bound has none of its own.
+pub(super) fn clipped_elsewhere(
+    calculator: &Calculator,
+    header: &Header,
+    asked: Option<f64>,
+) -> Result<(), WorkbenchError> {
+    let wants = |name: &str| calculator.inputs.iter().any(|input| input.name == name);
+    let of_embedding = header.settings.get("sensitivity").is_some();
+    let Some(own) = header.settings.get("epsilon").and_then(serde_json::Value::as_f64) else {
+        return Ok(());
+    };
+    if !of_embedding || !wants("loss") {
+        return Ok(());
+    }
+    let must = match asked.filter(|_| wants("epsilon")) {
+        Some(epsilon) if epsilon != own => format!("clipped at epsilon = {epsilon}"),
+        None if !wants("epsilon") && own >= (-1f64).exp() => {
+            "clipped at an epsilon below 1/e = 0.368, which the theorem wants".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    let value = format!("that of the fit, clipped at epsilon = {own}");
+    let must = format!("{must}: add --data FILE to measure it on rows, or give loss=");
+    Err(WorkbenchError::Argument { name: "loss", value, must })
 }
 
 /// The inputs of bounds that a model knows.

@@ -8,7 +8,7 @@ use mercer_experiments::registry;
 use mercer_learning::{counted, find, one_line};
 use mercer_workbench::{
     Model, Table, WorkbenchError, batches_of_one, classes_missing, fit, fit_in_passes,
-    hardly_moved, jittered, rows_left_out, search_cut_short,
+    hardly_moved, jittered, rows_left_out, search_cut_short, zero_lengths,
 };
 use std::io::Write;
 use std::time::Instant;
@@ -32,7 +32,9 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     if let Some(warning) = model.header.convergence.warning() {
         tracing::warn!("{}: {warning}", model.header.method);
     }
-    for told in [jittered, classes_missing, hardly_moved, batches_of_one, search_cut_short] {
+    for told in
+        [jittered, classes_missing, hardly_moved, batches_of_one, search_cut_short, zero_lengths]
+    {
         if let Some(warning) = told(&model.header.method, &model.header.facts) {
             tracing::warn!("{warning}");
         }

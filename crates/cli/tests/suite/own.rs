@@ -1171,6 +1171,19 @@ fn a_bound_takes_what_a_model_or_a_file_knows() {
     let clipped = on("bound mce-clipped-risk --model g --data toys.csv epsilon=0.1 --json");
     let share = clipped["terms"]["loss/M"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&share) && share > 0.0, "{clipped}");
+    // The loss of the fit was clipped elsewhere, or where the theorem does not want it: rows are asked for.
+    let told = place.run("bound mce-clipped-risk --model g epsilon=0.1").with_code(2).stderr;
+    assert!(told.contains("epsilon = 0.1") && told.contains("--data"), "{told}");
+    place.run("bound mce-clipped-risk --model g epsilon=0.1 loss=0.2").with_code(0);
+    place
+        .run("fit --method gmce --data toys.csv --set epochs=3 --set epsilon=0.9 --out wide")
+        .with_code(0);
+    let told = place.run("bound mce-risk --model wide").with_code(2).stderr;
+    assert!(told.contains("epsilon = 0.9") && told.contains("1/e"), "{told}");
+    let measured = on("bound mce-risk --model wide --data toys.csv --json");
+    assert_eq!(measured["vacuous"], true, "{measured}");
+    let too_large = "bound mce-clipped-risk loss=5 complexity=1 epsilon=0.5 rows=10";
+    assert!(place.run(too_large).with_code(2).stderr.contains("at most log(1/epsilon)"));
     let from_fit = value("bound askl-rademacher --model m --json");
     let measured = value("bound askl-rademacher --model m --data toys.csv --json");
     assert!((measured / from_fit - 1.0).abs() < 1e-6, "{measured} and {from_fit}");

@@ -409,8 +409,9 @@ impl HyperClassifierParams {
             Variance::Entry => entry_variance(inputs),
         } * self.width;
         if variance == 0.0 {
-            let reason = "all rows have the same inputs, so pairs of them do not differ; look for \
-                          constant columns, or take a classifier of the majority class"
+            let reason = "all rows have the same inputs, or differ by so little that their variance \
+                          is 0 in double precision, so pairs of them do not differ; look for \
+                          constant columns, scale them (`--scale`), or take a classifier of the majority class"
                 .to_owned();
             return Err(LearningError::Numerical { operation: "building a hyper-kernel", reason });
         }

@@ -20,7 +20,8 @@ const LISTED_LENGTHS: usize = 64;
 ///
 /// Facts of a fit: `lambda`, `lambda-over-scale-squared` (of a kernel `s² κ`, whose embeddings depend on
 /// no more of the two; not of a polynomial), every parameter of the kernel (length
-/// scales up to 64), `median-distance` where it was asked for, `columns-of-median-0` where those of
+/// scales up to 64), `median-distance` where it was asked for (the smallest distance that is not 0, or 1 if
+/// there is none, where the median is 0), `columns-of-median-0` where those of
 /// columns were; `objective`, `loss` and `complexity` of all training rows at the end; `alpha`, the
 /// largest `√k(x_i, x_i)` of them, and `norm`, that of `W`, whose product Theorem 4 asks for beside
 /// `mean-loss`; `jitter` of the last factorisation, `jitter-steps` (steps, or fits of cross-validation,
@@ -232,6 +233,9 @@ impl EmbeddingLearner {
             if empty {
                 // Of equal numbers the first is the largest, as of numbers that are none.
                 outcome.predictor.weights.fill(0.0);
+                // Those are of lengths of 1, and of no model that there is.
+                let of_it = ["lambda", "columns-of-median-0"];
+                outcome.facts.retain(|name, _| of_it.contains(&name.as_str()));
             }
             return Ok(outcome);
         }

@@ -224,6 +224,9 @@ pub(super) fn share_right(probabilities: ArrayView2<'_, f64>, labels: &[u32]) ->
 
 /// A factorisation that no jitter could save.
 pub(super) fn failed(operation: &'static str, error: impl std::fmt::Display) -> LearningError {
-    let reason = format!("{error}; raise `lambda`, or the smallest length scale");
+    let reason = format!(
+        "{error}; raise `lambda`, lower the degree of a polynomial, whose values overflow, or raise the smallest length \
+         scale of a kernel that has them"
+    );
     LearningError::Numerical { operation, reason }
 }

@@ -183,7 +183,8 @@ mercer_learning::parameters! {
         pub weight: Option<f64> = None, Allowed::NOT_NEGATIVE;
         /// `ε` in `(0, 1)`.
         pub epsilon: f64 = 1e-15, Allowed::INSIDE_ONE;
-        /// What stands for `α`.
+        /// What stands for `α`. With `one` a kernel that has a scale leaves the complexity to that scale,
+        /// which changes nothing else: the objective is then the loss alone.
         pub sensitivity: Sensitivity = Sensitivity::Supremum;
         /// Rate of Adam on the logarithms.
         pub rate: f64 = 0.1, Allowed::POSITIVE;

@@ -1,4 +1,4 @@
-use super::{EmbeddingParams, Implicit, MedianOf};
+use super::{EmbeddingParams, Implicit, MedianOf, refused};
 use mercer_kernels::Covariance;
 use mercer_learning::{Fitting, LearningError, Sample, folds};
 use ndarray::{ArrayView2, Axis, s};
@@ -96,6 +96,10 @@ pub(super) fn cross_validated(
     fitting: &Fitting<'_>,
 ) -> Result<Chosen, LearningError> {
     let (x, classes, objective) = (sample.inputs(), sample.task().outputs(), params.objective());
+    if params.folds > labels.len() {
+        let value = format!("{} of {} rows", params.folds, labels.len());
+        return Err(refused("folds", value, "at most the number of training rows"));
+    }
     let median = median_distance(x, fitting);
     let held = folds(labels, params.folds, &mut fitting.streams.rng("folds"));
     let mut best: Option<(f64, f64, Chosen)> = None;

@@ -771,6 +771,10 @@ fn a_column_of_median_0_without_a_guard_leaves_the_first_class() {
         };
         let found = fitted(params, &sample).unwrap();
         assert_abs_diff_eq!(found.facts["columns-of-median-0"], zero);
+        // Of a kernel of 0/0 there is no norm, and no loss that a bound could take.
+        for name in ["norm", "mean-loss", "complexity", "length-0"] {
+            assert_eq!(found.facts.contains_key(name), zero == 0.0, "{name}");
+        }
         mercer_learning::Predictor::predict(&found.predictor, sample.inputs()).unwrap()
     };
     let guarded = said(MedianOf::Columns, 0.0);

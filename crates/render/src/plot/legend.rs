@@ -59,6 +59,17 @@ pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
             }
         }
     }
+    for (label, [red, green, blue]) in &figure.keys {
+        entries.push(Entry {
+            label: label.clone(),
+            text: String::new(),
+            style: Some(Style::Bars),
+            color: RGBColor(*red, *green, *blue),
+            dash: &[],
+            marker: 0,
+        });
+        lost.push(0);
+    }
     for (entry, lost) in entries.iter_mut().zip(lost) {
         entry.text = match lost {
             0 => entry.label.clone(),

@@ -4,7 +4,7 @@
 //! From the norm of an embedding to its Rademacher complexity (Theorems 2 and 11), through the
 //! Lipschitz constant of the clipped loss (Lemma 14) to the expected loss (Lemmas 13 and 15, Theorems
 //! 3 and 16, and, for parameters, Lemma 17 and Theorems 4 and 18); and the rates at which the
-//! estimates converge (Theorems 1 and 5 to 10).
+//! estimates converge (Theorems 1, 5 and 6, Lemmas 7 to 9, Theorem 10).
 //!
 //! What does not hold as it is printed:
 //!

@@ -2,7 +2,7 @@ use crate::error::{check, check_count, check_filled};
 use crate::{Bound, TheoryError};
 
 pub(crate) const RATE: &str =
-    "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorems 1 and 5 to 7, Lemma 9, Theorem 10";
+    "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorems 1, 5 and 6, Lemmas 7 to 9, Theorem 10";
 pub(crate) const ENTROPY: &str = "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorem 10";
 
 /// The rate at which an embedding and its decision probabilities approach the truth, without its
@@ -54,10 +54,10 @@ pub fn best_embedding_rate(rows: usize) -> Result<Bound, TheoryError> {
 }
 
 /// The factor of Theorem 10, by which the error of an entropy exceeds that of the probabilities:
-/// `γ = ‖p̂‖ max_c 1/p_c + ‖u‖`, `u_c = −log p_c`.
+/// `γ = ‖p̂‖ max_c 1/min(p_c, p̂_c) + ‖u‖`, `u_c = −log p_c`.
 ///
-/// The proof's step (40) has `max 1/p_c` of the true probabilities; by [`log_distance_bound`] it
-/// needs the smaller of true and estimated ones, and with those the term `corrected` is the factor.
+/// The proof's step (40) has `max 1/p_c` of the true probabilities only, which by [`log_distance_bound`] is
+/// too little where an estimate is smaller: the term `as printed`.
 ///
 /// - `truth` is `p(x)`, every entry positive, their sum 1 (to two digits); `estimate` is `p̂(x)`, every
 ///   entry positive: decision probabilities need not sum to 1
@@ -85,11 +85,11 @@ pub fn entropy_factor(truth: &[f64], estimate: &[f64]) -> Result<Bound, TheoryEr
     let least = |entries: &[f64]| entries.iter().copied().fold(f64::INFINITY, f64::min);
     let (of_truth, of_both) = (least(truth), least(truth).min(least(estimate)));
     Ok(Bound {
-        value: size / of_truth + information,
+        value: size / of_both + information,
         terms: vec![
-            ("α‖p̂‖", size / of_truth),
+            ("‖p̂‖ max 1/min(p, p̂)", size / of_both),
             ("‖u‖", information),
-            ("corrected", size / of_both + information),
+            ("as printed", size / of_truth + information),
         ],
         vacuous: None,
         source: ENTROPY,

@@ -40,7 +40,7 @@ pub fn deviation_term(rows: usize, beta: f64) -> Result<Bound, TheoryError> {
 /// E loss_ε / M_ε  ≤  mean loss_ε / M_ε + 4αρ/(ε log(1/ε)) + √(8 log(2/β)/n)
 /// ```
 ///
-/// - `loss` is the mean `loss_ε` on the sample, at least 0; `epsilon` is `ε` in `(0, 1)`
+/// - `loss` is the mean `loss_ε` on the sample, from 0 to `log(1/ε)`; `epsilon` is `ε` in `(0, 1)`
 /// - the rest as in [`embedding_risk`]
 ///
 /// # Errors
@@ -64,7 +64,10 @@ pub fn clipped_risk(
     check("loss", loss, |loss| loss >= 0.0, "not negative and finite")?;
     check("complexity", complexity, |r| r >= 0.0, "not negative and finite")?;
     let multiplier = loss_multiplier(epsilon)?.value;
-    let fit = loss / -epsilon.ln();
+    let largest = -epsilon.ln();
+    let clipped = "at most log(1/epsilon), as a loss that is clipped there is";
+    check("loss", loss, |loss| loss <= largest * (1.0 + 1e-9), clipped)?;
+    let fit = loss / largest;
     let penalty = multiplier * complexity;
     let deviation = deviation_term(rows, beta)?.value;
     let value = fit + penalty + deviation;
@@ -82,10 +85,11 @@ pub fn clipped_risk(
 /// E loss_{1/e}  ≤  mean loss_ε + 4e r + √(8 log(2/β)/n),     ε in (0, 1/e)
 /// ```
 /// Vacuous from 1 on, since `loss_{1/e} ≤ 1`: so wherever `r ≥ 1/(4e) = 0.092`
-/// ([`super::VACUOUS_COMPLEXITY`]), whatever the rows. The gaps of the proof stand on the page of
-/// this module.
+/// ([`super::VACUOUS_COMPLEXITY`]), whatever the rows. A value below 1 takes numbers that no embedding has:
+/// with `r < 1/e` every `f_c(x) ≤ r`, so that the loss of every row is `log(1/max(r, ε)) > 1` or more. The
+/// gaps of the proof stand on the page of this module.
 ///
-/// - `loss` is the mean `loss_ε` on the sample, at least 0
+/// - `loss` is the mean `loss_ε` on the sample for an `ε < 1/e`, at least 0
 /// - `complexity` is `r = αρ ≥ 0`
 /// - `rows` is `n ≥ 1`, `beta` is `β` in `(0, 1)`
 ///

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 ///
 /// Facts of a fit: `lambda` and the kernel's parameters; `objective`, `loss` and `complexity` of the last
 /// step, the latter with the `α` of the settings; `jitter-steps`, how many steps had a factorisation that
-/// needed a jitter; of the read-out from all training rows `training-accuracy`, `jitter`, `alpha`, the
+/// needed a jitter; `batch-used`; of the read-out from all training rows `training-accuracy`, `jitter`, `alpha`, the
 /// largest `√k(x_i, x_i)` (of the features, without a kernel), `norm`, that of `W`, and `mean-loss`:
 /// Theorem 4 asks for the last and the product of the others.
 ///
@@ -204,6 +204,7 @@ impl Cen {
         facts.insert("training-accuracy".to_owned(), predictor.accuracy);
         facts.insert("jitter".to_owned(), predictor.jitter);
         facts.insert("jitter-steps".to_owned(), *jittered as f64);
+        facts.insert("batch-used".to_owned(), batch as f64);
         let Bounded { alpha, norm, loss } = predictor.bounded;
         for (name, value) in [(fact::ALPHA, alpha), (fact::NORM, norm), (fact::MEAN_LOSS, loss)] {
             facts.insert(name.to_owned(), value);
