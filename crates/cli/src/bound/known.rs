@@ -42,7 +42,9 @@ pub(super) fn clipped_elsewhere(
         return Ok(());
     }
     let must = match asked.filter(|_| wants("epsilon")) {
-        Some(epsilon) if epsilon != own => format!("clipped at epsilon = {epsilon}"),
+        Some(epsilon) if epsilon.total_cmp(&own).is_ne() => {
+            format!("clipped at epsilon = {epsilon}")
+        }
         None if !wants("epsilon") && own >= (-1f64).exp() => {
             "clipped at an epsilon below 1/e = 0.368, which the theorem wants".to_owned()
         }

@@ -548,6 +548,29 @@ pub(super) fn some_rows(
     chosen
 }
 
+/// What the eigenvalues of a learned Gram matrix say, and what they say without the regression's bias where
+/// it has one.
+fn spectrum_facts(
+    gram: ArrayView2<'_, f64>,
+    bias: f64,
+) -> Result<Vec<(String, f64)>, LearningError> {
+    let of = |gram: ArrayView2<'_, f64>| {
+        Spectrum::of(gram)
+            .map_err(|error| Stopped::from(error).in_words("the spectrum of the learned kernel"))
+    };
+    let spectrum = of(gram)?;
+    let mut facts = vec![
+        ("smallest-eigenvalue", spectrum.smallest()),
+        ("largest-eigenvalue", spectrum.values().last().copied().unwrap_or(0.0)),
+        ("negative-mass", spectrum.negative_share()),
+    ];
+    // A machine has a bias of its own: the kernel's is a negative eigenvalue without a consequence.
+    if bias != 0.0 {
+        facts.push(("negative-mass-without-bias", of((&gram - bias).view())?.negative_share()));
+    }
+    Ok(facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
 impl Learner for HyperClassifier {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         sample.require_two_classes()?;
@@ -607,18 +630,8 @@ impl Learner for HyperClassifier {
         let looked = some_rows(n, SPECTRUM_ROWS, "spectrum", fitting);
         let part = gram.select(Axis(0), &looked).select(Axis(1), &looked);
         drop(gram);
-        let spectrum = Spectrum::of(part.view())
-            .map_err(|error| Stopped::from(error).in_words("the spectrum of the learned kernel"))?;
-        let largest = spectrum.values().last().copied().unwrap_or(0.0);
         let mut facts = learned.facts;
-        // A machine has a bias of its own: the kernel's is a negative eigenvalue without a consequence.
-        let constant = learned.kernel.bias();
-        if constant != 0.0 {
-            let plain = Spectrum::of((&part - constant).view()).map_err(|error| {
-                Stopped::from(error).in_words("the spectrum of the learned kernel")
-            })?;
-            facts.insert("negative-mass-without-bias".to_owned(), plain.negative_share());
-        }
+        facts.extend(spectrum_facts(part.view(), learned.kernel.bias())?);
         let machine_steps = machines.steps;
         let machine = if machines.converged {
             None
@@ -629,9 +642,6 @@ impl Learner for HyperClassifier {
         let count = machines.pairs.len();
         let predictor = HyperMachine::new(sample.task(), learned.kernel, points.view(), machines);
         for (name, value) in [
-            ("smallest-eigenvalue", spectrum.smallest()),
-            ("largest-eigenvalue", largest),
-            ("negative-mass", spectrum.negative_share()),
             ("support-vectors", predictor.support() as f64),
             ("machines", count as f64),
             ("machine-rows", n as f64),

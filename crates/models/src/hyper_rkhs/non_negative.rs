@@ -48,12 +48,11 @@ pub(super) fn learn(
     for start in (0..count).step_by(CHUNK) {
         fitting.limits.check()?;
         let end = (start + CHUNK).min(count);
-        let chunk = match ridge.pairs {
-            None => Pairs::some(m, start..end),
-            Some(_) => {
-                let drawn = (start..end).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
-                Pairs::new(drawn.collect::<Vec<_>>())
-            }
+        let chunk = if ridge.pairs.is_some() {
+            let drawn = (start..end).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
+            Pairs::new(drawn.collect::<Vec<_>>())
+        } else {
+            Pairs::some(m, start..end)
         };
         let mut values = sections.at(inputs, &chunk, fitting.threads);
         let y = target.at(&chunk);
