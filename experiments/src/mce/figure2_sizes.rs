@@ -63,7 +63,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                     Cell::text(&variant.name),
                     Cell::text(cell.label()),
                     Cell::count(*size as usize),
-                    Cell::mean_std(summary.mean, summary.sample_std, 2),
+                    // One draw has no deviation.
+                    match values.len() {
+                        1 => Cell::number(summary.mean, 2),
+                        _ => Cell::mean_std(summary.mean, summary.sample_std, 2),
+                    },
                     printed.map_or_else(|| Cell::text(""), |value| Cell::number(value, 2)),
                     Cell::text(match printed {
                         Some(mean) => verdict_of(cell, values, mean)?,
@@ -81,10 +85,12 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             continue;
         }
         for (n, with, without) in PRINTED {
-            for (y, label) in [(with, "printed, with the bound"), (without, "printed, without it")]
+            // The first colour is that of the curve with the bound.
+            for (y, label, color) in
+                [(with, "printed, with the bound", Some(0)), (without, "printed, without it", None)]
             {
                 let label = label.to_owned();
-                panel = panel.mark(Mark::Point { x: n as f64, y, label, color: None });
+                panel = panel.mark(Mark::Point { x: n as f64, y, label, color });
             }
         }
         figure = figure.panel(panel);
