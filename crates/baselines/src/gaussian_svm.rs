@@ -7,9 +7,9 @@ use crate::subsample::{at_most, drawn};
 use machine::{Dual, Machine};
 use mercer_kernels::Kernel;
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method,
-    Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks,
-    declared, fact,
+    Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Heeded, Learner, LearningError,
+    Method, Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks,
+    Where, declared, fact, heeding,
 };
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,13 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
-    settings: declared::<GaussianSvmParams>,
+    settings: || {
+        const HEEDED: &[Heeded] = &[
+            (&["epsilon"], &[Where::is("task", &["regression"])]),
+            (&["multiclass"], &[Where::is("task", &["classification"])]),
+        ];
+        heeding(declared::<GaussianSvmParams>(), HEEDED)
+    },
     defaults: |shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("cost", 10.0).with("cap", CAP)

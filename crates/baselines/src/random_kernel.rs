@@ -4,8 +4,9 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
+    Allowed, Convergence, Cost, Fitted, Fitting, Heeded, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, Where, declared, fact,
+    heeding,
 };
 use mercer_linalg::{Cholesky, cos, product, symmetric_product};
 use mercer_solvers::OneVersusOne;
@@ -29,7 +30,13 @@ pub(crate) const METHOD: Method = Method {
         memory: "n D + n^2",
     },
     resource: None,
-    settings: declared::<RandomKernelParams>,
+    settings: || {
+        const HEEDED: &[Heeded] = &[
+            (&["lambda"], &[Where::is("stage", &["ridge"])]),
+            (&["tolerance"], &[Where::is_not("stage", &["ridge"])]),
+        ];
+        heeding(declared::<RandomKernelParams>(), HEEDED)
+    },
     defaults: |_| Settings::of(&RandomKernelParams::default()),
     first_run: mercer_learning::as_studied,
     space: |_| Space::default(),

@@ -39,10 +39,13 @@ pub(crate) fn settings(method: &Method) -> Vec<Shown> {
             },
             allowed: setting.allowed(),
             tuned: axis.map_or_else(|| "-".to_owned(), |axis| axis.range.to_string()),
-            meaning: setting.meaning.clone(),
+            meaning: match method.only(setting) {
+                Some(only) => format!("{} {only}", setting.meaning),
+                None => setting.meaning.clone(),
+            },
         }
     };
-    (method.settings)().iter().map(one).collect()
+    (method.settings)().iter().filter(|setting| method.offers(setting)).map(one).collect()
 }
 
 fn short(value: Option<f64>) -> String {

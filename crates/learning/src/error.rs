@@ -52,6 +52,18 @@ pub enum LearningError {
         /// The offending value.
         value: f64,
     },
+    /// A setting that was given and would do nothing.
+    #[error(
+        "setting `{name}` would do nothing: it counts only where {only}, and here {here}; leave it out"
+    )]
+    Unheeded {
+        /// The setting.
+        name: &'static str,
+        /// Where it counts.
+        only: String,
+        /// What is the case.
+        here: String,
+    },
     /// A class index outside the declared range.
     #[error(
         "row {row} has class {label}, but there {} only {}",

@@ -78,6 +78,7 @@ pub struct Entry {
 ///     range: Some(Allowed::POSITIVE),
 ///     words: None,
 ///     replaces: None,
+///     heeded: Vec::new(),
 /// };
 /// assert_eq!(setting.allowed(), "a number, positive and finite, or null");
 /// assert_eq!(Setting { words: Some("auto"), ..setting }.allowed(), "auto");
@@ -98,6 +99,8 @@ pub struct Setting {
     pub words: Option<&'static str>,
     /// The setting that would be heeded in its place: whoever sets this one alone takes that one away.
     pub replaces: Option<&'static str>,
+    /// Where it is heeded: of each list one condition must hold ([`crate::heeding`]).
+    pub heeded: Vec<&'static [crate::Where]>,
 }
 
 impl Setting {
@@ -139,6 +142,7 @@ pub fn declared<P: Parameters>() -> Vec<Setting> {
         range: entry.range,
         words: entry.words,
         replaces: None,
+        heeded: Vec::new(),
     };
     entries.map(one).collect()
 }

@@ -1,9 +1,10 @@
 use crate::evaluate::{alike, chance};
 use crate::provenance::provenance;
 use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};
-use mercer_learning::{Method, Metric, Settings, Streams, Task, find};
+use mercer_learning::{LearningError, Method, Metric, Settings, Shape, Streams, Task, find};
 use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_difference, paired_t};
 use serde::Serialize;
+use serde_json::Value;
 
 /// One method of a comparison.
 ///
@@ -206,17 +207,35 @@ fn has(method: &Method, setting: &str) -> bool {
     (method.settings)().iter().any(|declared| declared.name == setting)
 }
 
-/// What is set of one method: of what is set of all that which it has, and over it `METHOD.NAME` of
-/// this one, which is refused where it has none.
-fn settings_of(of: &Method, given: &Settings) -> Settings {
+/// What is set of one method: of what is set of all that which it has and which does anything here, and over
+/// it `METHOD.NAME` of this one, which is refused where it has none or it would do nothing.
+fn settings_of(of: &Method, given: &Settings, shape: &Shape) -> Settings {
+    let idle = idle(of, given, shape);
+    let all = given.iter().filter(|(name, _)| {
+        !name.contains('.') && has(of, name) && !idle.iter().any(|(idle, _)| idle == name)
+    });
+    all.chain(own(of, given))
+        .fold(Settings::new(), |settings, (name, value)| settings.with(name, value.clone()))
+}
+
+/// What is set of this method alone.
+fn own<'a>(of: &Method, given: &'a Settings) -> impl Iterator<Item = (&'a str, &'a Value)> {
     let method = of.name;
-    let all = given.iter().filter(|(name, _)| !name.contains('.') && has(of, name));
-    let own = given.iter().filter_map(|(name, value)| match name.split_once('.') {
+    given.iter().filter_map(move |(name, value)| match name.split_once('.') {
         Some((owner, setting)) if owner == method => Some((setting, value)),
         _ => None,
-    });
-    all.chain(own)
-        .fold(Settings::new(), |settings, (name, value)| settings.with(name, value.clone()))
+    })
+}
+
+/// Of what is set of all methods that which this one has and which would do nothing there.
+fn idle(of: &Method, given: &Settings, shape: &Shape) -> Vec<(&'static str, LearningError)> {
+    let all = given.iter().filter(|(name, _)| !name.contains('.') && has(of, name));
+    let both = all
+        .chain(own(of, given))
+        .fold(Settings::new(), |settings, (name, value)| settings.with(name, value.clone()));
+    let mut idle = of.unheeded(&both, shape);
+    idle.retain(|(name, _)| !own(of, given).any(|(own, _)| own == *name));
+    idle
 }
 
 /// Evaluates several methods on identical splits and tests the best against the others.
@@ -268,6 +287,7 @@ pub fn compare(
         titles.push(method_for(methods, name, table.task())?.title.to_owned());
     }
     let mut notes: Vec<String> = Vec::new();
+    let shape = Shape { rows: table.rows(), features: table.schema.width(), task: table.task() };
     for (setting, _) in choices.settings.iter() {
         let refused = |must: &str| {
             let (name, value) = ("settings", format!("`{setting}`"));
@@ -285,8 +305,21 @@ pub fn compare(
         if without.len() == names.len() {
             return refused("a setting of one of");
         }
+        let mut nothing = Vec::new();
+        for name in names.iter().filter(|name| !without.contains(name)) {
+            let idle = idle(find(methods, name)?, &choices.settings, &shape);
+            if let Some((_, error)) = idle.into_iter().find(|(idle, _)| *idle == setting) {
+                nothing.push(name.clone());
+                if without.len() + nothing.len() == names.len() {
+                    return Err(error.into());
+                }
+            }
+        }
         if !without.is_empty() {
             notes.push(format!("`{setting}` is no setting of {}", without.join(", ")));
+        }
+        if !nothing.is_empty() {
+            notes.push(format!("`{setting}` does nothing in {}", nothing.join(", ")));
         }
     }
     // What no method could be split by is no failure of each.
@@ -294,7 +327,7 @@ pub fn compare(
     let metric = primary(table.task());
     let mut scored = Vec::new();
     for (name, title) in names.iter().zip(titles) {
-        let settings = settings_of(find(methods, name)?, &choices.settings);
+        let settings = settings_of(find(methods, name)?, &choices.settings, &shape);
         let choices = Choices { settings, ..choices.clone() };
         let told = |at, of| told(name, at, of);
         let found = evaluate(methods, name, table, splitting, &choices, told);

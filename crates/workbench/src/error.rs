@@ -170,6 +170,7 @@ impl WorkbenchError {
                     LearningError::UnknownMethod { .. }
                         | LearningError::Setting { .. }
                         | LearningError::Settings { .. }
+                        | LearningError::Unheeded { .. }
                         | LearningError::Task { .. }
                 )
         )

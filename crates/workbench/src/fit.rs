@@ -103,6 +103,7 @@ pub(crate) fn fit_sample(
     streams: &Streams,
 ) -> Result<FittedTo, WorkbenchError> {
     sample.require_two_classes()?;
+    method.heeds(&choices.settings, &sample.shape())?;
     let tuning = match choices.tune {
         Some(budget) => {
             let fixed = &choices.settings;

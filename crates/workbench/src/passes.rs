@@ -187,6 +187,8 @@ pub fn fit_in_passes(
     if rows <= buffer {
         first.require_two_classes()?;
     }
+    let shape = Shape { rows, features: schema.width(), task: task_of(&schema) };
+    method.heeds(&choices.settings, &shape)?;
     let streams = Streams::root(choices.seed);
     let tuning = match choices.tune {
         Some(budget) => {
@@ -195,7 +197,6 @@ pub fn fit_in_passes(
         }
         None => None,
     };
-    let shape = Shape { rows, features: schema.width(), task: task_of(&schema) };
     let settings = completed(method, &shape, choices, tuning.as_ref());
     let learner = method.learner(&settings, shape.task)?;
     room(method, &Shape { rows: size, ..shape }, &settings, choices.limits)?;

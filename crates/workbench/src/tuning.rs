@@ -94,6 +94,7 @@ pub(crate) fn tune_sample(
             must: "asked for at least 5 rows: a fifth of them scores".to_owned(),
         });
     }
+    method.heeds(fixed, &sample.shape())?;
     let streams = streams.child("tuning");
     let tuner = budget.tuner();
     let anchor = Settings::new();

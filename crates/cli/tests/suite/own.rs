@@ -1049,10 +1049,46 @@ fn a_setting_that_says_the_same_in_another_way_takes_the_default_away() {
     assert_eq!((small.0, small.1, large.0), (None, Some(1e-3), None));
     let apart = |a: f64, b: f64| (a - b).abs() > 1e-6 * a.abs();
     assert!(apart(plain.2, small.2) && apart(small.2, large.2), "{plain:?} {small:?} {large:?}");
-    let both = used("--set pair_cost=0.1 --set pair_ridge=0.01");
-    assert_eq!((both.0, both.1), (Some(0.01), Some(0.1)));
+    // Beside its ridge a cost would not be looked at.
+    let line = "fit --method hyper-svr --data toys.csv --out m --force";
+    let both = place.run(&format!("{line} --set pair_cost=0.1 --set pair_ridge=0.01")).with_code(2);
+    assert!(both.stderr.contains("`pair_cost` would do nothing"), "{both:?}");
     let tuned = used("--set pair_cost=0.1 --tune --budget 3");
     assert_eq!((tuned.0, tuned.1), (None, Some(0.1)));
+}
+
+/// A setting that another one puts out of use is refused before anything is fitted; where methods share it,
+/// the comparison says of which.
+#[test]
+fn a_setting_that_would_do_nothing_is_refused() {
+    let place = place_with(&[("toys.csv", &toys(40))]);
+    for (method, given, hangs_on) in [
+        ("mce-median", "epochs=10", "`learning` is objective"),
+        ("mce-cv", "lambda=0.1", "`learning` is not cross-validation"),
+        ("hyper-svr", "lambda=1", "the method is not hyper-svr or hyper-svr-wishart"),
+        ("hyper-krr", "cost=3 --set search=folds", "`search` is none"),
+        ("sk", "lambda2=1", "the method is askl"),
+        ("gaussian-svm", "epsilon=1", "the task is regression"),
+        ("cen-1", "masks=one", "`dropout` is not 0"),
+    ] {
+        for verb in ["fit --out m", "evaluate", "tune --budget 2"] {
+            let line = format!("{verb} --method {method} --data toys.csv --set {given}");
+            let refused = place.run(&line).with_code(2);
+            let words = format!("would do nothing: it counts only where {hangs_on}");
+            assert!(refused.stderr.contains(&words), "{line}: {refused:?}");
+        }
+    }
+    let compare = "compare --data toys.csv --folds 2 --repeats 1 --set epochs=3 --methods";
+    let both = place.run(&format!("{compare} gmce,mce-median,majority")).with_code(0);
+    let all = format!("{}{}", both.stdout, both.stderr);
+    assert!(all.contains("`epochs` does nothing in mce-median"), "{all}");
+    assert!(all.contains("`epochs` is no setting of majority"), "{all}");
+    let none = place.run(&format!("{compare} mce-cv,mce-median")).with_code(2);
+    assert!(none.stderr.contains("`epochs` would do nothing"), "{none:?}");
+    // It is listed with what it hangs on, and not at all where it never counts.
+    let listed = place.run("list methods mce-median --json").with_code(0).stdout;
+    assert!(listed.contains("Only where `learning` is objective."), "{listed}");
+    assert!(!place.run("list methods sk").with_code(0).stdout.contains("lambda2"));
 }
 
 /// Whoever has read enough closes the pipe, and hears no complaint.

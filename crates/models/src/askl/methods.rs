@@ -1,6 +1,7 @@
 use super::{AsklParams, Kind};
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
+    Axis, Cost, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Where, declared, heeding,
 };
 
 /// The paper's five methods, in the order of its tables.
@@ -24,6 +25,14 @@ const DRAWN: Cost =
 const LEARNED: Cost =
     Cost { fit: "epochs n D (d + K)", predict: "D (d + K)", memory: "n d + 4 D (d + K)" };
 
+/// The five methods share a type of settings.
+const HEEDED: &[Heeded] = &[
+    (&["std_prime", "phases"], &[Where::is("method", &["nsk", "nskl", "askl"])]),
+    (&["lambda2", "read_out", "thresholding", "penalty_scale"], &[Where::is("method", &["askl"])]),
+    (&["lambda1"], &[Where::is_not("method", &["askl"]), Where::is_not("thresholding", &["none"])]),
+    (&["penalty_scale"], &[Where::is("norms", &["squared"])]),
+];
+
 const SK: Method = Method {
     name: "sk",
     title: "SK",
@@ -33,7 +42,7 @@ const SK: Method = Method {
     tasks: Tasks::Both,
     cost: DRAWN,
     resource: Some("epochs"),
-    settings: declared::<AsklParams>,
+    settings: || heeding(declared::<AsklParams>(), HEEDED),
     defaults: |shape| defaults(shape, Kind::Sk),
     first_run: mercer_learning::as_studied,
     space: |shape| space(shape, Kind::Sk),

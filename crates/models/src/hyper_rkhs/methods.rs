@@ -1,8 +1,8 @@
 use super::classifier::{HyperClassifierParams, HyperForm, Stage1};
 use super::{PairSolver, predictor};
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
-    replacing,
+    Axis, Cost, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Where, declared, heeding, replacing,
 };
 
 /// The paper's methods as classifiers: the ideal kernel of the labels is learned, and a support
@@ -32,6 +32,47 @@ const PAIR_RIDGE: f64 = 1e-4;
 
 const CITES: &str = "Liu, Shi, Huang, Yang & Suykens (2021)";
 
+/// The methods with a regression with a tube.
+const TUBE: &[&str] = &["hyper-svr", "hyper-svr-wishart"];
+
+/// Where settings are heeded, by the regression that a method has, its solver and its hyper-kernel.
+const HEEDED: &[Heeded] = &[
+    (&["spread", "lambda", "pair_cost", "pair_ridge", "cost"], &[Where::is("search", &["none"])]),
+    (&["spread"], &[Where::is_not("hyper", &["wishart"])]),
+    (&["scatter", "freedom"], &[Where::is("hyper", &["wishart"])]),
+    (&["lambda"], &[Where::is_not("method", TUBE)]),
+    (
+        &["pair_cost", "pair_ridge", "epsilon", "pair_tolerance", "exact_points"],
+        &[Where::is("method", TUBE)],
+    ),
+    (&["pair_cost"], &[Where::is("pair_ridge", &["null"])]),
+    (&["solver"], &[Where::is("method", &["hyper-krr", "hyper-krr-wishart", "hyper-krr-linear"])]),
+    (&["landmarks"], &[Where::is_not("solver", &["cholesky", "conjugate-gradients"])]),
+    (&["pairs"], &[Where::is("solver", &["auto", "nystrom", "non-negative"])]),
+    (
+        &["rank", "rank_tolerance", "normal_tolerance", "solution_tolerance", "factor_bytes"],
+        &[Where::is("solver", &["auto", "linear-time"])],
+    ),
+    (
+        &["tolerance", "iterations"],
+        &[Where::is("solver", &["auto", "conjugate-gradients"]), Where::is("search", &["folds"])],
+    ),
+    (&LEAST_SQUARES, &[Where::is("method", &["hyper-krr", "hyper-krr-linear"])]),
+    (&LEAST_SQUARES, &[Where::is_not("hyper", &["wishart"])]),
+    (&["feature_rank"], &[Where::is("stage2", &["features"])]),
+];
+
+/// Of solvers that are for least squares and Gaussian hyper-kernels.
+const LEAST_SQUARES: [&str; 7] = [
+    "rank",
+    "rank_tolerance",
+    "normal_tolerance",
+    "solution_tolerance",
+    "factor_bytes",
+    "tolerance",
+    "iterations",
+];
+
 const HYPER_KRR: Method = Method {
     name: "hyper-krr",
     title: "hyper-KRR (Gaussian)",
@@ -48,7 +89,10 @@ const HYPER_KRR: Method = Method {
         memory: "min(n, points)^2",
     },
     resource: Some("points"),
-    settings: || replacing(declared::<HyperClassifierParams>(), "pair_cost", "pair_ridge"),
+    settings: || {
+        let declared = declared::<HyperClassifierParams>();
+        heeding(replacing(declared, "pair_cost", "pair_ridge"), HEEDED)
+    },
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     first_run: mercer_learning::as_studied,
     space: |shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),

@@ -1,4 +1,4 @@
-use super::objective::{failed, one_hot, share_right};
+use super::objective::{failed_on, one_hot, share_right};
 use super::{Held, Objective, Sensitivity, Value, positive, refused};
 use mercer_kernels::{Adjoint, Covariance, KernelError};
 use mercer_learning::LearningError;
@@ -121,10 +121,10 @@ impl<'a> Implicit<'a> {
             let mean = gram.diag().sum() / n as f64;
             gram.diag_mut().mapv_inplace(|entry| entry + (ridge + first));
             let (factor, more) = Cholesky::with_jitter(gram, &JITTER_LADDER)
-                .map_err(|error| failed("factoring the Gram matrix", error))?;
+                .map_err(|error| failed_on(kernel, "factoring the Gram matrix", error))?;
             let weights = factor
                 .solve(&one_hot(labels, classes))
-                .map_err(|error| failed("solving for the weights", error))?;
+                .map_err(|error| failed_on(kernel, "solving for the weights", error))?;
             let jitter = first + more;
             let length = weights.iter().map(|v| v * v).sum::<f64>();
             let rounding = f64::EPSILON * (n as f64).sqrt() * mean * length;
@@ -220,8 +220,10 @@ impl<'a> Implicit<'a> {
         let mut right = Array2::zeros((self.inputs.nrows(), 2 * m));
         right.slice_mut(ndarray::s![.., ..m]).assign(&from_loss);
         right.slice_mut(ndarray::s![.., m..]).assign(&self.weights);
-        let solved =
-            self.factor.solve(&right).map_err(|error| failed("solving for the gradient", error))?;
+        let solved = self
+            .factor
+            .solve(&right)
+            .map_err(|error| failed_on(self.kernel, "solving for the gradient", error))?;
         let b = solved.slice(ndarray::s![.., ..m]);
         // Z = A⁻¹ P = V − (n λ + jitter) A⁻¹ V.
         let mut z = self.weights.clone();

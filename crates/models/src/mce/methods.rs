@@ -1,6 +1,7 @@
+use super::params::HEEDED;
 use super::{EmbeddingParams, Learning};
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Space, Tasks, declared,
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Space, Tasks, declared, heeding,
 };
 
 /// The paper's embeddings, and what it compares them with: all of them settings of one model.
@@ -48,7 +49,7 @@ const GMCE: Method = Method {
         memory: MEMORY,
     },
     resource: Some("epochs"),
-    settings: declared::<EmbeddingParams>,
+    settings: || heeding(declared::<EmbeddingParams>(), HEEDED),
     defaults: |_| Settings::of(&params(Kind::Bound)),
     first_run: mercer_learning::as_studied,
     space: |_| learned_space(Kind::Bound),

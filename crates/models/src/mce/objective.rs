@@ -1,4 +1,5 @@
 use super::{not_negative, refused};
+use mercer_kernels::Covariance;
 use mercer_learning::LearningError;
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -222,11 +223,40 @@ pub(super) fn share_right(probabilities: ArrayView2<'_, f64>, labels: &[u32]) ->
     right as f64 / labels.len() as f64
 }
 
-/// A factorisation that no jitter could save.
+/// A factorisation of features that no jitter could save.
 pub(super) fn failed(operation: &'static str, error: impl std::fmt::Display) -> LearningError {
-    let reason = format!(
-        "{error}; raise `lambda`, lower the degree of a polynomial, whose values overflow, or raise the smallest length \
-         scale of a kernel that has them"
-    );
+    let reason = format!("{error}; raise `lambda`, or scale the inputs down");
     LearningError::Numerical { operation, reason }
+}
+
+/// A factorisation of a Gram matrix that no jitter could save, with what can be done about such a kernel.
+pub(super) fn failed_on(
+    kernel: &Covariance,
+    operation: &'static str,
+    error: impl std::fmt::Display,
+) -> LearningError {
+    let some = |is: fn(&Covariance) -> bool| any(kernel, is);
+    let mut remedies = vec!["raise `lambda`"];
+    if some(|kernel| matches!(kernel, Covariance::Polynomial { .. })) {
+        remedies.push("lower the degree of the polynomial, whose values overflow");
+    }
+    if some(|kernel| matches!(kernel, Covariance::Linear { .. } | Covariance::Polynomial { .. })) {
+        remedies.push("scale the inputs down");
+    }
+    let lengths: fn(&Covariance) -> bool = |kernel| {
+        use Covariance::{Gaussian, Matern, RationalQuadratic};
+        matches!(kernel, Gaussian { .. } | Matern { .. } | RationalQuadratic { .. })
+    };
+    if some(lengths) {
+        remedies.push("raise the smallest length scale");
+    }
+    LearningError::Numerical { operation, reason: format!("{error}; {}", remedies.join(", or ")) }
+}
+
+/// Whether a kernel, or one that it is made of, is such a one.
+fn any(kernel: &Covariance, is: fn(&Covariance) -> bool) -> bool {
+    match kernel {
+        Covariance::Sum { of } | Covariance::Product { of } => of.iter().any(|part| any(part, is)),
+        one => is(one),
+    }
 }

@@ -1,7 +1,7 @@
 use super::map::{MOST_DEGREE, too_steep};
 use super::{BatchOrder, EmbeddingLearner, Form, Objective, Sensitivity, refused};
 use mercer_kernels::{Covariance, Smoothness};
-use mercer_learning::{Allowed, LearningError, Parameters};
+use mercer_learning::{Allowed, Heeded, LearningError, Parameters, Where};
 use serde::{Deserialize, Serialize};
 
 /// Which kernel: by name, its parameters set by the other settings; or all of it.
@@ -203,6 +203,30 @@ mercer_learning::parameters! {
         pub folds: usize = 5, Allowed::PAIR;
     }
 }
+
+/// The kernels with length scales.
+const STATIONARY: &[&str] =
+    &["gaussian", "matern-1/2", "matern-3/2", "matern-5/2", "rational-quadratic"];
+
+/// Where settings of an embedding are heeded.
+pub(super) const HEEDED: &[Heeded] = &[
+    (&["anisotropic", "length"], &[Where::is("kernel", STATIONARY)]),
+    (
+        &["scale"],
+        &[Where::is("kernel", STATIONARY), Where::is("kernel", &["linear", "polynomial"])],
+    ),
+    (&["degree"], &[Where::is("kernel", &["polynomial"])]),
+    (&["features"], &[Where::is("map", &["fourier"])]),
+    (&["folds"], &[Where::is("learning", &["cross-validation"])]),
+    (
+        &["rate", "epochs", "batches", "batch", "validation", "order"],
+        &[Where::is("learning", &["objective"])],
+    ),
+    (&["order"], &[Where::is_not("batches", &["1"]), Where::is_not("batch", &["null"])]),
+    // The grid of lengths is about the median, that of ridges is fixed.
+    (&["length", "lambda", "median"], &[Where::is_not("learning", &["cross-validation"])]),
+    (&["median"], &[Where::is("length", &["null"])]),
+];
 
 impl EmbeddingParams {
     /// The learner, after checking every setting.

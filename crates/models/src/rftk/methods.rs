@@ -1,6 +1,7 @@
 use super::{FeatureSgdParams, KernelRidgelessParams, RandomFeaturesParams, SgdKind};
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
+    Axis, Cost, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Where, declared, heeding,
 };
 
 /// The paper's methods in the order of its Table 1, kernel ridge regression (a baseline) apart.
@@ -27,6 +28,33 @@ const CUTOFF: f64 = 1e-4;
 
 const CITES: &str = "Li, Liu & Zhang (2022)";
 
+const OF_KERNELS: &[Heeded] = &[
+    (&["tolerance", "iterations", "landmarks"], &[Where::is_not("solver", &["direct"])]),
+    (&["solver", "tolerance", "iterations", "landmarks"], &[Where::is("precision", &["f64"])]),
+    (&["cutoff"], &[Where::is("lambda", &["0"])]),
+    (&["cutoff"], &[Where::is("precision", &["f64"])]),
+    (&["cutoff"], &[Where::is_not("solver", &["iterative"])]),
+];
+
+/// A ridge that was given or is chosen needs no cut-off.
+const OF_FEATURES: &[Heeded] = &[
+    (&["lambda", "cutoff"], &[Where::is("ridges", &["[]"])]),
+    (&["cutoff"], &[Where::is("lambda", &["0"])]),
+    (&["cutoff"], &[Where::is("precision", &["f64"])]),
+];
+
+const OF_STEPS: &[Heeded] = &[
+    (
+        &["beta", "trace", "every", "trace_every", "trace_clock", "trace_rows", "trace_share"],
+        &[Where::is("method", &["rftk"])],
+    ),
+    (&["frequency_rate"], &[Where::is("method", &["rftk"])]),
+    (
+        &["trace", "trace_every", "trace_clock", "trace_rows", "trace_share"],
+        &[Where::is_not("beta", &["0"])],
+    ),
+];
+
 const KERNEL_RIDGELESS: Method = Method {
     name: "kernel-ridgeless",
     title: "kernel ridgeless",
@@ -36,7 +64,7 @@ const KERNEL_RIDGELESS: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "9 n^3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
     resource: None,
-    settings: declared::<KernelRidgelessParams>,
+    settings: || heeding(declared::<KernelRidgelessParams>(), OF_KERNELS),
     defaults: |shape| {
         Settings::of(&KernelRidgelessParams {
             std: default_std(shape),
@@ -65,7 +93,7 @@ const RF_RIDGELESS: Method = Method {
         memory: "n D + min(n, D)^2",
     },
     resource: None,
-    settings: declared::<RandomFeaturesParams>,
+    settings: || heeding(declared::<RandomFeaturesParams>(), OF_FEATURES),
     defaults: |shape| closed_defaults(shape, 0.0),
     first_run: mercer_learning::as_studied,
     space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
@@ -115,7 +143,7 @@ const RF_SGD: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "epochs n D (d + K)", predict: "D (d + K)", memory: "n d + D (d + K)" },
     resource: Some("epochs"),
-    settings: declared::<FeatureSgdParams>,
+    settings: || heeding(declared::<FeatureSgdParams>(), OF_STEPS),
     defaults: |shape| trained_defaults(shape, SgdKind::RfSgd),
     first_run: mercer_learning::as_studied,
     space: |shape| trained_space(shape, SgdKind::RfSgd),

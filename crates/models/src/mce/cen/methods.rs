@@ -2,11 +2,17 @@ use super::{CenParams, Layers, Masks, Precision, predictor::restore};
 use crate::mce::Sensitivity;
 use mercer_kernels::Covariance;
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks, declared,
+    Axis, Cost, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Where, declared, heeding,
 };
 
 /// The networks of the paper, and one with a kernel on its features.
 pub const METHODS: &[Method] = &[CEN_1, CEN_2, CEN_IMPLICIT, CEN_CNN];
+
+const HEEDED: &[Heeded] = &[
+    (&["last"], &[Where::is_not("layers", &["convolutional"])]),
+    (&["masks"], &[Where::is_not("dropout", &["0"])]),
+];
 
 const CEN_1: Method = Method {
     name: "cen-1",
@@ -22,7 +28,7 @@ const CEN_1: Method = Method {
         memory: "n (d + 8 p) + 4 P, P = 16 d + 768, p = 8",
     },
     resource: Some("epochs"),
-    settings: declared::<CenParams>,
+    settings: || heeding(declared::<CenParams>(), HEEDED),
     defaults: |_| Settings::of(&dense(&[16, 32], 8)),
     first_run: mercer_learning::as_studied,
     space,
