@@ -8,8 +8,8 @@ use machine::{Dual, Machine};
 use mercer_kernels::Kernel;
 use mercer_learning::{
     Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Heeded, Learner, LearningError,
-    Method, Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams, Targets, Task, Tasks,
-    Where, declared, fact, heeding,
+    Method, Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams, Targets, Task,
+    Tasks, Where, declared, fact, heeding,
 };
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-use crate::{LearningError, Method, Setting, Settings, Shape};
-use serde_json::Value;
+use crate::{LearningError, Method, Setting, Settings, Shape, Task};
+use serde_json::{Value, json};
 use std::fmt;
 
 /// What another setting must be for one to be heeded. Two names are no settings: `method`, the name of
@@ -122,6 +122,7 @@ fn written(value: Option<&Value>) -> String {
         Some(Value::String(text)) => text.clone(),
         // 0, not 0.0.
         Some(Value::Number(number)) => number.as_f64().unwrap_or(f64::NAN).to_string(),
+        Some(Value::Object(_)) => "given as JSON".to_owned(),
         Some(other) => other.to_string(),
     }
 }
@@ -155,6 +156,21 @@ impl Method {
         self.unheeded(given, shape).into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
+    /// The settings that do nothing beside these, of which none is left out.
+    pub fn idle(&self, settings: &Settings, task: Task) -> Vec<&'static str> {
+        let holds = |one: &Where| one.holds(&self.found(one, settings, task));
+        let idle = |setting: &Setting| !setting.heeded.iter().all(|any| any.iter().any(holds));
+        (self.settings)().iter().filter(|setting| idle(setting)).map(|s| s.name).collect()
+    }
+
+    fn found(&self, condition: &Where, settings: &Settings, task: Task) -> String {
+        match condition.by {
+            "method" => self.name.to_owned(),
+            "task" => task.name().to_owned(),
+            name => written(settings.get(name)),
+        }
+    }
+
     /// All of what was given that would do nothing, by name, with the error of [`Self::heeds`].
     pub fn unheeded(&self, given: &Settings, shape: &Shape) -> Vec<(&'static str, LearningError)> {
         let declared = (self.settings)();
@@ -163,15 +179,15 @@ impl Method {
             .fold(Settings::new(), |all, setting| all.with(setting.name, setting.default.clone()))
             .overridden_by(&self.begun(shape));
         let all = begun.clone().overridden_by(&self.as_meant(given));
-        let found = |condition: &Where| match condition.by {
-            "method" => self.name.to_owned(),
-            "task" => shape.task.name().to_owned(),
-            name => written(all.get(name)),
-        };
+        let found = |one: &Where| self.found(one, &all, shape.task);
         let holds = |any: &&&[Where]| any.iter().any(|one| one.holds(&found(one)));
+        let text = |value: Option<&Value>| match value {
+            Some(Value::Object(fields)) => json!(fields).to_string(),
+            other => written(other),
+        };
         let set = |setting: &&Setting| {
             let value = given.get(setting.name).filter(|value| !value.is_null());
-            value.is_some_and(|_| written(value) != written(begun.get(setting.name)))
+            value.is_some_and(|_| text(value) != text(begun.get(setting.name)))
         };
         let error = |setting: &Setting| {
             let any = setting.heeded.iter().find(|any| !holds(any))?;
@@ -187,7 +203,7 @@ impl Method {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cost, Space, Task, Tasks, declared};
+    use crate::{Cost, Space, Tasks, declared};
 
     crate::parameters! {
         /// Settings of a toy.
@@ -270,6 +286,14 @@ mod tests {
         for (name, value) in [("batch", 5), ("batches", 2)] {
             assert_eq!(said(&TOY, classes, &order.clone().with(name, value)), None);
         }
+    }
+
+    #[test]
+    fn what_does_nothing_beside_the_others_is_told() {
+        let all = Settings::of(&ToyParams::default());
+        assert_eq!(TOY.idle(&all, Task::Regression), ["degree", "masks", "order"]);
+        let all = all.with("kernel", "power").with("dropout", 0.5).with("batches", 3);
+        assert_eq!(TOY.idle(&all, Task::Classification { classes: 2 }), ["tube"]);
     }
 
     #[test]

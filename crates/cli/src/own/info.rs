@@ -3,7 +3,7 @@ use super::{LARGE, filled, mebibytes, numbering, plain, print_json, quoted};
 use crate::Ended;
 use mercer_datasets::Holds;
 use mercer_experiments::registry;
-use mercer_learning::{counted, one_line};
+use mercer_learning::{counted, find, one_line};
 use mercer_workbench::{Header, Model, Origin};
 use std::io::Write;
 
@@ -51,6 +51,7 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
             format!("{} ({count})", quoted(&column.name))
         }
     });
+    let idle = idle(header);
     let mut lines = vec![
         ("method", format!("{}, revision {}", header.method, header.revision)),
         ("task", header.task().name().to_owned()),
@@ -69,7 +70,12 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
     lines.extend([
         ("data", format!("{} ({})", header.data.file, counted(header.data.rows, "row", "rows"))),
         ("sha256", header.data.sha256.clone()),
-        ("settings", settings(header)),
+        ("settings", settings(header, &idle)),
+    ]);
+    if !idle.is_empty() {
+        lines.push(("unused", format!("{} (they do nothing beside these)", idle.join(", "))));
+    }
+    lines.extend([
         (
             "tuned",
             header.tuning.as_ref().map_or_else(
@@ -93,15 +99,24 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Name and value of each setting and where it is from, those that were chosen before the others.
-fn settings(header: &Header) -> String {
+/// The settings that do nothing beside the others, where the method is known.
+fn idle(header: &Header) -> Vec<&'static str> {
+    let methods = registry();
+    let method = find(&methods, &header.method);
+    method.map_or_else(|_| Vec::new(), |method| method.idle(&header.settings, header.task()))
+}
+
+/// Name and value of each setting that does anything and where it is from, those that were chosen before the
+/// others.
+fn settings(header: &Header, idle: &[&str]) -> String {
     let of = |(name, value): (&str, &serde_json::Value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let origin = header.origin(name);
         let from = origin.map_or_else(String::new, |origin| format!(" ({})", origin.name()));
         (origin == Some(Origin::Default), format!("{name} {value}{from}"))
     };
-    let mut all: Vec<(bool, String)> = header.settings.iter().map(of).collect();
+    let used = header.settings.iter().filter(|(name, _)| !idle.contains(name));
+    let mut all: Vec<(bool, String)> = used.map(of).collect();
     all.sort_by_key(|(default, _)| *default);
     all.into_iter().map(|(_, told)| told).collect::<Vec<_>>().join(", ")
 }

@@ -1085,6 +1085,12 @@ fn a_setting_that_would_do_nothing_is_refused() {
     assert!(all.contains("`epochs` is no setting of majority"), "{all}");
     let none = place.run(&format!("{compare} mce-cv,mce-median")).with_code(2);
     assert!(none.stderr.contains("`epochs` would do nothing"), "{none:?}");
+    // A model tells what did nothing in it, in place of a value that looks used.
+    place.run("fit --method hyper-krr --data toys.csv --set search=folds --out m").with_code(0);
+    let info = place.run("info m").with_code(0).stdout;
+    let line = |name: &str| info.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(!line("settings").contains(" cost 1"), "{info}");
+    assert!(line("unused").contains("cost, ") && line("facts").contains("chosen-cost"), "{info}");
     // It is listed with what it hangs on, and not at all where it never counts.
     let listed = place.run("list methods mce-median --json").with_code(0).stdout;
     assert!(listed.contains("Only where `learning` is objective."), "{listed}");

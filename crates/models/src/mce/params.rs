@@ -190,7 +190,7 @@ mercer_learning::parameters! {
         pub rate: f64 = 0.1, Allowed::POSITIVE;
         /// Passes over the training rows.
         pub epochs: usize = 1000, Allowed::COUNT;
-        /// Batches a pass: a batch has `⌊n/batches⌋` rows; 1 for all rows at once.
+        /// Batches a pass: a batch has `⌊n/batches⌋` rows, at least one; 1 for all rows at once.
         pub batches: usize = 1, Allowed::COUNT;
         /// Rows of a batch, in place of `batches`, which then is not set; at most the training rows.
         pub batch: Option<usize> = None, Allowed::COUNT;
@@ -204,17 +204,26 @@ mercer_learning::parameters! {
     }
 }
 
-/// The kernels with length scales.
+/// The names of kernels with length scales, and of all.
 const STATIONARY: &[&str] =
     &["gaussian", "matern-1/2", "matern-3/2", "matern-5/2", "rational-quadratic"];
+const NAMED: &[&str] = &[
+    "gaussian",
+    "matern-1/2",
+    "matern-3/2",
+    "matern-5/2",
+    "rational-quadratic",
+    "linear",
+    "polynomial",
+];
 
 /// Where settings of an embedding are heeded.
 pub(super) const HEEDED: &[Heeded] = &[
     (&["anisotropic", "length"], &[Where::is("kernel", STATIONARY)]),
-    (
-        &["scale"],
-        &[Where::is("kernel", STATIONARY), Where::is("kernel", &["linear", "polynomial"])],
-    ),
+    // Medians of columns are a length each, and equal lengths that stay are one.
+    (&["anisotropic"], &[Where::is("median", &["rows"])]),
+    (&["anisotropic"], &[Where::is("learning", &["objective"])]),
+    (&["scale"], &[Where::is("kernel", NAMED)]),
     (&["degree"], &[Where::is("kernel", &["polynomial"])]),
     (&["features"], &[Where::is("map", &["fourier"])]),
     (&["folds"], &[Where::is("learning", &["cross-validation"])]),
@@ -222,7 +231,14 @@ pub(super) const HEEDED: &[Heeded] = &[
         &["rate", "epochs", "batches", "batch", "validation", "order"],
         &[Where::is("learning", &["objective"])],
     ),
-    (&["order"], &[Where::is_not("batches", &["1"]), Where::is_not("batch", &["null"])]),
+    (
+        &["order"],
+        &[
+            Where::is_not("batches", &["1"]),
+            Where::is_not("batch", &["null"]),
+            Where::is_not("validation", &["0"]),
+        ],
+    ),
     // The grid of lengths is about the median, that of ridges is fixed.
     (&["length", "lambda", "median"], &[Where::is_not("learning", &["cross-validation"])]),
     (&["median"], &[Where::is("length", &["null"])]),
