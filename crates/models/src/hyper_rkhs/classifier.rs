@@ -651,21 +651,7 @@ impl Learner for HyperClassifier {
             facts.insert(name.to_owned(), value);
         }
         if let Some(searched) = &searched {
-            // As the grid has it; the fit's own is that of its number of pairs.
-            let svr = params.stage1 == Stage1::Svr;
-            let pair_cost = if svr { searched.strength } else { params.pair_cost };
-            for (name, value) in [
-                ("chosen-spread", params.spread),
-                ("chosen-lambda", params.lambda),
-                ("chosen-pair-cost", pair_cost),
-                ("pair-cost", params.pair_cost),
-                ("chosen-cost", params.cost),
-                ("search-right", searched.right as f64),
-                ("search-points", searched.points as f64),
-                ("search-not-converged", searched.open as f64),
-            ] {
-                facts.insert(name.to_owned(), value);
-            }
+            facts.extend(searched.facts());
         }
         let convergence = match (learned.convergence, machine) {
             (open, _) if open.is_open() => open,

@@ -52,6 +52,31 @@ pub(super) struct Chosen {
     pub open: usize,
 }
 
+impl Chosen {
+    /// What was searched for this kernel and regression, and how its folds came out. The regression's C as
+    /// the grid has it: the fit's own is that of its number of pairs.
+    pub(super) fn facts(&self) -> Vec<(String, f64)> {
+        let params = &self.params;
+        let mut facts = vec![
+            ("chosen-cost", params.cost),
+            ("search-right", self.right as f64),
+            ("search-points", self.points as f64),
+            ("search-not-converged", self.open as f64),
+        ];
+        if params.hyper != HyperForm::Wishart {
+            facts.push(("chosen-spread", params.spread));
+        }
+        match params.stage1 {
+            Stage1::Svr => {
+                facts
+                    .extend([("chosen-pair-cost", self.strength), ("pair-cost", params.pair_cost)]);
+            }
+            Stage1::Ridge | Stage1::NonNegative => facts.push(("chosen-lambda", params.lambda)),
+        }
+        facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
 /// One point of the grid but for the machine's `C`.
 #[derive(Clone, Copy)]
 struct Candidate {

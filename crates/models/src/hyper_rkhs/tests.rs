@@ -1063,6 +1063,11 @@ fn the_search_finds_what_tells_the_classes_apart() {
         assert!(fitted.facts["search-right"] >= 57.0, "{stage1:?} {:?}", fitted.facts);
         assert_abs_diff_eq!(fitted.facts["search-points"], 60.0);
         assert!(fitted.facts["chosen-cost"] >= 2f64.powi(-5));
+        // What was not searched has no choice.
+        let ridge = stage1 == Stage1::Ridge;
+        assert_eq!(fitted.facts.contains_key("chosen-lambda"), ridge);
+        assert_eq!(fitted.facts.contains_key("chosen-pair-cost"), !ridge);
+        assert_eq!(fitted.facts.contains_key("pair-cost"), !ridge);
     }
 }
 
