@@ -67,9 +67,10 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Choose settings for a method on a file.
     ///
-    /// Successive halving on four fifths of the rows, scored on the rest: the method's defaults and draws
-    /// from its ranges (`mercer list methods NAME`: "tuned over") at a ninth of the effort, the better third
-    /// at a third, the best ninth in full; few settings, or few rows, take fewer rungs. What it prints as
+    /// Successive halving on four fifths of the rows, scored on the rest; of fewer than 1000 rows every fifth
+    /// scores in turn, in the mean. The method's defaults and draws from its ranges (`mercer list methods
+    /// NAME`: "tuned over") are tried at a ninth of the effort, the better third at a third, the best ninth in
+    /// full; few settings, or few rows, take fewer rungs. What it prints as
     /// chosen is what `fit` takes; `fit --tune` does both at once. The scores here are of what was chosen by
     /// them: `evaluate --tune` says how good a tuned method is.
     Tune(TuneArgs),

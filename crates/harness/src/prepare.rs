@@ -377,15 +377,19 @@ pub(crate) fn inner_split(
     parts(train, &split, &Protocol::default(), &SplitRule::Random { train: share })
 }
 
-/// The same by cross-validation: each of `folds` parts of the rows, drawn at random, is held out once.
+/// The same by cross-validation: each of `folds` parts of the rows, or of as many as are used at most, drawn
+/// at random, is held out once.
 pub(crate) fn inner_folds(
     train: &Sample,
     folds: usize,
+    most: Option<usize>,
     streams: &Streams,
 ) -> Result<Vec<Parts>, HarnessError> {
-    let rows = train.rows();
-    let Split { train: mut order, test } = random_split(rows, 0.5, &mut streams.rng("inner folds"));
+    let all = train.rows();
+    let Split { train: mut order, test } = random_split(all, 0.5, &mut streams.rng("inner folds"));
     order.extend(test);
+    let rows = most.map_or(all, |most| most.min(all));
+    order.truncate(rows);
     let rule = SplitRule::Random { train: 1.0 - 1.0 / folds as f64 };
     let fold = |index: usize| {
         let held = move |at: usize| at * folds / rows == index;
@@ -451,7 +455,7 @@ mod tests {
     fn each_row_is_held_out_by_one_fold() {
         let inputs = Array2::from_shape_fn((23, 1), |(row, _)| row as f64);
         let sample = Sample::regression(inputs, Array1::zeros(23)).unwrap();
-        let folds = inner_folds(&sample, 5, &Streams::root(1)).unwrap();
+        let folds = inner_folds(&sample, 5, None, &Streams::root(1)).unwrap();
         let mut held: Vec<u64> = Vec::new();
         for Parts { train, test } in &folds {
             assert!((4..=5).contains(&test.rows()) && train.rows() + test.rows() == 23);
@@ -460,6 +464,6 @@ mod tests {
         assert_ne!(held, (0..23).collect::<Vec<_>>());
         held.sort_unstable();
         assert_eq!(held, (0..23).collect::<Vec<_>>());
-        assert!(inner_folds(&sample, 24, &Streams::root(1)).is_err());
+        assert!(inner_folds(&sample, 24, None, &Streams::root(1)).is_err());
     }
 }

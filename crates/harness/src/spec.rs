@@ -354,6 +354,10 @@ impl Spec {
         if let Some(reason) = spec.grid.as_ref().and_then(|grid| grid.fault(&methods)) {
             return Err(fault(reason));
         }
+        let folded = |tuner: &Tuner| tuner.folds.is_some_and(|folds| folds < 2);
+        if spec.variants.iter().filter_map(|variant| variant.tuner.as_ref()).any(folded) {
+            return Err(fault("a tuner needs two folds, or none".to_owned()));
+        }
         Ok(spec)
     }
 

@@ -62,11 +62,25 @@ impl FromStr for Budget {
 /// Settings tried at the first rung at most, whatever the time.
 const MOST: usize = 243;
 
+/// Rows below which candidates are scored in five folds: a fifth of 1000 rows tells two accuracies of 85 %
+/// apart from 2.5 points on (a standard error of one part), all of them from 1.1 on.
+const FOLDED_BELOW: usize = 1000;
+
+/// What scores a candidate: for whoever asks how a choice was made.
+pub(crate) const fn scoring(rows: usize) -> &'static str {
+    if rows < FOLDED_BELOW {
+        "scored on each fifth of the rows after training on the others"
+    } else {
+        "on four fifths of the rows, scored on the rest"
+    }
+}
+
 impl Budget {
     /// Successive halving within the budget, the method's defaults first.
-    fn tuner(self) -> Tuner {
+    fn tuner(self, rows: usize) -> Tuner {
+        let folds = (rows < FOLDED_BELOW).then_some(5);
         let tables =
-            Tuner { of_rows: true, defaults_first: true, sparing: true, ..Tuner::default() };
+            Tuner { of_rows: true, defaults_first: true, sparing: true, folds, ..Tuner::default() };
         match self {
             Self::Candidates(candidates) => Tuner { candidates, ..tables },
             Self::Seconds(seconds) => Tuner { candidates: MOST, seconds: Some(seconds), ..tables },
@@ -75,7 +89,8 @@ impl Budget {
 }
 
 /// Chooses settings for a method on a prepared sample: successive halving on four fifths of the
-/// rows, scored on the rest; the method's defaults are the first that are tried. Nothing else is looked at.
+/// rows, scored on the rest, of fewer than a thousand rows in five folds; the method's defaults are the first
+/// that are tried. Nothing else is looked at.
 ///
 /// # Errors
 /// If no candidate could be fitted, or a limit was reached.
@@ -94,9 +109,8 @@ pub(crate) fn tune_sample(
             must: "asked for at least 5 rows: a fifth of them scores".to_owned(),
         });
     }
-    method.heeds(fixed, &sample.shape())?;
     let streams = streams.child("tuning");
-    let tuner = budget.tuner();
+    let tuner = budget.tuner(sample.rows());
     let anchor = Settings::new();
     let fixed = &method.as_meant(fixed);
     Ok(mercer_harness::tune(method, sample, fixed, &anchor, &tuner, &streams, limits)?)
@@ -131,6 +145,7 @@ pub fn tune(
     let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
     let sample = table.sample(&rows, &preparation)?;
     sample.require_two_classes()?;
+    method.heeds(&choices.settings, &sample.shape())?;
     let streams = Streams::root(choices.seed);
     tune_sample(method, &sample, &choices.settings, budget, &streams, choices.limits)
 }
@@ -138,6 +153,13 @@ pub fn tune(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_rows_score_in_folds_and_a_page_says_so() {
+        let folds = |rows| Budget::default().tuner(rows).folds;
+        assert_eq!([5, 999, 1000, 100_000].map(folds), [Some(5), Some(5), None, None]);
+        assert!(scoring(999).contains("each fifth") && scoring(1000).contains("the rest"));
+    }
 
     #[test]
     fn a_budget_is_a_count_or_a_time_above_0() {

@@ -1,6 +1,7 @@
 use crate::compare::is_classes;
 use crate::page::listed;
 use crate::provenance::provenance;
+use crate::tuning::scoring;
 use crate::{Asked, Choices, Table, WorkbenchError};
 use mercer_learning::Method;
 use mercer_records::Tuning;
@@ -51,8 +52,7 @@ pub fn tuning_page(
         let name = format!("{:.0} % of the full effort", 100.0 * effort);
         panel = panel.series(Series::points(name, points));
     }
-    let figure =
-        Figure::new("history", "Scores on the held-out fifth of the training rows").panel(panel);
+    let figure = Figure::new("history", "Scores on rows held out of training").panel(panel);
     let mut candidates = mercer_render::Table::new("candidates", "All candidates")
         .caption("Effort is the share of a full fit; bold is what was chosen.")
         .columns([
@@ -77,12 +77,12 @@ pub fn tuning_page(
     let chosen = listed(tuning.chosen.iter().map(|(name, value)| (name.as_str(), value)));
     let section = Section::new("tuning", "What was tried")
         .intro(format!(
-            "Settings of {} for {} of `{}`: successive halving on four fifths of the rows, scored on \
-             the rest; ties go to the earlier candidate, and the method's defaults are the first. \
-             Chosen: `{chosen}`.",
+            "Settings of {} for {} of `{}`: successive halving, {}; ties go to the earlier candidate, \
+             and the method's defaults are the first. Chosen: `{chosen}`.",
             method.name,
             table.task().name(),
-            table.schema.target.name
+            table.schema.target.name,
+            scoring(table.rows())
         ))
         .block(Block::Figure(figure))
         .block(Block::Table(candidates));

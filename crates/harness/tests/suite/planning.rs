@@ -61,6 +61,7 @@ fn a_spec_with_a_slip_is_refused_with_its_place() {
         ("[protocol]", &grid("2", "rate = [0.1]", "drifting-mean = [\"rat\"]"), "`rat`"),
         ("[protocol]", &grid("2", "rate = [0.1]", "drifting-mean = []"), "no method searches"),
         ("[protocol]", "[grid]\nfold = 2\n[protocol]", "`fold`"),
+        ("tuner = { candidates", "tuner = { folds = 1, candidates", "two folds, or none"),
     ] {
         let spec = STUDY.replacen(from, to, 1);
         let error = plan_of(&spec, "paper", &Selection::default()).unwrap_err().to_string();
