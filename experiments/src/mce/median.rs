@@ -1,9 +1,12 @@
 //! The median heuristic with ridges that the paper does not state, on the folds of GMCE.
 
 use super::{Cells, STUDIES, accuracy, mean_of, shown};
-use crate::accuracies::{judge, word};
+use crate::judged::{Judged, badge};
 use crate::published::PublishedCell;
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell, compare, published};
+use crate::{
+    Artefact, Desk, Drawing, ExperimentError, Finding, Rendered, StudyCell, compare, published,
+    standing,
+};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_statistics::summarise;
 
@@ -83,12 +86,16 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
-    let tables = vec![table, as_printed(&cells, &printed)?];
+    let tables = vec![table, as_printed(&cells, &printed, &standing(desk)?)?];
     Ok(Rendered { tables, drawings, ..Rendered::default() })
 }
 
 /// A median for each column and a ridge of 1, on blocks of the file: beside the printed column.
-fn as_printed(cells: &Cells, printed: &[PublishedCell]) -> Result<Table, ExperimentError> {
+fn as_printed(
+    cells: &Cells,
+    printed: &[PublishedCell],
+    findings: &[Finding],
+) -> Result<Table, ExperimentError> {
     let mut table = Table::new("audit/mce-median-printed", "The printed column MED, made again")
         .caption("Nothing is learned. Unguarded: a length for each column, the median of its differences among the training rows, a ridge of 1 (where all learning of the paper starts), and folds that are consecutive blocks of the file. Every deviation here is divided by the number of folds, as the authors' are; other tables divide by one less. Where half of a column's differences are 0, the kernel is 0/0 and the largest of numbers that are none is the first: one class is predicted everywhere. Guarded: such a column has its smallest other difference. Accuracy in percent.")
         .columns(["Dataset"].map(Column::left))
@@ -102,12 +109,22 @@ fn as_printed(cells: &Cells, printed: &[PublishedCell]) -> Result<Table, Experim
         let (Some(cell), Some(theirs)) = (of("median-printed", "mce-median"), theirs) else {
             continue;
         };
-        let verdict = judge(cell, theirs, cell.repeats_of_paper() as usize)?.verdict;
+        let judged = Judged {
+            artefact: ARTEFACT.id,
+            cell,
+            label: "MED".to_owned(),
+            metric: "accuracy",
+            values: cell.values().into_iter().map(|(_, value)| value).collect(),
+            theirs: Some(theirs),
+            scale: 1.0,
+            repeats: cell.repeats_of_paper() as usize,
+        };
+        let verdict = badge(&judged.report(findings)?).map_or_else(String::new, |(text, _)| text);
         table = table.row(Row::new([
             Cell::text(dataset),
             Cell::mean_std(theirs.mean, theirs.std, 1),
             by_folds(Some(cell)),
-            Cell::text(word(verdict)),
+            Cell::text(verdict),
             shown(mean_of(Some(cell), "columns-of-median-0"), 0),
             by_folds(of("median-guarded", "mce-median")),
             by_folds(of("median-equal-folds", "mce-median")),
