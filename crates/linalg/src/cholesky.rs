@@ -2,11 +2,13 @@ use crate::LinalgError;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::prelude::{IntoConst, Reborrow, ReborrowMut};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 use ndarray::{Array1, Array2, ArrayView2};
+use std::sync::{Mutex, PoisonError};
 
 /// Relative jitters worth trying before a nearly singular matrix is given up.
 ///
@@ -215,49 +217,28 @@ impl Cholesky {
         Ok(Self { storage, size: rows })
     }
 
-    /// Left-looking, a panel of columns at a time. (The engine's own whole-matrix routine
-    /// uses the triangle above the diagonal as scratch; this one leaves it alone, which is what
-    /// lets a ladder of jitters do without a second matrix.)
+    /// Left-looking as a whole, or panel by panel, each of which is then taken from what is right of it.
+    /// (The engine's own whole-matrix routine uses the triangle above the diagonal as scratch; these leave it
+    /// alone, which is what lets a ladder of jitters do without a second matrix.)
     fn run(&mut self, threads: usize) -> Result<(), LinalgError> {
-        const OPERATION: &str = "the Cholesky factorisation";
         let n = self.size;
-        // A wide panel reads the finished columns less often, a narrow one leaves less to the corner.
-        let width = if n < 4096 { 128 } else { 256 };
-        let spec = Spec::default();
-        let need = llt::factor::cholesky_in_place_scratch::<f64>(width, Par::Seq, spec);
-        let mut scratch = MemBuffer::new(need);
-        let mut corner = Mat::<f64>::zeros(width, width);
         let mut matrix = MatMut::from_column_major_slice_mut(&mut self.storage, n, n);
-        for start in (0..n).step_by(width) {
-            let size = width.min(n - start);
-            let (done, mut open) = matrix.rb_mut().split_at_col_mut(start);
-            let done = done.into_const();
-            // What the finished columns explain of the panel: of the block on its diagonal, in a copy
-            // that spares the triangle above, and of the rows below.
-            let (_, known) = done.split_at_row(start);
-            let mut block = corner.as_mut().submatrix_mut(0, 0, size, size);
-            block.copy_from(open.rb().submatrix(start, 0, size, size));
-            let rest = n - start - size;
-            let below = open.rb_mut().submatrix_mut(start + size, 0, rest, size);
-            explain(block.rb_mut(), below, known, threads);
-            let stack = MemStack::new(&mut scratch);
-            let regular = llt::factor::LltRegularization::default();
-            let result =
-                llt::factor::cholesky_in_place(block.rb_mut(), regular, Par::Seq, stack, spec);
-            if let Err(llt::factor::LltError::NonPositivePivot { index }) = result {
-                return Err(if block[(index, index)].is_nan() {
-                    LinalgError::NotFinite { operation: OPERATION }
-                } else {
-                    LinalgError::NotPositiveDefinite { pivot: start + index, size: n }
-                });
+        if n < LARGE && (n < ALIAS || !n.is_multiple_of(ALIAS)) {
+            left_looking(matrix, 128, (0, n), threads)?;
+        } else {
+            // Taller than the matrix, so that its columns do not share cache sets where the matrix's do.
+            let mut copy = Mat::<f64>::zeros(n.next_multiple_of(8) + 8, PANEL);
+            for start in (0..n).step_by(PANEL) {
+                let (rows, size) = (n - start, PANEL.min(n - start));
+                let (mut panel, right) =
+                    matrix.rb_mut().get_mut(start.., start..).split_at_col_mut(size);
+                let mut copy = copy.as_mut().submatrix_mut(0, 0, rows, size);
+                copy_lower(copy.rb_mut(), panel.rb(), threads);
+                left_looking(copy.rb_mut(), 192, (start, n), threads)?;
+                copy_lower(panel.rb_mut(), copy.rb(), threads);
+                let below = copy.into_const().subrows(size, rows - size);
+                take_from(right.subrows_mut(size, rows - size), below, threads);
             }
-            for column in 0..size {
-                for row in column..size {
-                    open[(start + row, column)] = block[(row, column)];
-                }
-            }
-            // L_21 = (A_21 - L_20 L_10') L_11'^-1, row by row the same work.
-            divide(open.submatrix_mut(start + size, 0, rest, size), block.rb(), threads);
         }
         // A NaN or an infinity anywhere in the triangle ends up in the pivot of its row.
         if self.pivots().any(|pivot| !pivot.is_finite()) {
@@ -286,6 +267,130 @@ impl Cholesky {
     }
 }
 
+const OPERATION: &str = "the Cholesky factorisation";
+/// Rows from which panels pay that are copied, factored and taken from the rest.
+const LARGE: usize = 2048;
+/// Columns this many doubles apart, or a multiple of it, share a set of the first cache: of 8192 rows a
+/// left-looking factor took 1.4 times as long as of 8200.
+const ALIAS: usize = 512;
+/// Columns of a copied panel: so many flops there are to each number of the rest that is read and written.
+const PANEL: usize = 384;
+/// Columns of the rest that a thread takes at once.
+const SHARE: usize = 384;
+
+/// Factors the first columns of a matrix, all that `columns` (`m × k`) has of it: `width` of them at a time, each
+/// after what the ones before explain of it. The triangle above the diagonal is left alone. Its first row is
+/// number `place.0` of `place.1`.
+fn left_looking(
+    mut columns: MatMut<'_, f64>,
+    width: usize,
+    place: (usize, usize),
+    threads: usize,
+) -> Result<(), LinalgError> {
+    let (rows, count) = (columns.nrows(), columns.ncols());
+    let spec = Spec::default();
+    let need = llt::factor::cholesky_in_place_scratch::<f64>(width, Par::Seq, spec);
+    let mut scratch = MemBuffer::new(need);
+    let mut corner = Mat::<f64>::zeros(width, width);
+    for start in (0..count).step_by(width) {
+        let size = width.min(count - start);
+        let (done, mut open) = columns.rb_mut().split_at_col_mut(start);
+        let done = done.into_const();
+        // What the finished columns explain of these: of the block on their diagonal, in a copy
+        // that spares the triangle above, and of the rows below.
+        let (_, known) = done.split_at_row(start);
+        let mut block = corner.as_mut().submatrix_mut(0, 0, size, size);
+        block.copy_from(open.rb().submatrix(start, 0, size, size));
+        let rest = rows - start - size;
+        let below = open.rb_mut().submatrix_mut(start + size, 0, rest, size);
+        explain(block.rb_mut(), below, known, threads);
+        let stack = MemStack::new(&mut scratch);
+        let regular = llt::factor::LltRegularization::default();
+        let result = llt::factor::cholesky_in_place(block.rb_mut(), regular, Par::Seq, stack, spec);
+        if let Err(llt::factor::LltError::NonPositivePivot { index }) = result {
+            return Err(if block[(index, index)].is_nan() {
+                LinalgError::NotFinite { operation: OPERATION }
+            } else {
+                let (first, size) = place;
+                LinalgError::NotPositiveDefinite { pivot: first + start + index, size }
+            });
+        }
+        copy_lower(open.rb_mut().submatrix_mut(start, 0, size, size), block.rb(), 1);
+        // L_21 = (A_21 - L_20 L_10') L_11'^-1, row by row the same work.
+        divide(open.submatrix_mut(start + size, 0, rest, size), block.rb(), threads);
+    }
+    Ok(())
+}
+
+/// `to ← from` on and below the diagonal, the columns shared among threads.
+fn copy_lower(to: MatMut<'_, f64>, from: MatRef<'_, f64>, threads: usize) {
+    let copy = |mut to: MatMut<'_, f64>, first: usize| {
+        for column in 0..to.ncols() {
+            let (start, whole) = (first + column, from.col(first + column));
+            to.rb_mut()
+                .col_mut(column)
+                .subrows_mut(start, whole.nrows() - start)
+                .copy_from(whole.subrows(start, whole.nrows() - start));
+        }
+    };
+    let threads = threads.min(to.ncols() / 64).max(1);
+    std::thread::scope(|scope| {
+        let (mut rest, mut first) = (to, 0);
+        for left in (2..=threads).rev() {
+            let share = rest.ncols() / left;
+            let (own, next) = rest.split_at_col_mut(share);
+            scope.spawn(move || copy(own, first));
+            (rest, first) = (next, first + share);
+        }
+        copy(rest, first);
+    });
+}
+
+/// `A ← A − L Lᵀ` on and below the diagonal. Columns are handed to whichever thread is free, the tallest first:
+/// what becomes of one does not depend on the others.
+fn take_from(matrix: MatMut<'_, f64>, factor: MatRef<'_, f64>, threads: usize) {
+    let (mut shares, mut rest, mut start) = (Vec::new(), matrix, 0);
+    while rest.ncols() > 0 {
+        let size = SHARE.min(rest.ncols());
+        let (own, next) = rest.split_at_col_mut(size);
+        shares.push((start, own));
+        (rest, start) = (next, start + size);
+    }
+    let threads = threads.min(shares.len()).max(1);
+    let shares = Mutex::new(shares.into_iter());
+    let work = || {
+        loop {
+            // A statement of its own: the lock must not last as long as the work.
+            let share = shares.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((start, own)) = share else { return };
+            let (rows, size) = (own.nrows() - start, own.ncols());
+            let (block, below) = own.subrows_mut(start, rows).split_at_row_mut(size);
+            let (beside, under) = factor.subrows(start, rows).split_at_row(size);
+            let whole = BlockStructure::Rectangular;
+            let lower = BlockStructure::TriangularLower;
+            let across = beside.transpose();
+            triangular::matmul(
+                block,
+                lower,
+                Accum::Add,
+                beside,
+                whole,
+                across,
+                whole,
+                -1.0,
+                Par::Seq,
+            );
+            matmul(below, Accum::Add, under, across, -1.0, Par::Seq);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+}
+
 /// Fewest rows of a panel that are worth a thread of their own: starting one takes as long as some
 /// hundred rows.
 const ROWS_OF_A_THREAD: usize = 256;
@@ -294,7 +399,9 @@ const ROWS_OF_A_THREAD: usize = 256;
 /// the finished columns of all these rows, `L_10` its first. Shared among threads.
 fn explain(block: MatMut<'_, f64>, below: MatMut<'_, f64>, known: MatRef<'_, f64>, threads: usize) {
     let (beside, under) = known.split_at_row(block.nrows());
-    let subtract = |to: MatMut<'_, f64>, from: MatRef<'_, f64>| subtract(to, from, beside);
+    let subtract = |to: MatMut<'_, f64>, from: MatRef<'_, f64>| {
+        matmul(to, Accum::Add, from, beside.transpose(), -1.0, Par::Seq);
+    };
     let rows = below.nrows();
     let threads = threads.min((block.nrows() + rows) / ROWS_OF_A_THREAD).max(1);
     // The block is the first thread's, which takes so many rows less.
@@ -313,37 +420,6 @@ fn explain(block: MatMut<'_, f64>, below: MatMut<'_, f64>, known: MatRef<'_, f64
         subtract(block, beside);
         subtract(top, under_top);
     });
-}
-
-/// `to ← to − left rightᵀ`.
-fn subtract(mut to: MatMut<'_, f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
-    /// Columns this many doubles apart, or a multiple of it, share a set of the first cache.
-    const ALIAS: isize = 512;
-    /// Columns that are copied at once.
-    const CHUNK: usize = 256;
-    let (rows, size) = (to.nrows(), to.ncols());
-    if left.col_stride() % ALIAS != 0 || rows < CHUNK || left.ncols() < CHUNK {
-        matmul(to, Accum::Add, left, right.transpose(), -1.0, Par::Seq);
-        return;
-    }
-    // Columns of 8192 rows would push each other out of the caches while they are packed: n = 8192
-    // took 1.4 times as long as n = 8200. Copies a little taller do not.
-    let taller = |rows: usize| rows.next_multiple_of(8) + 8;
-    let mut sums = Mat::<f64>::zeros(taller(rows), size);
-    let mut sums = sums.as_mut().submatrix_mut(0, 0, rows, size);
-    sums.copy_from(to.rb());
-    let mut copies = [Mat::<f64>::zeros(taller(rows), CHUNK), Mat::zeros(taller(size), CHUNK)];
-    for start in (0..left.ncols()).step_by(CHUNK) {
-        let count = CHUNK.min(left.ncols() - start);
-        for (copy, whole) in copies.iter_mut().zip([left, right]) {
-            let mut copy = copy.as_mut().submatrix_mut(0, 0, whole.nrows(), count);
-            copy.copy_from(whole.subcols(start, count));
-        }
-        let [left, right] = copies.each_ref().map(|copy| copy.as_ref().subcols(0, count));
-        let (left, right) = (left.subrows(0, rows), right.subrows(0, size));
-        matmul(sums.rb_mut(), Accum::Add, left, right.transpose(), -1.0, Par::Seq);
-    }
-    to.copy_from(sums.rb());
 }
 
 /// `P ← P L⁻ᵀ` for the rows of a panel, shared among threads.
@@ -367,10 +443,10 @@ fn divide(panel: MatMut<'_, f64>, block: MatRef<'_, f64>, threads: usize) {
 mod tests {
     use super::*;
 
-    /// 1024 rows are a stride at which columns are copied, 1030 are not; 600 of either are too few.
+    /// 600 and 1030 rows are factored as they stand, a multiple of 512 and 2100 by copied panels.
     #[test]
-    fn columns_that_share_a_cache_set_are_factored_alike() {
-        for n in [600, 1024, 1030, 1536] {
+    fn copied_panels_and_whole_matrices_are_factored_alike() {
+        for n in [600, 512, 1024, 1030, 1536, 2100] {
             let a = random(n, 40, n as u64);
             let matrix = a.dot(&a.t()) + Array2::<f64>::eye(n) * n as f64;
             for threads in [1, 3] {
@@ -388,19 +464,26 @@ mod tests {
     /// Threads share rows, whose sums do not depend on the others.
     #[test]
     fn threads_change_nothing_beyond_rounding() {
-        let n = 1100;
-        let a = random(n, n, 8);
-        let matrix = a.dot(&a.t()) + Array2::<f64>::eye(n) * n as f64;
-        let one = Cholesky::factor(matrix.clone()).unwrap();
-        for threads in [0, 2, 3, 64] {
-            let many = Cholesky::factor_on(threads, matrix.clone()).unwrap();
-            assert_abs_diff_eq!(many.lower(), one.lower(), epsilon = 1e-10);
+        // The pivot that fails is in the second of six panels of copies, where there are some.
+        for (n, bad) in [(1100, 700), (2100, 700)] {
+            let a = random(n, n, 8);
+            let matrix = a.dot(&a.t()) + Array2::<f64>::eye(n) * n as f64;
+            let one = Cholesky::factor(matrix.clone()).unwrap();
+            for threads in [0, 2, 3, 64] {
+                let many = Cholesky::factor_on(threads, matrix.clone()).unwrap();
+                assert_abs_diff_eq!(many.lower(), one.lower(), epsilon = 1e-10);
+            }
+            let mut singular = matrix;
+            singular.row_mut(bad).fill(0.0);
+            singular.column_mut(bad).fill(0.0);
+            let failed = Cholesky::factor_on(2, singular.clone()).unwrap_err();
+            assert_eq!(failed, LinalgError::NotPositiveDefinite { pivot: bad, size: n });
+            // The triangle above the diagonal brings it back.
+            let (factor, jitter) = Cholesky::with_jitter_on(2, singular.clone(), &[1e-9]).unwrap();
+            let (lower, raised) = (factor.lower(), singular + jitter * Array2::<f64>::eye(n));
+            assert!(jitter > 0.0);
+            assert_abs_diff_eq!(lower.dot(&lower.t()), raised, epsilon = 1e-10 * n as f64);
         }
-        let mut singular = matrix;
-        singular.row_mut(700).fill(0.0);
-        singular.column_mut(700).fill(0.0);
-        let failed = Cholesky::factor_on(2, singular);
-        assert!(matches!(failed, Err(LinalgError::NotPositiveDefinite { pivot: 700, .. })));
     }
     use approx::assert_abs_diff_eq;
     use ndarray::{array, s};
