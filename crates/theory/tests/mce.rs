@@ -64,8 +64,13 @@ fn golden_multipliers_deviations_and_rates() {
 #[test]
 fn the_bound_is_vacuous_from_its_complexity_on_whatever_the_rows() {
     let at = |r: f64| embedding_risk(0.0, r, 1 << 50, 0.05).unwrap();
-    assert_eq!(at(VACUOUS_COMPLEXITY).vacuous, Some(true));
-    assert_eq!(at(0.999 * VACUOUS_COMPLEXITY).vacuous, Some(false));
+    assert!(at(VACUOUS_COMPLEXITY).value >= 1.0);
+    assert!(at(0.999 * VACUOUS_COMPLEXITY).value < 1.0);
+    // Below it no embedding has that loss: with so small an r every row loses 1 and more.
+    let below = at(0.05);
+    assert_eq!((below.vacuous, below.term("least loss at this r")), (Some(true), Some(1.0)));
+    assert_eq!(at(1.5).term("least loss at this r"), Some(0.0));
+    assert_relative_eq!(at(0.5).term("least loss at this r").unwrap(), 2f64.ln());
 }
 
 /// The exact complexity of a ball lies below the bound for a fixed kernel, and that below Theorem 2.
@@ -100,6 +105,21 @@ proptest! {
         let bound = |n, beta| embedding_risk(loss, r, n, beta).unwrap().value;
         prop_assert!(bound(n + 1, beta) <= bound(n, beta));
         prop_assert!(bound(n, 2.0 * beta) <= bound(n, beta));
+    }
+
+    /// Whatever loss and complexity an embedding has: what says less than 1 is not of one.
+    #[test]
+    fn no_embedding_has_a_bound_below_one(
+        r in 0.0..3.0f64, share in 0.0..1.0f64, epsilon in 1e-6..0.999f64, n in 1..1_000_000usize,
+    ) {
+        let least = (1.0 / r.max(epsilon)).ln().max(0.0);
+        let largest = (1.0 / epsilon).ln();
+        let loss = least + share * (largest - least).max(0.0);
+        let own = clipped_risk(loss, r, epsilon, n, 0.05).unwrap();
+        prop_assert!(own.value >= 1.0, "{own:?}");
+        let any = clipped_risk(share * largest, r, epsilon, n, 0.05).unwrap();
+        prop_assert_eq!(any.vacuous, Some(true), "{:?}", any);
+        prop_assert_eq!(embedding_risk(share * largest, r, n, 0.05).unwrap().vacuous, Some(true));
     }
 
     #[test]

@@ -115,14 +115,14 @@ const LOSS: Input = Input {
     meaning: "the mean clipped cross-entropy of the training rows",
     range: "not negative",
     default: None,
-    example: 0.1,
+    example: 0.3,
 };
 const COMPLEXITY_OF_POINT: Input = Input {
     name: "complexity",
     meaning: "r, alpha times the norm of W",
     range: "not negative",
     default: None,
-    example: 0.05,
+    example: 1.3,
 };
 const EPSILON: Input = Input {
     name: "epsilon",

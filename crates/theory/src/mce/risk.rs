@@ -41,7 +41,8 @@ pub fn deviation_term(rows: usize, beta: f64) -> Result<Bound, TheoryError> {
 /// ```
 ///
 /// - `loss` is the mean `loss_ε` on the sample, from 0 to `log(1/ε)`; `epsilon` is `ε` in `(0, 1)`
-/// - the rest as in [`embedding_risk`]
+/// - the rest as in [`embedding_risk`], also that it is vacuous for every embedding: the least loss is
+///   `log(1/max(r, ε))`, and that over `M_ε` with `4r/(ε log(1/ε))` is never below 1
 ///
 /// # Errors
 /// [`TheoryError::Range`] names the first argument that is out of range.
@@ -71,10 +72,16 @@ pub fn clipped_risk(
     let penalty = multiplier * complexity;
     let deviation = deviation_term(rows, beta)?.value;
     let value = fit + penalty + deviation;
+    let least = least_loss(complexity, epsilon) / largest;
     Ok(Bound {
         value,
-        terms: vec![("loss/M", fit), ("4r/(ε log(1/ε))", penalty), ("deviation", deviation)],
-        vacuous: Some(value >= 1.0),
+        terms: vec![
+            ("loss/M", fit),
+            ("4r/(ε log(1/ε))", penalty),
+            ("deviation", deviation),
+            ("least loss/M at this r", least),
+        ],
+        vacuous: Some(value >= 1.0 || falls_short(fit, least)),
         source: CLIPPED,
     })
 }
@@ -86,8 +93,10 @@ pub fn clipped_risk(
 /// ```
 /// Vacuous from 1 on, since `loss_{1/e} ≤ 1`: so wherever `r ≥ 1/(4e) = 0.092`
 /// ([`super::VACUOUS_COMPLEXITY`]), whatever the rows. A value below 1 takes numbers that no embedding has:
-/// with `r < 1/e` every `f_c(x) ≤ r`, so that the loss of every row is `log(1/max(r, ε)) > 1` or more. The
-/// gaps of the proof stand on the page of this module.
+/// every `f_c(x) ≤ r`, so that each row has a loss of `log(1/max(r, ε))` at least, with `r < 1/e` of more
+/// than 1 (the term `least loss at this r`, of the largest `ε`, `1/e`). So it is vacuous for every embedding, and
+/// says so also where loss and `r` are given that do not belong together. The gaps of the proof stand on the page
+/// of this module.
 ///
 /// - `loss` is the mean `loss_ε` on the sample for an `ε < 1/e`, at least 0
 /// - `complexity` is `r = αρ ≥ 0`
@@ -113,10 +122,27 @@ pub fn embedding_risk(
     let penalty = 4.0 * E * complexity;
     let deviation = deviation_term(rows, beta)?.value;
     let value = loss + penalty + deviation;
+    let least = least_loss(complexity, 1.0 / E);
     Ok(Bound {
         value,
-        terms: vec![("mean loss", loss), ("4e r", penalty), ("deviation", deviation)],
-        vacuous: Some(value >= 1.0),
+        terms: vec![
+            ("mean loss", loss),
+            ("4e r", penalty),
+            ("deviation", deviation),
+            ("least loss at this r", least),
+        ],
+        vacuous: Some(value >= 1.0 || falls_short(loss, least)),
         source: RISK,
     })
+}
+
+/// What a row loses at least, clipped at `ε`, where no decision probability exceeds `r`.
+fn least_loss(complexity: f64, epsilon: f64) -> f64 {
+    (-complexity.max(epsilon).ln()).max(0.0)
+}
+
+/// Whether a loss is below the least by more than rounding: then it is not that of an embedding with this
+/// complexity, and the theorem does not speak of it.
+fn falls_short(loss: f64, least: f64) -> bool {
+    loss < least * (1.0 - 1e-9)
 }
