@@ -154,7 +154,8 @@ fn build(
     Ok(Box::new(read.checked()?))
 }
 
-/// Where the learned parameters start, and what the complexity weighs: the paper's `4e`, and less,
+/// Where the learned parameters start, and what the complexity weighs: the paper's `4e`, which is the default
+/// that the anchor leaves as it is (by its number it would be another candidate that does the same), and less,
 /// as it recommends below equation (13).
 fn learned_space(kind: Kind) -> Space {
     let start = Settings::new().with("length", 1.0).with("lambda", 1.0);
@@ -166,5 +167,5 @@ fn learned_space(kind: Kind) -> Space {
         return Space { axes, anchors: vec![start] };
     }
     axes.push(Axis { name: "weight", range: Range::Log10(-2.0, 1.0) });
-    Space { axes, anchors: vec![start.with("weight", 4.0 * std::f64::consts::E)] }
+    Space { axes, anchors: vec![start] }
 }

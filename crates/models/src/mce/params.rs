@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "the kernel must be `gaussian`, `matern-1/2`, `matern-3/2`, `matern-5/2`, `rational-quadratic`, `linear`, `polynomial`, or one with its parameters, as in {\"kind\": \"gaussian\", \"scale\": 1, \"lengths\": [1, 2]}"
+    expecting = "the kernel must be `gaussian`, `matern-1/2`, `matern-3/2`, `matern-5/2`, `rational-quadratic`, `linear`, `polynomial`, or one with its parameters, as in {\"kind\": \"gaussian\", \"scale\": 1, \"lengths\": [1, 2]}, or a `sum` or `product` of such, as in {\"kind\": \"sum\", \"of\": [{\"kind\": \"gaussian\", \"scale\": 1, \"lengths\": [1]}, {\"kind\": \"linear\", \"scale\": 1}]}"
 )]
 pub enum KernelChoice {
     /// One of the simple kernels.

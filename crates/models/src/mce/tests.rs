@@ -917,3 +917,16 @@ fn every_method_keeps_the_laws() {
         Conformance::of(&METHODS[0]).with(settings).check().unwrap();
     }
 }
+
+/// `4e` by its number was a candidate beside the default, which is `4e`: a search compared it with itself.
+#[test]
+fn the_weight_of_the_paper_is_the_default_and_no_candidate_beside_it() {
+    let shape = mercer_learning::Sample::classification(random(9, 2, 1), labels(9, 2, 1), 2);
+    let shape = shape.unwrap().shape();
+    for method in METHODS.iter().chain(cen::METHODS) {
+        let anchors = (method.space)(&shape).anchors;
+        assert!(anchors.iter().all(|anchor| anchor.get("weight").is_none()), "{}", method.name);
+    }
+    let weight = EmbeddingParams::default().objective().weight;
+    assert_relative_eq!(weight, 4.0 * std::f64::consts::E);
+}

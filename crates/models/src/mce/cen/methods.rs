@@ -114,7 +114,7 @@ fn build(settings: &Settings, name: &str) -> Result<Box<dyn Learner>, LearningEr
 }
 
 /// The rate and the start of `λ` around the paper's values, which are tried first, and the weight
-/// of the complexity from none to the printed one.
+/// of the complexity from none to the printed one, which is the default of these.
 fn space(_: &Shape) -> Space {
     Space {
         axes: vec![
@@ -123,11 +123,8 @@ fn space(_: &Shape) -> Space {
             Axis { name: "weight", range: Range::Log10(-3.0, 1.5) },
         ],
         anchors: vec![
-            Settings::new().with("rate", 0.1).with("lambda", 1.0).with("weight", 10.87312731383618),
-            Settings::new()
-                .with("rate", 0.01)
-                .with("lambda", 1.0)
-                .with("weight", 10.87312731383618),
+            Settings::new().with("rate", 0.1).with("lambda", 1.0),
+            Settings::new().with("rate", 0.01).with("lambda", 1.0),
         ],
     }
 }
