@@ -265,10 +265,15 @@ pub(super) fn overtakes(
         })
         .filter(|gains: &BTreeMap<u64, f64>| gains.len() > 1)
         .collect();
-    let Some(steps) = gains.first().map(|gains| gains.keys().copied().collect::<Vec<u64>>()) else {
-        return not_run("no curves with two common points");
-    };
-    let (first, last) = (steps[0], steps[steps.len() - 1]);
+    crossing(&gains, at).unwrap_or_else(|| not_run("no curves with two common points"))
+}
+
+/// Whether gains by step, a map a repeat, are below 0 before `at` and above from there on, or at the first step
+/// and the last: in the mean over the steps of each side by its interval, and nowhere against it in the mean
+/// over repeats, which a mean over steps would hide.
+fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>) -> Option<(Holds, String)> {
+    let steps: Vec<u64> = gains.first()?.keys().copied().collect();
+    let (first, last) = (*steps.first()?, *steps.last()?);
     let early = |step: u64| at.map_or(step == first, |at| step < at);
     let late = |step: u64| at.map_or(step == last, |at| step >= at);
     let mean = |part: &dyn Fn(u64) -> bool| -> Vec<f64> {
@@ -279,25 +284,36 @@ pub(super) fn overtakes(
         };
         gains.iter().filter_map(of).collect()
     };
-    let (Some(before), Some(after)) = (sign_of(&mean(&early)), sign_of(&mean(&late))) else {
-        return not_run("no point on either side");
+    let (before, after) = (sign_of(&mean(&early))?, sign_of(&mean(&late))?);
+    let against = |step: &u64| {
+        let wanted = match (early(*step), late(*step)) {
+            (true, _) => -1.0,
+            (_, true) => 1.0,
+            _ => return None,
+        };
+        let there: Vec<f64> = gains.iter().filter_map(|gains| gains.get(step).copied()).collect();
+        let (mean, (_, said)) = (summarise(&there)?.mean, sign_of(&there)?);
+        (mean * wanted < 0.0).then(|| format!("{said} at {step}"))
     };
+    let against: Vec<String> = steps.iter().filter_map(against).collect();
     let holds = match (before.0, after.0) {
-        (Holds::No, Holds::Yes) => Holds::Yes,
+        (Holds::No, Holds::Yes) if against.is_empty() => Holds::Yes,
         (Holds::Yes, _) | (_, Holds::No) => Holds::No,
         _ => Holds::Undecided,
     };
+    let against =
+        if against.is_empty() { String::new() } else { format!(", but {}", against.join(", ")) };
     let (here, there) = at.map_or_else(
         || (format!("at {first}"), format!("at {last}")),
         |at| (format!("below {at}"), format!("from {at} to {last}")),
     );
     let numbers = format!(
-        "mean gain {} {here}, {} {there} (95 % intervals over {} repeats)",
+        "mean gain {} {here}, {} {there}{against} (95 % intervals over {} repeats)",
         before.1,
         after.1,
         gains.len()
     );
-    (holds, numbers)
+    Some((holds, numbers))
 }
 
 /// Whether the values of each curve end alike, and above where they began.
@@ -363,6 +379,28 @@ mod tests {
         assert_eq!(moved(&[0.2]).unwrap().1, "+0.2000 (one curve)");
         // By 12.706 times the standard error of two.
         assert_eq!(moved(&[1.0, 3.0]).unwrap().1, "+2.0000 ± 12.7062 (95 % interval over curves)");
+    }
+
+    /// A mean over 50 to 500 images hid that the rival was behind at 500 already.
+    #[test]
+    fn who_overtakes_was_behind_at_every_look_before() {
+        let of = |rows: [[f64; 4]; 3]| -> (Holds, String) {
+            let along = |row: [f64; 4]| [50, 500, 1000, 5000].into_iter().zip(row).collect();
+            crossing(&rows.map(along), Some(750)).unwrap()
+        };
+        let plain =
+            [[-0.30, -0.02, 0.01, 0.02], [-0.31, -0.01, 0.02, 0.02], [-0.32, -0.02, 0.01, 0.03]];
+        assert_eq!(of(plain).0, Holds::Yes);
+        let early = plain.map(|[a, b, c, d]| [a, -b, c, d]);
+        let (holds, said) = of(early);
+        assert_eq!(holds, Holds::Undecided);
+        assert!(said.contains(", but +0.0167 ± 0.0143 at 500 ("), "{said}");
+        assert_eq!(of(plain.map(|row| row.map(|gain| -gain))).0, Holds::No);
+        // First and last alone, where no step is claimed.
+        let ends: Vec<BTreeMap<u64, f64>> =
+            early.iter().map(|row| [50, 500, 1000, 5000].into_iter().zip(*row).collect()).collect();
+        assert_eq!(crossing(&ends, None).unwrap().0, Holds::Yes);
+        assert_eq!(crossing(&[], None), None);
     }
 
     #[test]

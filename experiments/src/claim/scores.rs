@@ -66,6 +66,11 @@ pub(crate) fn ahead_over<'a>(
     }
     let ahead = gains.iter().filter(|gain| **gain > 0.0).count();
     let OverDatasets { holds, said, p } = over_datasets(&gains)?;
+    let (holds, every) = if p.is_none() && few == 0 {
+        on_every_one(gains.len(), wins, losses).map_or((holds, ""), |holds| (holds, EVERY))
+    } else {
+        (holds, "")
+    };
     let few = if few > 0 {
         format!("; on {few} of these fewer than three repeats")
     } else {
@@ -81,10 +86,26 @@ pub(crate) fn ahead_over<'a>(
         );
     }
     let numbers = format!(
-        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few}){mean}; {said}",
+        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few}){mean}; {said}{every}",
         gains.len()
     );
     Ok(Answer { holds, numbers, p })
+}
+
+const EVERY: &str = "; significant on every one of them, which decides";
+
+/// Where datasets are too few for a test over them: what the tests on each say if all of them say it, at the
+/// level of each. (That all of several hypotheses are wrong is shown by tests that each reject at that level.)
+const fn on_every_one(datasets: usize, wins: usize, losses: usize) -> Option<Holds> {
+    if datasets < 3 {
+        None
+    } else if wins == datasets {
+        Some(Holds::Yes)
+    } else if losses == datasets {
+        Some(Holds::No)
+    } else {
+        None
+    }
 }
 
 pub(super) fn beats_there(
@@ -458,6 +479,13 @@ mod tests {
         // A dataset without any difference is none.
         assert_eq!(over_datasets(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.0]).unwrap().p, None);
         assert_eq!(over_datasets(&[0.0, 0.0]).unwrap().p, None);
+        // Four datasets, and the method loses beyond doubt on each: it does not win in general.
+        assert_eq!(on_every_one(4, 0, 4), Some(Holds::No));
+        assert_eq!(on_every_one(3, 3, 0), Some(Holds::Yes));
+        assert_eq!(
+            [on_every_one(4, 3, 0), on_every_one(2, 2, 0), on_every_one(0, 0, 0)],
+            [None; 3]
+        );
     }
 
     #[test]
