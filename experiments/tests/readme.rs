@@ -269,7 +269,7 @@ fn its_gains_are_those_of_the_answers() {
     let (mean, low, high) = mean_gain(&answer(median, "released"));
     says(format!("the mean gain over the six is {mean:.1} points ({low:.1} to {high:.1})"));
     let (mean, low, high) = mean_gain(&answer(median, "stratified"));
-    says(format!("and {mean:.1} ({low:.1} to {high:.1}) over the four with stratified folds"));
+    says(format!("and {mean:.1} ({low:.1} to {high:.1}) over the five with stratified folds"));
     let crossed = "Tuning by the complexity bound beats cross-validation.";
     let (mean, low, high) = mean_gain(&answer(crossed, "released"));
     assert!(low < 0.0 && 0.0 < high, "no longer undecided: {mean} ({low} to {high})");

@@ -15,6 +15,8 @@ pub(crate) const MEASUREMENT: Computed = Computed {
 const SHAPE: (usize, usize) = (4, 2);
 /// Rows where batches or features vary, and features or batch where rows vary.
 const ROWS: usize = 4000;
+/// Rows that are fewer than features, whose own matrix then rules a step.
+const FEW: usize = 256;
 const BATCH: usize = 1000;
 const FEATURES: usize = 400;
 
@@ -64,6 +66,17 @@ pub(crate) const SERIES: &[Scaling] = &[
         printed: |p| p.powi(3) / 3.0 + ROWS as f64 * p * p,
         work: |p| explicit(ROWS, p),
         seconds: |p| fourier(ROWS, p),
+    },
+    Scaling {
+        method: "gmce-fourier",
+        title: "More explicit features than rows, a step",
+        claim: "O(p³ + n p²)",
+        source: SOURCE,
+        variable: "p",
+        values: [800, 1132, 1600, 2264, 3200],
+        printed: |p| p.powi(3) / 3.0 + FEW as f64 * p * p,
+        work: |p| explicit(FEW, p),
+        seconds: |p| fourier(FEW, p),
     },
     Scaling {
         method: "gmce-fourier",

@@ -20,8 +20,13 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     render,
 };
 
+/// The least ridge that the cross-validated embedding tries.
+const LEAST_RIDGE: f64 = 1e-6;
+
 /// Variants and their ridges.
-const RIDGES: [(&str, f64); 7] = [
+const RIDGES: [(&str, f64); 9] = [
+    ("median-1e-8", 1e-8),
+    ("median-1e-7", 1e-7),
     ("median-1e-6", 1e-6),
     ("median-1e-5", 1e-5),
     ("median-1e-4", 1e-4),
@@ -43,7 +48,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .columns(2);
     for dataset in &cells.table.0.datasets {
         let gmce = cells.find("released", dataset, "gmce");
-        if cells.find(RIDGES[0].0, dataset, "mce-median").is_none() {
+        if RIDGES.iter().all(|(variant, _)| cells.find(variant, dataset, "mce-median").is_none()) {
             continue;
         }
         let learned = [("gmce", "GMCE"), ("mce-erm", "ERM"), ("mce-cv", "CV")];
@@ -84,10 +89,33 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         figure = figure.panel(panel);
     }
+    if let Some(edges) = at_the_edge(&cells) {
+        table = table.note(edges);
+    }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     let tables = vec![table, as_printed(&cells, &printed, &standing(desk)?)?];
     Ok(Rendered { tables, drawings, ..Rendered::default() })
+}
+
+/// How often the cross-validated embedding chose the least ridge of its grid, beyond which it might be better.
+fn at_the_edge(cells: &Cells) -> Option<String> {
+    let of = |dataset: &String| {
+        let cell = cells.find("released", dataset, "mce-cv")?;
+        let chosen: Vec<f64> = cell
+            .records()
+            .filter_map(|record| record.result.facts.get("lambda").copied())
+            .collect();
+        let least = chosen.iter().filter(|ridge| **ridge < 1.5 * LEAST_RIDGE).count();
+        (least > 0).then(|| format!("{least} of {} folds of {dataset}", chosen.len()))
+    };
+    let said: Vec<String> = cells.table.0.datasets.iter().filter_map(of).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "CV chose the least ridge of its grid, {LEAST_RIDGE:e}, in {}: beyond it it might be better.",
+            said.join(", ")
+        )
+    })
 }
 
 /// A median for each column and a ridge of 1, on blocks of the file: beside the printed column.
