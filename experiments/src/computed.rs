@@ -30,6 +30,7 @@ pub const COMPUTED: &[Computed] = &[
     hyper_memory::MEASUREMENT,
     exact_cost::MEASUREMENT,
     mce::MEASUREMENT,
+    mce::FEATURES_ALONE,
     threshold::MEASUREMENT,
     hyper_decomposition::SIMULATION,
 ];
@@ -46,6 +47,7 @@ const MEASUREMENTS: &[&str] = &[
     "complexity/hyper-memory",
     "hyper/exact-or-nystrom",
     "complexity/mce",
+    "complexity/mce-features",
     "complexity/threshold",
 ];
 

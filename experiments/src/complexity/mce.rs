@@ -69,17 +69,6 @@ pub(crate) const SERIES: &[Scaling] = &[
     },
     Scaling {
         method: "gmce-fourier",
-        title: "More explicit features than rows, a step",
-        claim: "O(p³ + n p²)",
-        source: SOURCE,
-        variable: "p",
-        values: [800, 1132, 1600, 2264, 3200],
-        printed: |p| p.powi(3) / 3.0 + FEW as f64 * p * p,
-        work: |p| explicit(FEW, p),
-        seconds: |p| fourier(FEW, p),
-    },
-    Scaling {
-        method: "gmce-fourier",
         title: "Explicit features, a step",
         claim: "O(p³ + n p²)",
         source: SOURCE,
@@ -90,6 +79,27 @@ pub(crate) const SERIES: &[Scaling] = &[
         seconds: |n| fourier(n, FEATURES),
     },
 ];
+
+/// Apart, so that the others need not be measured again with it.
+pub(crate) const FEATURES_ALONE: Computed = Computed {
+    name: "complexity/mce-features",
+    revision: 1,
+    settings: || settings(MORE_FEATURES),
+    compute: || measure(MORE_FEATURES),
+};
+
+/// Where `p³` rules: in the other sweep over features it is a tenth of `n p²`.
+pub(crate) const MORE_FEATURES: &[Scaling] = &[Scaling {
+    method: "gmce-fourier",
+    title: "More explicit features than rows, a step",
+    claim: "O(p³ + n p²)",
+    source: SOURCE,
+    variable: "p",
+    values: [800, 1132, 1600, 2264, 3200],
+    printed: |p| p.powi(3) / 3.0 + FEW as f64 * p * p,
+    work: |p| explicit(FEW, p),
+    seconds: |p| fourier(FEW, p),
+}];
 
 /// A step that factors the Gram matrix of `n` rows.
 fn factored(n: usize) -> Work {
@@ -128,7 +138,7 @@ mod tests {
 
     #[test]
     fn every_series_is_ruled_by_its_term_over_a_factor_of_four() {
-        super::super::check(SERIES);
+        super::super::check(SERIES.iter().chain(MORE_FEATURES));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
         "complexity/sgd",
         "complexity/hyper-krr",
         "complexity/mce",
+        "complexity/mce-features",
         "complexity/threshold",
     ],
     render,
@@ -26,6 +27,7 @@ pub(super) const MEASURED: &[(&Computed, &[super::Scaling])] = &[
     (&sgd::MEASUREMENT, sgd::SERIES),
     (&hyper::MEASUREMENT, hyper::SERIES),
     (&mce::MEASUREMENT, mce::SERIES),
+    (&mce::FEATURES_ALONE, mce::MORE_FEATURES),
     (&threshold::MEASUREMENT, threshold::SERIES),
 ];
 
@@ -44,8 +46,9 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         table = table.note(note);
     }
     table = table.note(sgd::NOTE);
-    for name in missing {
-        table = table.note(format!("Not run yet: mercer reproduce {name}"));
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        table = table.note(format!("Not run yet ({missing}): mercer reproduce {}", ARTEFACT.id));
     }
     Ok(Rendered { tables: vec![table], ..Rendered::default() })
 }

@@ -13,7 +13,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     title: "Time of a learning step",
     studies: STUDIES,
     datasets: &[],
-    computed: &[mce::MEASUREMENT.name],
+    computed: &[mce::MEASUREMENT.name, mce::FEATURES_ALONE.name],
     render,
 };
 
@@ -77,12 +77,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .panel(panel.clone());
     let drawings = if panel.series.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     let measured = growths(desk, &mce::MEASUREMENT, mce::SERIES);
+    let more = growths(desk, &mce::FEATURES_ALONE, mce::MORE_FEATURES);
     let mut exponents = growth_table(
         "complexity/mce-exponents",
         "Exponents of a learning step",
-        measured.iter().flatten(),
+        measured.iter().chain(&more).flatten(),
     );
-    if measured.is_none() {
+    if measured.is_none() || more.is_none() {
         exponents = exponents.note("Not run yet: mercer reproduce complexity/mce");
     }
     Ok(Rendered { tables: vec![table, exponents], drawings, ..Rendered::default() })
