@@ -88,7 +88,7 @@ pub(crate) const FEATURES_ALONE: Computed = Computed {
     compute: || measure(MORE_FEATURES),
 };
 
-/// Where `p³` rules: in the other sweep over features it is a tenth of `n p²`.
+/// Where `p³` rules: in the other sweep over features `p³/3` is at most an eighth of `n p²`.
 pub(crate) const MORE_FEATURES: &[Scaling] = &[Scaling {
     method: "gmce-fourier",
     title: "More explicit features than rows, a step",
