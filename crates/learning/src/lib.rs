@@ -50,7 +50,7 @@ pub use metric::{
 pub use parameters::{
     Allowed, Entry, InRange, Kind, Parameters, Setting, declared, replacing, undeclared,
 };
-pub use predictor::{FittedKernel, Predictions, Predictor, argmax};
+pub use predictor::{FittedKernel, Predictions, Predictor, argmax, entropies};
 pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;
 pub use space::{Axis, Range, Space};

@@ -96,6 +96,14 @@ pub trait Predictor: Send + Sync {
         None
     }
 
+    /// Entropy of the classes of each row by scores that are themselves estimates of probabilities, in
+    /// nats: [`entropies`] of the scores as they are, no less than 0. Of conditional mean embeddings,
+    /// Hsu, Nock and Ramos (2018), equations (36) and (37); other methods have only [`entropies`] of
+    /// their probabilities.
+    fn embedded_entropy(&self, _inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
+        None
+    }
+
     /// The kernel that the fitted function expands in, or that its features stand for, where the
     /// method has one that can be evaluated: what bounds ask for.
     fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
@@ -179,4 +187,18 @@ impl From<Array1<f64>> for Predictions {
     fn from(values: Array1<f64>) -> Self {
         Self::Real(values.to_vec())
     }
+}
+
+/// Entropy of each row of class probabilities `p` (`n × K`), in nats: `−Σ_c p_c log p_c` over the positive
+/// entries, from 0, where one class has everything, to `log K`, where all have the same.
+///
+/// ```
+/// use mercer_learning::entropies;
+/// use ndarray::array;
+/// let unsure = entropies(array![[1.0, 0.0], [0.5, 0.5]].view());
+/// assert!(unsure[0] == 0.0 && (unsure[1] - 2f64.ln()).abs() < 1e-15);
+/// ```
+pub fn entropies(probabilities: ArrayView2<'_, f64>) -> Array1<f64> {
+    let of = |p: ArrayView1<'_, f64>| p.iter().filter(|&&p| p > 0.0).map(|p| -p * p.ln()).sum();
+    probabilities.rows().into_iter().map(of).collect()
 }

@@ -46,7 +46,7 @@ pub use page::{across_page, comparison_page};
 pub use passes::fit_in_passes;
 pub use provenance::Asked;
 pub use score::{Scores, primary};
-pub use stream::PredictedRows;
+pub use stream::{Beside, PredictedRows};
 pub use table::Table;
 pub use tuning::{Budget, tune};
 pub use tuning_page::tuning_page;

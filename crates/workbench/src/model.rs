@@ -157,6 +157,33 @@ impl Model {
         Ok(all)
     }
 
+    /// Entropies of rows by scores that are estimates of probabilities themselves, in nats; none where
+    /// the method's are not: [`Predictor::embedded_entropy`].
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+    /// assert_eq!(model.embedded_entropy(ndarray::array![[3.0]], "a row", &[1])?, None);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn embedded_entropy(
+        &self,
+        raw: Array2<f64>,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<Option<Array1<f64>>, WorkbenchError> {
+        let inputs = self.prepared(raw, file, lines)?;
+        Ok(self.predictor.embedded_entropy(inputs.view()))
+    }
+
     /// What bounds ask of a model and some rows, under the names of their inputs: `rows`, `trace` (the
     /// sum of `k(x, x)`, where the method has such a kernel), and, of classes, `loss`: the mean of
     /// `−ln min(max(f_y, ε), 1)` of the scores `f`, which are decision probabilities in embeddings.

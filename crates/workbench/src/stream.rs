@@ -2,25 +2,41 @@
 
 use crate::{Model, Predicted, WorkbenchError};
 use mercer_datasets::RowFile;
+use mercer_learning::entropies;
 use mercer_linalg::pipeline;
-use ndarray::{Array2, ArrayView1};
+use ndarray::{Array1, Array2, ArrayView1};
 
 /// Rows that a thread reads and predicts at a time, and numbers in them, at most.
 const ROWS: usize = 1024;
 const NUMBERS: usize = 1 << 20;
+
+/// What is wanted of each row beside its prediction.
+///
+/// ```
+/// use mercer_workbench::Beside;
+/// let beside = Beside { entropy: true, ..Beside::default() };
+/// assert!(!beside.probabilities);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Class probabilities.
+    pub probabilities: bool,
+    /// How unsure the class is.
+    pub entropy: bool,
+}
 
 /// What a model says of some consecutive rows of a file.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Choices, PredictedRows, Table, WorkbenchError, fit};
+/// use mercer_workbench::{Beside, Choices, PredictedRows, Table, WorkbenchError, fit};
 /// let file = RowFile::spooled(&b"x,kind\n-1,a\n-2,a\n\n1,b\n2,b\n"[..], "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
 /// let mut places = Vec::new();
 /// let place = |rows: PredictedRows| (rows.first, rows.lines, rows.probabilities.is_some());
-/// model.predict_file(&file, 1, false, place, |place| {
+/// model.predict_file(&file, 1, Beside::default(), place, |place| {
 ///     places.push(place);
 ///     Ok::<(), WorkbenchError>(())
 /// })?;
@@ -37,6 +53,11 @@ pub struct PredictedRows {
     pub predicted: Predicted,
     /// Class probabilities (rows by classes), where they were asked for.
     pub probabilities: Option<Array2<f64>>,
+    /// Entropy of the class probabilities of each row, in nats: from 0, sure, to `log K`.
+    pub entropy: Option<Array1<f64>>,
+    /// The same of the scores, where they are estimates of probabilities themselves
+    /// ([`mercer_learning::Predictor::embedded_entropy`]).
+    pub embedded_entropy: Option<Array1<f64>>,
     /// Rows in which something was missing, and was filled.
     pub filled: usize,
 }
@@ -49,13 +70,13 @@ impl Model {
     /// ```
     /// use mercer_baselines::BASELINES;
     /// use mercer_datasets::{RowFile, SchemaOptions};
-    /// use mercer_workbench::{Choices, Predicted, Table, WorkbenchError, fit};
+    /// use mercer_workbench::{Beside, Choices, Predicted, Table, WorkbenchError, fit};
     /// let text = "x,kind\n-1,a\n-2,a\n1,b\n2,b\n";
     /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// let table = Table::read(&file, &SchemaOptions::default())?;
     /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
-    /// let mut all = Vec::new();
-    /// let rows = model.predict_file(&file, 2, false, |rows| rows.predicted, |predicted| {
+    /// let (mut all, beside) = (Vec::new(), Beside::default());
+    /// let rows = model.predict_file(&file, 2, beside, |rows| rows.predicted, |predicted| {
     ///     if let Predicted::Classes(classes) = predicted {
     ///         all.extend(classes);
     ///     }
@@ -72,7 +93,7 @@ impl Model {
         &self,
         file: &RowFile,
         threads: usize,
-        probabilities: bool,
+        beside: Beside,
         form: impl Fn(PredictedRows) -> R + Sync,
         mut told: impl FnMut(R) -> Result<(), E>,
     ) -> Result<usize, E> {
@@ -95,17 +116,31 @@ impl Model {
             let (first, raw, lines) = found?;
             let holes = |row: &ArrayView1<'_, f64>| row.iter().any(|number| number.is_nan());
             let filled = raw.rows().into_iter().filter(holes).count();
-            let shares = if probabilities {
+            let mut shares = if beside.probabilities || beside.entropy {
                 Some(self.probabilities(raw.clone(), file.name(), &lines, 1)?)
             } else {
                 None
             };
+            let entropy = shares.as_ref().filter(|_| beside.entropy);
+            let entropy = entropy.map(|shares| entropies(shares.view()));
+            let embedded_entropy = if beside.entropy {
+                self.embedded_entropy(raw.clone(), file.name(), &lines)?
+            } else {
+                None
+            };
+            let probabilities = shares.take_if(|_| beside.probabilities);
             let predicted = self.predict(raw, file.name(), &lines, 1)?;
             let rows = lines.len();
-            Ok((
-                rows,
-                form(PredictedRows { first, lines, predicted, probabilities: shares, filled }),
-            ))
+            let said = PredictedRows {
+                first,
+                lines,
+                predicted,
+                probabilities,
+                entropy,
+                embedded_entropy,
+                filled,
+            };
+            Ok((rows, form(said)))
         };
         let mut count = 0;
         pipeline(threads, next, work, |result: Result<(usize, R), WorkbenchError>| {

@@ -130,6 +130,11 @@ pub(crate) struct PredictArgs {
     /// Class probabilities beside the labels, of methods that have them: see `mercer list methods NAME`.
     #[arg(long)]
     pub proba: bool,
+    /// How unsure each label is, of the same methods: the entropy of its class probabilities in nats,
+    /// from 0, one class has everything, to the logarithm of the number of classes, all are alike.
+    /// Conditional mean embeddings also say it by an embedding of its own.
+    #[arg(long)]
+    pub entropy: bool,
     /// Where predictions go; standard output without it.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

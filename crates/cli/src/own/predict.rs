@@ -6,12 +6,16 @@ use mercer_datasets::Numbering;
 use mercer_experiments::registry;
 use mercer_harness::Stop;
 use mercer_learning::{LearningError, counted};
-use mercer_workbench::{Model, Predicted, PredictedRows, WorkbenchError};
+use mercer_workbench::{Beside, Model, Predicted, PredictedRows, WorkbenchError};
 use ndarray::Array2;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Columns of CSV and names in JSON.
+const ENTROPY: &str = "entropy";
+const EMBEDDED_ENTROPY: &str = "embedded-entropy";
 
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let methods = registry();
@@ -49,14 +53,18 @@ fn write_all(
     let named = || name.to_owned();
     let schema = &model.header.schema;
     let labels = &schema.target.labels;
-    if args.proba {
+    let beside = Beside { probabilities: args.proba, entropy: args.entropy };
+    let mut embeds_entropy = false;
+    if beside != Beside::default() {
         // Said before anything is written.
-        let none = Array2::zeros((0, schema.width()));
+        let none = || Array2::zeros((0, schema.width()));
         if labels.is_empty() {
             let (method, why) = (model.header.method.clone(), " of numbers");
             return Err(WorkbenchError::NoProbabilities { method, why }.into());
         }
-        match model.probabilities(none, file.name(), &[], 1) {
+        embeds_entropy =
+            args.entropy && model.embedded_entropy(none(), file.name(), &[])?.is_some();
+        match model.probabilities(none(), file.name(), &[], 1) {
             Err(error @ WorkbenchError::NoProbabilities { .. }) => {
                 tracing::info!("{}", crate::settings::with_probabilities(&model.header.method));
                 return Err(error.into());
@@ -71,6 +79,8 @@ fn write_all(
         if args.proba {
             heads.extend(labels.iter().map(|label| quoted(&format!("p({label})"))));
         }
+        heads.extend(args.entropy.then(|| ENTROPY.to_owned()));
+        heads.extend(embeds_entropy.then(|| EMBEDDED_ENTROPY.to_owned()));
         format!("{}\n", heads.join(","))
     });
     let fields: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
@@ -79,7 +89,7 @@ fn write_all(
         filled.fetch_add(rows.filled, Ordering::Relaxed);
         if args.json { objects(&rows, labels) } else { lines(&rows, &fields) }
     };
-    let count = model.predict_file(file, threads(args.threads), args.proba, form, |text| {
+    let count = model.predict_file(file, threads(args.threads), beside, form, |text| {
         if stop.asked() {
             return Err(WorkbenchError::from(LearningError::Interrupted).into());
         }
@@ -119,8 +129,10 @@ fn lines(rows: &PredictedRows, fields: &[String]) -> String {
             Predicted::Values(values) => write!(text, "{}", values[row]),
         };
         written.expect("a string takes all that is written to it");
-        for share in rows.probabilities.iter().flat_map(|shares| shares.row(row)) {
-            write!(text, ",{share}").expect("a string takes all that is written to it");
+        let shares = rows.probabilities.iter().flat_map(|shares| shares.row(row));
+        let entropies = rows.entropy.iter().chain(&rows.embedded_entropy).map(|each| &each[row]);
+        for number in shares.chain(entropies) {
+            write!(text, ",{number}").expect("a string takes all that is written to it");
         }
         text.push('\n');
     }
@@ -140,6 +152,10 @@ fn objects(rows: &PredictedRows, labels: &[String]) -> String {
             let named = labels.iter().zip(shares.row(row)).map(|(l, &p)| (l.clone(), json!(p)));
             let named = json!(named.collect::<serde_json::Map<_, _>>());
             object.insert("probabilities".to_owned(), named);
+        }
+        let entropies = [(ENTROPY, &rows.entropy), (EMBEDDED_ENTROPY, &rows.embedded_entropy)];
+        for (name, each) in entropies {
+            object.extend(each.iter().map(|each| (name.to_owned(), json!(each[row]))));
         }
         text.push(if rows.first + row > 0 { ',' } else { ' ' });
         text.push_str(&serde_json::Value::Object(object).to_string());

@@ -146,6 +146,41 @@ fn probabilities_stand_beside_labels_where_there_are_any() {
 }
 
 #[test]
+fn entropies_stand_beside_labels_and_are_those_of_the_probabilities() {
+    let place = place_with(&[("toys.csv", &toys(30))]);
+    let fit = "--data toys.csv --scale unit-interval --set epochs=30 --out";
+    place.run(&format!("fit --method gmce {fit} g")).with_code(0);
+    let found = place.run("predict g --data toys.csv --entropy").with_code(0).stdout;
+    assert!(found.starts_with("prediction,entropy,embedded-entropy\n"), "{found}");
+    let json = place.run("predict g --data toys.csv --proba --entropy --json").with_code(0).json();
+    let rows = json.as_array().unwrap();
+    let lines: Vec<&str> = found.lines().skip(1).collect();
+    assert_eq!(lines.len(), rows.len());
+    for (row, line) in rows.iter().zip(lines) {
+        let shares = row["probabilities"].as_object().unwrap().values();
+        let of = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+        let expected: f64 = shares.map(|p| of(p.as_f64().unwrap())).sum();
+        let said = row["entropy"].as_f64().unwrap();
+        assert!((said - expected).abs() < 1e-12 && said <= 3f64.ln() + 1e-12, "{row}");
+        let embedded = row["embedded-entropy"].as_f64().unwrap();
+        assert!(embedded >= 0.0, "{row}");
+        let numbers: Vec<f64> = line.rsplit(',').take(2).map(|n| n.parse().unwrap()).collect();
+        assert_eq!(numbers, [embedded, said], "{line}");
+    }
+    // A network's scores are estimates of probabilities, too; log-odds are not.
+    place.run(&format!("fit --method cen-1 {fit} c")).with_code(0);
+    let found = place.run("predict c --data toys.csv --entropy").with_code(0).stdout;
+    assert!(found.starts_with("prediction,entropy,embedded-entropy\n"), "{found}");
+    place.run("fit --method majority --data toys.csv --out m").with_code(0);
+    let found = place.run("predict m --data toys.csv --entropy").with_code(0).stdout;
+    assert!(found.starts_with("prediction,entropy\n"), "{found}");
+    // Without probabilities there are none.
+    place.run(&format!("fit --method askl --data toys.csv {QUICK} --out h")).with_code(0);
+    let told = place.run("predict h --data toys.csv --entropy").with_code(2);
+    assert!(told.stderr.contains("no probabilities"), "{told:?}");
+}
+
+#[test]
 fn methods_are_compared_on_the_same_splits_with_a_page() {
     let place = place_with(&[("toys.csv", &toys(60))]);
     let line =

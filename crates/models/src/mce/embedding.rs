@@ -1,7 +1,7 @@
 use super::ExplicitMap;
 use super::implicit::setting;
 use mercer_kernels::Covariance;
-use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
+use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task, entropies};
 use mercer_linalg::product;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2};
 
@@ -17,7 +17,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2};
 /// let embedding = learner.embed(&sample, &mut Fitting::seeded(1))?.predictor;
 /// let shares = embedding.probabilities(x.view()).unwrap();
 /// assert!(shares[[0, 0]] > 0.5 && (shares.row(0).sum() - 1.0).abs() < 1e-12);
-/// assert!(embedding.entropy(x.view()).iter().all(|h| (0.0..=2f64.ln()).contains(h)));
+/// let unsure = mercer_learning::entropies(shares.view());
+/// assert!(unsure.iter().all(|h| (0.0..=2f64.ln()).contains(h)));
 /// # Ok::<(), mercer_learning::LearningError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -43,23 +44,12 @@ impl Embedding {
             EmbeddingForm::Explicit { map, .. } => map.kernel(),
         }
     }
-
-    /// Entropy of the clip-normalised probabilities, in nats: equation (33).
-    pub fn entropy(&self, inputs: ArrayView2<'_, f64>) -> Array1<f64> {
-        let shares = clip_normalised(self.decision(inputs));
-        shares.rows().into_iter().map(entropy_of).collect()
-    }
-
-    /// The entropy that is itself an embedding, `Σ_c f_c(x) u_c(x)` with `u_c = −log f_c`, or 0 where
-    /// `f_c ≤ 0`; clipped at 0: equations (36) and (37).
-    pub fn embedded_entropy(&self, inputs: ArrayView2<'_, f64>) -> Array1<f64> {
-        self.decision(inputs).rows().into_iter().map(|f| entropy_of(f).max(0.0)).collect()
-    }
 }
 
-/// `−Σ p log p` over the positive entries.
-fn entropy_of(p: ndarray::ArrayView1<'_, f64>) -> f64 {
-    p.iter().filter(|&&p| p > 0.0).map(|p| -p * p.ln()).sum()
+/// The entropy that is itself an embedding, `Σ_c f_c(x) u_c(x)` with `u_c = −log f_c`, or 0 where
+/// `f_c ≤ 0`; clipped at 0: equations (36) and (37).
+pub(super) fn embedded(decision: ArrayView2<'_, f64>) -> Array1<f64> {
+    entropies(decision).mapv_into(|entropy| entropy.max(0.0))
 }
 
 /// `max(f, 0)/Σ max(f, 0)`, equation (6); where no entry is positive, all classes alike.
@@ -124,6 +114,10 @@ impl Predictor for Embedding {
 
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         Some(clip_normalised(self.decision(inputs)))
+    }
+
+    fn embedded_entropy(&self, inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
+        Some(embedded(self.decision(inputs).view()))
     }
 
     fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {

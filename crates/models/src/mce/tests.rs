@@ -1,6 +1,7 @@
 use super::*;
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_kernels::{Covariance, Smoothness};
+use mercer_learning::{Predictor, entropies};
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -523,11 +524,10 @@ fn golden_probabilities_and_entropies() {
         weights: Array2::from_shape_vec((1, 3), decision).unwrap(),
     };
     let at = array![[1.0]];
-    golden_close(embedding.entropy(at.view())[0], all["entropy"].as_float().unwrap());
-    golden_close(
-        embedding.embedded_entropy(at.view())[0],
-        all["embedded-entropy"].as_float().unwrap(),
-    );
+    let shares = embedding.probabilities(at.view()).unwrap();
+    golden_close(entropies(shares.view())[0], all["entropy"].as_float().unwrap());
+    let embedded = embedding.embedded_entropy(at.view()).unwrap();
+    golden_close(embedded[0], all["embedded-entropy"].as_float().unwrap());
     // Nothing positive: all classes alike, no information about any.
     let nothing = clip_normalised(array![[-1.0, 0.0]]);
     assert_eq!(nothing, array![[0.5, 0.5]]);

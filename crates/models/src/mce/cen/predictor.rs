@@ -1,3 +1,5 @@
+use crate::mce::clip_normalised;
+use crate::mce::embedding::embedded;
 use crate::mce::objective::{failed, one_hot, share_right};
 use crate::mce::{Implicit, Objective};
 use mercer_kernels::Covariance;
@@ -131,17 +133,11 @@ impl<F: Real + Element> Predictor for CenPredictor<F> {
 
     /// Clip-normalised, `max(f, 0)/Σ max(f, 0)`; equal where all are clipped.
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        let mut p = self.decision(inputs);
-        for mut row in p.rows_mut() {
-            row.mapv_inplace(|f| f.max(0.0));
-            let total = row.sum();
-            if total > 0.0 {
-                row /= total;
-            } else {
-                row.fill(1.0 / row.len() as f64);
-            }
-        }
-        Some(p)
+        Some(clip_normalised(self.decision(inputs)))
+    }
+
+    fn embedded_entropy(&self, inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
+        Some(embedded(self.decision(inputs).view()))
     }
 
     fn state(&self) -> State {
