@@ -112,6 +112,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     mce::folds::ARTEFACT,
     mce::redundancy::ARTEFACT,
     mce::median::ARTEFACT,
+    mce::draws::ARTEFACT,
     audit::rftk_bandwidth::ARTEFACT,
     audit::rftk_precision::ARTEFACT,
     audit::rftk_trace_scale::ARTEFACT,

@@ -13,6 +13,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("mce/table1", include_str!("../specs/mce-table1.toml")),
     ("mce/figure1", include_str!("../specs/mce-figure1.toml")),
     ("audit/mce", include_str!("../specs/audit-mce.toml")),
+    ("audit/mce-draws", include_str!("../specs/audit-mce-draws.toml")),
     ("rftk/figure2a", include_str!("../specs/rftk-figure2a.toml")),
     ("rftk/figure2a-average", include_str!("../specs/rftk-figure2a-average.toml")),
     ("hyper/table2", include_str!("../specs/hyper-table2.toml")),

@@ -108,7 +108,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 }
 
 /// The verdict on our draws at one size beside the paper's one number.
-fn verdict_of(
+pub(super) fn verdict_of(
     cell: &StudyCell,
     values: &[f64],
     mean: f64,

@@ -2,6 +2,7 @@
 
 pub(crate) mod complexity;
 pub(crate) mod curves;
+pub(crate) mod draws;
 pub(crate) mod figure1;
 pub(crate) mod figure2_cnn;
 pub(crate) mod figure2_pixels;
