@@ -113,6 +113,19 @@ pub(crate) struct FitArgs {
     pub json: bool,
 }
 
+/// What stands beside each prediction.
+#[derive(Debug, Args)]
+pub(crate) struct BesideArgs {
+    /// Class probabilities beside the labels, of methods that have them: see `mercer list methods NAME`.
+    #[arg(long)]
+    pub proba: bool,
+    /// How unsure each label is, of the same methods: the entropy of its class probabilities in nats,
+    /// from 0, one class has everything, to the logarithm of the number of classes, all are alike.
+    /// Conditional mean embeddings also say it by an embedding of its own.
+    #[arg(long)]
+    pub entropy: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PredictArgs {
     /// Model file.
@@ -127,14 +140,8 @@ pub(crate) struct PredictArgs {
     /// Format, where the suffix does not tell.
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
-    /// Class probabilities beside the labels, of methods that have them: see `mercer list methods NAME`.
-    #[arg(long)]
-    pub proba: bool,
-    /// How unsure each label is, of the same methods: the entropy of its class probabilities in nats,
-    /// from 0, one class has everything, to the logarithm of the number of classes, all are alike.
-    /// Conditional mean embeddings also say it by an embedding of its own.
-    #[arg(long)]
-    pub entropy: bool,
+    #[command(flatten)]
+    pub beside: BesideArgs,
     /// Where predictions go; standard output without it.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

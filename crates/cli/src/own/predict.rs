@@ -53,7 +53,7 @@ fn write_all(
     let named = || name.to_owned();
     let schema = &model.header.schema;
     let labels = &schema.target.labels;
-    let beside = Beside { probabilities: args.proba, entropy: args.entropy };
+    let beside = Beside { probabilities: args.beside.proba, entropy: args.beside.entropy };
     let mut embeds_entropy = false;
     if beside != Beside::default() {
         // Said before anything is written.
@@ -63,7 +63,7 @@ fn write_all(
             return Err(WorkbenchError::NoProbabilities { method, why }.into());
         }
         embeds_entropy =
-            args.entropy && model.embedded_entropy(none(), file.name(), &[])?.is_some();
+            args.beside.entropy && model.embedded_entropy(none(), file.name(), &[])?.is_some();
         match model.probabilities(none(), file.name(), &[], 1) {
             Err(error @ WorkbenchError::NoProbabilities { .. }) => {
                 tracing::info!("{}", crate::settings::with_probabilities(&model.header.method));
@@ -76,10 +76,10 @@ fn write_all(
         "[\n".to_owned()
     } else {
         let mut heads = vec!["prediction".to_owned()];
-        if args.proba {
+        if args.beside.proba {
             heads.extend(labels.iter().map(|label| quoted(&format!("p({label})"))));
         }
-        heads.extend(args.entropy.then(|| ENTROPY.to_owned()));
+        heads.extend(args.beside.entropy.then(|| ENTROPY.to_owned()));
         heads.extend(embeds_entropy.then(|| EMBEDDED_ENTROPY.to_owned()));
         format!("{}\n", heads.join(","))
     });
