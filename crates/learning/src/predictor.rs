@@ -196,9 +196,12 @@ impl From<Array1<f64>> for Predictions {
 /// use mercer_learning::entropies;
 /// use ndarray::array;
 /// let unsure = entropies(array![[1.0, 0.0], [0.5, 0.5]].view());
-/// assert!(unsure[0] == 0.0 && (unsure[1] - 2f64.ln()).abs() < 1e-15);
+/// assert!(unsure[0].to_bits() == 0 && (unsure[1] - 2f64.ln()).abs() < 1e-15);
 /// ```
 pub fn entropies(probabilities: ArrayView2<'_, f64>) -> Array1<f64> {
-    let of = |p: ArrayView1<'_, f64>| p.iter().filter(|&&p| p > 0.0).map(|p| -p * p.ln()).sum();
+    // Taken from 0, since a negated 0 would be printed as −0.
+    let of = |p: ArrayView1<'_, f64>| {
+        0.0 - p.iter().filter(|&&p| p > 0.0).map(|p| p * p.ln()).sum::<f64>()
+    };
     probabilities.rows().into_iter().map(of).collect()
 }

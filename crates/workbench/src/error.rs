@@ -92,7 +92,7 @@ pub enum WorkbenchError {
         held: usize,
     },
     /// A method without class probabilities.
-    #[error("`{method}` gives no probabilities{why}; leave --proba out for labels")]
+    #[error("`{method}` gives no probabilities{why}; leave --proba and --entropy out for labels")]
     NoProbabilities {
         /// The method.
         method: String,
