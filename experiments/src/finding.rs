@@ -56,6 +56,7 @@ const PAGES: &[(&str, &str)] = &[
     ("mce-one-for-alpha", include_str!("../findings/mce-one-for-alpha.md")),
     ("mce-networks-sum-too", include_str!("../findings/mce-networks-sum-too.md")),
     ("mce-batch-validation", include_str!("../findings/mce-batch-validation.md")),
+    ("mce-one-draw", include_str!("../findings/mce-one-draw.md")),
     ("mce-slips-of-the-text", include_str!("../findings/mce-slips-of-the-text.md")),
     ("mce-scaled-over-the-file", include_str!("../findings/mce-scaled-over-the-file.md")),
     (

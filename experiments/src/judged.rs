@@ -96,7 +96,8 @@ impl Judged<'_> {
         Ok(report)
     }
 
-    /// The printed number as a statistic: without a deviation it adds no variance.
+    /// The printed number as a statistic. One without a deviation may be of a single run, and is judged
+    /// as one more of ours: the paper says nothing that would narrow it.
     fn printed(&self, cell: &PublishedCell) -> Published {
         let digits = cell.digits.saturating_sub(self.scale.log10().round() as usize);
         let (std, repeats) =

@@ -1,7 +1,7 @@
 use crate::error::{check_range, check_values};
 use crate::summary::checked;
 use crate::t_test::welch;
-use crate::{MeanStd, StatisticsError};
+use crate::{MeanStd, StatisticsError, TTest};
 use serde::{Deserialize, Serialize};
 
 /// Half-widths up to this many points (percent of accuracy, or units of a target scaled to
@@ -90,9 +90,9 @@ pub struct Ours {
 pub struct Published {
     /// Printed mean.
     pub mean: f64,
-    /// Printed deviation.
+    /// Printed deviation; of one run it is not used.
     pub std: f64,
-    /// Repeats behind it.
+    /// Repeats behind both.
     pub repeats: usize,
     /// Digits printed after the point.
     pub digits: usize,
@@ -148,7 +148,9 @@ impl Judgement {
 /// ```text
 /// error² = (1/J + ρ) s² + (1/R + ρ) s_paper²,   ρ = n_test / n_train
 /// ```
-/// and Welch–Satterthwaite degrees of freedom. A side with one repeat adds no variance.
+/// and Welch–Satterthwaite degrees of freedom. A paper that prints one run (`R = 1`) prints no deviation
+/// that means anything: its run is taken for one more of ours, `s_paper = s` with `J − 1` degrees of
+/// freedom, which is the prediction interval of a next run. A single run of ours adds no variance.
 ///
 /// ```
 /// use mercer_statistics::{Ours, Published, Verdict, verdict};
@@ -158,6 +160,11 @@ impl Judgement {
 /// let judgement = verdict(&ours, &published)?;
 /// assert_eq!(judgement.verdict, Verdict::Agrees);
 /// assert!((judgement.difference + 0.15).abs() < 1e-9);
+/// // One printed run a point away from runs that lie a point apart.
+/// let runs = (0..20).map(|j| 86.0 + 0.15 * f64::from(j)).collect();
+/// let ours = Ours { values: runs, test_over_train: 0.0, paper_repeats: 1, complete: true };
+/// let run = Published { mean: 86.4, std: 0.0, repeats: 1, digits: 2 };
+/// assert_eq!(verdict(&ours, &run)?.verdict, Verdict::Agrees);
 /// # Ok::<(), mercer_statistics::StatisticsError>(())
 /// ```
 ///
@@ -197,12 +204,17 @@ fn judged(ours: &Ours, published: &Published, sharp: f64) -> Result<Judgement, S
     check_range("published.repeats", published.repeats as f64, |r| r >= 1.0, "at least 1")?;
 
     let (j, r, rho) = (summary.count, published.repeats, ours.test_over_train);
-    let test = welch(
-        MeanStd { mean: summary.mean, std: summary.sample_std, count: j },
-        1.0 / j as f64 + rho,
-        MeanStd { mean: published.mean, std: published.std, count: r },
-        1.0 / r as f64 + rho,
-    );
+    let test = if r == 1 && j > 1 {
+        let error = summary.sample_std * (1.0 / j as f64 + 1.0 + 2.0 * rho).sqrt();
+        TTest::new(summary.mean - published.mean, error, j as f64 - 1.0)
+    } else {
+        welch(
+            MeanStd { mean: summary.mean, std: summary.sample_std, count: j },
+            1.0 / j as f64 + rho,
+            MeanStd { mean: published.mean, std: published.std, count: r },
+            1.0 / r as f64 + rho,
+        )
+    };
     let interval = test.interval(0.95);
     let half_width = 0.5 * (interval.1 - interval.0);
     let difference = test.mean_difference;
@@ -330,6 +342,23 @@ mod tests {
         let freedom = (a + b) * (a + b) / (a * a / 9.0 + b * b / 29.0);
         let t = crate::distributions::student_quantile(0.025, freedom);
         assert_relative_eq!(judgement.half_width, t * f64::sqrt(a + b), max_relative = 1e-10);
+    }
+
+    /// SciPy 1.17.1: `t.ppf(0.975, 19) = 2.0930240544082634`.
+    #[test]
+    fn one_printed_run_is_a_next_run_of_ours() {
+        let values = spread(87.5, 0.1, 20); // s² = 0.01·(20·399/12)/19 = 0.35
+        let ours = Ours { paper_repeats: 20, test_over_train: 0.0, ..ours(values) };
+        let of = |mean| {
+            verdict(&ours, &Published { mean, std: 0.0, repeats: 1, digits: 2 }).unwrap()
+        };
+        let half = 2.093_024_054_408_263_4 * f64::sqrt(0.35 * (1.0 + 1.0 / 20.0));
+        assert_relative_eq!(of(87.0).half_width, half, max_relative = 1e-10);
+        assert_eq!(of(87.5 - 0.99 * half).verdict, Verdict::Agrees);
+        assert!(matches!(of(87.5 - 1.01 * half).verdict, Verdict::Differs { .. }));
+        // A deviation of one run means nothing.
+        let said = Published { mean: 87.0, std: 40.0, repeats: 1, digits: 2 };
+        assert_relative_eq!(verdict(&ours, &said).unwrap().half_width, half, max_relative = 1e-10);
     }
 
     #[test]

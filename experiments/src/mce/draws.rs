@@ -2,9 +2,10 @@
 
 use super::figure2_sizes::verdict_of;
 use crate::cell::compare;
-use crate::{Artefact, Desk, ExperimentError, Rendered};
+use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::summarise;
+use std::collections::BTreeMap;
 
 const STUDY: &str = "audit/mce-draws";
 
@@ -25,45 +26,61 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let (spec, cells) = &*study;
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Percent of the 10,000 test images of MNIST, each draw with its own 500 training images and both embeddings on the same: mean, deviation over draws, least and most. The paper's text prints one number each, and for MNIST no number of steps. A verdict judges it as one more draw. Gain: with the bound minus without it, in points, with its 95 % interval and two-sided p, the larger of a bootstrap's over test rows and seeds and of the paired t-test's over seeds.")
+        .caption("Percent of the 10,000 test images of MNIST, each draw with its own 500 training images and both embeddings on the same: mean, deviation over draws, least and most; the difference is with the bound minus without it, in points, draw by draw. The paper's text prints one number each, and for MNIST no number of steps. A verdict judges it as one more draw of ours, by the 95 % interval for a next one. Beside the mean difference: its 95 % interval and two-sided p, the larger of a bootstrap's over test rows and seeds and of the paired t-test's over seeds.")
         .columns(["Variant", "Method"].map(Column::left))
-        .columns(["Accuracy", "least", "most", "Paper", "Verdict", "Gain", "p", "Draws"].map(Column::right));
+        .columns(["Accuracy", "least", "most", "Paper", "Verdict", "95 %", "p", "Draws"].map(Column::right));
     for variant in &spec.variants {
         let of = |method: &str| {
             let mut own = cells.iter().filter(|cell| cell.key().variant == variant.name);
             own.find(|cell| cell.key().method == method)
         };
+        let blank = || [Cell::text(""), Cell::text("")];
         for (method, printed) in PRINTED {
             let Some(cell) = of(method) else { continue };
             let values: Vec<f64> = cell.values().into_iter().map(|(_, value)| value).collect();
-            let Some(summary) = summarise(&values) else { continue };
-            let end = |beyond: fn(f64, f64) -> f64| {
-                Cell::number(values.iter().copied().fold(f64::NAN, beyond), 2)
-            };
-            let mut row = vec![
-                Cell::text(&variant.name),
-                Cell::text(cell.label()),
-                Cell::mean_std(summary.mean, summary.sample_std, 2),
-                end(f64::min),
-                end(f64::max),
-                Cell::number(printed, 2),
-                Cell::text(verdict_of(cell, &values, printed)?),
-            ];
-            // Of a pair, in the row of its first.
-            let rival = of(PRINTED[1].0).filter(|_| method == PRINTED[0].0);
-            let test = rival.map(|rival| compare(cell, rival)).transpose()?.flatten();
-            row.extend(match test {
-                Some(test) => {
-                    let (low, high) = test.interval;
-                    let gain = format!("{:.2} ({low:.2} to {high:.2})", test.difference);
-                    let p = Cell::text(probability(test.p_corrected)).sort(test.p_corrected);
-                    [Cell::text(gain).sort(test.difference), p]
-                }
-                None => [Cell::text(""), Cell::text("")],
-            });
-            row.push(Cell::text(format!("{}/{}", values.len(), cell.repeats_of_paper())));
-            table = table.row(Row::new(row));
+            let label = [Cell::text(&variant.name), Cell::text(cell.label())];
+            table = table.row(line(label, cell, &values, printed, blank())?);
         }
+        let [(first, with), (second, without)] = PRINTED;
+        let (Some(first), Some(second)) = (of(first), of(second)) else { continue };
+        let theirs: BTreeMap<u32, f64> = second.values().into_iter().collect();
+        let pairs = first.values().into_iter();
+        let differences: Vec<f64> =
+            pairs.filter_map(|(repeat, own)| Some(own - theirs.get(&repeat)?)).collect();
+        let test = match compare(first, second)? {
+            Some(test) => {
+                let (low, high) = test.interval;
+                let p = Cell::text(probability(test.p_corrected)).sort(test.p_corrected);
+                [Cell::text(format!("{low:.2} to {high:.2}")), p]
+            }
+            None => blank(),
+        };
+        let label = [Cell::text(&variant.name), Cell::text("difference")];
+        table = table.row(line(label, first, &differences, with - without, test)?);
     }
     Ok(Rendered { tables: vec![table], ..Rendered::default() })
+}
+
+/// A row of values, one a draw, beside what is printed of one draw.
+fn line(
+    label: [Cell; 2],
+    cell: &StudyCell,
+    values: &[f64],
+    printed: f64,
+    test: [Cell; 2],
+) -> Result<Row, ExperimentError> {
+    let draws = Cell::text(format!("{}/{}", values.len(), cell.repeats_of_paper()));
+    let Some(summary) = summarise(values) else {
+        let nothing = ["", "", "", "", ""].map(Cell::text);
+        return Ok(Row::new(label.into_iter().chain(nothing).chain(test).chain([draws])));
+    };
+    let end = |beyond: fn(f64, f64) -> f64| values.iter().copied().fold(f64::NAN, beyond);
+    let numbers = [
+        Cell::mean_std(summary.mean, summary.sample_std, 2),
+        Cell::number(end(f64::min), 2),
+        Cell::number(end(f64::max), 2),
+        Cell::number(printed, 2),
+        Cell::text(verdict_of(cell, values, printed)?),
+    ];
+    Ok(Row::new(label.into_iter().chain(numbers).chain(test).chain([draws])))
 }
