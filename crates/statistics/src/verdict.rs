@@ -349,9 +349,8 @@ mod tests {
     fn one_printed_run_is_a_next_run_of_ours() {
         let values = spread(87.5, 0.1, 20); // s² = 0.01·(20·399/12)/19 = 0.35
         let ours = Ours { paper_repeats: 20, test_over_train: 0.0, ..ours(values) };
-        let of = |mean| {
-            verdict(&ours, &Published { mean, std: 0.0, repeats: 1, digits: 2 }).unwrap()
-        };
+        let of =
+            |mean| verdict(&ours, &Published { mean, std: 0.0, repeats: 1, digits: 2 }).unwrap();
         let half = 2.093_024_054_408_263_4 * f64::sqrt(0.35 * (1.0 + 1.0 / 20.0));
         assert_relative_eq!(of(87.0).half_width, half, max_relative = 1e-10);
         assert_eq!(of(87.5 - 0.99 * half).verdict, Verdict::Agrees);
