@@ -1,7 +1,8 @@
 # Everything that anyone types. `just` alone lists it.
 
-# A data mirror beside the repository is used when no other is named.
-export MERCER_DATA := env("MERCER_DATA", if path_exists(justfile_directory() / "../shared/data/MANIFEST.toml") == "true" { justfile_directory() / "../shared/data" } else { "" })
+# A data mirror beside the repository is used when no other is named. A test runs in the folder of its crate, where
+# a relative path would name another place.
+export MERCER_DATA := if env("MERCER_DATA", "") != "" { absolute_path(env("MERCER_DATA", "")) } else if path_exists(justfile_directory() / "../shared/data/MANIFEST.toml") == "true" { justfile_directory() / "../shared/data" } else { "" }
 # One BLAS thread beside our own.
 export OPENBLAS_NUM_THREADS := "1"
 
