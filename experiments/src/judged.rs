@@ -3,7 +3,7 @@
 use crate::accuracies::{open, word};
 use crate::artefact::PublishedNumber;
 use crate::published::PublishedCell;
-use crate::{CellReport, ExperimentError, Finding, StudyCell};
+use crate::{CellReport, ExperimentError, Finding, QuotedNumber, StudyCell};
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::{Ours, Published, summarise, verdict, verdict_on_error};
 
@@ -141,6 +141,31 @@ pub(crate) fn shown(cell: Cell, report: &CellReport) -> Cell {
         shown = shown.link(format!("finding-{finding}")).detail(format!("see {finding}"));
     }
     shown
+}
+
+/// An accuracy that the text of a paper states without a deviation, and the verdict on it beside these of
+/// ours, in two cells; both empty where the text states none.
+pub(crate) fn stated(
+    findings: &[Finding],
+    artefact: &'static str,
+    cell: &StudyCell,
+    values: &[f64],
+    number: Option<&QuotedNumber>,
+) -> Result<[Cell; 2], ExperimentError> {
+    let Some(number) = number else { return Ok(["", ""].map(Cell::text)) };
+    let theirs = PublishedCell::from(number);
+    let judged = Judged {
+        artefact,
+        cell,
+        label: format!("{}, {}", number.method, number.dataset),
+        metric: "accuracy",
+        values: values.to_vec(),
+        theirs: Some(&theirs),
+        scale: 1.0,
+        repeats: 1,
+    };
+    let report = judged.report(findings)?;
+    Ok([Cell::number(number.mean, theirs.digits), shown(Cell::text(""), &report)])
 }
 
 /// What became of a published cell: each is in one class.

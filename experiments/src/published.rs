@@ -98,6 +98,24 @@ impl PublishedCell {
     }
 }
 
+/// An accuracy in percent without a deviation.
+impl From<&QuotedNumber> for PublishedCell {
+    fn from(number: &QuotedNumber) -> Self {
+        Self {
+            dataset: number.dataset.clone(),
+            method: number.method.clone(),
+            metric: "accuracy_percent".to_owned(),
+            mean: number.mean,
+            std: not_printed(),
+            table: String::new(),
+            setting: number.setting.clone(),
+            mark: String::new(),
+            published: true,
+            digits: two(),
+        }
+    }
+}
+
 /// The published cells of a paper, with its number of repeats; cells that it prints as "/" are left
 /// out.
 ///

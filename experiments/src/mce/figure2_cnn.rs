@@ -1,8 +1,9 @@
 //! Figure 2, top right: test accuracy on MNIST along the training of the same convolutional network
 //! under an embedding and under a softmax layer.
 
-use crate::accuracies::{judge, word};
-use crate::published::PublishedCell;
+use super::stated_of;
+use crate::finding::standing;
+use crate::judged::stated;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
 
@@ -16,12 +17,19 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     render,
 };
 
-/// Printed accuracies after 800 epochs, in percent.
-const PRINTED: [(&str, f64); 2] = [("cen-cnn", 99.48), ("softmax-cnn", 99.26)];
+/// Methods of which the text states the accuracy after 800 epochs, by its names and those of the figure.
+const PRINTED: [(&str, &str, &str); 2] =
+    [("cen-cnn", "CEN convolutional", "embedding"), ("softmax-cnn", "CNN softmax", "softmax")];
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("mce/figure2-cnn")?;
     let (spec, cells) = &*study;
+    let findings = standing(desk)?;
+    let mut marks = Vec::new();
+    for (_, name, label) in PRINTED {
+        let number = stated_of("", name)?;
+        marks.extend(number.map(|number| (format!("{label}, printed"), 100.0 - number.mean)));
+    }
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
         .caption("Both networks start from the same parameters and see the same batches under dropout of one half; the embedding's read-out is computed anew from all training images without dropout at every look. First repeat, one panel a variant, equal axes. Error: 100 minus the accuracy in percent. Lines: what the text prints after 800 epochs. The paper's claim: the embedding's accuracy is higher at all epochs.")
         .columns(spec.variants.len().min(2));
@@ -31,7 +39,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         .columns(["Training images", "Epochs", "Best", "At the end", "Paper, 800 epochs", "Verdict"].map(Column::right));
     let drawn = || cells.iter().filter_map(curve).map(|(_, points)| points);
     let longest = drawn().flatten().map(|(epoch, _)| epoch).fold(0.0, f64::max);
-    let printed = PRINTED.iter().map(|(_, accuracy)| 100.0 - accuracy);
+    let printed = marks.iter().map(|(_, error)| *error);
     let errors = || drawn().flatten().map(|(_, y)| 100.0 - y).filter(|error| *error > 0.0);
     let least = errors().chain(printed).fold(100.0, f64::min);
     let most = errors().fold(1.0, f64::max);
@@ -43,7 +51,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             let Some((rows, points)) = curve(cell) else { continue };
             let Some(&(epochs, end)) = points.last() else { continue };
             let best = points.iter().map(|(_, y)| *y).fold(f64::NEG_INFINITY, f64::max);
-            let printed = PRINTED.iter().find(|(method, _)| cell.key().method == *method);
+            let number = match PRINTED.iter().find(|(method, ..)| cell.key().method == *method) {
+                Some((_, name, _)) => stated_of("", name)?,
+                None => None,
+            };
+            let values: Vec<f64> = cell.values().into_iter().map(|(_, value)| value).collect();
+            let [printed, verdict] =
+                stated(&findings, ARTEFACT.id, cell, &values, number.as_ref())?;
             table = table.row(Row::new([
                 Cell::text(&variant.name),
                 Cell::text(cell.label()),
@@ -51,20 +65,16 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 Cell::number(epochs, 0),
                 Cell::number(best, 2),
                 Cell::number(end, 2),
-                printed.map_or_else(|| Cell::text(""), |(_, value)| Cell::number(*value, 2)),
-                Cell::text(match printed {
-                    Some((method, mean)) => verdict_of(cell, method, *mean)?,
-                    None => "",
-                }),
+                printed,
+                verdict,
             ]));
             let seen = points.into_iter().map(|(epoch, y)| (epoch, 100.0 - y));
             panel =
                 panel.series(Series::line(cell.label(), seen.filter(|(_, error)| *error > 0.0)));
         }
         if !panel.series.is_empty() {
-            for (name, accuracy) in [("embedding", PRINTED[0].1), ("softmax", PRINTED[1].1)] {
-                let label = format!("{name}, printed");
-                panel = panel.mark(Mark::Horizontal { y: 100.0 - accuracy, label });
+            for (label, y) in &marks {
+                panel = panel.mark(Mark::Horizontal { y: *y, label: label.clone() });
             }
             figure = figure.panel(panel);
         }
@@ -87,22 +97,4 @@ fn curve(cell: &StudyCell) -> Option<(usize, Vec<(f64, f64)>)> {
     let points =
         looks.filter_map(|point| Some((point.epoch, 100.0 * point.values.get("accuracy")?)));
     Some((record.result.rows[0] as usize, points.collect()))
-}
-
-/// The verdict on a cell whose one number the text prints.
-fn verdict_of(cell: &StudyCell, method: &str, mean: f64) -> Result<&'static str, ExperimentError> {
-    let theirs = PublishedCell {
-        dataset: cell.key().dataset.clone(),
-        method: method.to_owned(),
-        metric: "accuracy_percent".to_owned(),
-        mean,
-        // One number, without a deviation.
-        std: 0.0,
-        table: String::new(),
-        setting: String::new(),
-        mark: String::new(),
-        published: true,
-        digits: 2,
-    };
-    Ok(word(judge(cell, &theirs, 1)?.verdict))
 }

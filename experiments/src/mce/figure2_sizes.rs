@@ -1,9 +1,11 @@
 //! Figure 2, top left: test accuracy on MNIST against the number of training images.
 
-use crate::accuracies::word;
+use super::stated_of;
+use crate::finding::standing;
+use crate::judged::stated;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
-use mercer_statistics::{Ours, Published, Verdict, summarise, verdict};
+use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -16,8 +18,14 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     render,
 };
 
-/// What the text prints: size, with the bound, without it.
-const PRINTED: [(u64, f64, f64); 2] = [(500, 86.69, 86.96), (5000, 96.05, 95.3)];
+/// Sizes of which the text states accuracies.
+const SIZES: [u64; 2] = [500, 5000];
+
+/// Of these methods, in the order of their colours, by the paper's names.
+const METHODS: [(&str, &str, &str); 2] = [
+    ("sizes-with-bound", "GMCE-ARD with RCB", "printed, with the bound"),
+    ("sizes-without-bound", "GMCE-ARD without RCB", "printed, without it"),
+];
 
 /// Size to the accuracies of the repeats, in percent.
 fn accuracies(cell: &StudyCell) -> BTreeMap<u64, Vec<f64>> {
@@ -33,6 +41,7 @@ fn accuracies(cell: &StudyCell) -> BTreeMap<u64, Vec<f64>> {
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("mce/figure2-sizes")?;
     let (spec, cells) = &*study;
+    let findings = standing(desk)?;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
         .caption("Error on the 10,000 test images, 100 minus the accuracy in percent, after training on the first n of a random draw of training images, means over draws with their range as a band; all methods see the same images. Embeddings: anisotropic Gaussian, 500 steps, everything starts at 1 (`corrected`: lengths at √d), summed losses. SVC: one class against the others, C = 1, width √d (tuned: a pair of classes against each other, both by 5-fold cross-validation). GPC: isotropic, one class against the others, evidence maximised from l = √d. Stars: what the text prints, 13.31 with the bound and 13.04 without at n = 500, 3.95 and 4.70 at n = 5000.")
         .columns(spec.variants.len().min(2));
@@ -54,12 +63,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             for (size, values) in &all {
                 let Some(summary) = summarise(values) else { continue };
                 points.push((*size as f64, 100.0 - summary.mean));
-                let printed = PRINTED.iter().find(|(n, ..)| n == size);
-                let printed = match cell.key().method.as_str() {
-                    "sizes-with-bound" => printed.map(|p| p.1),
-                    "sizes-without-bound" => printed.map(|p| p.2),
-                    _ => None,
+                let of = METHODS.iter().find(|(method, ..)| cell.key().method == *method);
+                let number = match of {
+                    Some((_, name, _)) => stated_of(&size.to_string(), name)?,
+                    None => None,
                 };
+                let [printed, verdict] =
+                    stated(&findings, ARTEFACT.id, cell, values, number.as_ref())?;
                 table = table.row(Row::new([
                     Cell::text(&variant.name),
                     Cell::text(cell.label()),
@@ -69,11 +79,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                         1 => Cell::number(summary.mean, 2),
                         _ => Cell::mean_std(summary.mean, summary.sample_std, 2),
                     },
-                    printed.map_or_else(|| Cell::text(""), |value| Cell::number(value, 2)),
-                    Cell::text(match printed {
-                        Some(mean) => verdict_of(cell, values, mean)?,
-                        None => String::new(),
-                    }),
+                    printed,
+                    verdict,
                     Cell::text(format!("{}/{}", values.len(), cell.repeats_of_paper())),
                 ]));
             }
@@ -85,12 +92,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         if panel.series.is_empty() {
             continue;
         }
-        for (n, with, without) in PRINTED {
+        for n in SIZES {
             // In the colours of the two curves, which are the first.
-            for (accuracy, label, color) in
-                [(without, "printed, without it", 1), (with, "printed, with the bound", 0)]
-            {
-                let (x, y, label) = (n as f64, 100.0 - accuracy, label.to_owned());
+            for (color, (_, name, label)) in METHODS.iter().enumerate().rev() {
+                let Some(number) = stated_of(&n.to_string(), name)? else { continue };
+                let (x, y, label) = (n as f64, 100.0 - number.mean, (*label).to_owned());
                 panel = panel.mark(Mark::Point { x, y, label, color: Some(color) });
             }
         }
@@ -105,26 +111,4 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
-}
-
-/// The verdict on our draws at one size beside the paper's one number.
-pub(super) fn verdict_of(
-    cell: &StudyCell,
-    values: &[f64],
-    mean: f64,
-) -> Result<String, ExperimentError> {
-    let ours = Ours {
-        values: values.to_vec(),
-        test_over_train: 0.0,
-        paper_repeats: cell.repeats_of_paper() as usize,
-        complete: cell.complete(),
-    };
-    // One draw, as it seems: judged as a next one of ours.
-    let judgement = verdict(&ours, &Published { mean, std: 0.0, repeats: 1, digits: 2 })?;
-    let difference = judgement.difference;
-    Ok(match judgement.verdict {
-        Verdict::Differs { .. } if judgement.covers_zero() => format!("open {difference:+.2}"),
-        Verdict::Differs { .. } => format!("differs {difference:+.2}"),
-        other => word(other).to_owned(),
-    })
 }

@@ -16,7 +16,7 @@ pub(crate) mod sum_or_mean;
 pub(crate) mod table1;
 pub(crate) mod table2;
 
-use crate::{Desk, ExperimentError, StudyCell};
+use crate::{Desk, ExperimentError, QuotedNumber, StudyCell, quoted};
 use mercer_render::Cell;
 use mercer_statistics::summarise;
 use std::rc::Rc;
@@ -44,6 +44,14 @@ impl Cells {
                 && cell.records().next().is_some()
         })
     }
+}
+
+/// What the text states of MNIST without a deviation: after so many images, by the paper's name of the
+/// method.
+fn stated_of(images: &str, method: &str) -> Result<Option<QuotedNumber>, ExperimentError> {
+    let dataset = format!("mnist{images}");
+    let mut all = quoted("mce")?.into_iter();
+    Ok(all.find(|number| number.dataset == dataset && number.method == method))
 }
 
 /// Mean and deviation of a cell, and how many repeats stand behind it.
