@@ -53,9 +53,10 @@ fn ridge_path(criterion: &mut Criterion) {
                 for &ridge in &ridges {
                     total += path.solve(ridge).expect("a ridge")[[0, 0]];
                     total += path.generalised_cross_validation(ridge).expect("a ridge");
-                    if leave_one_out {
-                        total += path.leave_one_out_error(ridge).expect("a ridge");
-                    }
+                }
+                if leave_one_out {
+                    let errors = path.leave_one_out_errors(&ridges).expect("ridges");
+                    total += errors.iter().sum::<f64>();
                 }
                 total
             });

@@ -1,4 +1,4 @@
-use crate::{Eigen, LinalgError, product, symmetric_eigen, symmetric_product};
+use crate::{Eigen, LinalgError, multiplied, product, symmetric_eigen, symmetric_product};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// A symmetric positive semidefinite matrix that is known by its products only.
@@ -386,12 +386,6 @@ fn leading(values: Array1<f64>, vectors: Array2<f64>, relative: f64) -> (Array1<
     let floor = relative * values.last().copied().unwrap_or(0.0).max(0.0);
     let first = values.iter().take_while(|&&value| value <= floor).count();
     (values.slice_move(s![first..]), vectors.slice_move(s![.., first..]))
-}
-
-fn multiplied(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
-    let mut c = Array2::zeros((a.nrows(), b.ncols()));
-    product(1.0, a, b, 0.0, c.view_mut());
-    c
 }
 
 #[cfg(test)]

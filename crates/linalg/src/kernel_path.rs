@@ -1,5 +1,6 @@
-use crate::{Eigen, LinalgError, product, symmetric_eigen};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use crate::filters::Filters;
+use crate::{Eigen, LinalgError, multiplied, symmetric_eigen};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, s};
 
 /// Kernel ridge regressions at any number of ridges, from one eigendecomposition of the kernel matrix.
 ///
@@ -16,8 +17,8 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 /// use ndarray::array;
 /// let (a, b) = (array![[1.0], [1.0], [1.0]], array![[1.0], [2.0], [6.0]]);
 /// let path = KernelPath::new(a.dot(&a.t()).view(), b.view())?;
-/// let other = RidgePath::new(a.view(), b.view())?.leave_one_out_error(0.5)?;
-/// assert!((path.leave_one_out_error(0.5)? - other).abs() < 1e-13);
+/// let other = RidgePath::new(a.view(), b.view())?.leave_one_out_errors(&[0.5])?;
+/// assert!((path.leave_one_out_errors(&[0.5])?[0] - other[0]).abs() < 1e-13);
 /// # Ok::<(), mercer_linalg::LinalgError>(())
 /// ```
 #[derive(Debug)]
@@ -42,31 +43,40 @@ impl KernelPath {
             return Err(LinalgError::Empty { rows: n, columns: n });
         }
         let Eigen { values, vectors } = symmetric_eigen(gram)?;
-        let mut coordinates = Array2::zeros(right.dim());
-        product(1.0, vectors.t(), right, 0.0, coordinates.view_mut());
+        let coordinates = multiplied(vectors.t(), right);
         Ok(Self { values: values.mapv(|value| value.max(0.0)), vectors, coordinates })
     }
 
-    /// Mean squared residual of leave-one-out over rows and right-hand sides: row `i` is predicted by the
-    /// regression on all other rows at the same `t`.
+    /// Mean squared residuals of leave-one-out over rows and right-hand sides, one for each ridge: row `i` is
+    /// predicted by the regression on all other rows at the same `t`.
     ///
     /// # Errors
     /// [`LinalgError::Argument`] for a ridge that is not positive and finite.
-    pub fn leave_one_out_error(&self, ridge: f64) -> Result<f64, LinalgError> {
-        if !(ridge > 0.0 && ridge.is_finite()) {
-            let must = "positive and finite";
-            return Err(LinalgError::Argument { name: "ridge", value: ridge, must });
+    pub fn leave_one_out_errors(&self, ridges: &[f64]) -> Result<Vec<f64>, LinalgError> {
+        for &ridge in ridges {
+            if !(ridge > 0.0 && ridge.is_finite()) {
+                let must = "positive and finite";
+                return Err(LinalgError::Argument { name: "ridge", value: ridge, must });
+            }
         }
-        let inverse = self.values.mapv(|value| (value + ridge).recip());
-        let filtered = &self.coordinates * &inverse.view().insert_axis(Axis(1));
-        let mut alpha = Array2::zeros(self.coordinates.dim());
-        product(1.0, self.vectors.view(), filtered.view(), 0.0, alpha.view_mut());
-        let mut squares = 0.0;
-        for (alpha, u) in alpha.rows().into_iter().zip(self.vectors.rows()) {
-            let own: f64 = u.iter().zip(&inverse).map(|(u, inverse)| u * u * inverse).sum();
-            squares += alpha.iter().map(|entry| (entry / own).powi(2)).sum::<f64>();
-        }
-        Ok(squares / alpha.len() as f64)
+        let scales = Array1::ones(self.values.len());
+        let filters = Filters::new(&self.coordinates, &scales, ridges, |ridge| {
+            self.values.mapv(|value| (value + ridge).recip())
+        });
+        let mut squares = vec![0.0; ridges.len()];
+        let left = |start, mut block: ArrayViewMut2<'_, f64>| {
+            block.assign(&self.vectors.slice(s![start..start + block.nrows(), ..]));
+        };
+        filters.pass(self.vectors.nrows(), left, |_, u, filtered| {
+            for row in 0..u.nrows() {
+                for (k, sum) in squares.iter_mut().enumerate() {
+                    let own = filtered.own(row, k);
+                    let alpha = filtered.values(row, k);
+                    *sum += alpha.iter().map(|entry| (entry / own).powi(2)).sum::<f64>();
+                }
+            }
+        });
+        Ok(squares.into_iter().map(|sum| sum / self.coordinates.len() as f64).collect())
     }
 }
 
@@ -74,6 +84,7 @@ impl KernelPath {
 mod tests {
     use super::*;
     use crate::Cholesky;
+    use ndarray::Axis;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -89,7 +100,9 @@ mod tests {
             let (a, b) = (random(11, d, 1), random(11, 2, 2));
             let gram = a.dot(&a.t());
             let path = KernelPath::new(gram.view(), b.view()).unwrap();
-            for t in [1e-6, 1e-2, 3.0] {
+            let ridges = [1e-6, 1e-2, 3.0];
+            let errors = path.leave_one_out_errors(&ridges).unwrap();
+            for (t, found) in ridges.into_iter().zip(errors) {
                 let mut total = 0.0;
                 for i in 0..11 {
                     let others: Vec<usize> = (0..11).filter(|&other| other != i).collect();
@@ -100,7 +113,7 @@ mod tests {
                     let residual = &b.row(i) - &columns.row(i).dot(&alpha);
                     total += residual.dot(&residual);
                 }
-                let (found, expected) = (path.leave_one_out_error(t).unwrap(), total / 22.0);
+                let expected = total / 22.0;
                 assert!((found / expected - 1.0).abs() < 1e-7, "{d}, {t:e}: {found}, {expected}");
             }
         }
@@ -110,7 +123,7 @@ mod tests {
     fn what_cannot_be_solved_is_named() {
         let path = KernelPath::new(Array2::eye(3).view(), random(3, 1, 1).view()).unwrap();
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let error = path.leave_one_out_error(bad);
+            let error = path.leave_one_out_errors(&[1.0, bad]);
             assert!(matches!(error, Err(LinalgError::Argument { name: "ridge", .. })));
         }
         let height = KernelPath::new(Array2::eye(3).view(), random(2, 1, 1).view());

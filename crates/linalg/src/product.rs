@@ -1,6 +1,6 @@
 use crate::Real;
 use gemm::Parallelism;
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 /// `C ← α A B + β C` on one thread, with any strides; `β = 0` overwrites `C`, NaN included.
 ///
@@ -56,6 +56,21 @@ pub fn product<F: Real>(
             Parallelism::None,
         );
     }
+}
+
+/// `A B` in a new matrix, on one thread.
+///
+/// ```
+/// let (a, b) = (ndarray::array![[1.0, 2.0]], ndarray::array![[3.0], [4.0]]);
+/// assert_eq!(mercer_linalg::multiplied(a.view(), b.view()), ndarray::array![[11.0]]);
+/// ```
+///
+/// # Panics
+/// As [`product`].
+pub fn multiplied<F: Real>(a: ArrayView2<'_, F>, b: ArrayView2<'_, F>) -> Array2<F> {
+    let mut c = Array2::from_elem((a.nrows(), b.ncols()), F::zero());
+    product(F::one(), a, b, F::zero(), c.view_mut());
+    c
 }
 
 #[cfg(test)]

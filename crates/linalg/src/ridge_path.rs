@@ -1,5 +1,6 @@
-use crate::{Eigen, LinalgError, product, symmetric_eigen, symmetric_product};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use crate::filters::Filters;
+use crate::{Eigen, LinalgError, multiplied, product, symmetric_eigen, symmetric_product};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use std::sync::OnceLock;
 
 /// Where less than this is left of `1 − H_ii`, and of the residual with it, rounding eats their
@@ -180,13 +181,57 @@ impl<'a> RidgePath<'a> {
         (&b - &fitted + above * ridge) / (outside + ridge * below)
     }
 
-    /// Mean squared residual of leave-one-out over rows and right-hand sides.
+    /// Mean squared residuals of leave-one-out over rows and right-hand sides, one for each ridge.
+    ///
+    /// The rows of `U` pass by once for all ridges and are not kept: in the primal case `n D rank`
+    /// multiply-adds for them, and `n rank (r + 1)` for each ridge.
+    ///
+    /// ```
+    /// use mercer_linalg::RidgePath;
+    /// use ndarray::array;
+    /// let (a, b) = (array![[1.0], [1.0], [1.0]], array![[1.0], [2.0], [6.0]]);
+    /// let path = RidgePath::new(a.view(), b.view())?;
+    /// let errors = path.leave_one_out_errors(&[0.0, 1e9])?;
+    /// let (mean, zero) = ((3.0f64.powi(2) + 1.5f64.powi(2) + 4.5f64.powi(2)) / 3.0, 41.0 / 3.0);
+    /// assert!((errors[0] - mean).abs() < 1e-13 && (errors[1] - zero).abs() < 1e-6);
+    /// # Ok::<(), mercer_linalg::LinalgError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`RidgePath::solve`].
-    pub fn leave_one_out_error(&self, ridge: f64) -> Result<f64, LinalgError> {
-        let residuals = self.leave_one_out(ridge)?;
-        Ok(residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64)
+    pub fn leave_one_out_errors(&self, ridges: &[f64]) -> Result<Vec<f64>, LinalgError> {
+        for &ridge in ridges {
+            check(ridge)?;
+        }
+        // In the primal case A V passes by, which is U with the roots of the eigenvalues.
+        let scales =
+            if self.primal { self.values.mapv(f64::sqrt) } else { Array1::ones(self.rank()) };
+        let filters = Filters::new(&self.coordinates, &scales, ridges, |ridge| self.shares(ridge));
+        let mut squares = vec![0.0; ridges.len()];
+        let left = |start, mut block: ArrayViewMut2<'_, f64>| {
+            let rows = s![start..start + block.nrows(), ..];
+            if self.primal {
+                product(1.0, self.matrix.slice(rows), self.vectors.view(), 0.0, block);
+            } else {
+                block.assign(&self.vectors.slice(rows));
+            }
+        };
+        filters.pass(self.targets.nrows(), left, |start, scaled, filtered| {
+            for (row, scaled) in scaled.rows().into_iter().enumerate() {
+                let b = self.targets.row(start + row);
+                for (k, &ridge) in ridges.iter().enumerate() {
+                    let left_over = 1.0 - filtered.own(row, k);
+                    squares[k] += if left_over > LITTLE {
+                        let fitted = filtered.values(row, k);
+                        b.iter().zip(fitted).map(|(b, f)| ((b - f) / left_over).powi(2)).sum()
+                    } else {
+                        let u = &scaled / &scales;
+                        self.without(u.view(), b, ridge).iter().map(|r| r * r).sum::<f64>()
+                    };
+                }
+            }
+        });
+        Ok(squares.into_iter().map(|sum| sum / self.targets.len() as f64).collect())
     }
 
     /// Generalised cross-validation, `(1/(n r)) ‖B − H B‖² / (1 − tr H / n)²`; where the rank is
@@ -238,12 +283,6 @@ impl<'a> RidgePath<'a> {
         let image = || multiplied(self.matrix, self.vectors.view()) / &self.values.mapv(f64::sqrt);
         self.left.get_or_init(image).view()
     }
-}
-
-fn multiplied(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
-    let mut c = Array2::zeros((a.nrows(), b.ncols()));
-    product(1.0, a, b, 0.0, c.view_mut());
-    c
 }
 
 fn check(ridge: f64) -> Result<(), LinalgError> {
@@ -332,8 +371,8 @@ mod tests {
                     assert_abs_diff_eq!(found.row(i), expected, epsilon = 1e-9);
                     total += expected.dot(&expected);
                 }
-                let error = path.leave_one_out_error(t).unwrap();
-                assert_abs_diff_eq!(error, total / (2 * n) as f64, epsilon = 1e-9);
+                let errors = path.leave_one_out_errors(&[0.5, t]).unwrap();
+                assert_abs_diff_eq!(errors[1], total / (2 * n) as f64, epsilon = 1e-9);
             }
         }
     }
@@ -368,8 +407,12 @@ mod tests {
             let n = a.nrows();
             let b = random(n, 2, 12);
             let path = RidgePath::new(a.view(), b.view()).unwrap();
-            for t in [0.0, 1e-300, 1e-16, 1e-13, 1e-10, 1e-7, 1e-6, 1e-5, 1e-3, 1.0] {
+            let ridges = [0.0, 1e-300, 1e-16, 1e-13, 1e-10, 1e-7, 1e-6, 1e-5, 1e-3, 1.0];
+            let errors = path.leave_one_out_errors(&ridges).unwrap();
+            for (t, error) in ridges.into_iter().zip(errors) {
                 let found = path.leave_one_out(t).unwrap();
+                let mean = found.iter().map(|r| r * r).sum::<f64>() / found.len() as f64;
+                assert!((error / mean - 1.0).abs() < 1e-9, "{name}, t = {t:e}: {error}, {mean}");
                 for i in 0..n {
                     let others: Vec<usize> = (0..n).filter(|&other| other != i).collect();
                     let (ai, bi) = (a.select(Axis(0), &others), b.select(Axis(0), &others));
@@ -420,6 +463,24 @@ mod tests {
         }
     }
 
+    /// More rows than pass by together, and not a multiple of them.
+    #[test]
+    fn errors_of_many_ridges_are_those_of_each_ones_residuals() {
+        for (n, d) in [(1100, 5), (700, 720)] {
+            let (a, b) = (random(n, d, 13), random(n, 3, 14));
+            let path = RidgePath::new(a.view(), b.view()).unwrap();
+            let ridges = [0.0, 1e-3, 10.0];
+            let errors = path.leave_one_out_errors(&ridges).unwrap();
+            for (ridge, error) in ridges.into_iter().zip(errors) {
+                let residuals = path.leave_one_out(ridge).unwrap();
+                let mean = residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64;
+                assert!((error / mean - 1.0).abs() < 1e-10, "{n}, {ridge:e}: {error}, {mean}");
+            }
+            assert_eq!(path.leave_one_out_errors(&[]).unwrap(), [0.0; 0]);
+            assert!(path.leave_one_out_errors(&[1.0, -1.0]).is_err());
+        }
+    }
+
     #[test]
     fn generalised_cross_validation_follows_its_formula() {
         let (a, b) = (random(20, 6, 10), random(20, 1, 11));
@@ -449,6 +510,8 @@ mod tests {
         let path = RidgePath::new(a.view(), b.view()).unwrap();
         assert_eq!((path.rank(), path.solve(0.0).unwrap()), (0, Array2::zeros((3, 1))));
         assert_eq!(path.leave_one_out(0.5).unwrap(), b);
+        let mean = b.iter().map(|b| b * b).sum::<f64>() / 4.0;
+        assert_eq!(path.leave_one_out_errors(&[0.5, 0.0]).unwrap(), [mean, mean]);
     }
 
     #[test]

@@ -42,10 +42,10 @@ pub(super) fn of_ridge(
     let path = KernelPath::new(gram.view(), y.select(Axis(0), &rows).view());
     let path = path.map_err(|error| numerical(&error))?;
     fitting.limits.check()?;
+    let ridges: Vec<f64> = grid().map(|lambda| lambda * m as f64).collect();
+    let errors = path.leave_one_out_errors(&ridges).map_err(|error| numerical(&error))?;
     let mut best = Choice { ridge: f64::NAN, error: f64::INFINITY };
-    for lambda in grid() {
-        let ridge = lambda * m as f64;
-        let error = path.leave_one_out_error(ridge).map_err(|error| numerical(&error))?;
+    for (ridge, error) in ridges.into_iter().zip(errors) {
         if error < best.error {
             best = Choice { ridge, error };
         }

@@ -8,7 +8,7 @@ use mercer_learning::{
 };
 use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, RidgePath, explicit_inverse_f32, minimum_norm_solve,
-    product, symmetric_product, thin_svd,
+    multiplied, product, symmetric_product, thin_svd,
 };
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use rand::seq::index;
@@ -576,20 +576,14 @@ fn half_decades() -> Vec<f64> {
 }
 
 fn smallest_error(path: &RidgePath<'_>, ridges: &[f64], n: f64) -> Result<(f64, f64), LinalgError> {
+    let scaled: Vec<f64> = ridges.iter().map(|ridge| ridge * n).collect();
     let mut best = (ridges[0], f64::INFINITY);
-    for &ridge in ridges {
-        let error = path.leave_one_out_error(ridge * n)?;
+    for (&ridge, error) in ridges.iter().zip(path.leave_one_out_errors(&scaled)?) {
         if error < best.1 {
             best = (ridge, error);
         }
     }
     Ok(best)
-}
-
-fn multiplied(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
-    let mut c = Array2::zeros((a.nrows(), b.ncols()));
-    product(1.0, a, b, 0.0, c.view_mut());
-    c
 }
 
 fn numerical(error: &LinalgError) -> LearningError {
