@@ -137,6 +137,20 @@ fn tube(criterion: &mut Criterion) {
             svr.learn(&kernel, black_box(x.view()), &target, &fitting(1)).expect("finite")
         });
     });
+    // Beyond all pairs: the pairs of twenty landmarks, twenty thousand pairs drawn of sixteen million. The
+    // first cost leaves most of them at their bound, the second asks for a tube without loss.
+    let x = points(4000, 13);
+    let kernel = HyperKernel::Gaussian(hyper(x.view()));
+    let labels = self::labels(x.view());
+    let target = PairTarget::classes(&labels, 1.0, -1.0).expect("two values");
+    for cost in [1e-6, 1e-2] {
+        group.bench_function(format!("4000-cost-{cost}"), |bencher| {
+            let svr = PairSvr { cost, ..PairSvr::default() };
+            bencher.iter(|| {
+                svr.learn(&kernel, black_box(x.view()), &target, &fitting(1)).expect("finite")
+            });
+        });
+    }
     group.finish();
 }
 

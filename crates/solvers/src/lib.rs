@@ -3,7 +3,8 @@
 //! [`Optimiser`] moves parameters against their gradient, tile by tile, so that a training step
 //! can update a tile while it is still in cache; [`Lbfgs`] minimises a smooth function of few
 //! variables; [`Threshold`] is the proximal step of the trace norm. [`Smo`] solves the dual of support vector machines, for classes and for real targets, on
-//! a kernel in memory or one that computes its rows, positive definite or not; [`OneVersusOne`]
+//! a kernel in memory or one that computes its rows, positive definite or not; [`InteriorPoint`] solves it
+//! where the kernel is a product of few features; [`OneVersusOne`]
 //! combines machines for more classes, and [`Spectrum`] says how far a kernel is from positive.
 //!
 //! | symbol | code | meaning |
@@ -18,6 +19,7 @@
 //! It does not know what is being learned.
 
 mod error;
+mod interior_point;
 mod inverse_root;
 mod lbfgs;
 mod nonnegative;
@@ -29,6 +31,7 @@ mod spectrum;
 mod threshold;
 
 pub use error::SolverError;
+pub use interior_point::InteriorPoint;
 pub use lbfgs::{Lbfgs, Minimum};
 pub use nonnegative::nonnegative_least_squares;
 pub use one_versus_one::{CostChoice, OneVersusOne, choose_cost};

@@ -102,11 +102,11 @@ const HYPER_KRR: Method = Method {
 
 const HYPER_SVR: Method = Method {
     name: "hyper-svr",
-    revision: 2,
+    revision: 3,
     title: "hyper-SVR (Gaussian)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Gaussian hyper-kernel",
     cost: Cost {
-        fit: "search.folds 175 s^4 + subsets min(u^4, P^2 M^2/4) + r M n_test, P = given(pairs, 20000), \
+        fit: "search.folds 175 s^4 + subsets min(u^4, 10 P M^4) + r M n_test, P = given(pairs, 20000), \
               M = given(landmarks, 20), r = min(m, machine_rows), u = m/subsets, s = min(80, 0.8 m), \
               m = min(n, points)",
         predict: "n_sv · support pairs",

@@ -7,7 +7,7 @@
 //! | stage 1 | what is minimised | how |
 //! |---|---|---|
 //! | hyper-KRR | `(1/m²) Σ_ij (k(x_i, x_j) − Y_ij)² + λ ‖k‖²` | [`PairRidge`]: Cholesky, conjugate gradients, Nyström, divide and conquer, all pairs in linear time |
-//! | hyper-SVR | `½ ‖k‖² + C Σ_ij max(0, \|k(x_i, x_j) + b − Y_ij\| − ε)` | [`PairSvr`]: SMO on unordered pairs |
+//! | hyper-SVR | `½ ‖k‖² + C Σ_ij max(0, \|k(x_i, x_j) + b − Y_ij\| − ε)` | [`PairSvr`]: SMO on unordered pairs, interior points in the span of landmark pairs |
 //! | Pan et al. (2017) | hyper-KRR with `γ ≥ 0` | [`PairRidge`] with [`PairSolver::NonNegative`] |
 //!
 //! | paper | code | meaning |

@@ -4,7 +4,7 @@ use super::system::{Span, times};
 use super::{Learned, PairTarget, Stopped, of_kernel, positive, refused};
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs};
 use mercer_learning::{Convergence, Fitting, LearningError};
-use mercer_solvers::{Dual, KernelRows, Precomputed, Smo, Solution};
+use mercer_solvers::{Dual, InteriorPoint, KernelRows, Precomputed, Smo, Solution};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Beyond `exact_points` points, the hyper-kernel is Nyström's approximation in the pairs of
 /// `landmarks` points, and the sum is over `pairs` ordered pairs drawn at random, each with the weight
-/// `m²/pairs`.
+/// `m²/pairs`. The dual is then solved by interior points ([`InteriorPoint`]), to the same tolerance.
 ///
 /// In terms of hyper-KRR's ridge, `C = 1/(2 λ m²)`: the same `C` regularises the less the more points there
 /// are. Where a number is to mean the same for few points and for many, [`PairSvr::ridge`] says it.
@@ -48,7 +48,7 @@ pub struct PairSvr {
     pub epsilon: f64,
     /// The fit ends when no two dual variables violate optimality by more than this.
     pub tolerance: f64,
-    /// Steps of SMO at most.
+    /// Steps of the solver at most.
     pub steps: usize,
     /// Points up to which all pairs are used.
     pub exact_points: usize,
@@ -75,6 +75,8 @@ impl Default for PairSvr {
 
 /// Bytes of kernel rows that are kept: all of 108 points' pairs, a tenth of 276 points'.
 const CACHE: usize = 512 << 20;
+/// Columns up to which interior points solve what is approximated: a step takes the square of them.
+const FEW_FEATURES: usize = 1000;
 
 impl PairSvr {
     /// Checks the settings.
@@ -135,18 +137,19 @@ impl PairSvr {
         let pairs = Pairs::all(inputs.nrows());
         let y = target.at(&pairs);
         let weights: Array1<f64> = pairs.weights().collect();
+        let dual = self.dual(&y, &weights, inputs.nrows())?;
         let solution = match kernel {
             HyperKernel::Gaussian(gaussian) => {
                 fitting.limits.reserve((CACHE + 64 * pairs.len()) as u64)?;
                 let rows = ProductRows::new(gaussian, inputs, &pairs);
-                self.solve(&rows, &y, &weights, inputs.nrows(), fitting)?
+                self.solve(&rows, &dual, fitting)?
             }
             HyperKernel::Wishart(_) => {
                 fitting.limits.reserve(8 * (pairs.len() * pairs.len()) as u64)?;
                 let gram = kernel.gram(inputs, &pairs, fitting.threads);
                 fitting.limits.check()?;
                 let rows = Precomputed::new(gram.view()).map_err(|error| say(error.into()))?;
-                self.solve(&rows, &y, &weights, inputs.nrows(), fitting)?
+                self.solve(&rows, &dual, fitting)?
             }
         };
         let learned = LearnedKernel::new(kernel.clone(), inputs, &pairs, &solution.weights)
@@ -180,33 +183,61 @@ impl PairSvr {
         fitting.limits.check()?;
         let weight = (m * m) as f64 / self.pairs as f64;
         let weights = Array1::from_elem(self.pairs, weight);
-        let rows = FeatureRows { features: &features };
-        let solution = self.solve(&rows, &target.at(&pairs), &weights, m, fitting)?;
+        let y = target.at(&pairs);
+        let dual = self.dual(&y, &weights, m)?;
+        let solution = self.solve_features(&features, &dual, fitting)?;
         let coefficients = span.basis.dot(&features.t().dot(&solution.weights));
         let learned = LearnedKernel::new(kernel.clone(), centres.view(), &all, &coefficients)
             .map_err(of_kernel)?;
         Ok(Self::learned(learned, &solution, self.pairs))
     }
 
-    fn solve(
+    fn dual(
         &self,
-        rows: &impl KernelRows,
         y: &Array1<f64>,
         weights: &Array1<f64>,
         points: usize,
+    ) -> Result<Dual, LearningError> {
+        Dual::regression(y.view(), self.epsilon, self.cost_for(points))
+            .and_then(|dual| dual.weighted(weights.view()))
+            .map_err(|error| say(error.into()))
+    }
+
+    fn solve(
+        &self,
+        rows: &impl KernelRows,
+        dual: &Dual,
         fitting: &Fitting<'_>,
     ) -> Result<Solution, LearningError> {
-        let dual = Dual::regression(y.view(), self.epsilon, self.cost_for(points))
-            .and_then(|dual| dual.weighted(weights.view()))
-            .map_err(|error| say(error.into()))?;
         let smo = Smo {
             tolerance: self.tolerance,
             cache_bytes: CACHE,
             max_steps: Some(self.steps),
             ..Smo::default()
         };
-        smo.solve_checked(rows, &dual, None, || fitting.limits.check().map_err(Stopped::Outside))
+        smo.solve_checked(rows, dual, None, || fitting.limits.check().map_err(Stopped::Outside))
             .map_err(say)
+    }
+
+    /// Interior points where the features are few, whose time does not grow with the cost as that of SMO does.
+    fn solve_features(
+        &self,
+        features: &Array2<f64>,
+        dual: &Dual,
+        fitting: &Fitting<'_>,
+    ) -> Result<Solution, LearningError> {
+        if features.ncols() <= FEW_FEATURES {
+            let max_steps = self.steps.min(InteriorPoint::default().max_steps);
+            let interior = InteriorPoint { tolerance: self.tolerance, max_steps };
+            let check = || fitting.limits.check().map_err(Stopped::Outside);
+            let solution = interior
+                .solve_checked(features.view(), dual, check)
+                .map_err(|stopped: Stopped| stopped.in_words("interior points over pairs"))?;
+            if solution.converged || self.steps <= max_steps {
+                return Ok(solution);
+            }
+        }
+        self.solve(&FeatureRows { features }, dual, fitting)
     }
 
     fn learned(kernel: LearnedKernel, solution: &Solution, pairs: usize) -> Learned {

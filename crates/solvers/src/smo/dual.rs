@@ -25,10 +25,10 @@ use ndarray::{Array1, ArrayView1};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dual {
-    pub(super) targets: Array1<f64>,
-    pub(super) epsilon: f64,
-    pub(super) lower: Array1<f64>,
-    pub(super) upper: Array1<f64>,
+    pub(crate) targets: Array1<f64>,
+    pub(crate) epsilon: f64,
+    pub(crate) lower: Array1<f64>,
+    pub(crate) upper: Array1<f64>,
 }
 
 impl Dual {
@@ -114,7 +114,7 @@ impl Dual {
     }
 
     /// Slope of the penalties when the weight grows from here; infinite at the upper bound.
-    pub(super) fn upward(&self, t: usize, weight: f64) -> f64 {
+    pub(crate) fn upward(&self, t: usize, weight: f64) -> f64 {
         if weight >= self.upper[t] {
             f64::INFINITY
         } else if weight >= 0.0 {
@@ -125,7 +125,7 @@ impl Dual {
     }
 
     /// Slope of the penalties when the weight falls from here; minus infinity at the lower bound.
-    pub(super) fn downward(&self, t: usize, weight: f64) -> f64 {
+    pub(crate) fn downward(&self, t: usize, weight: f64) -> f64 {
         if weight <= self.lower[t] {
             f64::NEG_INFINITY
         } else if weight > 0.0 {
@@ -143,6 +143,28 @@ impl Dual {
     /// Where the next kink or bound lies below a weight.
     pub(super) fn next_below(&self, t: usize, weight: f64) -> f64 {
         if weight > 0.0 && self.epsilon > 0.0 { self.lower[t].max(0.0) } else { self.lower[t] }
+    }
+
+    /// Bias and objective of weights, from the gradient `K β − z` of each point, in any order, and its least slope
+    /// upwards and largest slope downwards.
+    pub(crate) fn closed(
+        &self,
+        weights: &[f64],
+        gradient: impl Iterator<Item = (usize, f64)>,
+        (least, largest): (f64, f64),
+    ) -> (f64, f64) {
+        let (mut free, mut sum, mut objective) = (0usize, 0.0, 0.0);
+        for (t, g) in gradient {
+            let weight = weights[t];
+            let penalty = self.epsilon * weight.abs();
+            objective += 0.5 * weight * (g - self.targets[t]) + penalty;
+            if weight != 0.0 && weight > self.lower[t] && weight < self.upper[t] {
+                free += 1;
+                sum += g + self.epsilon * weight.signum();
+            }
+        }
+        let bias = if free > 0 { -sum / free as f64 } else { -0.5 * (least + largest) };
+        (bias, objective)
     }
 
     /// Refuses a start that breaks a constraint by more than rounding.

@@ -274,17 +274,8 @@ impl<'a, R: KernelRows + ?Sized> Run<'a, R> {
     /// The solution; all places must be active.
     pub(super) fn finish(self, steps: usize, converged: bool, tolerance: f64) -> Solution {
         let (least, largest) = self.extremes;
-        let (mut free, mut sum, mut objective) = (0usize, 0.0, 0.0);
-        for (p, &t) in self.order.iter().enumerate() {
-            let (weight, g) = (self.weights[t], self.gradient[p]);
-            let penalty = self.dual.epsilon * weight.abs();
-            objective += 0.5 * weight * (g - self.dual.targets[t]) + penalty;
-            if weight != 0.0 && weight > self.dual.lower[t] && weight < self.dual.upper[t] {
-                free += 1;
-                sum += g + self.dual.epsilon * weight.signum();
-            }
-        }
-        let bias = if free > 0 { -sum / free as f64 } else { -0.5 * (least + largest) };
+        let gradient = self.order.iter().copied().zip(self.gradient.iter().copied());
+        let (bias, objective) = self.dual.closed(&self.weights, gradient, self.extremes);
         let violation = (largest - least).max(0.0);
         Solution {
             weights: Array1::from_vec(self.weights),
