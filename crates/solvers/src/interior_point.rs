@@ -82,15 +82,8 @@ impl InteriorPoint {
         dual: &Dual,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Solution, E> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            let (value, must) = (self.tolerance.to_string(), "positive and finite");
-            return Err(SolverError::Setting { name: "tolerance", value, must }.into());
-        }
+        dual.check_run(self.tolerance, "the rows of the features", features.nrows())?;
         let n = dual.len();
-        if features.nrows() != n {
-            let (what, found) = ("the rows of the features", features.nrows());
-            return Err(SolverError::Lengths { what, expected: n, found }.into());
-        }
         if let Some(&value) = features.iter().find(|value| !value.is_finite()) {
             return Err(SolverError::NotFinite { what: "the features", value }.into());
         }

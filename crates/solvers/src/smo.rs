@@ -152,15 +152,8 @@ impl Smo {
         start: Option<ArrayView1<'_, f64>>,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Solution, E> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            let (value, must) = (self.tolerance.to_string(), "positive and finite");
-            return Err(SolverError::Setting { name: "tolerance", value, must }.into());
-        }
+        dual.check_run(self.tolerance, "the kernel's rows", rows.size())?;
         let n = dual.len();
-        if rows.size() != n {
-            let (what, found) = ("the kernel's rows", rows.size());
-            return Err(SolverError::Lengths { what, expected: n, found }.into());
-        }
         let max_steps = self.max_steps.unwrap_or_else(|| (100 * n).max(10_000_000));
         let mut run = Run::new(rows, dual, RowCache::new(n, self.cache_bytes))?;
         if let Some(start) = start {

@@ -167,6 +167,24 @@ impl Dual {
         (bias, objective)
     }
 
+    /// Refuses a tolerance that no run can meet, and a kernel of other points.
+    pub(crate) fn check_run(
+        &self,
+        tolerance: f64,
+        what: &'static str,
+        found: usize,
+    ) -> Result<(), SolverError> {
+        if !(tolerance > 0.0 && tolerance.is_finite()) {
+            let (value, must) = (tolerance.to_string(), "positive and finite");
+            return Err(SolverError::Setting { name: "tolerance", value, must });
+        }
+        let expected = self.len();
+        if found != expected {
+            return Err(SolverError::Lengths { what, expected, found });
+        }
+        Ok(())
+    }
+
     /// Refuses a start that breaks a constraint by more than rounding.
     pub(super) fn check_start(&self, start: ArrayView1<'_, f64>) -> Result<(), SolverError> {
         let (expected, found) = (self.len(), start.len());
