@@ -137,8 +137,7 @@ fn tube(criterion: &mut Criterion) {
             svr.learn(&kernel, black_box(x.view()), &target, &fitting(1)).expect("finite")
         });
     });
-    // Beyond all pairs: the pairs of twenty landmarks, twenty thousand pairs drawn of sixteen million. The
-    // first cost leaves most of them at their bound, the second asks for a tube without loss.
+    // Beyond all pairs: the pairs of twenty landmarks, twenty thousand pairs drawn of sixteen million.
     let x = points(4000, 13);
     let kernel = HyperKernel::Gaussian(hyper(x.view()));
     let labels = self::labels(x.view());
