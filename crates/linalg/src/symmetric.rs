@@ -1,14 +1,19 @@
 use crate::{Real, product};
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
-/// Columns of a tile: wide enough for the products to run at full speed, narrow enough that the
-/// tiles on the diagonal, whose lower halves are computed for nothing, stay a small share.
+/// Columns that are multiplied whole: enough for a product to run at full speed, and few enough that the
+/// blocks on the diagonal, whose lower halves are computed for nothing, stay a small share.
+const WHOLE: usize = 128;
+/// Halves begin at a multiple of this, so that no register tile of a product straddles the border.
+const REGISTERS: usize = 8;
+/// Columns that are mirrored together.
 const TILE: usize = 256;
 
 /// `AᵀA` (`D × D`) of a matrix `A` (`n × D`), exactly symmetric, on the calling thread.
 ///
-/// Only tiles on and above the diagonal are multiplied: about `n D²` flops, half of what a product
-/// takes that does not know of the symmetry. For `A Aᵀ` hand over the transpose.
+/// Of the halves `A = [L R]` the product `LᵀR` is one, and `LᵀL` and `RᵀR` are taken likewise: about
+/// `n D²` flops, half of what a product takes that does not know of the symmetry, most of them in large
+/// products. For `A Aᵀ` hand over the transpose.
 ///
 /// ```
 /// use ndarray::array;
@@ -18,11 +23,7 @@ const TILE: usize = 256;
 pub fn symmetric_product<F: Real>(matrix: ArrayView2<'_, F>) -> Array2<F> {
     let size = matrix.ncols();
     let mut gram = Array2::zeros((size, size));
-    for top in (0..size).step_by(TILE) {
-        let rows = top..(top + TILE).min(size);
-        let (a, b) = (matrix.slice(s![.., rows.clone()]), matrix.slice(s![.., top..]));
-        product(F::one(), a.t(), b, F::zero(), gram.slice_mut(s![rows, top..]));
-    }
+    upper(matrix, gram.view_mut());
     // In tiles: a plain transposition misses the cache on every write.
     for top in (0..size).step_by(TILE) {
         for left in (top..size).step_by(TILE) {
@@ -36,6 +37,19 @@ pub fn symmetric_product<F: Real>(matrix: ArrayView2<'_, F>) -> Array2<F> {
     gram
 }
 
+/// `AᵀA` on and above the diagonal; what is below is left, or overwritten with the same.
+fn upper<F: Real>(matrix: ArrayView2<'_, F>, mut gram: ArrayViewMut2<'_, F>) {
+    let size = matrix.ncols();
+    if size <= WHOLE {
+        return product(F::one(), matrix.t(), matrix, F::zero(), gram);
+    }
+    let half = (size / 2).next_multiple_of(REGISTERS);
+    let (left, right) = matrix.split_at(Axis(1), half);
+    product(F::one(), left.t(), right, F::zero(), gram.slice_mut(s![..half, half..]));
+    upper(left, gram.slice_mut(s![..half, ..half]));
+    upper(right, gram.slice_mut(s![half.., half..]));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,7 +57,7 @@ mod tests {
 
     #[test]
     fn it_is_the_product_with_the_transpose_and_exactly_symmetric() {
-        for (n, d) in [(1, 1), (3, 5), (40, 256), (30, 600), (0, 4)] {
+        for (n, d) in [(1, 1), (3, 5), (40, 256), (30, 129), (30, 600), (0, 4)] {
             let a = Array2::from_shape_fn((n, d), |(i, j)| ((i * 31 + j * 17) as f64 * 0.3).sin());
             let gram = symmetric_product(a.view());
             assert_abs_diff_eq!(gram, a.t().dot(&a), epsilon = 1e-12);

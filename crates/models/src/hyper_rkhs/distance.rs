@@ -1,10 +1,10 @@
 //! How far the solution of approximated normal equations is from that of the exact ones.
 
-use super::system::{System, times};
+use super::system::System;
 use super::{PairTarget, numerical};
 use mercer_kernels::{GaussianHyper, Kernel, Pairs};
 use mercer_learning::{Fitting, LearningError};
-use mercer_linalg::{in_order, product, symmetric_eigen};
+use mercer_linalg::{in_order, multiplied, product, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rand::seq::index;
 
@@ -151,7 +151,7 @@ impl Distance {
         let coefficients = axes.dot(&solution) * &self.beta;
         // k̂/β at the pairs of the rows.
         let weighted = &self.products * &coefficients.insert_axis(Axis(1));
-        let mut left = times(weighted.t(), self.products.view());
+        let mut left = multiplied(weighted.t(), self.products.view());
         left *= &self.of_normal;
         left.mapv_inplace(|value| -value);
         if let Some(right) = &self.of_right {
@@ -223,7 +223,7 @@ impl Sums {
         let (mut others, mut own) = (Vec::new(), Vec::new());
         for group in 0..GROUPS {
             let left = products.slice(s![.., range(group)]);
-            let images = times(left, entries.slice(s![range(group), ..]));
+            let images = multiplied(left, entries.slice(s![range(group), ..]));
             let squares = &left * &left * diagonal.slice(s![range(group)]);
             let of_own = squares.sum_axis(Axis(1));
             for other in 0..GROUPS {
@@ -274,14 +274,14 @@ fn excess(
             for (&(i, j), mut row) in chunk.iter().zip(at.rows_mut()) {
                 row.assign(&(&rows.row(i) * &rows.row(j)));
             }
-            let unit = times(at.view(), axes.view());
+            let unit = multiplied(at.view(), axes.view());
             let mut weighted = unit.clone();
             for (&(i, j), mut row) in chunk.iter().zip(weighted.rows_mut()) {
                 // An unordered pair of two rows stands for two.
                 let weight = if i == j { own } else { 2.0 * others };
                 row *= -weight * residual[[i, j]];
             }
-            sum += &times(unit.t(), weighted.view());
+            sum += &multiplied(unit.t(), weighted.view());
         }
         sum
     });

@@ -2,11 +2,11 @@ use super::distance::{self, Approximated, Distance, LandmarkPairs, SolutionError
 use super::nystrom::draw_landmarks;
 use super::quads::{ErrorProbe, Quads};
 use super::ridge::facts;
-use super::system::{Span, System, times};
+use super::system::{Span, System};
 use super::{Learned, PairRidge, PairTarget, numerical, of_kernel, refused};
 use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, LearnedKernel, Pairs};
 use mercer_learning::{Convergence, Fitting, LearningError};
-use mercer_linalg::{PartialCholesky, in_order, product};
+use mercer_linalg::{PartialCholesky, in_order, multiplied, product};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// Products of landmark factors that one task sums.
@@ -293,7 +293,8 @@ impl LinearTime {
             dense_right(gaussian, inputs, target, factors, all, fitting)?
         };
         let right = right * beta;
-        let coordinates = times(span.basis.t(), times(normal.view(), span.basis.view()).view());
+        let coordinates =
+            multiplied(span.basis.t(), multiplied(normal.view(), span.basis.view()).view());
         let system = System::new(span, coordinates.view(), &span.basis.t().dot(&right))?;
         let approximated = Approximated {
             rows: &rows,
@@ -477,7 +478,7 @@ fn dense_right(
         for ((i, j), value) in values.indexed_iter_mut() {
             *value *= target.of(rows.start + i, j);
         }
-        let images = times(products.view(), values.t());
+        let images = multiplied(products.view(), values.t());
         let own = products.slice(s![.., rows]);
         Ok::<_, LearningError>((&images * &own).sum_axis(Axis(1)))
     });

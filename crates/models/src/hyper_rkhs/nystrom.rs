@@ -1,11 +1,11 @@
 //! Nyström's approximation of hyper-KRR, and divide and conquer (Algorithm 1).
 
 use super::ridge::facts;
-use super::system::{Span, System, times};
+use super::system::{Span, System};
 use super::{Learned, PairRidge, PairTarget, of_kernel};
 use mercer_kernels::{HyperKernel, LearnedKernel, Pairs};
 use mercer_learning::{Convergence, Fitting, LearningError, Limits, Streams, fact};
-use mercer_linalg::{in_order, symmetric_product};
+use mercer_linalg::{in_order, multiplied, symmetric_product};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::Rng;
 use rand::seq::{SliceRandom, index};
@@ -154,7 +154,7 @@ impl Subset<'_, '_, '_> {
                     None => Pairs::some(n, own),
                 };
                 let values = sections.at(points.view(), &pairs, 1);
-                let mut features = times(values.view(), span.basis.view());
+                let mut features = multiplied(values.view(), span.basis.view());
                 for (q, &(i, j)) in pairs.as_slice().iter().enumerate() {
                     let weight =
                         if sampled { whole as f64 / counted as f64 } else { pairs.weight(q) };

@@ -1,9 +1,8 @@
 //! The normal matrix over all pairs, entry by entry, and how far a factor of the pair kernel is from it.
 
-use super::system::times;
 use mercer_kernels::{Kernel, Pairs};
 use mercer_learning::Fitting;
-use mercer_linalg::in_order;
+use mercer_linalg::{in_order, multiplied};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rand::seq::index;
 
@@ -123,7 +122,7 @@ impl ErrorProbe {
     /// `‖G − Ĝ‖_F / ‖G‖_F` of the factor `C` (`m × L`), estimated.
     pub(super) fn error(&self, factor: &Array2<f64>) -> f64 {
         let own = factor.select(Axis(0), &self.rows);
-        let residual = &self.kernel - &times(own.view(), own.t());
+        let residual = &self.kernel - &multiplied(own.view(), own.t());
         self.norm_of(residual.view()) / self.norm
     }
 
@@ -135,7 +134,7 @@ impl ErrorProbe {
         let parts = in_order(self.threads, count.div_ceil(BLOCK), |block| {
             let range = block * BLOCK..((block + 1) * BLOCK).min(count);
             let vectors = self.vectors.slice(s![range.clone(), ..]);
-            let images = times(vectors, among);
+            let images = multiplied(vectors, among);
             let rows = vectors.rows().into_iter().zip(images.rows()).zip(&self.weights[range]);
             rows.map(|((t, image), weight)| {
                 let on = t.iter().zip(diagonal).map(|(t, a)| a * t * t).sum::<f64>();

@@ -1,9 +1,10 @@
 use super::nystrom::draw_landmarks;
 use super::ridge::{check_points, facts};
-use super::system::{Span, times};
+use super::system::Span;
 use super::{Learned, PairTarget, Stopped, of_kernel, positive, refused};
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs};
 use mercer_learning::{Convergence, Fitting, LearningError};
+use mercer_linalg::multiplied;
 use mercer_solvers::{Dual, InteriorPoint, KernelRows, Precomputed, Smo, Solution};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::Rng;
@@ -178,7 +179,7 @@ impl PairSvr {
         let drawn = (0..self.pairs).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
         let pairs = Pairs::new(drawn.collect::<Vec<_>>());
         let values = sections.at(inputs, &pairs, fitting.threads);
-        let features = times(values.view(), span.basis.view());
+        let features = multiplied(values.view(), span.basis.view());
         drop(values);
         fitting.limits.check()?;
         let weight = (m * m) as f64 / self.pairs as f64;
@@ -333,5 +334,50 @@ impl KernelRows for FeatureRows<'_> {
             let each = columns.iter().zip(values);
             each.for_each(|(&column, value)| *value = self.features.row(column).dot(&own));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    fn regression(pairs: usize, columns: usize) -> (Array2<f64>, Dual) {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let scale = (columns as f64).sqrt().recip();
+        let features =
+            Array2::from_shape_simple_fn((pairs, columns), || scale * rng.gen_range(-1.0..1.0));
+        let targets: Array1<f64> =
+            features.rows().into_iter().map(|row| row[0] * 9.0 + row[1].signum()).collect();
+        let dual = Dual::regression(targets.view(), 0.1, 2.0).unwrap();
+        (features, dual)
+    }
+
+    #[test]
+    fn smo_finds_on_rows_of_features_what_interior_points_find() {
+        let svr = PairSvr { tolerance: 1e-6, ..PairSvr::default() };
+        let fitting = Fitting::seeded(1);
+        let (features, dual) = regression(120, 30);
+        let interior = svr.solve_features(&features, &dual, &fitting).unwrap();
+        let smo = svr.solve(&FeatureRows { features: &features }, &dual, &fitting).unwrap();
+        assert!(interior.converged && smo.converged && interior.steps < smo.steps);
+        assert!((interior.objective / smo.objective - 1.0).abs() < 1e-6);
+        let images = |solution: &Solution| features.t().dot(&solution.weights);
+        let apart = images(&interior) - images(&smo);
+        assert!(apart.iter().all(|d| d.abs() < 1e-4), "{apart}");
+    }
+
+    #[test]
+    fn many_features_are_left_to_smo() {
+        let svr = PairSvr { tolerance: 1e-6, ..PairSvr::default() };
+        let fitting = Fitting::seeded(1);
+        let (features, dual) = regression(80, FEW_FEATURES + 1);
+        let found = svr.solve_features(&features, &dual, &fitting).unwrap();
+        let gram = features.dot(&features.t());
+        let rows = Precomputed::new(gram.view()).unwrap();
+        let expected = svr.solve(&rows, &dual, &fitting).unwrap();
+        assert_eq!((found.converged, found.steps), (true, expected.steps));
+        assert!((found.objective / expected.objective - 1.0).abs() < 1e-9);
     }
 }

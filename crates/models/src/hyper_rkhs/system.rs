@@ -2,7 +2,7 @@
 
 use super::numerical;
 use mercer_learning::LearningError;
-use mercer_linalg::{product, symmetric_eigen};
+use mercer_linalg::{multiplied, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// Functions of unit norm that span what the landmark pairs span: `R = V D^(−½)` of the Gram matrix
@@ -52,7 +52,12 @@ impl System {
         // Rounding, or an approximated T, may leave eigenvalues a little below 0.
         let values = eigen.values.mapv(|value| value.max(0.0));
         let lifted = &values - &eigen.values;
-        Ok(Self { axes: times(span.basis.view(), eigen.vectors.view()), values, lifted, right })
+        Ok(Self {
+            axes: multiplied(span.basis.view(), eigen.vectors.view()),
+            values,
+            lifted,
+            right,
+        })
     }
 
     /// The solution for the ridge `t` in the coordinates in which `T` is diagonal (`r`).
@@ -79,11 +84,4 @@ impl System {
     pub(super) fn solve(&self, ridge: f64) -> Array1<f64> {
         self.axes.dot(&self.coordinates(ridge))
     }
-}
-
-/// `A B` on one thread.
-pub(super) fn times(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
-    let mut c = Array2::zeros((a.nrows(), b.ncols()));
-    product(1.0, a, b, 0.0, c.view_mut());
-    c
 }
