@@ -30,8 +30,8 @@ use mercer_linalg::{
 };
 use mercer_models::mce::{Explicit, Implicit, Objective};
 use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};
-use mercer_solvers::{Dual, Precomputed, Smo, Threshold};
-use ndarray::Array2;
+use mercer_solvers::{Dual, InteriorPoint, Precomputed, Smo, Threshold};
+use ndarray::{Array1, Array2};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,7 @@ const HOT_PATHS: &[(&str, fn())] = &[
     ("eigen", eigen),
     ("ridge-path", ridge_path),
     ("support-vectors", support_vectors),
+    ("interior-points", interior_points),
     ("thresholding", thresholding),
     ("hyper-gram", hyper_gram),
     ("pair-product", pair_product),
@@ -200,6 +201,14 @@ fn ridge_path() {
         let path = RidgePath::new(black_box(phi.view()), y.view()).expect("finite");
         path.leave_one_out_errors(&[1e-4, 1e-2, 1.0]).expect("ridges");
     });
+}
+
+fn interior_points() {
+    let features = random(1024, 24, 11);
+    let targets: Array1<f64> = features.rows().into_iter().map(|row| row[0] * row[1]).collect();
+    let dual = Dual::regression(targets.view(), 0.1, 1.0).expect("finite");
+    let solver = InteriorPoint::default();
+    measured(|| solver.solve(black_box(features.view()), &dual).map(|_| ()).expect("finite"));
 }
 
 fn support_vectors() {
