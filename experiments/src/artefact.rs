@@ -122,6 +122,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::hyper::NORMALISER,
     audit::hyper::VARIANCE,
     audit::hyper::PAIRS,
+    audit::hyper_ridge::ARTEFACT,
     audit::hyper_sensitivity::ARTEFACT,
     audit::hyper_spectrum::ARTEFACT,
     audit::hyper_third_factor::ARTEFACT,

@@ -31,6 +31,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("hyper/covtype", include_str!("../specs/hyper-covtype.toml")),
     ("hyper/exact-or-nystrom", include_str!("../specs/hyper-exact-or-nystrom.toml")),
     ("audit/hyper", include_str!("../specs/audit-hyper.toml")),
+    ("audit/hyper-ridge", include_str!("../specs/audit-hyper-ridge.toml")),
     ("audit/hyper-sensitivity", include_str!("../specs/audit-hyper-sensitivity.toml")),
     ("audit/hyper-spectrum", include_str!("../specs/audit-hyper-spectrum.toml")),
     ("audit/rftk-width", include_str!("../specs/audit-rftk-width.toml")),

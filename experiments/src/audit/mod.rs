@@ -19,6 +19,7 @@ pub(crate) mod askl_slips;
 pub(crate) mod askl_steps;
 pub(crate) mod askl_underlines;
 pub(crate) mod hyper;
+pub(crate) mod hyper_ridge;
 pub(crate) mod hyper_sensitivity;
 pub(crate) mod hyper_spectrum;
 pub(crate) mod hyper_third_factor;

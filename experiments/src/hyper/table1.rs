@@ -41,7 +41,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 .flat_map(|target| WAYS.iter().map(move |way| (target, way)))
                 .enumerate()
             {
-                let of = |name: &str| values(cell, index, name);
+                let of = |name: &str| point_values(cell, index, name);
                 let repeats = of("test").len();
                 if repeats == 0 {
                     continue;
@@ -129,8 +129,18 @@ impl Number<'_> {
     }
 }
 
+/// The printed error of a learned kernel.
+pub(crate) fn error_printed(
+    printed: &[PublishedCell],
+    dataset: &str,
+    way: &str,
+    target: &str,
+) -> Option<f64> {
+    look_up(printed, dataset, way, "rmse_test_pairs", target, "").map(|cell| cell.mean)
+}
+
 /// One number of each repeat.
-fn values(cell: &StudyCell, index: usize, name: &str) -> Vec<f64> {
+pub(crate) fn point_values(cell: &StudyCell, index: usize, name: &str) -> Vec<f64> {
     let of = |record: &Record| record.result.curve.get(index)?.values.get(name).copied();
     cell.records().filter_map(of).collect()
 }
