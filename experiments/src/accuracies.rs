@@ -91,8 +91,12 @@ impl Accuracies {
                 let mut line = vec![Cell::text(&variant.name)];
                 // As in print: marks and tests are among the paper's own methods. A reference is held
                 // against the best of these, and changes no mark.
-                let own: Vec<&StudyCell> =
-                    row.iter().copied().filter(|cell| self.of_paper(&cell.key().method)).collect();
+                // What has not been solved is no method's best.
+                let own: Vec<&StudyCell> = row
+                    .iter()
+                    .copied()
+                    .filter(|cell| self.of_paper(&cell.key().method) && !cell.unsolved())
+                    .collect();
                 let best = best_of(&own);
                 let first = reports.len();
                 for slot in &slots {
@@ -176,7 +180,7 @@ impl Accuracies {
         };
         format!(
             "Mean ± deviation (divided by J − 1) over {}; {unit}. \
-             Bold: best of the paper's methods, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: one of them that is not significantly worse than that at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs that all differ by the same, are not tested and not marked; a cell that equals the best on every pair is marked without a test. \
+             Bold: best of the paper's methods, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: one of them that is not significantly worse than that at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs that all differ by the same, are not tested and not marked, and no cell is marked whose fits all ended above their tolerance; a cell that equals the best on every pair is marked without a test. \
              j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the paper's methods, by the paper's paired t-test / by the corrected test. A method for reference is never marked: `ahead` or `behind`, with the mean difference, is said where the corrected test finds one.",
             self.splits
         )
@@ -328,7 +332,7 @@ impl Accuracies {
             value.repeats(format!("{}/{}", report.repeats, report.repeats_of_paper)).sort(mean);
         if report.best {
             shown = shown.bold();
-        } else if self.of_paper(&report.method) && level_with_the_best(report) {
+        } else if self.of_paper(&report.method) && !cell.unsolved() && level_with_the_best(report) {
             shown = shown.underline();
         }
         let side = || self.side(cell, report).map(|text| (text, Kind::Muted));
@@ -442,7 +446,7 @@ pub(crate) fn judge(
         values: cell.values().into_iter().map(|(_, value)| value).collect(),
         test_over_train: cell.test_over_train(),
         paper_repeats: cell.repeats_of_paper() as usize,
-        complete: cell.complete(),
+        complete: cell.complete() && cell.capped().is_none(),
     };
     let theirs = theirs.statistic(repeats);
     Ok(if cell.metric().larger_is_better() {

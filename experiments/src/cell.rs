@@ -166,7 +166,13 @@ impl StudyCell {
         done.filter(|record| record.result.open_fits() > 0).count()
     }
 
-    /// That, in words, where there are any: `2 of 10 not converged`.
+    /// Whether all of them ended so: the numbers are of what came out when it was stopped.
+    pub(crate) fn unsolved(&self) -> bool {
+        let done = self.records().filter(|record| record.result.status == Status::Done).count();
+        done > 0 && self.open() == done
+    }
+
+    /// How many there are, in words, where there are any: `2 of 10 not converged`.
     pub(crate) fn open_in_words(&self) -> Option<String> {
         let all = self.records().filter(|record| record.result.status == Status::Done).count();
         Some(self.open())

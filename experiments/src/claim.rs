@@ -829,7 +829,8 @@ fn of<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a St
         .iter()
         .copied()
         .find(|cell| cell.key().dataset == dataset && cell.key().method == method);
-    found.filter(|cell| cell.score().is_some())
+    // What was stopped before it was solved says nothing of the method.
+    found.filter(|cell| cell.score().is_some() && !cell.unsolved())
 }
 
 fn datasets_of(cells: &[&StudyCell]) -> Vec<String> {

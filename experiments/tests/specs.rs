@@ -10,6 +10,7 @@ use mercer_experiments::{
 use mercer_harness::{Selection, Spec, Trial, plan};
 use mercer_learning::{Method, Shape, Task, find};
 use mercer_records::Record;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn planned(spec: &Spec, methods: &[Method], profile: &str) -> Vec<Trial> {
@@ -128,6 +129,18 @@ fn the_released_penalty_of_rftk_is_that_of_the_code() {
         }
     }
     assert!(checked > 200, "{checked}");
+}
+
+#[test]
+fn figure_2b_records_once_in_200_batches() {
+    let spec = study("rftk/figure2b").unwrap();
+    let trials = planned(&spec, &plannable(), "paper");
+    let of_rftk = |trial: &&Trial| trial.key.method == "rftk" && trial.key.variant == "released";
+    let trial = trials.iter().find(of_rftk).unwrap();
+    let setting = |name: &str| trial.settings.get(name).and_then(Value::as_u64).unwrap();
+    let batches = 54_000_u64.div_ceil(setting("batch"));
+    assert_eq!(spec.look_every("mnist"), Some(200));
+    assert_eq!((batches, setting("epochs"), setting("epochs") * batches / 200), (1688, 30, 253));
 }
 
 /// All artefacts on a desk.

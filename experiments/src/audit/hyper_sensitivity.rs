@@ -30,6 +30,7 @@ const RANDOM: &[Side] = &[Side(TABLE, "printed", "random-kernel")];
 const PAIRS: &[Pair] = &[
     pair("hyper-SVR (Gaussian): tube of 0.01 against 0.1", "narrow-tube", SVR),
     pair("hyper-SVR (Wishart): tube of 0.01 against 0.1", "narrow-tube", SVR_WISHART),
+    pair("hyper-SVR (Wishart): the regression's C to 1e5 against to 10", "whole-grid", SVR_WISHART),
     pair("hyper-KRR (Gaussian): target 1/0 against +1/-1", "one-zero", KRR),
     pair("hyper-SVR (Gaussian): target 1/0 against +1/-1", "one-zero", SVR),
     pair("hyper-KRR (Wishart): b = d + 1.5 against d + 3", "few-degrees", KRR_WISHART),

@@ -116,6 +116,20 @@ const SLIPS: &[Slip] = &[
         shown_by: &[(SPECS, "the_released_penalty_of_rftk_is_that_of_the_code")],
     },
     Slip {
+        place: "approximation error, code",
+        printed: "‖K − ΦΦᵀ‖_F/n² over M, of features φ = cos(·)/√M (saved beside Figure 2(a))",
+        corrected: "it tends to ‖K‖_F/(2n²), not to 0: these features approach half of K",
+        here: "nowhere; the distance to the kernel's predictor takes the half into account",
+        shown_by: &[(AVERAGED, "the_printed_features_miss_the_kernel_by_half_of_it")],
+    },
+    Slip {
+        place: "Figures 2(b) and 2(c)",
+        printed: "\"near 100 epochs\": the axis is read as epochs (text)",
+        corrected: "it counts records, one in 200 batches, some eight a pass: 253 of them are 30 passes (code)",
+        here: "records, with the passes beside them",
+        shown_by: &[(SPECS, "figure_2b_records_once_in_200_batches")],
+    },
+    Slip {
         place: "closed forms, code",
         printed: "pseudo-inverse (text)",
         corrected: "explicit inverses in single precision, ridges of 1e-7 and 1e-8 (code)",

@@ -284,6 +284,20 @@ mod tests {
     }
 
     #[test]
+    fn the_printed_features_miss_the_kernel_by_half_of_it() {
+        let parts = parts();
+        let (x, std) = (parts.train.inputs(), 0.3);
+        let kernel = Kernel::Gaussian { std }.gram(x);
+        let x = x.mapv(|value| value as f32);
+        let mut rng = Streams::root(5).rng("features");
+        let phi = Features::draw(std, 8, 100_000, &mut rng).of(x.view()).mapv(f64::from);
+        let missed = &kernel - &phi.dot(&phi.t());
+        let norm = |matrix: &Array2<f64>| matrix.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let share = norm(&missed) / norm(&kernel);
+        assert!((share - 0.5).abs() < 0.02, "{share}");
+    }
+
+    #[test]
     fn beyond_the_rows_the_mean_is_the_ridgeless_kernel_and_the_variance_falls_as_stated() {
         let params = few(&[200, 400], 100);
         let curve = curve(&params);

@@ -177,6 +177,9 @@ pub enum Search {
     /// `pair_cost` is carried over from the pairs of a fold to those of the fit, as `1/(2 λ m²)` for the
     /// same `λ`: unscaled, it would regularise the less the more points there are.
     Folds,
+    /// The same over all eleven printed values of `pair_cost`, to `10⁵`; each regression of the search stops
+    /// after 100,000 steps. Without a `pair_cost` it is `Folds`.
+    PrintedFolds,
 }
 
 mercer_learning::parameters! {
@@ -314,7 +317,7 @@ impl HyperClassifierParams {
                 let must = "`machine` with a Wishart hyper-kernel, which is no product over points";
                 return Err(refused("stage2", "`features`", must));
             }
-            if self.search == Search::Folds {
+            if self.search != Search::None {
                 let must = "`none` with signed features: the folds choose the cost of a machine";
                 return Err(refused("search", "`folds`", must));
             }
@@ -581,7 +584,7 @@ impl Learner for HyperClassifier {
         let inputs = sample.inputs();
         let searched = match self.0.search {
             Search::None => None,
-            Search::Folds => Some(search(&self.0, inputs, labels, fitting)?),
+            Search::Folds | Search::PrintedFolds => Some(search(&self.0, inputs, labels, fitting)?),
         };
         let mut worker =
             Self(searched.as_ref().map_or_else(|| self.0.clone(), |s| s.params.clone()));

@@ -1,7 +1,7 @@
 //! The paper's own search: `σ_h²` and `λ`, or the regression's `C`, and the machine's `C` by
 //! cross-validation over points.
 
-use super::classifier::{HyperClassifierParams, HyperForm, Stage1, some_rows};
+use super::classifier::{HyperClassifierParams, HyperForm, Search, Stage1, some_rows};
 use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped};
 use mercer_kernels::LearnedKernel;
 use mercer_learning::{Fitting, LearningError, folds};
@@ -11,7 +11,9 @@ use std::ops::RangeInclusive;
 
 const FOLDS: usize = 5;
 /// The grids that [`Search::Folds`](super::Search::Folds) walks: the paper's, but for the regression's `C`,
-/// whose printed grid goes on to `10⁵`: by 10 every pair is fitted within the tube.
+/// whose printed grid goes on to `10⁵`. Beyond 10 the solver takes ten times the steps for every ten times
+/// the `C`, and the solution goes on changing; [`Search::PrintedFolds`](super::Search::PrintedFolds) walks
+/// those too.
 ///
 /// ```
 /// use mercer_models::hyper_rkhs::SEARCH_GRIDS;
@@ -37,6 +39,9 @@ pub const SEARCH_GRIDS: SearchGrids = SearchGrids {
     pair_cost_powers: -5..=1,
     cost_powers: -5..=5,
 };
+
+/// Exponents of ten of the regression's `C` as the paper prints them.
+const PRINTED_PAIR_COST_POWERS: RangeInclusive<i32> = -5..=5;
 
 /// Points that the folds divide at most.
 const POINTS: usize = 100;
@@ -98,8 +103,11 @@ pub(super) fn search(
     let grids = SEARCH_GRIDS;
     let spreads: &[f64] =
         if params.hyper == HyperForm::Wishart { &[1.0] } else { grids.spreads.as_slice() };
-    let exponents =
-        if params.stage1 == Stage1::Svr { grids.pair_cost_powers } else { grids.lambda_powers };
+    let exponents = match (params.stage1, params.search) {
+        (Stage1::Svr, Search::PrintedFolds) => PRINTED_PAIR_COST_POWERS,
+        (Stage1::Svr, _) => grids.pair_cost_powers,
+        _ => grids.lambda_powers,
+    };
     let strengths: Vec<f64> = exponents.map(|power| 10f64.powi(power)).collect();
     let costs: Vec<f64> = grids.cost_powers.map(|power| 2f64.powi(power)).collect();
     let candidates: Vec<Candidate> = spreads
