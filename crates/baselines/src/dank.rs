@@ -4,8 +4,8 @@ use crate::kernel_machine::{Base, BaseSections, TOLERANCE, facts, failed, labels
 use crate::subsample::at_most;
 use crate::svm_cv::{SvmCv, SvmCvParams};
 use mercer_learning::{
-    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
+    Allowed, Convergence, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, easing, fact,
 };
 use mercer_solvers::{Dual, Precomputed, Smo};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
@@ -22,7 +22,10 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n^3 · steps", predict: "n d", memory: "n^2" },
     resource: None,
-    settings: declared::<DankParams>,
+    settings: || {
+        let eased = [("steps", Ease::More), ("tolerance", Ease::Larger)];
+        easing(declared::<DankParams>(), &eased)
+    },
     defaults: |_| Settings::of(&DankParams::default()),
     first_run: mercer_learning::as_studied,
     space: |_| Space::default(),

@@ -7,8 +7,8 @@ use kernel::ScaledGaussian;
 use laplace::{Mode, expected_share};
 use mercer_kernels::Kernel;
 use mercer_learning::{
-    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
+    Allowed, Convergence, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, easing, fact,
 };
 use mercer_linalg::product;
 use mercer_solvers::{Lbfgs, Minimum, SolverError};
@@ -28,7 +28,10 @@ pub(crate) const METHOD: Method = Method {
         memory: "(K + 4) n^2",
     },
     resource: None,
-    settings: declared::<GaussianProcessParams>,
+    settings: || {
+        let eased = [("iterations", Ease::More)];
+        easing(declared::<GaussianProcessParams>(), &eased)
+    },
     defaults: |shape| {
         let length = 1.0 / default_std(shape.features);
         Settings::new().with("length", length).with("cap", CAP)

@@ -7,9 +7,9 @@ use crate::subsample::{at_most, drawn};
 use machine::{Dual, Machine};
 use mercer_kernels::Kernel;
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Heeded, Learner, LearningError,
-    Method, Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams, Targets, Task,
-    Tasks, Where, declared, fact, heeding,
+    Allowed, Axis as Setting, Convergence, Cost, Ease, Fitted, Fitting, Heeded, Learner,
+    LearningError, Method, Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams,
+    Targets, Task, Tasks, Where, declared, easing, fact, heeding,
 };
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,8 @@ pub(crate) const METHOD: Method = Method {
             (&["epsilon"], &[Where::is("task", &["regression"])]),
             (&["multiclass"], &[Where::is("task", &["classification"])]),
         ];
-        heeding(declared::<GaussianSvmParams>(), HEEDED)
+        let eased = [("tolerance", Ease::Larger), ("cost", Ease::Smaller)];
+        easing(heeding(declared::<GaussianSvmParams>(), HEEDED), &eased)
     },
     defaults: |shape| {
         let std = default_std(shape.features);
@@ -159,6 +160,7 @@ impl Learner for GaussianSvm {
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let std = self.params.std.unwrap_or(default_std(d));
+        sample.require_distances(std)?;
         let dual = Dual { inputs: sample.inputs(), std, cost, tolerance };
         let everything: Vec<usize> = (0..n).collect();
         let mut used = vec![!by_pair; n];

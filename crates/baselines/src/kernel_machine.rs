@@ -2,7 +2,7 @@
 //! second stage, and the predictor.
 
 use crate::sections::{kept, restored};
-use mercer_kernels::{Kernel, Sections};
+use mercer_kernels::{Kernel, Sections, std_of_bandwidth};
 use mercer_learning::{
     Allowed, Convergence, Fitting, LearningError, Predictor, Sample, State, Task, fact, folds,
 };
@@ -100,7 +100,7 @@ pub(crate) enum Base {
 impl Base {
     fn kernel(self) -> Kernel {
         match self {
-            Self::Gaussian(width) => Kernel::Gaussian { std: 1.0 / width },
+            Self::Gaussian(width) => Kernel::Gaussian { std: std_of_bandwidth(width) },
             Self::Polynomial(degree) => Kernel::Polynomial { degree, offset: 1.0 },
             Self::Linear => Kernel::Linear,
         }

@@ -4,9 +4,9 @@ use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, Cost, Fitted, FittedKernel, Fitting, Learner,
+    Allowed, Axis as Setting, Convergence, Cost, Ease, Fitted, FittedKernel, Fitting, Learner,
     LearningError, Method, Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space,
-    State, Targets, Task, Tasks, declared, fact,
+    State, Targets, Task, Tasks, declared, easing, fact,
 };
 use mercer_linalg::{LinalgError, definite_solve};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
@@ -27,7 +27,15 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
-    settings: declared::<KernelRidgeParams>,
+    settings: || {
+        let eased = [
+            ("iterations", Ease::More),
+            ("landmarks", Ease::More),
+            ("tolerance", Ease::Larger),
+            ("lambda", Ease::Larger),
+        ];
+        easing(declared::<KernelRidgeParams>(), &eased)
+    },
     defaults: |shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("lambda", 1e-5).with("cap", CAP)
@@ -163,6 +171,7 @@ impl Learner for KernelRidge {
             y -= &mean;
         }
         let std = self.params.std.unwrap_or(default_std(d));
+        sample.require_distances(std)?;
         let choice = match self.params.lambda {
             Some(_) => None,
             None => Some(choice::of_ridge(&sample, std, &y, fitting)?),

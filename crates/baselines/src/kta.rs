@@ -4,8 +4,8 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters, Sample,
-    Settings, Space, Tasks, declared,
+    Allowed, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
+    Sample, Settings, Space, Tasks, declared, easing,
 };
 use mercer_solvers::nonnegative_least_squares;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -23,7 +23,10 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2/2, P = 11",
     },
     resource: None,
-    settings: declared::<KtaParams>,
+    settings: || {
+        let eased = [("tolerance", Ease::Larger)];
+        easing(declared::<KtaParams>(), &eased)
+    },
     defaults: |_| Settings::of(&KtaParams::default()),
     first_run: mercer_learning::as_studied,
     space: |_| Space::default(),

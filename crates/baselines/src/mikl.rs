@@ -5,8 +5,8 @@ mod solution;
 use crate::kernel_machine::{BLOCK, Base, BaseSections, CAP, TOLERANCE, facts, folds_of, labels};
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
+    Allowed, Convergence, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, easing, fact,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2, s};
 
@@ -27,7 +27,10 @@ pub(crate) const METHOD: Method = Method {
         memory: "3 P n^2, P = 3",
     },
     resource: None,
-    settings: declared::<MiklParams>,
+    settings: || {
+        let eased = [("newton_steps", Ease::More), ("tolerance", Ease::Larger)];
+        easing(declared::<MiklParams>(), &eased)
+    },
     defaults: |_| Settings::of(&MiklParams::default()),
     first_run: mercer_learning::as_studied,
     space: |_| Space::default(),

@@ -4,9 +4,9 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Convergence, Cost, Fitted, Fitting, Heeded, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, Where, declared, fact,
-    heeding,
+    Allowed, Convergence, Cost, Ease, Fitted, Fitting, Heeded, Learner, LearningError, Method,
+    Outcome, Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, Where, declared,
+    easing, fact, heeding,
 };
 use mercer_linalg::{Cholesky, cos, product, symmetric_product};
 use mercer_solvers::OneVersusOne;
@@ -35,7 +35,7 @@ pub(crate) const METHOD: Method = Method {
             (&["lambda"], &[Where::is("stage", &["ridge"])]),
             (&["tolerance"], &[Where::is_not("stage", &["ridge"])]),
         ];
-        heeding(declared::<RandomKernelParams>(), HEEDED)
+        easing(heeding(declared::<RandomKernelParams>(), HEEDED), &[("tolerance", Ease::Larger)])
     },
     defaults: |_| Settings::of(&RandomKernelParams::default()),
     first_run: mercer_learning::as_studied,

@@ -4,9 +4,10 @@ use crate::kernel_machine::{
     labels, powers,
 };
 use crate::subsample::at_most;
+use mercer_kernels::std_of_bandwidth;
 use mercer_learning::{
-    Allowed, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
-    Predictions, Sample, Settings, Space, Tasks, declared, fact,
+    Allowed, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
+    Predictions, Sample, Settings, Space, Tasks, declared, easing, fact,
 };
 use mercer_solvers::{CostChoice, OneVersusOne, Smo, choose_cost};
 use ndarray::Axis;
@@ -26,7 +27,10 @@ pub(crate) const METHOD: Method = Method {
     },
     // The search over the grid is the method: a tuner has nothing to add.
     resource: None,
-    settings: declared::<SvmCvParams>,
+    settings: || {
+        let eased = [("tolerance", Ease::Larger)];
+        easing(declared::<SvmCvParams>(), &eased)
+    },
     defaults: |_| Settings::of(&SvmCvParams::default()),
     first_run: mercer_learning::as_studied,
     space: |_| Space::default(),
@@ -167,7 +171,7 @@ impl SvmCv {
         cost: f64,
         fitting: &Fitting<'_>,
     ) -> Result<(usize, bool), LearningError> {
-        let (std, tolerance) = (Some(1.0 / width), self.params.tolerance);
+        let (std, tolerance) = (Some(std_of_bandwidth(width)), self.params.tolerance);
         let params =
             GaussianSvmParams { cost, std, tolerance, cap: usize::MAX, ..Default::default() };
         let machine = GaussianSvm::new(params)?;

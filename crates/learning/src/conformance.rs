@@ -280,6 +280,11 @@ impl<'a> Conformance<'a> {
                 return self.broken("settings are declared once, with meaning and range", detail);
             }
         }
+        if let Some(setting) = declared.iter().find(|s| s.name == "tolerance" && s.eases.is_none())
+        {
+            let detail = format!("{setting:?}");
+            return self.broken("a tolerance eases a fit that ends above it (`easing`)", detail);
+        }
         for setting in declared {
             // What is taken away by another setting can be absent.
             let other = |name| declared.iter().find(|other| other.name == name);

@@ -1,4 +1,4 @@
-use crate::counted;
+use crate::{Sample, counted};
 
 /// Why a sample, a setting or a fit was refused, or why a fit stopped.
 ///
@@ -132,6 +132,27 @@ pub enum LearningError {
         /// Columns now.
         found: usize,
     },
+    /// A kernel's width and inputs whose product is beyond the numbers of the fit.
+    #[error(
+        "{what} overflow {format} precision: `{name}` is {}, and column {column} of the inputs reaches {}; \
+         scale the inputs (--scale standard, or a power of ten off the column), or take a smaller `{name}`",
+        short(*setting),
+        short(*reach)
+    )]
+    Overflow {
+        /// What could not be computed: `the features`.
+        what: &'static str,
+        /// `single` or `double`.
+        format: &'static str,
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        setting: f64,
+        /// The largest column: its number, from 0, or its name where a caller knows it.
+        column: String,
+        /// Its entry that is largest in size.
+        reach: f64,
+    },
     /// The loss became NaN or infinite.
     #[error("training diverged at step {step}: the loss is {loss}; lower the learning rate")]
     Diverged {
@@ -209,15 +230,47 @@ impl LearningError {
     /// assert_eq!(refused(-0.5), "setting `std` is -0.5; it must be smaller");
     /// ```
     pub fn setting(name: &'static str, value: impl std::fmt::Display, must: &'static str) -> Self {
-        let plain = value.to_string();
-        let number =
-            plain.parse().ok().filter(|_| plain.len() > LONG).map(|n: f64| format!("{n:e}"));
-        Self::Setting {
-            name,
-            value: number.filter(|n| n.len() < plain.len()).unwrap_or(plain),
-            must,
-        }
+        Self::Setting { name, value: written(value), must }
     }
+
+    /// [`LearningError::Overflow`] of these inputs, whose largest column it names.
+    ///
+    /// ```
+    /// use mercer_learning::{LearningError, Sample};
+    /// use ndarray::array;
+    /// let sample = Sample::regression(array![[1.0, -3e200], [2.0, 4.0]], array![0.0, 1.0])?;
+    /// let said = LearningError::overflow("the features", "double", "std", 1e150, &sample).to_string();
+    /// assert!(said.starts_with("the features overflow double precision: `std` is 1e150, and column 1 of"));
+    /// assert!(said.contains("reaches -3e200; scale the inputs"), "{said}");
+    /// # Ok::<(), LearningError>(())
+    /// ```
+    pub fn overflow(
+        what: &'static str,
+        format: &'static str,
+        name: &'static str,
+        setting: f64,
+        sample: &Sample,
+    ) -> Self {
+        let (mut column, mut reach) = (0, 0.0f64);
+        for ((_, j), &value) in sample.inputs().indexed_iter() {
+            if value.abs() > reach.abs() {
+                (column, reach) = (j, value);
+            }
+        }
+        Self::Overflow { what, format, name, setting, column: column.to_string(), reach }
+    }
+}
+
+/// A number of many zeros with an exponent.
+fn written(value: impl std::fmt::Display) -> String {
+    let plain = value.to_string();
+    let number = plain.parse().ok().filter(|_| plain.len() > LONG).map(|n: f64| format!("{n:e}"));
+    number.filter(|n| n.len() < plain.len()).unwrap_or(plain)
+}
+
+/// Four digits tell a size.
+fn short(value: f64) -> String {
+    written(format!("{value:.3e}").parse().unwrap_or(value))
 }
 
 /// Letters of a number that would be mostly zeros.

@@ -17,6 +17,9 @@ pub const ROWS_USED: &str = "rows-used";
 pub const SUBSETS_WITHOUT_A_CLASS: &str = "subsets-without-a-class";
 /// Fits of a method's own search that stopped short of their tolerance.
 pub const SEARCH_NOT_CONVERGED: &str = "search-not-converged";
+/// Share of the angles of random features, over some training rows, of which the number format has no digit
+/// behind the point, so that their cosine is noise; there is none where none is.
+pub const LOST_ANGLES: &str = "lost-angles";
 /// Mean loss of the training rows: of stochastic methods over the last pass, as its batches met it.
 pub const LOSS: &str = "loss";
 /// `loss` with the penalties of the method.

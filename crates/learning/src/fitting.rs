@@ -1,4 +1,4 @@
-use crate::{Checkpoints, Fold, LearningError, Predictor, State, Streams};
+use crate::{Checkpoints, Fold, LearningError, Predictor, State, Streams, counted};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -33,7 +33,8 @@ pub enum Convergence {
     NotConverged {
         /// Iterations used.
         iterations: usize,
-        /// What is left of the quantity that the tolerance bounds.
+        /// What is left of the quantity that the tolerance bounds; NaN where that is not known.
+        #[serde(deserialize_with = "or_nan")]
         residual: f64,
     },
     /// An approximation by columns that ended above its tolerance.
@@ -47,23 +48,40 @@ pub enum Convergence {
     },
 }
 
+/// A number, or the null as which JSON writes a NaN.
+fn or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
 impl Convergence {
-    /// What a user must know of a fit that ended above its tolerance; nothing of any other.
+    /// What a user must know of a fit that ended above its tolerance; nothing of any other. What to do about
+    /// it hangs on what the method can be told: [`crate::Method::unconverged`].
     ///
     /// ```
     /// use mercer_learning::Convergence;
     /// assert_eq!(Convergence::Exact.warning(), None);
+    /// let unknown = Convergence::NotConverged { iterations: 1, residual: f64::NAN };
+    /// assert_eq!(unknown.warning().as_deref(), Some("not converged after 1 iteration"));
+    /// // A kept model is read again.
+    /// let text = serde_json::to_string(&unknown)?;
+    /// assert_eq!(serde_json::from_str::<Convergence>(&text)?.warning(), unknown.warning());
     /// let ended = Convergence::NotConverged { iterations: 200, residual: 0.25 };
     /// assert!(ended.warning().is_some_and(|said| said.contains("2.5e-1 after 200 iterations")));
     /// // Of columns no iterations can be allowed.
     /// let ended = Convergence::FewColumns { columns: 300, residual: 0.5, goal: 1e-3 };
     /// assert!(ended.warning().is_some_and(|said| said.contains("allow more of them (`rank`")));
+    /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn warning(&self) -> Option<String> {
         match self {
-            Self::NotConverged { iterations, residual } => Some(format!(
-                "not converged: residual {residual:.1e} after {iterations} iterations; allow more of them, or a larger tolerance or ridge"
-            )),
+            Self::NotConverged { iterations, residual } => {
+                let after = counted(*iterations, "iteration", "iterations");
+                Some(if residual.is_nan() {
+                    format!("not converged after {after}")
+                } else {
+                    format!("not converged: residual {residual:.1e} after {after}")
+                })
+            }
             Self::FewColumns { columns, residual, goal } => Some(format!(
                 "not converged: {columns} columns leave {residual:.1e} where {goal:.1e} was asked for; allow more of them (`rank`, `factor_bytes`), or take a wider kernel (`width`) or a larger ridge"
             )),

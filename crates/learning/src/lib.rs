@@ -48,7 +48,8 @@ pub use metric::{
     Metric, accuracy, balanced_accuracy, mean_absolute_error, root_mean_squared_error, score,
 };
 pub use parameters::{
-    Allowed, Entry, InRange, Kind, Parameters, Setting, declared, replacing, undeclared,
+    Allowed, Ease, Entry, InRange, Kind, Parameters, Setting, declared, easing, replacing,
+    undeclared,
 };
 pub use predictor::{FittedKernel, Predictions, Predictor, argmax, entropies};
 pub use sample::{Sample, Shape, Targets, Task};

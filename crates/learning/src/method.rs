@@ -1,6 +1,6 @@
 use crate::{
-    Fitted, Fitting, LearningError, Predictor, Sample, Setting, Settings, Shape, Space, State,
-    Task, Windows, nearest,
+    Convergence, Ease, Fitted, Fitting, LearningError, Predictor, Sample, Setting, Settings, Shape,
+    Space, State, Task, Windows, nearest,
 };
 
 /// A way to fit, with its settings checked: it holds no data.
@@ -243,6 +243,71 @@ impl Method {
             return Err(LearningError::Task { method, task });
         }
         (self.build)(settings)
+    }
+
+    /// What a user must know of a fit with these settings that ended above its tolerance, and which of them
+    /// would help; nothing of any other.
+    ///
+    /// ```
+    /// use mercer_learning::{Convergence, Ease, Settings, Task, declared, easing, parameters};
+    /// # use mercer_learning::{Cost, Method, Space, Tasks};
+    /// # const METHOD: Method = Method {
+    /// #     name: "toy", title: "toy", summary: "a toy", cites: "nobody", revision: 1,
+    /// #     tasks: Tasks::Both, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
+    /// #     settings: Vec::new, defaults: |_| Settings::new(), first_run: mercer_learning::as_studied,
+    /// #     space: |_| Space::default(), build: |_| unreachable!(), restore: |_| unreachable!(),
+    /// # };
+    /// parameters! {
+    ///     /// Settings of a toy.
+    ///     pub struct ToyParams {
+    ///         /// Most steps.
+    ///         pub steps: usize = 100;
+    ///         /// Where it stops.
+    ///         pub tolerance: f64 = 1e-3;
+    ///         /// Weight of the losses.
+    ///         pub cost: f64 = 1.0;
+    ///     }
+    /// }
+    /// let toy = Method {
+    ///     settings: || {
+    ///         let eased = [("steps", Ease::More), ("tolerance", Ease::Larger), ("cost", Ease::Smaller)];
+    ///         easing(declared::<ToyParams>(), &eased)
+    ///     },
+    ///     ..METHOD
+    /// };
+    /// let settings = Settings::of(&ToyParams::default());
+    /// let open = Convergence::NotConverged { iterations: 100, residual: 0.5 };
+    /// assert_eq!(
+    ///     toy.unconverged(open, &settings, Task::Regression).expect("it is open"),
+    ///     "not converged: residual 5.0e-1 after 100 iterations; take more `steps`, or a larger \
+    ///      `tolerance`, or a smaller `cost`"
+    /// );
+    /// assert_eq!(toy.unconverged(Convergence::Exact, &settings, Task::Regression), None);
+    /// ```
+    pub fn unconverged(
+        &self,
+        ended: Convergence,
+        settings: &Settings,
+        task: Task,
+    ) -> Option<String> {
+        let told = ended.warning()?;
+        // Of columns the warning itself says what would help.
+        let Convergence::NotConverged { .. } = ended else { return Some(told) };
+        let (declared, idle) = ((self.settings)(), self.idle(settings, task));
+        let named = |ease: Ease| {
+            let helps = declared.iter().filter(|setting| {
+                let absent = settings.get(setting.name).unwrap_or(&setting.default).is_null();
+                setting.eases == Some(ease) && !absent && !idle.contains(&setting.name)
+            });
+            helps.map(|setting| format!("`{}`", setting.name)).collect::<Vec<_>>().join(" or ")
+        };
+        let words =
+            [("more", Ease::More), ("a larger", Ease::Larger), ("a smaller", Ease::Smaller)];
+        let remedies = words.map(|(word, ease)| (word, named(ease)));
+        let remedies = remedies.iter().filter(|(_, names)| !names.is_empty());
+        let remedies: Vec<_> = remedies.map(|(word, names)| format!("{word} {names}")).collect();
+        let remedies = remedies.join(", or ");
+        Some(if remedies.is_empty() { told } else { format!("{told}; take {remedies}") })
     }
 
     /// Settings of a first run on a table of one's own: the defaults, overridden by `first_run`.

@@ -78,6 +78,7 @@ pub struct Entry {
 ///     range: Some(Allowed::POSITIVE),
 ///     words: None,
 ///     replaces: None,
+///     eases: None,
 ///     heeded: Vec::new(),
 /// };
 /// assert_eq!(setting.allowed(), "a number, positive and finite, or null");
@@ -99,6 +100,8 @@ pub struct Setting {
     pub words: Option<&'static str>,
     /// The setting that would be heeded in its place: whoever sets this one alone takes that one away.
     pub replaces: Option<&'static str>,
+    /// What it must be for a fit to end within its tolerance that did not.
+    pub eases: Option<Ease>,
     /// Where it is heeded: of each list one condition must hold ([`crate::heeding`]).
     pub heeded: Vec<&'static [crate::Where]>,
 }
@@ -142,6 +145,7 @@ pub fn declared<P: Parameters>() -> Vec<Setting> {
         range: entry.range,
         words: entry.words,
         replaces: None,
+        eases: None,
         heeded: Vec::new(),
     };
     entries.map(one).collect()
@@ -168,6 +172,45 @@ pub fn declared<P: Parameters>() -> Vec<Setting> {
 pub fn replacing(mut settings: Vec<Setting>, name: &str, other: &'static str) -> Vec<Setting> {
     for setting in settings.iter_mut().filter(|setting| setting.name == name) {
         setting.replaces = Some(other);
+    }
+    settings
+}
+
+/// How a setting helps an iteration to its tolerance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ease {
+    /// It bounds the iterations: allow more.
+    More,
+    /// A larger value asks for less, or makes the problem better conditioned.
+    Larger,
+    /// A smaller value does.
+    Smaller,
+}
+
+/// Those settings, where the ones named help a fit to its tolerance ([`crate::Method::unconverged`]).
+///
+/// ```
+/// use mercer_learning::{Ease, declared, easing, parameters};
+/// parameters! {
+///     /// Settings of a toy.
+///     pub struct ToyParams {
+///         /// Where it stops.
+///         pub tolerance: f64 = 1e-3;
+///         /// Whether the mean is subtracted.
+///         pub centre: bool = true;
+///     }
+/// }
+/// let settings = easing(declared::<ToyParams>(), &[("tolerance", Ease::Larger)]);
+/// assert_eq!((settings[0].eases, settings[1].eases), (Some(Ease::Larger), None));
+/// ```
+///
+/// # Panics
+/// If a name is not declared: a slip in the code.
+#[must_use]
+pub fn easing(mut settings: Vec<Setting>, named: &[(&str, Ease)]) -> Vec<Setting> {
+    for (name, ease) in named {
+        let setting = settings.iter_mut().find(|setting| setting.name == *name);
+        setting.unwrap_or_else(|| panic!("`{name}` is not declared")).eases = Some(*ease);
     }
     settings
 }

@@ -327,6 +327,35 @@ impl Sample {
         }
         Ok(())
     }
+
+    /// Refuses inputs whose distances leave the numbers: a Gaussian kernel `exp(−s² ‖x − z‖² / 2)` is then 0
+    /// between any two rows, which fits all of them and knows nothing of others.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use ndarray::array;
+    /// let of = |far: f64| Sample::regression(array![[0.0, 1.0], [far, 2.0]], array![0.0, 1.0]);
+    /// of(1e9)?.require_distances(0.1)?;
+    /// let said = of(1e200)?.require_distances(0.1).unwrap_err().to_string();
+    /// assert!(said.contains("`std` is 0.1, and column 0 of the inputs reaches 1e200"), "{said}");
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LearningError::Overflow`] names `std` and the largest column.
+    pub fn require_distances(&self, std: f64) -> Result<(), LearningError> {
+        let range = |column: ArrayView1<'_, f64>| {
+            let ends = (f64::INFINITY, f64::NEG_INFINITY);
+            let (least, most) = column.fold(ends, |(a, b), &x| (a.min(x), b.max(x)));
+            most - least
+        };
+        let farthest: f64 = self.inputs.columns().into_iter().map(|c| range(c).powi(2)).sum();
+        if farthest.is_finite() && (std * std * farthest).is_finite() {
+            return Ok(());
+        }
+        let what = "distances between the rows";
+        Err(LearningError::overflow(what, "double", "std", std, self))
+    }
 }
 
 fn check_inputs(inputs: ArrayView2<'_, f64>, targets: usize) -> Result<(), LearningError> {

@@ -1,4 +1,4 @@
-use mercer_datasets::DataError;
+use mercer_datasets::{DataError, Schema};
 use mercer_harness::HarnessError;
 use mercer_learning::{LearningError, one_line};
 use mercer_render::RenderError;
@@ -174,6 +174,28 @@ impl WorkbenchError {
                         | LearningError::Task { .. }
                 )
         )
+    }
+}
+
+impl WorkbenchError {
+    /// With the name of the column that a learner knows by its number.
+    pub(crate) fn by_name(self, schema: &Schema) -> Self {
+        match self {
+            Self::Learning(LearningError::Overflow {
+                what,
+                format,
+                name,
+                setting,
+                column,
+                reach,
+            }) => {
+                let of_column = column.parse().ok();
+                let known = of_column.and_then(|j: usize| schema.feature_names().get(j).cloned());
+                let column = known.map_or(column, |known| format!("`{}`", one_line(&known)));
+                LearningError::Overflow { what, format, name, setting, column, reach }.into()
+            }
+            other => other,
+        }
     }
 }
 

@@ -294,8 +294,9 @@ pub fn evaluate(
         choices.limits.check()?;
         let preparation = table.prepare(&split.train, choices.scaling, choices.impute)?;
         let train = table.sample(&split.train, &preparation)?;
-        let fitted =
-            fit_sample(method, &train, choices, &streams.child(&format!("split {index}")))?;
+        let own = streams.child(&format!("split {index}"));
+        let fitted = fit_sample(method, &train, choices, &own)
+            .map_err(|error| error.by_name(&table.schema))?;
         let said = said_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?;
         scores.push(finite(said.scores())?);
         recalls.push(said.recalls());
@@ -308,14 +309,16 @@ pub fn evaluate(
             notes.extend(batches_of_one(name, &fitted.outcome.facts));
             notes.extend(search_cut_short(name, &fitted.outcome.facts));
             notes.extend(zero_lengths(name, &fitted.outcome.facts));
+            notes.extend(angles_lost(name, &fitted.outcome.facts));
         }
-        settings.push(fitted.settings);
         if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
             notes.push(format!("split {} of {}: {warning}", index + 1, splits.len()));
         }
-        if let Some(warning) = fitted.outcome.convergence.warning() {
+        let (ended, task) = (fitted.outcome.convergence, table.task());
+        if let Some(warning) = method.unconverged(ended, &fitted.settings, task) {
             notes.push(format!("{name}, split {} of {}: {warning}", index + 1, splits.len()));
         }
+        settings.push(fitted.settings);
         told(index + 1, splits.len());
     }
     let test_rows = splits[0].test.len();
@@ -515,6 +518,64 @@ pub fn zero_lengths(method: &str, facts: &BTreeMap<String, f64>) -> Option<Strin
          first class is predicted everywhere (--set median=columns takes the smallest other difference)",
         counted(zero as usize, "column", "columns")
     ))
+}
+
+/// A word where the angles of random features have no digit behind the point, by the fact
+/// [`fact::LOST_ANGLES`]: their cosines, and what is learned from them, are noise.
+///
+/// ```
+/// use mercer_workbench::angles_lost;
+/// let of = |learns: bool| {
+///     let moves = learns.then(|| ("penalised-steps".to_owned(), 9.0));
+///     [("lost-angles".to_owned(), 0.997)].into_iter().chain(moves).collect()
+/// };
+/// let told = angles_lost("rf-ridge", &of(false)).expect("nearly all are");
+/// assert!(told.contains("99.7 %") && told.contains("--set std=") && !told.contains("frequency_rate"));
+/// assert!(angles_lost("rftk", &of(true)).expect("as many").contains("--set frequency_rate="));
+/// assert_eq!(angles_lost("rftk", &[].into()), None);
+/// ```
+pub fn angles_lost(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let share = *facts.get(fact::LOST_ANGLES).filter(|&&share| share > 0.0)?;
+    let ran_away = if facts.contains_key("penalised-steps") {
+        ", or lower the rate with which the frequencies ran away (--set frequency_rate=)"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{method}: {:.1} % of its features are cosines of angles so large that the number format has no digit \
+         behind their point, and so are noise: scale the inputs (--scale standard), or take a smaller \
+         --set std={ran_away}",
+        100.0 * share
+    ))
+}
+
+/// What the facts `rank`, `cutoff` and `jitter` say of a solution of `rows` rows in a line: nothing of one that
+/// used them all as they are.
+///
+/// ```
+/// use mercer_workbench::solved_at;
+/// let of = |rank: f64, cutoff: f64, jitter: f64| {
+///     [("rank", rank), ("cutoff", cutoff), ("jitter", jitter)]
+///         .map(|(name, value)| (name.to_owned(), value))
+///         .into()
+/// };
+/// let told = solved_at(&of(2.0, 1e-12, 0.0), 90).expect("88 are missing");
+/// assert_eq!(told, "rank 2 of 90: what is at or below 1.0e-12 counts as 0");
+/// let told = solved_at(&of(90.0, 0.0, 1e-10), 90).expect("it needed some");
+/// assert_eq!(told, "with 1e-10 added to the diagonal");
+/// assert_eq!(solved_at(&of(90.0, 1e-12, 0.0), 90), None);
+/// assert_eq!(solved_at(&of(50.0, 0.0, 0.0), 90), None); // of 50 features, all
+/// ```
+pub fn solved_at(facts: &BTreeMap<String, f64>, rows: usize) -> Option<String> {
+    let fact = |name: &str| facts.get(name).copied().filter(|&value| value > 0.0);
+    let rows = facts.get(fact::ROWS_USED).map_or(rows, |&used| used as usize);
+    let cut = facts.get("rank").zip(fact("cutoff")).filter(|(rank, _)| **rank < rows as f64);
+    let cut = cut.map(|(rank, cutoff)| {
+        format!("rank {rank} of {rows}: what is at or below {cutoff:.1e} counts as 0")
+    });
+    let added = fact("jitter").map(|jitter| format!("with {jitter:e} added to the diagonal"));
+    let told: Vec<String> = cut.into_iter().chain(added).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// A word on scores that are no better than those of saying the same of every row: `1/K` of balanced

@@ -193,7 +193,8 @@ pub fn fit(
     let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
     let sample = table.sample(&rows, &preparation)?;
     let streams = Streams::root(choices.seed);
-    let fitted = fit_sample(method, &sample, choices, &streams)?;
+    let fitted = fit_sample(method, &sample, choices, &streams)
+        .map_err(|error| error.by_name(&table.schema))?;
     let (training, scored) = scores_on(&*fitted.outcome.predictor, &sample, &preparation)?;
     let schema = table.schema.clone();
     let FittedTo { outcome, settings, tuning } = fitted;

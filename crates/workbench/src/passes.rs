@@ -209,7 +209,7 @@ pub fn fit_in_passes(
         LearningError::NotInPasses { rows, held } => {
             WorkbenchError::NotInPasses { method: method.name.to_owned(), rows, held }
         }
-        other => other.into(),
+        other => WorkbenchError::from(other).by_name(&schema),
     })?;
     let (training, scored) = scores_on(&*outcome.predictor, &first, &preparation)?;
     let mut header = header_of(

@@ -1,14 +1,14 @@
 use super::args::FitArgs;
 use super::{
     LARGE, choices, claim, filled, full_name, limits, mebibytes, numbering, open, plain,
-    print_json, say_if_no_better, schema_options,
+    print_json, say_if_no_better, schema_options, unconverged,
 };
 use crate::Ended;
 use mercer_experiments::registry;
 use mercer_learning::{counted, find, one_line};
 use mercer_workbench::{
-    Model, Table, WorkbenchError, batches_of_one, classes_missing, fit, fit_in_passes,
-    hardly_moved, jittered, rows_left_out, search_cut_short, zero_lengths,
+    Model, Table, WorkbenchError, angles_lost, batches_of_one, classes_missing, fit, fit_in_passes,
+    hardly_moved, jittered, rows_left_out, search_cut_short, solved_at, zero_lengths,
 };
 use std::io::Write;
 use std::time::Instant;
@@ -29,12 +29,18 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
         None => fit(&methods, &name, &Table::read(&file, &options)?, &file, &choices)?,
     };
     let seconds = started.elapsed().as_secs_f64();
-    if let Some(warning) = model.header.convergence.warning() {
+    if let Some(warning) = unconverged(&model.header) {
         tracing::warn!("{}: {warning}", model.header.method);
     }
-    for told in
-        [jittered, classes_missing, hardly_moved, batches_of_one, search_cut_short, zero_lengths]
-    {
+    for told in [
+        jittered,
+        classes_missing,
+        hardly_moved,
+        batches_of_one,
+        search_cut_short,
+        zero_lengths,
+        angles_lost,
+    ] {
         if let Some(warning) = told(&model.header.method, &model.header.facts) {
             tracing::warn!("{warning}");
         }
@@ -95,6 +101,9 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     {
         let (lambda, error) = (plain(*lambda), plain(*error));
         writeln!(stdout, "chosen by leave-one-out: lambda {lambda} (mean squared error {error})")?;
+    }
+    if let Some(told) = solved_at(&header.facts, header.data.rows) {
+        writeln!(stdout, "solved: {told}")?;
     }
     let scores: Vec<String> =
         header.training.iter().map(|(name, value)| format!("{name} {}", plain(*value))).collect();

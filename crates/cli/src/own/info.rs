@@ -1,10 +1,10 @@
 use super::args::InfoArgs;
-use super::{LARGE, filled, mebibytes, numbering, plain, print_json, quoted};
+use super::{LARGE, filled, mebibytes, numbering, plain, print_json, quoted, unconverged};
 use crate::Ended;
 use mercer_datasets::Holds;
 use mercer_experiments::registry;
 use mercer_learning::{counted, find, one_line};
-use mercer_workbench::{Header, Model, Origin};
+use mercer_workbench::{Header, Model, Origin, solved_at};
 use std::io::Write;
 
 /// Names shown of a long list.
@@ -84,7 +84,11 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
             ),
         ),
         ("seed", format!("{}, {}", header.seed, counted(header.threads, "thread", "threads"))),
-        ("convergence", header.convergence.to_string()),
+        ("convergence", unconverged(header).unwrap_or_else(|| header.convergence.to_string())),
+    ]);
+    let told = solved_at(&header.facts, header.data.rows);
+    lines.extend(told.map(|told| ("solved", told)));
+    lines.extend([
         (
             "training",
             format!(

@@ -24,8 +24,9 @@ use mercer_datasets::{
     Categories, Filled, Filler, Header, Impute, Kind, Numbering, RowFile, RowFormat, Schema,
     SchemaOptions,
 };
+use mercer_experiments::registry;
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
-use mercer_learning::{Settings, Task, counted};
+use mercer_learning::{Settings, Task, counted, find};
 use mercer_workbench::{
     Budget, Choices, Header as ModelHeader, Output, Scores, Splitting, Table, WorkbenchError,
     no_better,
@@ -104,6 +105,16 @@ pub(super) fn stop() -> anyhow::Result<Stop> {
 /// Ctrl-C stops a fit at its next step; what the machine has no memory for is not begun.
 pub(super) fn limits() -> anyhow::Result<TrialLimits> {
     Ok(TrialLimits::start(None, free_memory(), stop()?))
+}
+
+/// What to say of a fit that ended above its tolerance, with what its method can be told about it; of a method
+/// that this program does not know, without.
+fn unconverged(header: &ModelHeader) -> Option<String> {
+    let methods = registry();
+    match find(&methods, &header.method) {
+        Ok(method) => method.unconverged(header.convergence, &header.settings, header.task()),
+        Err(_) => header.convergence.warning(),
+    }
 }
 
 /// The value with `1e2` written as 100: where a whole number is due, no other form is read, and a real

@@ -1,5 +1,6 @@
 use super::wishart::determinant;
 use super::{HyperKernel, Pairs, WishartHyper};
+use crate::std_of_bandwidth;
 use mercer_linalg::{exp, for_each, product};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
@@ -196,7 +197,7 @@ fn prepare(
     let (left, right) = (&left - centre, &right - centre);
     let (left, right) = match kernel {
         HyperKernel::Gaussian(gaussian) => {
-            let scale = gaussian.mean_variance().sqrt().recip();
+            let scale = std_of_bandwidth(gaussian.mean_variance().sqrt());
             (left * scale, right * scale)
         }
         HyperKernel::Wishart(wishart) => {

@@ -100,8 +100,10 @@ impl Askl {
             Task::Classification { classes } => classes,
             Task::Regression => 1,
         };
-        let model = Model::<F>::draw(&self.start(), sample.features(), outputs, &fitting.streams);
-        let trained = train(&plan, model, feed, fitting)?;
+        let start = self.start();
+        let model = Model::<F>::draw(&start, sample.features(), outputs, &fitting.streams);
+        let trained = train(&plan, model, feed, fitting)
+            .map_err(|error| start.cause::<F>(error, sample, &fitting.streams))?;
         Ok(Outcome {
             predictor: trained.predictor,
             convergence: Convergence::FixedSteps { steps: trained.steps },

@@ -1,8 +1,8 @@
 use super::classifier::{HyperClassifierParams, HyperForm, Stage1};
 use super::{PairSolver, predictor};
 use mercer_learning::{
-    Axis, Cost, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
-    Where, declared, heeding, replacing,
+    Axis, Cost, Ease, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Where, declared, easing, heeding, replacing,
 };
 
 /// The paper's methods as classifiers: the ideal kernel of the labels is learned, and a support
@@ -73,6 +73,17 @@ const LEAST_SQUARES: [&str; 7] = [
     "iterations",
 ];
 
+/// Either stage may end above its tolerance.
+const EASED: &[(&str, Ease)] = &[
+    ("iterations", Ease::More),
+    ("tolerance", Ease::Larger),
+    ("pair_tolerance", Ease::Larger),
+    ("lambda", Ease::Larger),
+    ("pair_ridge", Ease::Larger),
+    ("pair_cost", Ease::Smaller),
+    ("cost", Ease::Smaller),
+];
+
 const HYPER_KRR: Method = Method {
     name: "hyper-krr",
     title: "hyper-KRR (Gaussian)",
@@ -91,7 +102,7 @@ const HYPER_KRR: Method = Method {
     resource: Some("points"),
     settings: || {
         let declared = declared::<HyperClassifierParams>();
-        heeding(replacing(declared, "pair_cost", "pair_ridge"), HEEDED)
+        easing(heeding(replacing(declared, "pair_cost", "pair_ridge"), HEEDED), EASED)
     },
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     first_run: mercer_learning::as_studied,

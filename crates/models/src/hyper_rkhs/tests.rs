@@ -1360,3 +1360,32 @@ fn features_with_signs_are_the_indefinite_kernel() {
     let flat = few.slice(ndarray::s![.., ..2]);
     assert!(KreinFeatures::of(&kernel, flat, 3, 0.0).is_err());
 }
+
+/// What is said of a fit that did not converge names settings that its method has, and that are heeded.
+#[test]
+fn an_end_above_the_tolerance_names_what_the_method_can_be_told() {
+    let ended = mercer_learning::Convergence::NotConverged { iterations: 100, residual: 0.5 };
+    let shape = Shape { rows: 100, features: 4, task: Task::Classification { classes: 2 } };
+    let said = |name: &str, given: Settings| {
+        let method = find(super::METHODS, name).unwrap();
+        let defaults = (method.settings)()
+            .into_iter()
+            .fold(Settings::new(), |all, setting| all.with(setting.name, setting.default));
+        let settings =
+            defaults.overridden_by(&method.begun(&shape)).overridden_by(&method.as_meant(&given));
+        let told = method.unconverged(ended, &settings, shape.task).unwrap();
+        told.split_once("; take ").map(|(_, remedy)| remedy.to_owned()).unwrap()
+    };
+    let none = Settings::new;
+    let plain = said("hyper-svr", none());
+    assert_eq!(plain, "a larger `pair_ridge` or `pair_tolerance`, or a smaller `cost`");
+    let by_cost = said("hyper-svr", none().with("pair_cost", 1e5));
+    assert_eq!(by_cost, "a larger `pair_tolerance`, or a smaller `pair_cost` or `cost`");
+    let ridge = said("hyper-krr", none());
+    assert_eq!(
+        ridge,
+        "more `iterations`, or a larger `lambda` or `tolerance`, or a smaller `cost`"
+    );
+    let direct = said("hyper-krr", none().with("solver", "cholesky"));
+    assert_eq!(direct, "a larger `lambda`, or a smaller `cost`");
+}

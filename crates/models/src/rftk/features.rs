@@ -110,6 +110,20 @@ impl RandomFeaturesParams {
         !self.ridges.is_empty() || self.lambda.is_none()
     }
 
+    /// `Φ` of the rows.
+    fn features_of<F: Scalar>(
+        &self,
+        model: &Model<F>,
+        sample: &Sample,
+    ) -> Result<Array2<F>, LearningError> {
+        let phi = model.feature_matrix(sample.inputs());
+        if phi.iter().all(|entry| entry.wide().is_finite()) {
+            return Ok(phi);
+        }
+        let format = Model::<F>::precision();
+        Err(LearningError::overflow("the features", format, "std", self.std, sample))
+    }
+
     /// For linfa's `Fit`: these settings, and the root of the random streams.
     pub const fn seeded(self, seed: u64) -> SeededRandomFeatures {
         SeededRandomFeatures(Estimator { learner: RandomFeatures(self), seed })
@@ -149,7 +163,8 @@ impl ParamGuard for SeededRandomFeatures {
 /// number of features, as its inverse takes it), `cutoff` (absolute, of singular values; 0 where none was cut), `jitter`, `frobenius-squared` (`‖w‖²`),
 /// `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`) and its
 /// companion free of scale, `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows). Where a
-/// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`.
+/// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`; where there are any,
+/// `lost-angles` ([`fact::LOST_ANGLES`], not in passes).
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -344,7 +359,7 @@ impl RandomFeatures {
         while held.left > 0 {
             fitting.limits.check()?;
             let sample = held.rows(big_m / 2, windows)?;
-            let phi = model.feature_matrix(sample.inputs());
+            let phi = params.features_of(&model, &sample)?;
             let y = columns_of(sample.targets());
             if let Some(voters) = &mut voters {
                 voters.see(&phi, &y);
@@ -416,7 +431,7 @@ impl RandomFeatures {
         let params = &self.0;
         let mut model =
             drawn::<f64>(params, sample.features(), sample.task().outputs(), &fitting.streams);
-        let phi = model.feature_matrix(sample.inputs());
+        let phi = params.features_of(&model, sample)?;
         fitting.limits.check()?;
         let y = columns_of(sample.targets());
         let n = sample.rows();
@@ -445,7 +460,7 @@ impl RandomFeatures {
         let params = &self.0;
         let mut model =
             drawn::<f32>(params, sample.features(), sample.task().outputs(), &fitting.streams);
-        let phi = model.feature_matrix(sample.inputs());
+        let phi = params.features_of(&model, sample)?;
         fitting.limits.check()?;
         let y = columns_of(sample.targets());
         let narrow = y.mapv(|entry| entry as f32);
@@ -613,6 +628,11 @@ fn outcome<F: Scalar>(
         ("effective-rank", effective_rank(first)),
     ] {
         facts.insert(name.to_owned(), value);
+    }
+    let leading = sample.inputs().slice_move(s![..sample.rows().min(RANK_ROWS), ..]);
+    let lost = model.lost_angles(leading);
+    if lost > 0.0 {
+        facts.insert(fact::LOST_ANGLES.to_owned(), lost);
     }
     let predictor = Spectral { model, task: sample.task(), softmax: false };
     Outcome { predictor, convergence: Convergence::Exact, facts }.boxed()

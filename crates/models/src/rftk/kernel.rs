@@ -140,6 +140,7 @@ impl KernelRidgeless {
 impl Learner for KernelRidgeless {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         sample.require_two_classes()?;
+        sample.require_distances(self.0.std)?;
         let kernel = Kernel::Gaussian { std: self.0.std };
         let y = columns_of(sample.targets());
         let found = match self.solver(sample.rows()) {

@@ -1,7 +1,7 @@
 use super::{FeatureSgdParams, KernelRidgelessParams, RandomFeaturesParams, SgdKind};
 use mercer_learning::{
-    Axis, Cost, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
-    Where, declared, heeding,
+    Axis, Cost, Ease, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Where, declared, easing, heeding, replacing,
 };
 
 /// The paper's methods in the order of its Table 1, kernel ridge regression (a baseline) apart.
@@ -64,7 +64,15 @@ const KERNEL_RIDGELESS: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "9 n^3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
     resource: None,
-    settings: || heeding(declared::<KernelRidgelessParams>(), OF_KERNELS),
+    settings: || {
+        let eased = [
+            ("iterations", Ease::More),
+            ("landmarks", Ease::More),
+            ("tolerance", Ease::Larger),
+            ("lambda", Ease::Larger),
+        ];
+        easing(heeding(declared::<KernelRidgelessParams>(), OF_KERNELS), &eased)
+    },
     defaults: |shape| {
         Settings::of(&KernelRidgelessParams {
             std: default_std(shape),
@@ -155,6 +163,11 @@ const RFTK: Method = Method {
     name: "rftk",
     title: "RFTK",
     summary: "random features whose frequencies are learned under a penalty of the kernel's trace",
+    // Whoever says how often the frequencies move means the penalty too, as in Algorithm 1.
+    settings: || {
+        let settings = heeding(declared::<FeatureSgdParams>(), OF_STEPS);
+        replacing(settings, "every", "trace_every")
+    },
     cost: Cost {
         // The penalty's step goes over so many rows every so many steps, where there is one.
         fit: "epochs n D (d + K) (1 + min(1, 1e9 beta) R/(s b)), s = given(trace_every, every), \
@@ -163,6 +176,7 @@ const RFTK: Method = Method {
         memory: "n d + 3 D (d + K)",
     },
     defaults: |shape| trained_defaults(shape, SgdKind::Rftk),
+    first_run: moving,
     space: |shape| trained_space(shape, SgdKind::Rftk),
     build: |settings| build_trained(settings, SgdKind::Rftk),
     ..RF_SGD
@@ -218,6 +232,26 @@ fn trained_defaults(shape: &Shape, kind: SgdKind) -> Settings {
         frequency_rate: learns.then_some(1.0),
         ..FeatureSgdParams::default()
     })
+}
+
+/// Moves of the frequencies in a first run: each costs about a step, and a table of a hundred rows has no
+/// more steps than these.
+const MOVES: f64 = 400.0;
+
+/// One move in so many has the penalty, which goes over all rows: 50 of them in 100 passes add half of what
+/// the training costs, however few the rows are.
+const MOVES_A_PENALTY: usize = 8;
+
+/// A table of a few hundred rows ends before the frequencies have moved ten times, at the pace that studies
+/// hold to: they would be those that were drawn. A large one moves them often enough.
+fn moving(shape: &Shape) -> Settings {
+    let studied = FeatureSgdParams::default();
+    let steps = studied.epochs * shape.rows.div_ceil(studied.batch) as f64;
+    let every = ((steps / MOVES) as usize).max(1);
+    if every >= studied.every {
+        return Settings::new();
+    }
+    Settings::new().with("every", every).with("trace_every", MOVES_A_PENALTY * every)
 }
 
 /// Rates between these powers of ten: of plain steps by the loss (squared, or cross-entropy, whose

@@ -8,7 +8,7 @@ use crate::spectral::{
 };
 use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Loss, Outcome, Sample, Streams, Targets,
-    Windows,
+    Windows, fact,
 };
 use mercer_solvers::Optimiser;
 use ndarray::{Array2, Axis, s};
@@ -24,7 +24,8 @@ const RANK_ROWS: usize = 1000;
 /// `frobenius-squared` (`‖w‖²`), `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel
 /// matrix over `n`), `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows),
 /// `frequency-steps`, `penalised-steps` (those in which the trace took part) and `batch-used`. A
-/// probe sees all of them but the last four.
+/// probe sees all of them but the last four. Where there are any, `lost-angles`: see
+/// [`fact::LOST_ANGLES`].
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -154,16 +155,22 @@ impl FeatureSgd {
         let mut model = Model::<F>::draw(&start, sample.features(), outputs, &fitting.streams);
         model.scale = params.normalisation.scale(params.features);
         self.balanced::<F>(&plan, &feed, model.scale)?;
-        let trained = train(&plan, model, feed, fitting)?;
+        let trained = train(&plan, model, feed, fitting)
+            .map_err(|error| start.cause::<F>(error, sample, &fitting.streams))?;
         let model = &trained.predictor.model;
         let finite = |values: &Array2<F>| values.iter().all(|value| value.wide().is_finite());
-        if !finite(&model.read_out) || !finite(&model.frequencies) {
-            // The last step was one too many: no batch came after it to show it.
-            return Err(LearningError::Diverged { step: trained.steps, loss: f64::INFINITY });
-        }
         let first = s![..sample.rows().min(RANK_ROWS), ..];
         let phi = model.feature_matrix(sample.inputs().slice(first));
+        if !finite(&model.read_out) || !finite(&model.frequencies) || !finite(&phi) {
+            // The last step was one too many: no batch came after it to show it.
+            let error = LearningError::Diverged { step: trained.steps, loss: f64::INFINITY };
+            return Err(start.cause::<F>(error, sample, &fitting.streams));
+        }
         let mut facts = trained.numbers;
+        let lost = model.lost_angles(sample.inputs().slice(first));
+        if lost > 0.0 {
+            facts.insert(fact::LOST_ANGLES.to_owned(), lost);
+        }
         let moves = if plan.learn_frequencies { trained.steps / plan.pace.every } else { 0 };
         for (name, value) in [
             ("effective-rank", effective_rank(phi.view())),

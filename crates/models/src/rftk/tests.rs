@@ -794,15 +794,40 @@ fn what_overflows_or_diverges_is_an_error_and_never_a_score() {
     // Angles beyond the largest number: their cosines are NaN.
     let far = sample.values().unwrap().to_owned();
     let far = Sample::regression(1e200 * &sample.inputs(), far).unwrap();
-    for (method, std) in [("rf-ridge", 1e150), ("rf-ridgeless", 1e150)] {
-        let settings = Settings::new().with("std", std).with("features", 30);
-        let learner = find(METHODS, method).unwrap().learner(&settings, far.task()).unwrap();
-        let error = learner.fit(&far, &mut Fitting::seeded(1)).err();
-        assert!(matches!(error, Some(LearningError::Numerical { .. })), "{method}: {error:?}");
+    // The cause is the width or the inputs: both are named, and no rate, matrix or ridge.
+    let refused = |method: &str, sample: &Sample, given: Settings| {
+        let settings = match method {
+            "kernel-ridgeless" => given,
+            _ => given.with("features", 30),
+        };
+        let learner = find(METHODS, method).unwrap().learner(&settings, sample.task()).unwrap();
+        learner.fit(sample, &mut Fitting::seeded(1)).err().expect(method).to_string()
+    };
+    let std = |value: f64| Settings::new().with("std", value);
+    let singly = |given: Settings| given.with("precision", "f32-inverse");
+    for (said, format, value) in [
+        (refused("rf-ridge", &far, std(1e150)), "double", "1e150"),
+        (refused("rf-ridge", &far, std(1e150).with("lambda", 0.1)), "double", "1e150"),
+        (refused("rf-ridgeless", &far, std(1e150)), "double", "1e150"),
+        (refused("rf-ridge", &far, singly(std(1.0).with("lambda", 0.1))), "single", "1"),
+        (refused("rf-sgd", &sample, std(1e60)), "single", "1e60"),
+        (refused("rftk", &sample, std(1e60)), "single", "1e60"),
+        (refused("rf-sgd", &far, std(0.5)), "single", "0.5"),
+        (refused("rftk", &far, std(0.5)), "single", "0.5"),
+    ] {
+        let begins =
+            format!("the features overflow {format} precision: `std` is {value}, and column");
+        assert!(said.starts_with(&begins), "{said}");
+        assert!(said.contains("scale the inputs") && said.contains("a smaller `std`"), "{said}");
     }
-    let huge = FeatureSgdParams { std: 1e100, precision: Precision::F32, ..trained(SgdKind::Rftk) };
-    let error = huge.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).err();
-    assert!(matches!(error, Some(LearningError::Diverged { step: 1, .. })), "{error:?}");
+    let skl = find(crate::askl::METHODS, "skl").unwrap();
+    let learner = skl.learner(&Settings::new().with("features", 30), far.task()).unwrap();
+    let said = learner.fit(&far, &mut Fitting::seeded(1)).err().unwrap().to_string();
+    assert!(said.starts_with("the features overflow") && said.contains("`std` is"), "{said}");
+    // No two rows of such a kernel know of each other: it would pass through all of them.
+    let said = refused("kernel-ridgeless", &far, std(0.5));
+    assert!(said.starts_with("distances between the rows overflow double"), "{said}");
+    assert!(said.contains("`std` is 0.5") && said.contains("scale the inputs"), "{said}");
     // A rate far beyond 2/‖φ‖²: stopped long before the numbers overflow, in either precision.
     for precision in [Precision::F32, Precision::F64] {
         for kind in [SgdKind::RfSgd, SgdKind::Rftk] {
@@ -841,6 +866,62 @@ fn what_overflows_or_diverges_is_an_error_and_never_a_score() {
     };
     let error = params.checked().unwrap().fit(&twice, &mut Fitting::seeded(1)).err();
     assert!(matches!(error, Some(LearningError::Numerical { .. })), "{error:?}");
+}
+
+/// Frequencies that ran away, or were drawn so, leave angles without a digit behind the point: their cosines
+/// are numbers, so only a fact tells.
+#[test]
+fn features_that_are_noise_of_rounding_are_told() {
+    let sample = regression(40, 2);
+    let lost = |params: FeatureSgdParams| {
+        let fitted = fit(&params.checked().unwrap(), &sample);
+        fitted.facts.get(mercer_learning::fact::LOST_ANGLES).copied()
+    };
+    let single = |kind| FeatureSgdParams { precision: Precision::F32, ..trained(kind) };
+    assert_eq!(lost(single(SgdKind::Rftk)), None);
+    let rate = Some(1e30);
+    let ran = FeatureSgdParams { frequency_rate: rate, every: 1, ..single(SgdKind::Rftk) };
+    assert!(lost(ran).unwrap() > 0.9);
+    assert!(lost(FeatureSgdParams { std: 1e20, ..single(SgdKind::RfSgd) }).unwrap() > 0.9);
+    let wide = |std| {
+        let params = RandomFeaturesParams { std, ..closed(30, 0.1) };
+        let fitted = fit(&params.checked().unwrap(), &sample);
+        fitted.facts.get(mercer_learning::fact::LOST_ANGLES).copied()
+    };
+    assert_eq!(wide(1e9), None); // angles of 1e9 have six digits left
+    assert!(wide(1e30).unwrap() > 0.9);
+}
+
+/// At the pace of studies 120 rows would move them 4 times in 400 steps, which is RF-SGD.
+#[test]
+fn a_first_run_on_a_small_table_moves_the_frequencies_often() {
+    let sample = regression(120, 4);
+    let begun = |name: &str| {
+        let method = find(METHODS, name).unwrap();
+        let settings = method.begun(&sample.shape()).with("features", 100);
+        let learner = method.learner(&settings, sample.task()).unwrap();
+        learner.fit(&sample, &mut Fitting::seeded(5)).unwrap()
+    };
+    let (still, moved) = (begun("rf-sgd"), begun("rftk"));
+    let (moves, penalised) = (moved.facts["frequency-steps"], moved.facts["penalised-steps"]);
+    assert!(moves >= 200.0, "{moves}");
+    // Those steps go over all rows: together no more than half of the hundred passes.
+    assert!((10.0..=50.0).contains(&penalised), "{penalised}");
+    let of = |fitted: &Fitted| fitted.predictor.decision(sample.inputs());
+    let apart = (of(&still) - of(&moved)).mapv(f64::abs).mean().unwrap();
+    assert!(apart > 0.01, "{apart}");
+    assert!(moved.facts["loss"] < still.facts["loss"]);
+    // Studies hold to the text, and so does a table that is large enough.
+    let method = find(METHODS, "rftk").unwrap();
+    assert!((method.defaults)(&sample.shape()).get("trace_every").is_none_or(|v| v.is_null()));
+    assert_eq!((method.defaults)(&sample.shape()).get("every"), Some(&100.into()));
+    let large = mercer_learning::Shape { rows: 20_000, ..sample.shape() };
+    assert!((method.first_run)(&large).is_empty());
+    // Whoever gives `every` alone has the penalty in each of the moves.
+    let given = method.as_meant(&Settings::new().with("every", 30));
+    assert!(
+        method.begun(&sample.shape()).overridden_by(&given).get("trace_every").unwrap().is_null()
+    );
 }
 
 /// The ridge that leave-one-out chooses is the one that refits without each row choose.

@@ -1,6 +1,6 @@
 use super::Scalar;
 use super::loops::{scaled, scaled_sum, squares, sum};
-use mercer_learning::{FittedKernel, LearningError, Predictor, State, Streams, Task};
+use mercer_learning::{FittedKernel, LearningError, Predictor, Sample, State, Streams, Task};
 use mercer_linalg::{cos, product};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Ix1, Ix2, s};
 use rand::Rng;
@@ -56,6 +56,31 @@ pub(crate) struct Start {
     pub phases: Phases,
     /// Deviation of the entries of `W`.
     pub read_out_deviation: f64,
+}
+
+impl Start {
+    /// What ended a training that began here: no rate mends features that were no numbers before the first
+    /// step.
+    pub fn cause<F: Scalar>(
+        &self,
+        error: LearningError,
+        sample: &Sample,
+        streams: &Streams,
+    ) -> LearningError {
+        if !matches!(error, LearningError::Diverged { loss, .. } if !loss.is_finite()) {
+            return error;
+        }
+        let drawn = Model::<F>::draw(self, sample.features(), sample.task().outputs(), streams);
+        if drawn.is_finite_on(sample.inputs()) {
+            return error;
+        }
+        let (first, second) = (self.deviations[0], self.deviations.get(1));
+        let (name, std) = match second {
+            Some(&second) if second > first => ("std_prime", second),
+            _ => ("std", first),
+        };
+        LearningError::overflow("the features", Model::<F>::precision(), name, std, sample)
+    }
 }
 
 impl<F: Scalar> Model<F> {
@@ -152,6 +177,43 @@ impl<F: Scalar> Model<F> {
             features.slice_mut(rows).assign(&phi.slice(s![..used, ..]));
         });
         features
+    }
+
+    /// Whether all features of all rows are numbers.
+    pub fn is_finite_on(&self, inputs: ArrayView2<'_, f64>) -> bool {
+        let mut finite = true;
+        self.each_block(inputs, |_, phi, used| {
+            let rows = phi.slice(s![..used, ..]);
+            finite &= rows.iter().all(|entry| entry.wide().is_finite());
+        });
+        finite
+    }
+
+    /// The share of the angles `o_j · x` whose neighbours among the numbers are a radian away: what their
+    /// cosine is hangs on rounding alone.
+    pub fn lost_angles(&self, inputs: ArrayView2<'_, f64>) -> f64 {
+        let radian = F::epsilon().wide().recip();
+        let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        let frequency = largest(&mut self.frequencies.iter().map(|o| o.wide().abs()));
+        let lengths = inputs.rows().into_iter().map(|x| x.iter().map(|x| x.abs()).sum());
+        // Hölder's inequality: mostly all is said without a product.
+        if frequency * largest(&mut lengths.into_iter()) < radian {
+            return 0.0;
+        }
+        let mut lost = 0usize;
+        for rows in inputs.axis_chunks_iter(Axis(0), BLOCK) {
+            let x = rows.mapv(F::of);
+            let mut angles = Array2::zeros((rows.nrows(), self.phases.len()));
+            product(F::one(), x.view(), self.frequencies.view(), F::zero(), angles.view_mut());
+            let sizes = angles.iter().map(|angle| angle.wide().abs());
+            lost += sizes.filter(|size| size.is_nan() || *size >= radian).count();
+        }
+        lost as f64 / (inputs.nrows() * self.phases.len()) as f64
+    }
+
+    /// The number format.
+    pub const fn precision() -> &'static str {
+        if size_of::<F>() == size_of::<f32>() { "single" } else { "double" }
     }
 
     /// Mean `‖φ(x)‖²` over the rows.
