@@ -118,6 +118,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::rftk_trace_scale::ARTEFACT,
     audit::rftk_width::ARTEFACT,
     audit::rftk_slips::ARTEFACT,
+    audit::hyper_slips::ARTEFACT,
     audit::mce_slips::ARTEFACT,
     audit::hyper::NORMALISER,
     audit::hyper::VARIANCE,

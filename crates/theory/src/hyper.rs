@@ -60,6 +60,10 @@ impl PairRegularity {
 /// `1/(2 + s − θ) − α s/(2 (1 + s))`, since `λ ‖k‖² ≤ M` bounds the norm by a square root that the proof
 /// leaves out; the limit of `α`, where that index reaches 0, is twice the printed one.
 ///
+/// The tube of the regression is to shrink with the points, `ε = m^(−γ)` with `α r ≤ γ ≤ ∞`: the error has a
+/// term `2ε`, which would decide otherwise. A tube that stays as wide as it is (0.1, say) has no rate. `γ` is no
+/// input, and is taken to be large enough.
+///
 /// It says nothing (`vacuous`) where the condition on `α` fails or `Θ ≤ 0`; a negative one is given
 /// as 0, no rate.
 ///
@@ -189,7 +193,7 @@ pub fn pair_ridge_operations(
             ("m² M⁴/8", nystrom / 8.0),
             ("m² M⁴/(8v)", divided / 8.0),
             ("m⁴/2", 0.5 * m.powi(4)),
-            ("m L M⁴/24", m * 100.0 * big_m.powi(4) / 24.0),
+            ("m L M⁴/24 with L = 100", m * 100.0 * big_m.powi(4) / 24.0),
         ],
         vacuous: None,
         source: OPERATIONS,
@@ -206,7 +210,7 @@ fn problem(inputs: &std::collections::BTreeMap<&str, f64>) -> Result<PairRegular
 
 pub(crate) const SVR_INDEX: Calculator = Calculator {
     name: "hyper-svr-index",
-    title: "Power index of the error of hyper-SVR, as printed",
+    title: "Power index of the error of hyper-SVR, as printed, if its tube ε falls at least as m^(−α r)",
     source: SVR,
     inputs: &[ALPHA, SOURCE, CAPACITY, NOISE, LOSS],
     evaluate: |inputs| {
@@ -216,7 +220,7 @@ pub(crate) const SVR_INDEX: Calculator = Calculator {
 
 pub(crate) const SVR_INDEX_CONSISTENT: Calculator = Calculator {
     name: "hyper-svr-index-consistent",
-    title: "Power index of the error of hyper-SVR, as its proof gives it",
+    title: "Power index of the error of hyper-SVR, as its proof gives it, if its tube ε falls at least as m^(−α r)",
     source: SVR_CONSISTENT,
     inputs: &[ALPHA, SOURCE, CAPACITY, NOISE, LOSS],
     evaluate: |inputs| {

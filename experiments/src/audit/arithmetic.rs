@@ -1,6 +1,8 @@
 //! Formulas of a few numbers that findings quote: no records, no data.
 
 use super::{askl_frozen, askl_looseness};
+use mercer_kernels::WishartHyper;
+use ndarray::{Array1, Array2};
 use std::collections::BTreeMap;
 
 /// The value of a formula.
@@ -17,6 +19,7 @@ use std::collections::BTreeMap;
 /// | `shrinkage` | `rows`, `batch`, `epochs`, `rate`, `lambda1` | what every singular value loses |
 /// | `smallest-singular-value` | `features`, `outputs` | `√D − √K` |
 /// | `mean-target` | `zero`, `mean` | the mean, from the RMSE of two trivial predictors |
+/// | `wishart-similarity` | `gaussian`, `columns`, `excess`, `scatter` | Wishart's hyper-kernel of a pair with itself, `b = d + excess` and `D = scatter · σ² I`, where `exp(−‖x − x'‖²/(2σ²))` is `gaussian` |
 /// | `slack-of-the-bound` | | (11) over the exact average, in the example |
 /// | `slack-of-the-pairing` | | the part of it that the pairing of norms has |
 ///
@@ -45,6 +48,12 @@ pub(crate) fn evaluate(name: &str, inputs: &BTreeMap<&str, f64>) -> Result<f64, 
             askl_frozen::smallest_singular_value(input("features")?, input("outputs")?)
         }
         "mean-target" => askl_frozen::mean_target(input("zero")?, input("mean")?),
+        "wishart-similarity" => wishart_similarity(
+            input("gaussian")?,
+            input("columns")? as usize,
+            input("excess")?,
+            input("scatter")?,
+        )?,
         "slack-of-the-bound" => {
             let slack = askl_looseness::slack().map_err(|error| error.to_string())?;
             slack.bound / slack.exact.spectral
@@ -55,6 +64,22 @@ pub(crate) fn evaluate(name: &str, inputs: &BTreeMap<&str, f64>) -> Result<f64, 
         }
         _ => return Err(format!("no formula is called `{name}`")),
     })
+}
+
+/// A pair's similarity with itself; only the distance of its points matters, so that they differ in one column.
+fn wishart_similarity(
+    gaussian: f64,
+    columns: usize,
+    excess: f64,
+    scatter: f64,
+) -> Result<f64, String> {
+    let scale = Array2::from_diag(&Array1::from_elem(columns, scatter));
+    let kernel = WishartHyper::new(scale.view(), columns as f64 + excess)
+        .map_err(|error| error.to_string())?;
+    let x = Array1::zeros(columns);
+    let mut z = x.clone();
+    z[0] = (-2.0 * gaussian.ln()).sqrt();
+    Ok(kernel.of((x.view(), z.view()), (x.view(), z.view())))
 }
 
 #[cfg(test)]
@@ -68,6 +93,22 @@ mod tests {
         // A standard normal 2000 × 10 read-out, and a batch of 32 with diagonals of one half.
         assert_relative_eq!(weaker(20_000.0).unwrap(), 282.8427, epsilon = 1e-4);
         assert_relative_eq!(weaker(16.0).unwrap(), 8.0);
+    }
+
+    #[test]
+    fn a_pair_is_like_itself_by_a_power_of_the_distance_of_its_points() {
+        // h = (1 + ‖x − x'‖²/(κ σ²))^(−(b + 3)/2) with D = κ σ² I: at ‖x − x'‖² = 2σ², b = 63, 2^-33.
+        let of = |scatter: f64| {
+            let inputs = [
+                ("gaussian", (-1f64).exp()),
+                ("columns", 60.0),
+                ("excess", 3.0),
+                ("scatter", scatter),
+            ];
+            evaluate("wishart-similarity", &inputs.into()).unwrap()
+        };
+        assert_relative_eq!(of(2.0), 0.5f64.powi(33), max_relative = 1e-12);
+        assert_relative_eq!(of(63.0), (1.0f64 + 2.0 / 63.0).powi(-33), max_relative = 1e-12);
     }
 
     #[test]

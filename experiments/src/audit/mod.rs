@@ -21,6 +21,7 @@ pub(crate) mod askl_underlines;
 pub(crate) mod hyper;
 pub(crate) mod hyper_ridge;
 pub(crate) mod hyper_sensitivity;
+pub(crate) mod hyper_slips;
 pub(crate) mod hyper_spectrum;
 pub(crate) mod hyper_third_factor;
 pub(crate) mod mce_slips;

@@ -114,6 +114,7 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
             "variance 0e0",
             "entry log10 c",
             "total log10 c",
+            "total median",
             "entry rmse",
             "total rmse",
             "rmse of zero",
@@ -203,7 +204,7 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 19] = [
+const NUMBERS: [&str; 20] = [
     "alpha",
     "norm",
     "mean-loss",
@@ -223,6 +224,7 @@ const NUMBERS: [&str; 19] = [
     "search-right",
     "search-points",
     "chosen-lambda",
+    "chosen-pair-cost",
 ];
 
 /// The record of a simulation, computed.

@@ -99,7 +99,39 @@ pub(super) fn print(name: &str, title: &str, bound: &Bound, as_json: bool) -> an
     Ok(())
 }
 
-/// A number to twelve places, without the noise of the last bits; `--json` has them all.
-fn plain(value: f64) -> f64 {
-    format!("{value:.11e}").parse().unwrap_or(value)
+/// The largest number up to which all whole ones are numbers of double precision.
+const WHOLE: f64 = 9_007_199_254_740_992.0; // 2^53
+
+/// A number to twelve places, without the noise of the last bits; `--json` has them all. Whole numbers have all
+/// their digits, or, where double precision has not, a power of ten.
+fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() <= WHOLE {
+        return format!("{value}");
+    }
+    let rounded: f64 = format!("{value:.11e}").parse().unwrap_or(value);
+    if rounded.is_finite() && rounded.abs() > WHOLE {
+        format!("{rounded:e}")
+    } else {
+        format!("{rounded}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_have_all_their_digits_and_others_twelve() {
+        let cases = [
+            (108f64.powi(6), "1586874322944"),
+            (49_990f64.powi(6), "1.56062593725e28"),
+            (0.1 + 0.2, "0.3"),
+            (-0.25, "-0.25"),
+            (2.0, "2"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (value, shown) in cases {
+            assert_eq!(plain(value), shown);
+        }
+    }
 }

@@ -51,6 +51,66 @@ fn a_fit_that_does_not_converge_says_so_everywhere() {
     assert!(compared.stderr.contains("kernel-ridgeless, split 1 of 2: not converged"));
 }
 
+/// The settings that are named are those of the method, and what a fit of unknown residual leaves is a model.
+#[test]
+fn what_to_do_about_an_open_end_is_said_in_the_words_of_the_method() {
+    let mut text = "x,z,kind\n".to_owned();
+    for i in 0..60 {
+        let (x, z) = ((f64::from(i) * 0.618).sin(), (f64::from(i) * 2.399).sin());
+        writeln!(text, "{x},{z},{}", if x * z > 0.0 { "a" } else { "b" }).unwrap();
+    }
+    let place = place_with(&[("toys.csv", &text)]);
+    let line = "fit --method dank --set steps=1 --data toys.csv --out m";
+    let fit = place.run(line).with_code(0);
+    let said = "not converged after 1 iteration; take more `steps`, or a larger `tolerance`";
+    assert!(fit.stderr.contains(said), "{fit:?}");
+    let info = place.run("info m").with_code(0).stdout;
+    assert!(info.contains(said), "{info}");
+    place.run("predict m --data toys.csv").with_code(0);
+}
+
+/// Of 90 rows only two are different: what the solution leaves out is said where it is told of.
+#[test]
+fn a_solution_of_lower_rank_says_so() {
+    let mut text = "x,y\n".to_owned();
+    for i in 0..90 {
+        writeln!(text, "{},{}.5", i % 2, i % 5).unwrap();
+    }
+    let place = place_with(&[("twice.csv", &text)]);
+    let line = "fit --method kernel-ridge --data twice.csv --out m --task regression";
+    let fit = place.run(&format!("{line} --set lambda=0")).with_code(0).stdout;
+    assert!(fit.contains("solved: rank 2 of 90: what is at or below"), "{fit}");
+    let info = place.run("info m").with_code(0).stdout;
+    assert!(info.contains("solved         rank 2 of 90: what is at or below"), "{info}");
+    let fit = place.run(&format!("{line} --force --set lambda=0.1")).with_code(0).stdout;
+    assert!(!fit.contains("solved:"), "{fit}");
+}
+
+/// Numbers beyond those of the fit are said with the column and the width; frequencies that ran away, as
+/// such; and no rate is blamed for what it has nothing to do with.
+#[test]
+fn what_overflows_is_said_with_its_column_and_the_width() {
+    let mut text = "near,far,y\n".to_owned();
+    for i in 0..40 {
+        let wave = |k: u32| (f64::from(i * k) * 0.618).sin();
+        writeln!(text, "{},{}e200,{}", wave(31), wave(17), wave(31) + wave(17)).unwrap();
+    }
+    let place = place_with(&[("far.csv", &text), ("near.csv", &text.replace("e200", ""))]);
+    for method in ["rf-sgd", "rftk", "kernel-ridge"] {
+        let line = format!("fit --method {method} --data far.csv --scale none --out m");
+        let told = place.run(&line).with_code(1).stderr;
+        assert!(told.contains("overflow") && told.contains("column `far`"), "{told}");
+        assert!(told.contains("`std` is 0.707") && told.contains("scale the inputs"), "{told}");
+    }
+    let rftk = "fit --method rftk --set features=50 --set epochs=5 --data near.csv --out m --force";
+    let told = place.run(&format!("{rftk} --set std=1e60")).with_code(1).stderr;
+    assert!(told.contains("`std` is 1e60") && !told.contains("rate"), "{told}");
+    let told = place.run(&format!("{rftk} --set frequency_rate=1e30")).with_code(0).stderr;
+    assert!(told.contains("are cosines of angles so large"), "{told}");
+    assert!(told.contains("--set frequency_rate="), "{told}");
+    assert!(!place.run(rftk).with_code(0).stderr.contains("cosines"));
+}
+
 /// Small and quick, but a fit.
 const QUICK: &str = "--set features=64 --set epochs=5";
 
