@@ -116,7 +116,16 @@ pub(crate) trait Scene {
 pub(crate) struct Canvas<DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     unit: f64,
-    sink: f64,
+    medium: Medium,
+}
+
+/// Who sees to what plotters leaves to a backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Medium {
+    /// Whoever shows the SVG sets its text and joins its strokes.
+    Vector,
+    /// We do.
+    Bitmap,
 }
 
 /// The scene as SVG, with its text as text.
@@ -124,7 +133,7 @@ pub(crate) fn svg(scene: &impl Scene) -> Result<String, RenderError> {
     let (width, height) = measure(scene)?;
     let (w, h) = pixels(width, height, SVG_UNIT, 20_000.0 * SVG_UNIT)?;
     let mut body = String::new();
-    let canvas = Canvas::new(SVGBackend::with_string(&mut body, (w, h)), SVG_UNIT, 0.0);
+    let canvas = Canvas::new(SVGBackend::with_string(&mut body, (w, h)), SVG_UNIT, Medium::Vector);
     scene.draw(&canvas)?;
     canvas.finish()?;
     drop(canvas);
@@ -142,23 +151,30 @@ pub(crate) fn svg(scene: &impl Scene) -> Result<String, RenderError> {
 
 /// The scene as a PNG file, `scale` pixels a logical pixel.
 pub(crate) fn bitmap(scene: &impl Scene, scale: f64) -> Result<Vec<u8>, RenderError> {
+    let (pixels, w, h) = paint(scene, scale)?;
+    Ok(png::encode(&pixels, w, h))
+}
+
+/// The pixels of such a file, three bytes each, with its width and height.
+fn paint(scene: &impl Scene, scale: f64) -> Result<(Vec<u8>, usize, usize), RenderError> {
     let (width, height) = measure(scene)?;
     let (w, h) = pixels(width, height, scale, 20_000.0)?;
     let fine = (w * SMOOTH as u32, h * SMOOTH as u32);
     let mut buffer = vec![255; 3 * fine.0 as usize * fine.1 as usize];
     let unit = scale * SMOOTH as f64;
-    let canvas = Canvas::new(BitMapBackend::with_buffer(&mut buffer, fine), unit, SINK);
+    let canvas = Canvas::new(BitMapBackend::with_buffer(&mut buffer, fine), unit, Medium::Bitmap);
     scene.draw(&canvas)?;
     canvas.finish()?;
     drop(canvas);
     let (w, h) = (w as usize, h as usize);
-    Ok(png::encode(&png::shrink(&buffer, w, h, SMOOTH), w, h))
+    Ok((png::shrink(&buffer, w, h, SMOOTH), w, h))
 }
 
 /// The size of a scene may depend on the width of its texts, which needs a backend to ask.
 fn measure(scene: &impl Scene) -> Result<Point, RenderError> {
     let mut sink = String::new();
-    scene.size(&Canvas::new(SVGBackend::with_string(&mut sink, (1, 1)), SVG_UNIT, 0.0))
+    let backend = SVGBackend::with_string(&mut sink, (1, 1));
+    scene.size(&Canvas::new(backend, SVG_UNIT, Medium::Vector))
 }
 
 fn pixels(width: f64, height: f64, scale: f64, most: f64) -> Result<(u32, u32), RenderError> {
@@ -184,12 +200,12 @@ fn fonts() {
 }
 
 impl<DB: DrawingBackend> Canvas<DB> {
-    fn new(backend: DB, unit: f64, sink: f64) -> Self
+    fn new(backend: DB, unit: f64, medium: Medium) -> Self
     where
         DB: IntoDrawingArea,
     {
         fonts();
-        Self { area: backend.into_drawing_area(), unit, sink }
+        Self { area: backend.into_drawing_area(), unit, medium }
     }
 
     fn finish(&self) -> Result<(), RenderError> {
@@ -217,9 +233,27 @@ impl<DB: DrawingBackend> Canvas<DB> {
         for stroke in dashes(points, pen.dash) {
             let mut stroke: Vec<_> = stroke.into_iter().map(|point| self.at(point)).collect();
             stroke.dedup();
-            if stroke.len() > 1 {
-                self.area.draw(&PathElement::new(stroke, style)).map_err(refused)?;
+            match self.medium {
+                _ if stroke.len() < 2 => {}
+                Medium::Vector => {
+                    self.area.draw(&PathElement::new(stroke, style)).map_err(refused)?;
+                }
+                Medium::Bitmap => self.segments(&stroke, style)?,
             }
+        }
+        Ok(())
+    }
+
+    /// A stroke with round joins. The bitmap backend mitres a whole path, up to twice the stroke's width
+    /// beyond a sharp corner and far further inside of it: values that are none.
+    fn segments(&self, stroke: &[(i32, i32)], style: ShapeStyle) -> Result<(), RenderError> {
+        for pair in stroke.windows(2) {
+            self.area.draw(&PathElement::new(pair, style)).map_err(refused)?;
+        }
+        let radius = style.stroke_width as i32 / 2;
+        for &corner in &stroke[1..stroke.len() - 1] {
+            let disc = Circle::new(corner, radius, style.color.filled());
+            self.area.draw(&disc).map_err(refused)?;
         }
         Ok(())
     }
@@ -253,7 +287,10 @@ impl<DB: DrawingBackend> Canvas<DB> {
         if text.is_empty() {
             return Ok(());
         }
-        let sink = if matches!(font.v, VPos::Center) { self.sink * font.size } else { 0.0 };
+        let sink = match (self.medium, font.v) {
+            (Medium::Bitmap, VPos::Center) => SINK * font.size,
+            _ => 0.0,
+        };
         let at = if font.upward { (at.0 + sink, at.1) } else { (at.0, at.1 + sink) };
         self.area.draw_text(&text, &self.style(font), self.at(at)).map_err(refused)
     }
@@ -345,5 +382,73 @@ mod tests {
     fn a_solid_line_is_one_stroke() {
         let line = [(0.0, 0.0), (1.0, 1.0)];
         assert_eq!(dashes(&line, &[]), vec![line.to_vec()]);
+    }
+
+    /// A line alone on a white ground.
+    struct Stroke {
+        points: Vec<Point>,
+        pen: Pen,
+    }
+
+    impl Scene for Stroke {
+        fn size<DB: DrawingBackend>(&self, _: &Canvas<DB>) -> Result<Point, RenderError> {
+            Ok((120.0, 100.0))
+        }
+
+        fn label(&self) -> &'static str {
+            "a line"
+        }
+
+        fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
+            canvas.ground()?;
+            canvas.line(&self.points, self.pen)
+        }
+    }
+
+    /// First and last row with a pixel that is not white, in logical pixels.
+    fn rows(points: Vec<Point>, pen: Pen, scale: f64) -> (f64, f64) {
+        let (pixels, width, _) = paint(&Stroke { points, pen }, scale).unwrap();
+        let inked = |row: &[u8]| row.iter().any(|&byte| byte != 255);
+        let rows = pixels.chunks(3 * width).enumerate().filter(|(_, row)| inked(row));
+        let rows: Vec<f64> = rows.map(|(row, _)| row as f64).collect();
+        (rows[0] / scale, (rows[rows.len() - 1] + 1.0) / scale)
+    }
+
+    #[test]
+    fn no_stroke_of_a_bitmap_shows_values_beyond_those_of_its_line() {
+        let (top, bottom, scale) = (30.0, 70.0, 2.0);
+        // Corners of all sharpness, and close ones, of which both sides of a mitre go astray.
+        for step in [0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 11.0] {
+            let points = || -> Vec<Point> {
+                let y = |k: u32| match k % 4 {
+                    0 | 2 => bottom,
+                    1 => top,
+                    _ => 55.0,
+                };
+                (0..9).map(|k| (10.0 + step * f64::from(k), y(k))).collect()
+            };
+            for dash in DASHES {
+                for width in [1.0, 2.0, 6.0] {
+                    let pen = Pen { color: INK, width, dash };
+                    let (first, last) = rows(points(), pen, scale);
+                    // A pixel where a stroke's edge falls inside of it.
+                    let reach = width / 2.0 + 1.0 / scale;
+                    assert!(first >= top - reach, "{first}: step {step}, width {width}, {dash:?}");
+                    assert!(last <= bottom + reach, "{last}: step {step}, width {width}, {dash:?}");
+                    let solid = dash.is_empty();
+                    assert!(!solid || first <= top && last >= bottom, "{first} to {last}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stroke_of_a_bitmap_has_no_notch_at_its_corners() {
+        let scale = 2.0;
+        let pen = Pen::new(INK, 8.0);
+        let points = vec![(10.0, 80.0), (60.0, 30.0), (110.0, 80.0)];
+        let (first, _) = rows(points, pen, scale);
+        // Butt ends alone would reach no higher than 30 − 4/√2.
+        assert!((first - 26.0).abs() <= 1.0 / scale, "{first}");
     }
 }

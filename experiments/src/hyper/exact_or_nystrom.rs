@@ -208,7 +208,12 @@ fn panel(cell: &StudyCell, target: &str) -> Panel {
     let line = landmarks.iter().map(|&(m, (mean, _))| (m, mean));
     let band = landmarks.iter().map(|&(_, (mean, std))| (mean - std, mean + std));
     let mut panel = Panel::new(Axis::log10("landmarks M"), Axis::linear("RMSE, test pairs"))
-        .title(format!("{}, {target} target", cell.key().dataset))
+        .title(format!(
+            "{}, {target} target ({}/{})",
+            cell.key().dataset,
+            values(cell, &format!("rmse {} {target}", WAYS[0].0)).len(),
+            cell.repeats_of_paper()
+        ))
         .series(Series::line("Nyström", line).band(band));
     let ends = [landmarks.first(), landmarks.last()].map(|end| end.map_or(1.0, |end| end.0));
     for (name, way) in WAYS {

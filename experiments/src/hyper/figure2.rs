@@ -40,7 +40,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         };
         let mut error = Panel::new(Axis::linear("M"), Axis::linear("relative error"))
             .title(format!("(b) {kernel} ({repeats}/{})", cell.repeats_of_paper()));
-        let mut cost = Panel::new(Axis::linear("M"), Axis::log10("multiply-adds")).title("(c)");
+        let mut cost = Panel::new(Axis::linear("M"), Axis::log10("multiply-adds"))
+            .title("(c) operations by formula, no time");
         for v in subsets(cell) {
             let errors = means(cell, &format!("error v={v}"));
             let band: Vec<_> = errors.values().map(|p| (p.0 - p.1, p.0 + p.1)).collect();

@@ -1,9 +1,10 @@
 //! Figure 1(a): the variance factor of ridgeless random features against M/n, from its formula and as
 //! measured.
 
-use super::figure2a_average::{ROWS as MEASURED_ROWS, STUDY as AVERAGED, curve as averaged};
+use super::figure2a_average::{ROWS as MEASURED_ROWS, STUDY as AVERAGED, curve as averaged, draws};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Figure, Mark, Panel, Series};
+use std::fmt::Write as _;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     source: file!(),
@@ -19,35 +20,53 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 const ROWS: usize = 1000;
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let factor = |features: usize| {
-        let bound = mercer_theory::ridgeless_variance_factor(ROWS, features).ok()?;
-        Some((features as f64 / ROWS as f64, bound.value))
-    };
-    let side = |range: std::ops::Range<usize>| range.step_by(10).filter_map(factor);
-    let mut panel = Panel::new(Axis::log10("M / n"), Axis::log10("factor α"))
-        .series(Series::line("M < n: n / (n − M)", side(10..ROWS)))
-        .series(Series::line("M > n: M / (M − n)", side(ROWS + 10..100 * ROWS)))
-        .mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
-    let mut any = false;
-    for cell in &desk.cells(AVERAGED)?.1 {
+    let study = desk.cells(AVERAGED)?;
+    let mut cells = Vec::new();
+    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
+    for cell in &study.1 {
         let points = measured(cell);
         if points.is_empty() {
             continue;
         }
-        any = true;
+        cells.push(cell);
         let line = points.iter().map(|(ratio, factor, _)| (*ratio, *factor));
         let band = points.iter().map(|(_, factor, half)| (factor - half, factor + half));
-        let label = format!("measured, {}", cell.key().dataset);
-        panel = panel.series(Series::points(label, line).band(band));
+        let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
+        let title = format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper());
+        let points = Series::points("measured", line).band(band);
+        figure = figure.panel(formulas().title(title).series(points));
     }
-    let figure = Figure::new(ARTEFACT.id, ARTEFACT.title).caption(caption(any)).panel(panel);
+    if cells.is_empty() {
+        figure = figure.columns(1).panel(formulas());
+    }
+    let figure = figure.caption(caption(draws(cells).as_deref()));
     Ok(Rendered { drawings: vec![Drawing::Figure(figure)], ..Rendered::default() })
 }
 
-fn caption(measured: bool) -> String {
+/// A panel with what the theory says.
+fn formulas() -> Panel {
+    let factor = |features: usize| {
+        let bound = mercer_theory::ridgeless_variance_factor(ROWS, features).ok()?;
+        Some((features as f64 / ROWS as f64, bound.value))
+    };
+    let below = (10..ROWS).step_by(10).filter_map(factor);
+    // In steps that grow with the distance to n, as the bends of the curve on this axis do.
+    let distances = (0..=200).map(|k| 10.0 * 9900f64.powf(f64::from(k) / 200.0));
+    let above = distances.filter_map(|distance| factor(ROWS + distance.round() as usize));
+    Panel::new(Axis::log10("M / n"), Axis::log10("factor α"))
+        .series(Series::line("M < n: n / (n − M)", below))
+        .series(Series::line("M > n: M / (M − n)", above))
+        .mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() })
+}
+
+/// What is drawn; of what is measured, over these draws, only where it is.
+fn caption(measured: Option<&str>) -> String {
     let mut caption = "The factor by which the variance of ridgeless random features exceeds its scale: it explodes as M approaches n from either side. Lines: the formulas.".to_owned();
-    if measured {
-        caption.push_str(" Points: the variance of the predictor over 100 draws of random Fourier features on n = 100 rows, over the scale E[σ_x²]‖f‖²/M that Theorem 2 gives it (exact with the factor M/(M − n − 1) for Gaussian features), mean over repeats with its 95 % interval; the identity has no scale for M < n. Figure 2(a) has the errors, which have a bias as well.");
+    if let Some(draws) = measured {
+        let _ = write!(
+            caption,
+            " Points, a panel for each dataset because they would cover one another: the variance of the predictor over {draws} of random Fourier features on n = 100 rows, over the scale E[σ_x²]‖f‖²/M that Theorem 2 gives it (exact with the factor M/(M − n − 1) for Gaussian features), mean over repeats with its 95 % interval; the identity has no scale for M < n. Figure 2(a) has the errors, which have a bias as well."
+        );
     } else {
         caption.push_str(
             " Nothing measured: Figure 2(a) has measured errors, which have a bias as well.",
@@ -68,4 +87,30 @@ fn measured(cell: &StudyCell) -> Vec<(f64, f64, f64)> {
         Some((m / MEASURED_ROWS, mean / scale, half / scale))
     };
     stated.iter().filter_map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_reach_from_a_hundredth_to_a_hundred_and_as_near_to_one() {
+        let ends = |series: &Series| {
+            let (first, last) = (series.points[0], series.points[series.points.len() - 1]);
+            [first.0, last.0]
+        };
+        let panel = formulas();
+        assert_eq!(ends(&panel.series[0]), [0.01, 0.99]);
+        assert_eq!(ends(&panel.series[1]), [1.01, 100.0]);
+        for (ratio, factor) in panel.series.iter().flat_map(|series| &series.points) {
+            let stated = 1.0f64.max(*ratio) / (ratio - 1.0).abs();
+            assert!((factor / stated - 1.0).abs() < 1e-9, "{ratio}: {factor}, {stated}");
+        }
+    }
+
+    #[test]
+    fn the_caption_says_over_how_many_draws_and_only_where_there_are_some() {
+        assert!(caption(Some("20 draws")).contains("over 20 draws of random Fourier features"));
+        assert!(!caption(None).contains("draws"));
+    }
 }

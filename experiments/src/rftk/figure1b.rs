@@ -32,7 +32,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         (
             points[1],
             "rftk/figure1b-parameters",
-            Axis::linear("‖w_t − w*‖ over its start").range(0.0, 1.2),
+            Axis::linear("‖w_t − w*‖ over its start"),
             "in parameter space, where the authors' code records ‖w_t − w*‖/M; here over its value at the start",
         ),
     ] {

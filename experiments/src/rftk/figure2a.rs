@@ -1,6 +1,6 @@
 //! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
 
-use super::figure2a_average::{STUDY as AVERAGED, curve as averaged};
+use super::figure2a_average::{STUDY as AVERAGED, curve as averaged, draws};
 use crate::peak::Repeats;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
@@ -23,6 +23,9 @@ const THEIR_RIDGELESS: f64 = 1e-7;
 
 /// Training rows `n`.
 const ROWS: u64 = 100;
+
+/// The palette's place of no colour: a level is no curve.
+const GREY: usize = 6;
 
 /// What is read off the plot saved with the authors' code, MNIST.
 struct ReadOff {
@@ -49,7 +52,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let (_, cells) = &*study;
     let averages = desk.cells(AVERAGED)?;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
-    let mut most_averaged = 0;
+    let mut averaged_cells = Vec::new();
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
         .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged (the last column). In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the curve called ridgeless has a ridge of 1e-7 in single precision (here it is solved in double precision) and the third ridge is labelled 1 and is 1e-2.")
         .columns([Column::left("Dataset"), Column::right("Ridge")])
@@ -66,6 +69,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         let average = averages.1.iter().find(of_cell);
         let mut panel = Panel::new(Axis::log10("M / n"), Axis::linear("test error"))
             .title(format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper()));
+        let mut level = None;
         for (lambda, curve) in &curves {
             let points: Vec<(f64, f64)> = curve
                 .iter()
@@ -89,8 +93,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 table = table.row(row);
             }
             if let (true, Some(kernel)) = (*lambda == 0.0, curve.get(&0)) {
-                panel = panel
-                    .mark(Mark::Horizontal { y: kernel.0, label: "kernel, ridgeless".to_owned() });
+                let ratios = curve.range(1..).map(|(m, _)| *m as f64 / 100.0);
+                level = Some(ratios.map(|ratio| (ratio, kernel.0)).collect::<Vec<_>>());
             }
         }
         let predicted: Vec<(f64, f64)> =
@@ -102,12 +106,18 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         if let Some(average) = average {
             let points = averaged(average, "averaged error", "0e0");
             if !points.is_empty() {
-                most_averaged = most_averaged.max(average.records().count());
+                averaged_cells.push(average);
             }
             let line = points.iter().map(|(features, p)| (*features as f64 / 100.0, p.0));
             let band = points.values().map(|p| (p.0 - p.1, p.0 + p.1));
-            let label = "ridgeless, mean predictor over 100 draws";
+            let label = "ridgeless, mean predictor over the draws";
             panel = panel.series(Series::points(label, line).band(band));
+        }
+        // In the legend, since a name on the line would cover curves: on some datasets they lie close to it
+        // all along, and the axis ends below it. Last, for the others to keep their looks without it.
+        if let Some(level) = level {
+            let series = Series::line("kernel, ridgeless", level).style(Style::Dashed);
+            panel = panel.series(series.color(GREY));
         }
         panel = panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
         if cell.key().dataset == "mnist" {
@@ -122,19 +132,20 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         figure = figure.panel(panel);
     }
-    let figure = figure.caption(caption(most_averaged));
+    let most = averaged_cells.iter().map(|cell| cell.records().count()).max().unwrap_or(0);
+    let figure = figure.caption(caption(draws(averaged_cells).as_deref(), most));
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
 }
 
-/// What is drawn; of the mean predictor, over so many repeats at most, only where it is.
-fn caption(averaged: usize) -> String {
-    let mut caption = "Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse; features and test scores are in single precision, the solution in double. Horizontal line: the kernel that the features approach, half the Gaussian kernel, without a ridge. Below M = n, dashed: that kernel with the ridge of Theorem 3, Tr[K(K + λnI)⁻¹] = M.".to_owned();
-    if averaged > 0 {
+/// What is drawn; of the mean predictor, over these draws and so many repeats at most, only where it is.
+fn caption(draws: Option<&str>, averaged: usize) -> String {
+    let mut caption = "Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse; features and test scores are in single precision, the solution in double. Grey: the kernel that the features approach, half the Gaussian kernel, without a ridge. Below M = n, dashed: that kernel with the ridge of Theorem 3, Tr[K(K + λnI)⁻¹] = M.".to_owned();
+    if let Some(draws) = draws {
         let _ = write!(
             caption,
-            " Points: the predictor whose scores are the mean over 100 draws of the features, on the rows of the first repeats, {averaged} at most; the theorem speaks of this mean, and what a single draw has beyond it is its variance (next figure)."
+            " Points: the predictor whose scores are the mean over {draws} of the features, on the rows of the first repeats, {averaged} at most; the theorem speaks of this mean, and what a single draw has beyond it is its variance (next figure)."
         );
     }
     caption
@@ -273,5 +284,12 @@ mod tests {
         assert_eq!(said(0.247), "ours inside");
         assert_eq!(said(0.309), "ours 0.039 above");
         assert_eq!(said(0.2), "ours 0.040 below");
+    }
+
+    #[test]
+    fn the_caption_says_over_how_many_draws_and_only_where_there_are_some() {
+        let shown = caption(Some("20 draws"), 1);
+        assert!(shown.contains("the mean over 20 draws of the features"), "{shown}");
+        assert!(!caption(None, 0).contains("draws"));
     }
 }

@@ -4,7 +4,7 @@
 use super::figure2a::{Point, means};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
     source: file!(),
@@ -31,11 +31,12 @@ const DRAWN: [usize; 3] = [0, 2, 3];
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
+    let draws = draws(&study.1).unwrap_or_else(|| "the draws".to_owned());
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Test error on the n = 100 training rows of repeats of Figure 2(a), against M over n. One draw: mean over 100 draws of the features. Mean of the draws: the error of the one predictor whose scores are the mean over these draws. Kernel: regression with the kernel that the features approach, at the ridge t/n to which M features with a ridge λ amount, t = λn + (t/M) Tr[K(K + tI)⁻¹]; without a ridge this is Theorem 3's, Tr[K(K + tI)⁻¹] = M, and t = 0 from M = n on. Bands: 95 % intervals of the mean over repeats. At M = n without a ridge the variance of a draw is infinite and the mean of a hundred is as bad as one; near it that mean still has a part of the variance in it, which the table takes out.")
+        .caption(format!("Test error on the n = 100 training rows of repeats of Figure 2(a), against M over n. One draw: mean over {draws} of the features. Mean of the draws: the error of the one predictor whose scores are the mean over these draws. Kernel: regression with the kernel that the features approach, at the ridge t/n to which M features with a ridge λ amount, t = λn + (t/M) Tr[K(K + tI)⁻¹]; without a ridge this is Theorem 3's, Tr[K(K + tI)⁻¹] = M, and t = 0 from M = n on. Bands: 95 % intervals of the mean over repeats. At M = n without a ridge the variance of a draw is infinite and the mean of them is as bad as one; near it that mean still has a part of the variance in it, which the table takes out."))
         .columns(DRAWN.len());
     let mut table = Table::new("rftk/figure2a-average-distances", "What is mean, and what is variance")
-        .caption("Mean over repeats. Distances between scores, root of the mean over the test rows of the sum of squares over the classes, over the size of the kernel's scores (in the same sense); the mean predictor is freed of the part of the variance that is left after 100 draws, and - stands where nothing is left then, and at M = n without a ridge, where the variance is infinite. At t/n: the kernel at the ridge that the features amount to; at λ: at their own ridge. Deviation: of a draw about the mean predictor, in the same unit; beside it what it would be with Gaussian features (no ridge and M > n + 1: Theorem 2's identity). Square error: mean over the test rows, of a draw, and of the mean predictor.")
+        .caption(format!("Mean over repeats. Distances between scores, root of the mean over the test rows of the sum of squares over the classes, over the size of the kernel's scores (in the same sense); the mean predictor is freed of the part of the variance that is left after {draws}, and - stands where nothing is left then, and at M = n without a ridge, where the variance is infinite. At t/n: the kernel at the ridge that the features amount to; at λ: at their own ridge. Deviation: of a draw about the mean predictor, in the same unit; beside it what it would be with Gaussian features (no ridge and M > n + 1: Theorem 2's identity). Square error: mean over the test rows, of a draw, and of the mean predictor."))
         .columns([Column::left("Dataset"), Column::right("Ridge λ")])
         .columns(["M/n", "Ridge t/n"].map(Column::right))
         .columns(["a draw", "mean of draws", "kernel at t/n"].map(|head| Column::right(head).under("test error")))
@@ -65,6 +66,19 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 /// The means of one value of a ridge; features 0 are the kernel, which is no point of a curve.
 pub(super) fn curve(cell: &StudyCell, value: &str, ridge: &str) -> BTreeMap<u64, Point> {
     means(cell, &format!("{value} {ridge}")).filter(|(features, _)| *features > 0).collect()
+}
+
+/// Over how many draws the records of some cells average, in words: `100 draws`. A profile may cut them, and
+/// the records of one run may be of another's number. None without records.
+pub(super) fn draws<'a>(cells: impl IntoIterator<Item = &'a StudyCell>) -> Option<String> {
+    let records = cells.into_iter().flat_map(StudyCell::records);
+    in_words(records.filter_map(|record| record.result.settings.get("draws")?.as_u64()))
+}
+
+fn in_words(draws: impl Iterator<Item = u64>) -> Option<String> {
+    let numbers: BTreeSet<u64> = draws.collect();
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    (!numbers.is_empty()).then(|| format!("{} draws", numbers.join(" or ")))
 }
 
 fn panel(cell: &StudyCell, (ridge, title): (&str, &str), repeats: usize) -> Panel {
@@ -132,4 +146,17 @@ fn rows(cell: &StudyCell, (ridge, _): (&str, &str), repeats: usize) -> Vec<Row> 
         ])
     };
     error.keys().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_draws_are_those_of_the_records() {
+        let said = |draws: &[u64]| in_words(draws.iter().copied());
+        assert_eq!(said(&[20, 20]).as_deref(), Some("20 draws"));
+        assert_eq!(said(&[100, 4, 100]).as_deref(), Some("4 or 100 draws"));
+        assert_eq!(said(&[]), None);
+    }
 }
