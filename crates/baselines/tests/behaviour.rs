@@ -239,10 +239,13 @@ fn a_cost_out_of_reach_still_ends_at_an_optimum() {
 #[test]
 fn inputs_whose_distances_overflow_are_named_with_the_width() {
     let near = moons(40);
-    let far = near.map_inputs(|inputs| *inputs *= 1e200).unwrap();
+    let far = near.clone().map_inputs(|inputs| *inputs *= 1e200).unwrap();
     for method in ["kernel-ridge", "gaussian-svm"] {
         let settings = Settings::new().with("std", 0.5);
-        let said = try_fit(method, &settings, &far, &Unlimited).err().expect(method).to_string();
+        let said = try_fit(method, &settings, &far, &mercer_learning::Unlimited)
+            .err()
+            .expect(method)
+            .to_string();
         let begins =
             "distances between the rows overflow double precision: `std` is 0.5, and column";
         assert!(said.starts_with(begins) && said.contains("scale the inputs"), "{said}");

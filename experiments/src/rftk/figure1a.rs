@@ -95,13 +95,12 @@ mod tests {
 
     #[test]
     fn the_lines_reach_from_a_hundredth_to_a_hundred_and_as_near_to_one() {
-        let ends = |series: &Series| {
-            let (first, last) = (series.points[0], series.points[series.points.len() - 1]);
-            [first.0, last.0]
-        };
         let panel = formulas();
-        assert_eq!(ends(&panel.series[0]), [0.01, 0.99]);
-        assert_eq!(ends(&panel.series[1]), [1.01, 100.0]);
+        for (series, ends) in panel.series.iter().zip([[10, 990], [1010, 100_000]]) {
+            let (first, last) = (series.points[0], series.points[series.points.len() - 1]);
+            let features = [first.0, last.0].map(|ratio| (ratio * ROWS as f64).round() as usize);
+            assert_eq!(features, ends, "{}", series.label);
+        }
         for (ratio, factor) in panel.series.iter().flat_map(|series| &series.points) {
             let stated = 1.0f64.max(*ratio) / (ratio - 1.0).abs();
             assert!((factor / stated - 1.0).abs() < 1e-9, "{ratio}: {factor}, {stated}");

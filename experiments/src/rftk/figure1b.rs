@@ -33,7 +33,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             points[1],
             "rftk/figure1b-parameters",
             Axis::linear("‖w_t − w*‖ over its start"),
-            "in parameter space, where the authors' code records ‖w_t − w*‖/M; here over its value at the start",
+            "in parameter space, where the authors' code records ‖w_t − w*‖/M; here over its value at the start, on axes that begin near their lines and not at 0",
         ),
     ] {
         let panels = panels(desk, &axis, points)?;
