@@ -913,7 +913,11 @@ fn a_first_run_on_a_small_table_moves_the_frequencies_often() {
     assert!(moved.facts["loss"] < still.facts["loss"]);
     // Studies hold to the text, and so does a table that is large enough.
     let method = find(METHODS, "rftk").unwrap();
-    assert!((method.defaults)(&sample.shape()).get("trace_every").is_none_or(|v| v.is_null()));
+    assert!(
+        (method.defaults)(&sample.shape())
+            .get("trace_every")
+            .is_none_or(serde_json::Value::is_null)
+    );
     assert_eq!((method.defaults)(&sample.shape()).get("every"), Some(&100.into()));
     let large = mercer_learning::Shape { rows: 20_000, ..sample.shape() };
     assert!((method.first_run)(&large).is_empty());
