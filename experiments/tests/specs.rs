@@ -244,6 +244,22 @@ fn a_name_that_is_no_artefact_gets_a_suggestion() {
     assert!(rftk.iter().any(|artefact| artefact.id == "audit/rftk-beta-zero"));
 }
 
+/// What the numbers of one cell are called in the table that judges several on the same methods.
+fn labels(artefact: &str) -> Vec<String> {
+    if artefact != "hyper/table1" {
+        return vec![String::new()];
+    }
+    let mut all = Vec::new();
+    for way in ["known kernel", "Pan2017", "hyper-KRR", "hyper-SVR"] {
+        for target in ["gaussian", "log"] {
+            for number in ["rmse", "unlabelled", "test"] {
+                all.push(format!("{way}, {target} kernel, {number}"));
+            }
+        }
+    }
+    all
+}
+
 #[test]
 fn every_finding_points_at_something_and_every_number_has_a_query() {
     let known = |id: &String| ARTEFACTS.iter().any(|artefact| artefact.id == id);
@@ -265,16 +281,21 @@ fn every_finding_points_at_something_and_every_number_has_a_query() {
     for (name, _) in STUDIES {
         for trial in planned(&study(name).unwrap(), &methods, "paper") {
             let key = &trial.key;
-            let mut by = BTreeSet::new();
-            for finding in &findings {
-                for (i, cells) in finding.cells.iter().enumerate() {
-                    if cells.include(&key.artefact, &key.variant, &key.dataset, &key.method) {
-                        idle.remove(&(finding.id, i));
-                        by.insert(finding.id);
+            for label in labels(&key.artefact) {
+                let mut by = BTreeSet::new();
+                for finding in &findings {
+                    for (i, cells) in finding.cells.iter().enumerate() {
+                        let named = (&key.artefact, &key.variant, &key.dataset, &key.method);
+                        if cells.include(named.0, named.1, named.2, named.3)
+                            && (label.is_empty() || cells.speak_of(&label))
+                        {
+                            idle.remove(&(finding.id, i));
+                            by.insert(finding.id);
+                        }
                     }
                 }
+                assert!(by.len() < 2, "{} {} {label}: {by:?}", key.dataset, key.method);
             }
-            assert!(by.len() < 2, "{} {}: {by:?}", key.dataset, key.method);
         }
     }
     assert!(idle.is_empty(), "these cells exist nowhere: {idle:?}");

@@ -177,6 +177,13 @@ pub fn replacing(mut settings: Vec<Setting>, name: &str, other: &'static str) ->
 }
 
 /// How a setting helps an iteration to its tolerance.
+///
+/// ```
+/// use mercer_learning::Ease;
+/// // Of hyper-SVR: a larger tolerance asks for less, a smaller weight of the losses for fewer steps.
+/// let eased = [("pair_tolerance", Ease::Larger), ("pair_cost", Ease::Smaller)];
+/// assert_ne!(eased[0].1, eased[1].1);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ease {
     /// It bounds the iterations: allow more.
