@@ -829,8 +829,7 @@ fn of<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a St
         .iter()
         .copied()
         .find(|cell| cell.key().dataset == dataset && cell.key().method == method);
-    // What was stopped before it was solved says nothing of the method.
-    found.filter(|cell| cell.score().is_some() && !cell.unsolved())
+    found.filter(|cell| cell.score().is_some())
 }
 
 fn datasets_of(cells: &[&StudyCell]) -> Vec<String> {

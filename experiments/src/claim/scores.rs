@@ -46,7 +46,13 @@ pub(crate) fn ahead_over<'a>(
 ) -> Result<Answer, ExperimentError> {
     let (mut gains, mut points) = (Vec::new(), Vec::new());
     let (mut wins, mut losses, mut few) = (0, 0, 0);
+    let mut unsolved = 0;
     for (a, b) in pairs {
+        // What was stopped before it was solved says nothing of the method.
+        if a.unsolved() || b.unsolved() {
+            unsolved += 1;
+            continue;
+        }
         let (Some(test), Some([ours, theirs])) = (compare(a, b)?, common_errors(a, b)) else {
             continue;
         };
@@ -60,6 +66,10 @@ pub(crate) fn ahead_over<'a>(
         if a.metric().larger_is_better() {
             points.extend(self::gain(a, b)?);
         }
+    }
+    if gains.is_empty() && unsolved > 0 {
+        let numbers = format!("not converged on any of {unsolved} datasets");
+        return Ok((Holds::Undecided, numbers).into());
     }
     if gains.is_empty() {
         return Ok((Holds::NotRun, "no records".to_owned()).into());
@@ -148,6 +158,10 @@ fn beats_one(
     let (Some(a), Some(b)) = (of(cells, dataset, better), of(cells, dataset, worse)) else {
         return Ok((Holds::NotRun, "no records".to_owned()));
     };
+    if let Some(cell) = [a, b].into_iter().find(|cell| cell.unsolved()) {
+        let ended = cell.open_in_words().unwrap_or_default();
+        return Ok((Holds::Undecided, format!("{}: {ended}", cell.label())));
+    }
     let Some(test) = compare(a, b)? else {
         return Ok((Holds::Undecided, "no common repeats".to_owned()));
     };

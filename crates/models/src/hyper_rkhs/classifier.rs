@@ -177,8 +177,8 @@ pub enum Search {
     /// `pair_cost` is carried over from the pairs of a fold to those of the fit, as `1/(2 λ m²)` for the
     /// same `λ`: unscaled, it would regularise the less the more points there are.
     Folds,
-    /// The same over all eleven printed values of `pair_cost`, to `10⁵`; each regression of the search stops
-    /// after 100,000 steps. Without a `pair_cost` it is `Folds`.
+    /// The same over all eleven printed values of `pair_cost`, to `10⁵`. Of a method without a `pair_cost` it
+    /// is `Folds`.
     PrintedFolds,
 }
 
@@ -319,7 +319,9 @@ impl HyperClassifierParams {
             }
             if self.search != Search::None {
                 let must = "`none` with signed features: the folds choose the cost of a machine";
-                return Err(refused("search", "`folds`", must));
+                let folds = self.search == Search::Folds;
+                let value = if folds { "`folds`" } else { "`printed-folds`" };
+                return Err(refused("search", value, must));
             }
             if self.spectrum != Mending::AsIs {
                 let must = "`as-is` with signed features, which flip what is negative";

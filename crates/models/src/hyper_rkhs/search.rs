@@ -11,9 +11,8 @@ use std::ops::RangeInclusive;
 
 const FOLDS: usize = 5;
 /// The grids that [`Search::Folds`](super::Search::Folds) walks: the paper's, but for the regression's `C`,
-/// whose printed grid goes on to `10⁵`. Beyond 10 the solver takes ten times the steps for every ten times
-/// the `C`, and the solution goes on changing; [`Search::PrintedFolds`](super::Search::PrintedFolds) walks
-/// those too.
+/// whose printed grid goes on to `10⁵`, and the solution goes on changing there:
+/// [`Search::PrintedFolds`](super::Search::PrintedFolds) walks all of it.
 ///
 /// ```
 /// use mercer_models::hyper_rkhs::SEARCH_GRIDS;

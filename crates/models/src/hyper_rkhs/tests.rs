@@ -1192,8 +1192,10 @@ fn the_linear_second_stage_conforms_and_is_kernel_ridge_with_the_flipped_kernel(
     let features = HyperClassifierParams { stage2: Stage2::Features, ..Default::default() };
     let said = refused(HyperClassifierParams { hyper: HyperForm::Wishart, ..features.clone() });
     assert!(said.contains("`stage2`"), "{said}");
-    let said = refused(HyperClassifierParams { search: Search::Folds, ..features.clone() });
-    assert!(said.contains("`search`"), "{said}");
+    for (search, word) in [(Search::Folds, "`folds`"), (Search::PrintedFolds, "`printed-folds`")] {
+        let said = refused(HyperClassifierParams { search, ..features.clone() });
+        assert!(said.contains("`search`") && said.contains(word), "{said}");
+    }
     let spectrum = mercer_solvers::Mending::Clip;
     assert!(refused(HyperClassifierParams { spectrum, ..features }).contains("`spectrum`"));
 }
