@@ -2,10 +2,8 @@ use crate::multiplied;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip, s};
 
 /// Rows of eigenvectors that pass by together: with their squares they fill 32 MiB where there are 2000 of them.
-/// With half as many rows the products that make them pack the other factor twice as often.
+/// With half as many rows the products pack the other factor twice as often.
 const ROWS: usize = 1024;
-/// Rows that are filtered together: their squares stay in a core's own cache.
-const FEW_ROWS: usize = 64;
 
 /// Spectral filters `w_k(l)` of several ridges side by side, so that the eigenvectors are read once for all:
 /// as `U diag(s)`, whatever the scales `s` that are at hand.
@@ -55,19 +53,17 @@ impl Filters {
         left: impl Fn(usize, ArrayViewMut2<'_, f64>),
         mut each: impl FnMut(usize, ArrayView2<'_, f64>, &Filtered),
     ) {
-        let rank = self.weights.nrows();
-        let mut vectors = Array2::zeros((ROWS.min(n), rank));
-        let mut squares = Array2::zeros((FEW_ROWS.min(n), rank));
+        let (rank, most) = (self.weights.nrows(), ROWS.min(n));
+        let (mut vectors, mut squares) = (Array2::zeros((most, rank)), Array2::zeros((most, rank)));
         for start in (0..n).step_by(ROWS) {
-            let mut block = vectors.slice_mut(s![..ROWS.min(n - start), ..]);
-            left(start, block.view_mut());
-            for (few, u) in block.axis_chunks_iter(Axis(0), FEW_ROWS).enumerate() {
-                let mut square = squares.slice_mut(s![..u.nrows(), ..]);
-                Zip::from(&mut square).and(&u).for_each(|square, entry| *square = entry * entry);
-                let values = multiplied(u, self.filtered.view());
-                let own = multiplied(square.view(), self.weights.view());
-                each(start + few * FEW_ROWS, u, &Filtered { values, own, width: self.width });
-            }
+            let rows = ROWS.min(n - start);
+            let mut u = vectors.slice_mut(s![..rows, ..]);
+            left(start, u.view_mut());
+            let mut square = squares.slice_mut(s![..rows, ..]);
+            Zip::from(&mut square).and(&u).for_each(|square, entry| *square = entry * entry);
+            let values = multiplied(u.view(), self.filtered.view());
+            let own = multiplied(square.view(), self.weights.view());
+            each(start, u.view(), &Filtered { values, own, width: self.width });
         }
     }
 }
