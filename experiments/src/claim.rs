@@ -262,6 +262,9 @@ pub enum Check {
         /// Whether it is larger instead.
         #[serde(default)]
         rises: bool,
+        /// Whether since half time, instead of since the beginning.
+        #[serde(default)]
+        late: bool,
     },
     /// A method is fitted faster than another: the interval of the ratio of processor seconds over the
     /// repeats that both have, dataset by dataset.
@@ -391,6 +394,19 @@ pub enum Check {
         falling: Vec<String>,
         /// Their partners.
         settling: Vec<String>,
+    },
+    /// Of values that settle along the curves of one method, each after fewer steps than the one before it.
+    SettlesSooner {
+        /// The study.
+        study: String,
+        /// Dataset with curves.
+        dataset: String,
+        /// The method whose curves they are.
+        method: String,
+        /// The values.
+        settling: Vec<String>,
+        /// Steps between two points of the curve of each.
+        steps: Vec<f64>,
     },
     /// Along the curves of two methods, `method` is behind `rival` at first and ahead of it in the end:
     /// before the step `at` and from it on, or, without one, at the first step that both have and at the
@@ -605,6 +621,7 @@ impl Claim {
         | Check::EndsAlike { study, .. }
         | Check::TendsTo { study, .. }
         | Check::FallsAfter { study, .. }
+        | Check::SettlesSooner { study, .. }
         | Check::Sharper { study, .. }) = &self.check;
         let study = desk.cells(study)?;
         let (spec, cells) = &*study;
@@ -715,6 +732,7 @@ impl Check {
             | Self::EndsAlike { method, .. }
             | Self::TendsTo { method, .. }
             | Self::FallsAfter { method, .. }
+            | Self::SettlesSooner { method, .. }
             | Self::Sharper { method, .. } => vec![method],
         }
     }
@@ -788,8 +806,8 @@ impl Check {
             Self::EndBeats { method, better, worse, larger, .. } => {
                 looks::end_beats(cells, method, better, worse, *larger)?.into()
             }
-            Self::CurveFalls { method, value, rises, .. } => {
-                looks::curve_falls(cells, method, value, *rises).into()
+            Self::CurveFalls { method, value, rises, late, .. } => {
+                looks::curve_falls(cells, method, value, *rises, *late).into()
             }
             Self::Faster { faster, slower, .. } => {
                 points::faster(points::side_by_side(cells, faster, slower), slower).into()
@@ -816,6 +834,9 @@ impl Check {
             }
             Self::FallsAfter { dataset, method, falling, settling, .. } => {
                 curves::falls_after(cells, dataset, method, falling, settling).into()
+            }
+            Self::SettlesSooner { dataset, method, settling, steps, .. } => {
+                curves::settles_sooner(cells, dataset, method, settling, steps).into()
             }
             Self::Sharper { dataset, method, values, .. } => {
                 curves::sharper(cells, dataset, method, values).into()

@@ -741,6 +741,7 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         | Check::PeaksAt { study, dataset, method, .. }
         | Check::TendsTo { study, dataset, method, .. }
         | Check::FallsAfter { study, dataset, method, .. }
+        | Check::SettlesSooner { study, dataset, method, .. }
         | Check::Sharper { study, dataset, method, .. } => (study, vec![method], vec![dataset]),
     }
 }

@@ -6,7 +6,9 @@
 
 use super::askl_slips::{Slip, table};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
-use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, KernelError, LearnedKernel, Pairs};
+use mercer_kernels::{
+    GaussianHyper, HyperKernel, Kernel, KernelError, LearnedKernel, Pairs, std_of_bandwidth,
+};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_theory::{PairRegularity, TheoryError, pair_ridge_index, pair_svr_index};
 use ndarray::array;
@@ -236,7 +238,7 @@ fn decoupled() -> Result<Decoupled, KernelError> {
     let (variance, spread) = (0.7, 1e6);
     let (p, q) = ([array![0.3, -0.2], array![-0.5, 0.4]], [array![1.1, 0.0], array![0.2, 0.7]]);
     let hyper = GaussianHyper::printed(variance, spread)?;
-    let kernel = Kernel::Gaussian { std: variance.sqrt().recip() };
+    let kernel = Kernel::Gaussian { std: std_of_bandwidth(variance.sqrt()) };
     let product = kernel.of(p[0].view(), p[1].view()) * kernel.of(q[0].view(), q[1].view());
     let bare = hyper.of((p[0].view(), p[1].view()), (q[0].view(), q[1].view())) / product;
     // (2πσ²)^(−d/2) of each of the two, d = 2.

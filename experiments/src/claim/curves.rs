@@ -410,6 +410,76 @@ pub(super) fn tends_to(
 /// Share of its last value within which a curve has settled.
 const SETTLED: f64 = 0.05;
 
+/// The step from which on the mean of some curves stays within [`SETTLED`] of its last value, and the last.
+fn settled(curves: &[Curve]) -> Option<(u64, u64)> {
+    let looks = curves.iter().map(BTreeMap::len).min()?;
+    let mean: Vec<(u64, f64)> = (0..looks)
+        .filter_map(|look| {
+            let at = |curve: &Curve| curve.iter().nth(look).map(|(step, y)| (*step, *y));
+            let here: Vec<(u64, f64)> = curves.iter().filter_map(at).collect();
+            let (step, _) = *here.first()?;
+            Some((step, here.iter().map(|(_, y)| y).sum::<f64>() / here.len() as f64))
+        })
+        .collect();
+    let &(last, end) = mean.last()?;
+    let off = mean.iter().rposition(|(_, y)| (y - end).abs() > SETTLED * end.abs());
+    Some((mean[off.map_or(0, |off| off + 1)].0, last))
+}
+
+/// Each of `settling` has settled after fewer steps than the one before it, `steps` being those between two
+/// points of its curve. A point counts as one at least: what settles before the first look took up to one.
+pub(super) fn settles_sooner(
+    cells: &[&StudyCell],
+    dataset: &str,
+    method: &str,
+    settling: &[String],
+    steps: &[f64],
+) -> (Holds, String) {
+    // Of each value the steps that each repeat took, none where it still moves in the last third.
+    let (mut taken, mut said) = (Vec::new(), Vec::new());
+    for (value, &steps) in settling.iter().zip(steps) {
+        let of_one = |curve: Curve| {
+            let (settled, last) = settled(&[curve])?;
+            (3 * settled <= 2 * last).then(|| settled.max(1) as f64 * steps)
+        };
+        let curves = curves(cells, dataset, method, value);
+        if curves.is_empty() {
+            return not_run();
+        }
+        let of_all: Vec<Option<f64>> = curves.into_iter().map(of_one).collect();
+        let known: Vec<f64> = of_all.iter().flatten().map(|steps| steps.ln()).collect();
+        said.push(match Shown::of(&known, 1) {
+            Some(shown) if known.len() == of_all.len() => {
+                format!("{value} after {} steps", shown.text(f64::exp, 0))
+            }
+            _ => {
+                let missing = of_all.len() - known.len();
+                format!("{value} not before the last third in {missing} of {}", of_all.len())
+            }
+        });
+        taken.push(of_all);
+    }
+    let repeats = taken.iter().map(Vec::len).min().unwrap_or(0);
+    let (mut parts, mut unknown) = (Vec::new(), false);
+    for pair in taken.windows(2) {
+        let gains: Option<Vec<f64>> = pair[0]
+            .iter()
+            .zip(&pair[1])
+            .map(|(more, less)| Some((more.as_ref()? / less.as_ref()?).ln()))
+            .collect();
+        match gains.and_then(|gains| Shown::of(&gains, taken.len() - 1)) {
+            Some(shown) => parts.push(shown),
+            None => unknown = true,
+        }
+    }
+    let holds = match Shown::all(&parts) {
+        Holds::Yes if unknown => Holds::Undecided,
+        _ if parts.is_empty() => Holds::Undecided,
+        holds => holds,
+    };
+    (holds, format!("{}; {}", said.join("; "), over(repeats)))
+}
+
 /// Each of `falling` is smaller at the end than where its partner in `settling` has settled, which is
 /// read off the mean over the repeats.
 pub(super) fn falls_after(
@@ -423,19 +493,8 @@ pub(super) fn falls_after(
     for (falls, settles) in falling.iter().zip(settling) {
         let (falls_of, settles_of) =
             (curves(cells, dataset, method, falls), curves(cells, dataset, method, settles));
-        let Some(looks) = settles_of.iter().map(BTreeMap::len).min() else { return not_run() };
         repeats = repeats.min(settles_of.len()).min(falls_of.len());
-        let mean: Vec<(u64, f64)> = (0..looks)
-            .filter_map(|look| {
-                let at = |curve: &Curve| curve.iter().nth(look).map(|(step, y)| (*step, *y));
-                let here: Vec<(u64, f64)> = settles_of.iter().filter_map(at).collect();
-                let (step, _) = *here.first()?;
-                Some((step, here.iter().map(|(_, y)| y).sum::<f64>() / here.len() as f64))
-            })
-            .collect();
-        let Some(&(last, end)) = mean.last() else { return not_run() };
-        let off = mean.iter().rposition(|(_, y)| (y - end).abs() > SETTLED * end.abs());
-        let (settled, _) = mean[off.map_or(0, |off| off + 1)];
+        let Some((settled, last)) = settled(&settles_of) else { return not_run() };
         // A curve that still falls comes within a share of its last value, too, just before it is cut off: what
         // has settled says something only with a third of the run after it.
         let gains: Vec<f64> = falls_of
@@ -497,6 +556,18 @@ mod tests {
         let once_level = [three[0].clone(), vec![-0.2, 0.21, 0.0]];
         assert_eq!(ahead_at_all(&once_level).0, Holds::Undecided);
         assert_eq!(ahead_at_all(&[]).0, Holds::NotRun);
+    }
+
+    #[test]
+    fn a_curve_has_settled_where_it_stays_near_its_end() {
+        let curve = |values: &[f64]| -> Curve { (0..).zip(values.iter().copied()).collect() };
+        // Within a twentieth at step 1 already, but not at step 2.
+        assert_eq!(settled(&[curve(&[2.0, 1.0, 1.2, 1.04, 1.0])]), Some((3, 4)));
+        assert_eq!(settled(&[curve(&[1.0, 1.0])]), Some((0, 1)));
+        // Of two curves it is the mean that counts, over the looks that both have.
+        assert_eq!(settled(&[curve(&[2.0, 1.2, 1.0]), curve(&[2.0, 0.8, 1.0, 9.0])]), Some((1, 2)));
+        assert_eq!(settled(&[]), None);
+        assert_eq!(settled(&[Curve::new()]), None);
     }
 
     #[test]

@@ -124,13 +124,15 @@ pub(super) fn curve_falls(
     method: &str,
     value: &str,
     rises: bool,
+    late: bool,
 ) -> (Holds, String) {
     let ends: Vec<(f64, f64)> = curves_of(cells, method)
         .into_iter()
         .filter_map(|curve| {
-            let mut along = curve.iter().filter_map(|point| point.values.get(value).copied());
-            let first = along.next()?;
-            Some((first, along.next_back().unwrap_or(first)))
+            let along: Vec<f64> =
+                curve.iter().filter_map(|point| point.values.get(value).copied()).collect();
+            let last = *along.last()?;
+            Some((along[if late { (along.len() - 1) / 2 } else { 0 }], last))
         })
         .collect();
     if ends.is_empty() {
@@ -145,9 +147,10 @@ pub(super) fn curve_falls(
     let mean = |of: fn(&(f64, f64)) -> f64| ends.iter().map(of).sum::<f64>() / ends.len() as f64;
     let (does, names) = if rises { ("rises", "rise") } else { ("falls", "fall") };
     let numbers = format!(
-        "{does} along {count} of {} curves, from {} to {} in the mean; {names} {said}",
+        "{does} along {count} of {} curves, from {}{} to {} in the mean; {names} {said}",
         ends.len(),
         mercer_render::number(mean(|ends| ends.0), 4),
+        if late { " at half time" } else { "" },
         mercer_render::number(mean(|ends| ends.1), 4),
     );
     (holds, numbers)

@@ -5,7 +5,7 @@
 //! gives the paper's 40/40/20.
 
 use mercer_harness::{Parts, Path};
-use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, total_variance};
+use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, std_of_bandwidth, total_variance};
 use mercer_learning::{
     Cost, Fitting, LearningError, Method, Settings, Shape, Tasks, accuracy, folds,
 };
@@ -97,7 +97,7 @@ pub(super) fn known(
     z: ArrayView2<'_, f64>,
 ) -> Array2<f64> {
     if name == "gaussian" {
-        return Kernel::Gaussian { std: variance.sqrt().recip() }.cross_gram(x, z);
+        return Kernel::Gaussian { std: std_of_bandwidth(variance.sqrt()) }.cross_gram(x, z);
     }
     Array2::from_shape_fn((x.nrows(), z.nrows()), |(i, j)| {
         let squared: f64 = x.row(i).iter().zip(z.row(j)).map(|(a, b)| (a - b).powi(2)).sum();

@@ -2,7 +2,9 @@
 //! the order within a pair do, on the training rows of one split.
 
 use mercer_harness::{Parts, Path};
-use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, Pairs, entry_variance, total_variance};
+use mercer_kernels::{
+    GaussianHyper, HyperKernel, Kernel, Pairs, entry_variance, std_of_bandwidth, total_variance,
+};
 use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks};
 use mercer_linalg::{Cholesky, LinalgError, symmetric_eigen};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
@@ -77,7 +79,7 @@ fn run(
     put("points", train.nrows() as f64);
     let total = total_variance(train.view());
     let entry = entry_variance(train.view());
-    let known = Kernel::Gaussian { std: total.sqrt().recip() };
+    let known = Kernel::Gaussian { std: std_of_bandwidth(total.sqrt()) };
     let truth = known.gram(test.view());
     put("rmse of zero", rms(&truth));
     for (name, variance) in [("total", total), ("entry", entry)] {
@@ -113,7 +115,7 @@ fn rms(values: &Array2<f64>) -> f64 {
 
 /// The median over pairs of different points of `exp(−‖x − x'‖²/(2σ²))`.
 fn median(points: &Array2<f64>, variance: f64) -> f64 {
-    let gram = Kernel::Gaussian { std: variance.sqrt().recip() }.gram(points.view());
+    let gram = Kernel::Gaussian { std: std_of_bandwidth(variance.sqrt()) }.gram(points.view());
     let n = gram.nrows();
     let mut values: Vec<f64> =
         (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|pair| gram[pair]).collect();

@@ -10,7 +10,9 @@
 
 use super::exact_path::{Labelled, TARGETS};
 use mercer_harness::{Parts, Path};
-use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs, total_variance};
+use mercer_kernels::{
+    GaussianHyper, HyperKernel, LearnedKernel, Pairs, std_of_bandwidth, total_variance,
+};
 use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks};
 use mercer_linalg::{Cholesky, JITTER_LADDER, product, symmetric_product};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
@@ -148,7 +150,7 @@ impl Random {
         fitting: &Fitting<'_>,
     ) -> Self {
         let mut rng = fitting.streams.rng("frequencies");
-        let std = gaussian.mean_variance().sqrt().recip();
+        let std = std_of_bandwidth(gaussian.mean_variance().sqrt());
         let normal = || {
             let (u, v): (f64, f64) = (rng.gen_range(f64::MIN_POSITIVE..1.0), rng.r#gen());
             std * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()

@@ -8,6 +8,7 @@
 use super::sgd_factors::{Problem, mean_square};
 use mercer_harness::{Parts, Path};
 use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks};
+use mercer_models::rftk::Width;
 use mercer_records::CurvePoint;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,7 +65,7 @@ fn run(
     for (step, &exponent) in (0..).zip(&params.exponents) {
         fitting.limits.check()?;
         let variance = 10f64.powi(exponent);
-        let std = variance.sqrt().recip();
+        let std = Width::Bandwidth(variance.sqrt()).std();
         let error = |parts: &Parts| {
             let problem = Problem::new(parts, params.features, std, &fitting.streams)?;
             Ok::<_, LearningError>((mean_square(&problem.test_errors(&problem.best)), problem.rank))
