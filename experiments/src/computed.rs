@@ -1,7 +1,7 @@
 use crate::ExperimentError;
 use crate::audit::paired_t;
 use crate::complexity::{hyper, hyper_memory, mce, sgd, threshold};
-use crate::hyper::exact_cost;
+use crate::hyper::{exact_cost, figure2};
 use crate::rftk::table2;
 use crate::theory::hyper_decomposition;
 use mercer_records::{Key, Record, Run, SCHEMA, Status, Store, TrialResult};
@@ -29,6 +29,7 @@ pub const COMPUTED: &[Computed] = &[
     hyper::MEASUREMENT,
     hyper_memory::MEASUREMENT,
     exact_cost::MEASUREMENT,
+    figure2::SECONDS,
     mce::MEASUREMENT,
     mce::FEATURES_ALONE,
     threshold::MEASUREMENT,
@@ -46,6 +47,7 @@ const MEASUREMENTS: &[&str] = &[
     "complexity/hyper-krr",
     "complexity/hyper-memory",
     "hyper/exact-or-nystrom",
+    "hyper/figure2-seconds",
     "complexity/mce",
     "complexity/mce-features",
     "complexity/threshold",

@@ -144,8 +144,18 @@ fn seconds(
     landmarks: Option<usize>,
     subsets: usize,
 ) -> Result<f64, LearningError> {
+    learning_seconds([points, INPUTS], solver, landmarks, subsets)
+}
+
+/// The same over so many points and inputs.
+pub(crate) fn learning_seconds(
+    [points, inputs]: [usize; 2],
+    solver: PairSolver,
+    landmarks: Option<usize>,
+    subsets: usize,
+) -> Result<f64, LearningError> {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let inputs = Array2::from_shape_simple_fn((points, INPUTS), || rng.gen_range(0.0..1.0));
+    let inputs = Array2::from_shape_simple_fn((points, inputs), || rng.gen_range(0.0..1.0));
     let labels: Vec<u32> = inputs.rows().into_iter().map(|x| u32::from(x[0] > 0.5)).collect();
     let target = PairTarget::classes(&labels, 1.0, -1.0)?;
     // So narrow that hardly a pair is a combination of others: the ranks are nearly full.

@@ -91,30 +91,33 @@ impl Scaling {
         format!("{what} {} {}={value}", self.method, self.variable)
     }
 
-    /// Mean seconds of enough runs to be told from the grain of the clock.
-    fn mean(&self, value: usize) -> Result<f64, LearningError> {
-        let (mut sum, mut runs) = (0.0, 0);
-        while sum < SHORTEST && runs < MOST {
-            sum += (self.seconds)(value)?;
-            runs += 1;
-        }
-        Ok(sum / runs as f64)
-    }
-
     /// The times of a measurement of this series.
     fn measure(&self, numbers: &mut BTreeMap<String, f64>) -> Result<(), ExperimentError> {
         for value in self.values {
             for repeat in 1..=REPEATS {
                 let name = self.named("seconds", value);
-                let seconds = self.mean(value).map_err(|error| ExperimentError::Form {
-                    file: name.clone(),
-                    reason: error.to_string(),
-                })?;
+                let seconds = mean_seconds(&name, || (self.seconds)(value))?;
                 numbers.insert(format!("{name} #{repeat}"), seconds);
             }
         }
         Ok(())
     }
+}
+
+/// Mean seconds of enough runs to be told from the grain of the clock, or an error that names what is timed.
+pub(crate) fn mean_seconds(
+    name: &str,
+    seconds: impl Fn() -> Result<f64, LearningError>,
+) -> Result<f64, ExperimentError> {
+    let (mut sum, mut runs) = (0.0, 0);
+    while sum < SHORTEST && runs < MOST {
+        sum += seconds().map_err(|error| ExperimentError::Form {
+            file: name.to_owned(),
+            reason: error.to_string(),
+        })?;
+        runs += 1;
+    }
+    Ok(sum / runs as f64)
 }
 
 /// Settings of a measurement, part of its key.

@@ -1,8 +1,11 @@
 //! Figure 2: Nyström hyper-Gram matrices of few landmark points: pairs, error and cost.
 
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use crate::complexity::{hyper::learning_seconds, mean_seconds};
+use crate::{Artefact, Computed, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_models::hyper_rkhs::PairSolver;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 use mercer_statistics::summarise;
+use serde_json::json;
 use std::collections::BTreeMap;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -11,9 +14,24 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     title: "Nyström approximation of the hyper-Gram matrix",
     studies: &["hyper/figure2"],
     datasets: &[],
-    computed: &[],
+    computed: &[SECONDS.name],
     render,
 };
+
+/// Seconds of learning a kernel from as many points and inputs as the training part of heart has.
+pub(crate) const SECONDS: Computed = Computed {
+    name: "hyper/figure2-seconds",
+    revision: 1,
+    settings: || json!({ "points": POINTS, "inputs": INPUTS, "landmarks": TIMED, "subsets": DIVIDED, "rounds": ROUNDS }),
+    compute: measure,
+};
+
+const POINTS: usize = 108;
+const INPUTS: usize = 13;
+/// Landmark points and subsets that are timed, those of the paper, each once a round.
+const TIMED: [usize; 6] = [2, 4, 6, 8, 10, 12];
+const DIVIDED: [usize; 4] = [1, 2, 4, 8];
+const ROUNDS: usize = 10;
 
 /// Mean and half-width of the 95 % interval of the mean.
 type Point = (f64, f64);
@@ -22,7 +40,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/figure2")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Multiply-adds of divide and conquer, v n_s P² + v P³/3 for n_s pairs of m/v points and P landmark pairs: the figure of the paper shows seconds of another machine. Seconds of ours over M and over v stand in complexity/hyper-krr.")
+        .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Processor seconds of learning a kernel by divide and conquer from 108 points of 13 inputs, made up (time does not hang on the values), over ten rounds in each of which every M and v has its turn; the paper's are of another machine, and hold no claim but that more subsets take less. (d) Multiply-adds of the same by the formula v n_s P² + v P³/3, for n_s pairs of m/v points and P landmark pairs.")
         .columns(2);
     let mut table = Table::new("hyper/figure2-errors", "Relative errors behind the figure")
         .caption("Mean ± half-width of the 95 % interval over repeats, and whether more subsets cost accuracy: the paired difference to v = 1 at the largest M.")
@@ -41,7 +59,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         let mut error = Panel::new(Axis::linear("M"), Axis::linear("relative error"))
             .title(format!("(b) {kernel} ({repeats}/{})", cell.repeats_of_paper()));
         let mut cost = Panel::new(Axis::linear("M"), Axis::log10("multiply-adds"))
-            .title("(c) operations by formula, no time");
+            .title("(d) operations by formula");
         for v in subsets(cell) {
             let errors = means(cell, &format!("error v={v}"));
             let band: Vec<_> = errors.values().map(|p| (p.0 - p.1, p.0 + p.1)).collect();
@@ -54,13 +72,51 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         if std::mem::take(&mut first) {
             let pairs = of(&means(cell, "pairs"));
             let panel = Panel::new(Axis::linear("M"), Axis::linear("pairs")).title("(a)");
-            figure = figure.panel(panel.series(Series::line("M(M + 1)/2", pairs))).panel(cost);
+            figure = figure.panel(panel.series(Series::line("M(M + 1)/2", pairs)));
+            figure = seconds(desk).into_iter().chain([cost]).fold(figure, Figure::panel);
         }
         figure = figure.panel(error);
     }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+fn named(subsets: usize, landmarks: usize) -> String {
+    format!("seconds v={subsets} M={landmarks}")
+}
+
+fn measure() -> Result<BTreeMap<String, f64>, ExperimentError> {
+    let mut numbers = BTreeMap::new();
+    for round in 1..=ROUNDS {
+        for (landmarks, subsets) in TIMED.iter().flat_map(|&m| DIVIDED.map(|v| (m, v))) {
+            let name = format!("{} #{round}", named(subsets, landmarks));
+            let solver = PairSolver::Nystrom;
+            let once = || learning_seconds([POINTS, INPUTS], solver, Some(landmarks), subsets);
+            let seconds = mean_seconds(&name, once)?;
+            numbers.insert(name, seconds);
+        }
+    }
+    Ok(numbers)
+}
+
+/// The measured seconds, once they are: mean and its interval over rounds.
+fn seconds(desk: &Desk<'_>) -> Option<Panel> {
+    let record = desk.shelf.get(&SECONDS.key())?;
+    let mut panel = Panel::new(Axis::linear("M"), Axis::log10("processor seconds")).title("(c)");
+    for subsets in DIVIDED {
+        let (mut line, mut band) = (Vec::new(), Vec::new());
+        for landmarks in TIMED {
+            let name = |round| format!("{} #{round}", named(subsets, landmarks));
+            let rounds = (1..=ROUNDS).filter_map(|round| record.run.seconds.get(&name(round)));
+            let Some(summary) = summarise(&rounds.copied().collect::<Vec<_>>()) else { continue };
+            let half = summary.half_width(0.95).unwrap_or(0.0);
+            line.push((landmarks as f64, summary.mean));
+            band.push((summary.mean - half, summary.mean + half));
+        }
+        panel = panel.series(Series::line(format!("v = {subsets}"), line).band(band));
+    }
+    Some(panel)
 }
 
 /// Numbers of subsets in the records.
