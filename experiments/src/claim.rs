@@ -738,6 +738,7 @@ impl Check {
     }
 
     /// What the cells of a variant say, beside those of its control if the check has one.
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of check")]
     fn on(&self, cells: &[&StudyCell], control: &[&StudyCell]) -> Result<Answer, ExperimentError> {
         Ok(match self {
             Self::BeatsControl { method, .. } => scores::beats_control(cells, control, method)?,

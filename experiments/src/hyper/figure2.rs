@@ -3,6 +3,7 @@
 use crate::complexity::{hyper::learning_seconds, mean_seconds};
 use crate::{Artefact, Computed, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_models::hyper_rkhs::PairSolver;
+use mercer_records::Record;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 use mercer_statistics::summarise;
 use serde_json::json;
@@ -40,13 +41,13 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/figure2")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Processor seconds of learning a kernel by divide and conquer from 108 points of 13 inputs, made up (time does not hang on the values), over ten rounds in each of which every M and v has its turn; the paper's are of another machine, and hold no claim but that more subsets take less. (d) Multiply-adds of the same by the formula v n_s P² + v P³/3, for n_s pairs of m/v points and P landmark pairs.")
+        .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Processor seconds of learning a kernel by divide and conquer from 108 points of 13 inputs, made up (time does not hang on the values), over ten rounds in each of which every M and v has its turn; the paper's are of another machine, and hold no claim but that more subsets take less. (d) Multiply-adds of the same by the formula v n_s P² + v P³/3, for n_s pairs of m/v points and P landmark pairs, as the paper counts: the eigendecompositions, some 9 P³ in each subset, are not in it.")
         .columns(2);
     let mut table = Table::new("hyper/figure2-errors", "Relative errors behind the figure")
         .caption("Mean ± half-width of the 95 % interval over repeats, and whether more subsets cost accuracy: the paired difference to v = 1 at the largest M.")
         .columns([Column::left("Hyper-kernel"), Column::right("v")])
         .columns(["M = 2", "largest M", "difference to v = 1", "Repeats"].map(Column::right));
-    let mut first = true;
+    let mut costs: Vec<Panel> = Vec::new();
     for cell in cells {
         let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
         if repeats == 0 {
@@ -69,13 +70,17 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             table = table.row(line(cell, kernel, v, &errors, repeats));
         }
         // Pairs and operations are the same for every hyper-kernel.
-        if std::mem::take(&mut first) {
+        if costs.is_empty() {
             let pairs = of(&means(cell, "pairs"));
             let panel = Panel::new(Axis::linear("M"), Axis::linear("pairs")).title("(a)");
             figure = figure.panel(panel.series(Series::line("M(M + 1)/2", pairs)));
-            figure = seconds(desk).into_iter().chain([cost]).fold(figure, Figure::panel);
+            costs = seconds(desk).into_iter().chain([cost]).collect();
         }
         figure = figure.panel(error);
+    }
+    figure = costs.into_iter().fold(figure, Figure::panel);
+    if let Some(note) = ratios(desk) {
+        table = table.note(note);
     }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
@@ -107,9 +112,7 @@ fn seconds(desk: &Desk<'_>) -> Option<Panel> {
     for subsets in DIVIDED {
         let (mut line, mut band) = (Vec::new(), Vec::new());
         for landmarks in TIMED {
-            let name = |round| format!("{} #{round}", named(subsets, landmarks));
-            let rounds = (1..=ROUNDS).filter_map(|round| record.run.seconds.get(&name(round)));
-            let Some(summary) = summarise(&rounds.copied().collect::<Vec<_>>()) else { continue };
+            let Some(summary) = summarise(&rounds(record, subsets, landmarks)) else { continue };
             let half = summary.half_width(0.95).unwrap_or(0.0);
             line.push((landmarks as f64, summary.mean));
             band.push((summary.mean - half, summary.mean + half));
@@ -117,6 +120,35 @@ fn seconds(desk: &Desk<'_>) -> Option<Panel> {
         panel = panel.series(Series::line(format!("v = {subsets}"), line).band(band));
     }
     Some(panel)
+}
+
+fn rounds(record: &Record, subsets: usize, landmarks: usize) -> Vec<f64> {
+    let name = |round| format!("{} #{round}", named(subsets, landmarks));
+    (1..=ROUNDS)
+        .filter_map(|round| record.run.seconds.get(&name(round)).copied())
+        .filter(|seconds| *seconds > 0.0)
+        .collect()
+}
+
+/// How many times the seconds of one set of landmarks the most subsets take, at the fewest and the most
+/// landmarks.
+fn ratios(desk: &Desk<'_>) -> Option<String> {
+    let record = desk.shelf.get(&SECONDS.key())?;
+    let [one, .., most] = DIVIDED;
+    let [fewest, .., largest] = TIMED;
+    let ratio = |landmarks| {
+        let (whole, divided) = (rounds(record, one, landmarks), rounds(record, most, landmarks));
+        let logs: Vec<f64> = divided.iter().zip(&whole).map(|(d, w)| (d / w).ln()).collect();
+        let summary = summarise(&logs)?;
+        let half = summary.half_width(0.95)?;
+        let [mean, low, high] = [0.0, -half, half].map(|off| (summary.mean + off).exp());
+        Some(format!("{mean:.2} ({low:.2} to {high:.2}) at M = {landmarks}"))
+    };
+    Some(format!(
+        "Time (panel c): {most} subsets take {} and {} times the processor seconds of v = 1 (95 % over {ROUNDS} rounds, each a ratio of its own). What a subset saves in pairs stands against the decompositions that each has of its own.",
+        ratio(fewest)?,
+        ratio(largest)?
+    ))
 }
 
 /// Numbers of subsets in the records.
