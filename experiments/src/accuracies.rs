@@ -3,7 +3,7 @@
 
 use crate::artefact::PublishedNumber;
 use crate::cell::{LEVEL, best_of};
-use crate::judged::{CLASSES, badge, counts};
+use crate::judged::{CLASSES, badge, class, counts};
 use crate::published::PublishedCell;
 use crate::{
     Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
@@ -28,8 +28,13 @@ pub(crate) struct Accuracies {
     /// Variants that are controls of ours: what they leave out the printed cells have, so that they are
     /// judged against none.
     pub controls: &'static [&'static str],
+    /// Variants with datasets where something that neither text nor code states was chosen because it comes
+    /// nearer to the print: that they agree there shows nothing.
+    pub chosen: &'static [(&'static str, &'static [&'static str])],
     /// What the mean is taken over.
     pub splits: &'static str,
+    /// By what the paper's deviations are divided, in words.
+    pub printed_deviation: &'static str,
     /// Lines below the table, after those on the variants.
     pub notes: &'static [&'static str],
 }
@@ -37,8 +42,26 @@ pub(crate) struct Accuracies {
 /// As the two papers with Table 1 or 2 of accuracies split their data.
 pub(crate) const RANDOM_SPLITS: &str = "random 80/20 splits (MNIST: fixed test part, and one search of settings for all seeds, so that ± and p of tuned cells leave the search out)";
 
+/// Of deviations of a paper that does not say it.
+pub(crate) const DIVISOR_UNKNOWN: &str = "by which of J and J − 1 the paper does not say";
+
 /// The note of a cell without a record.
 const NOT_RUN: &str = "not run yet";
+
+/// Whether nothing of a cell has been run although its data are there.
+pub(crate) fn not_run(desk: &Desk<'_>, cell: &StudyCell) -> bool {
+    cell.score().is_none()
+        && cell.without_score().next().is_none()
+        && !desk.missing.contains_key(&cell.key().dataset)
+}
+
+/// `corrected (pendigits, mnist), printed (usps)`: what has not been run, line by line.
+pub(crate) fn in_lines<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>) -> String {
+    let lines = not_run
+        .iter()
+        .map(|(line, datasets)| format!("{} ({})", line.as_ref(), datasets.join(", ")));
+    lines.collect::<Vec<_>>().join(", ")
+}
 
 /// What needs no learning; the ones that fit the task share a column.
 const TRIVIAL: [&str; 3] = ["majority", "mean", "zero"];
@@ -68,7 +91,7 @@ impl Accuracies {
         let own = self.methods.iter().map(|(name, _)| *name);
         let slots: Vec<&str> = own.chain(names).collect();
         let mut reports = Vec::new();
-        let mut not_run: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut not_run_lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut gaps = (BTreeSet::new(), BTreeSet::new());
         for dataset in &spec.datasets {
             let of_dataset: Vec<&StudyCell> =
@@ -122,17 +145,15 @@ impl Accuracies {
                 }
                 // A line without a number says nothing that the note below does not.
                 if reports[first..].iter().all(lacking) {
-                    not_run.entry(variant.name.as_str()).or_default().push(dataset.as_str());
+                    let line = not_run_lines.entry(variant.name.as_str()).or_default();
+                    line.push(dataset.as_str());
                 } else {
                     table = table.row(Row::new(line).under(&group));
                 }
             }
         }
-        if !not_run.is_empty() {
-            let lines = not_run
-                .iter()
-                .map(|(variant, datasets)| format!("{variant} ({})", datasets.join(", ")));
-            let lines = lines.collect::<Vec<_>>().join(", ");
+        if !not_run_lines.is_empty() {
+            let lines = in_lines(&not_run_lines);
             table = table.note(format!("Not run yet, so without a line: {lines}."));
         }
         if !gaps.0.is_empty() {
@@ -179,10 +200,10 @@ impl Accuracies {
             ""
         };
         format!(
-            "Mean ± deviation (divided by J − 1) over {}; {unit}. \
+            "Mean ± deviation over {}, ours divided by J − 1, the published ones {}; {unit}. \
              Bold: best of the paper's methods, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: one of them that is not significantly worse than that at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs that all differ by the same, are not tested and not marked, and no cell is marked whose fits all ended above their tolerance; a cell that equals the best on every pair is marked without a test. \
              j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the paper's methods, by the paper's paired t-test / by the corrected test. A method for reference is never marked: `ahead` or `behind`, with the mean difference, is said where the corrected test finds one.",
-            self.splits
+            self.splits, self.printed_deviation
         )
     }
 
@@ -247,12 +268,12 @@ impl Accuracies {
             _ => None,
         };
         let note = match (cell.without_score().next(), desk.missing.get(&key.dataset)) {
+            _ if not_run(desk, cell) => Some(NOT_RUN.to_owned()),
             (Some((record, status)), _) => {
                 let error = record.result.error.clone().unwrap_or_default();
                 Some(format!("{} repeat(s) {status:?}: {error}", cell.without_score().count()))
             }
             (None, Some(_)) if score.is_none() => Some("data missing".to_owned()),
-            (None, None) if score.is_none() => Some(NOT_RUN.to_owned()),
             _ => None,
         };
         Ok(CellReport {
@@ -337,7 +358,9 @@ impl Accuracies {
         }
         let side = || self.side(cell, report).map(|text| (text, Kind::Muted));
         if let Some((text, kind)) = badge(report).or_else(side) {
-            shown = shown.badge(text, kind);
+            let by_choice = self.by_choice(report) && kind == Kind::Good;
+            let text = if by_choice { format!("{text} by choice") } else { text };
+            shown = shown.badge(text, if by_choice { Kind::Neutral } else { kind });
         }
         let tests = match (report.p_naive, report.p_corrected) {
             _ if report.pairs > 1 && report.degenerate && report.p_corrected == Some(1.0) => {
@@ -390,6 +413,37 @@ impl Accuracies {
         found.then(|| format!("{word} {difference:+.2}"))
     }
 
+    /// Whether the cell is one of those where something was chosen by the print.
+    fn by_choice(&self, report: &CellReport) -> bool {
+        self.chosen.iter().any(|(variant, datasets)| {
+            *variant == report.variant && datasets.contains(&report.dataset.as_str())
+        })
+    }
+
+    /// How many of the cells that agree, or do not contradict the print, do so where something was chosen by
+    /// the print; a sentence for each variant that has such cells.
+    fn agreement_by_choice(&self, reports: &[CellReport]) -> Vec<String> {
+        let sentence = |(variant, datasets): &(&str, &[&str])| {
+            let own = reports.iter().filter(|report| {
+                report.variant == *variant
+                    && self.by_choice(report)
+                    && self.of_paper(&report.method)
+            });
+            let mut counts = [0; CLASSES.len()];
+            own.filter_map(class).for_each(|class| counts[class] += 1);
+            let all: usize = counts.iter().sum();
+            let (exact, agrees, open) = (counts[0], counts[1], counts[2]);
+            (all > 0).then(|| {
+                format!(
+                    "Of {variant} {} of the cells that are exact or agree, and {open} of the open ones, are of {} ({all} published cells), where the scaling of the inputs was chosen because it comes nearer to the print: their agreement is no evidence of its own.",
+                    exact + agrees,
+                    datasets.join(", ")
+                )
+            })
+        };
+        self.chosen.iter().filter_map(sentence).collect()
+    }
+
     /// How many cells came out which way, and how many significant differences survive.
     fn summary(&self, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", self.artefact.id), format!("{}, in numbers", self.artefact.title))
@@ -428,7 +482,7 @@ impl Accuracies {
             row.push(Cell::number(count(&corrected), 0));
             table = table.row(Row::new(row));
         }
-        table
+        self.agreement_by_choice(reports).into_iter().fold(table, Table::note)
     }
 }
 
@@ -480,4 +534,86 @@ pub(crate) fn open(report: &CellReport) -> bool {
     report.verdict.as_deref() == Some("differs")
         && !explained
         && report.interval.is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table_1() -> Accuracies {
+        Accuracies {
+            artefact: &crate::rftk::table1::ARTEFACT,
+            study: "rftk/table1",
+            paper: "rftk",
+            methods: &[("rf-sgd", "RF-SGD")],
+            controls: &[],
+            chosen: &[("released", &["pendigits", "vowel"])],
+            splits: RANDOM_SPLITS,
+            printed_deviation: "by J",
+            notes: &[],
+        }
+    }
+
+    fn report(variant: &str, dataset: &str, verdict: &str) -> CellReport {
+        CellReport {
+            artefact: "rftk/table1".to_owned(),
+            dataset: dataset.to_owned(),
+            method: "rf-sgd".to_owned(),
+            label: "RF-SGD".to_owned(),
+            variant: variant.to_owned(),
+            metric: "accuracy".to_owned(),
+            mean: Some(50.0),
+            std: Some(1.0),
+            repeats: 10,
+            repeats_of_paper: 10,
+            tuning: "given".to_owned(),
+            published: Some(PublishedNumber { mean: 50.0, std: 1.0 }),
+            verdict: Some(verdict.to_owned()),
+            open: false,
+            finding: None,
+            cause_known: None,
+            side_named: false,
+            difference: Some(0.1),
+            interval: Some((-1.0, 1.0)),
+            over_best: None,
+            p_naive: None,
+            p_corrected: None,
+            p_mcnemar: Vec::new(),
+            pairs: 0,
+            degenerate: false,
+            best: false,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn what_agrees_by_choice_is_counted_apart() {
+        let reports = [
+            report("released", "pendigits", "agrees"),
+            report("released", "vowel", "differs"), // its interval covers 0
+            report("released", "usps", "agrees"),
+            report("corrected", "vowel", "agrees"),
+        ];
+        let said = table_1().agreement_by_choice(&reports);
+        assert_eq!(said.len(), 1);
+        let start = "Of released 1 of the cells that are exact or agree, and 1 of the open ones, are of pendigits, vowel (2 published cells)";
+        assert!(said[0].starts_with(start), "{}", said[0]);
+        assert!(table_1().agreement_by_choice(&reports[2..]).is_empty());
+        let summary = table_1().summary(&reports);
+        assert_eq!(summary.notes, said);
+    }
+
+    #[test]
+    fn the_caption_says_by_what_each_deviation_is_divided() {
+        let caption = table_1().caption(&[], &[]);
+        assert!(caption.contains("ours divided by J − 1, the published ones by J;"), "{caption}");
+    }
+
+    #[test]
+    fn lines_that_have_not_been_run_are_named_with_their_datasets() {
+        let mut lines = BTreeMap::new();
+        lines.insert("printed", vec!["usps"]);
+        lines.insert("corrected", vec!["pendigits", "mnist"]);
+        assert_eq!(in_lines(&lines), "corrected (pendigits, mnist), printed (usps)");
+    }
 }

@@ -19,6 +19,9 @@ use std::fmt::Write as _;
 pub struct Claim {
     /// `askl-beats-nskl`.
     pub id: String,
+    /// `askl`: the paper whose file it stands in.
+    #[serde(skip)]
+    pub paper: String,
     /// Where the paper says it.
     pub source: String,
     /// What it says, in our words.
@@ -382,8 +385,9 @@ pub enum Check {
         /// The step.
         from: u64,
     },
-    /// Each of these values of a curve still falls after its partner has come within 5 % of its end.
-    FallsAfter {
+    /// Late in training each partner has converged, to 5 %, and its value still falls: from the second third
+    /// of the looks to the last, by intervals over repeats. An error that goes on refutes it.
+    StillFalls {
         /// The study.
         study: String,
         /// Dataset with curves.
@@ -395,8 +399,9 @@ pub enum Check {
         /// Their partners.
         settling: Vec<String>,
     },
-    /// Of values that settle along the curves of one method, each after fewer steps than the one before it.
-    SettlesSooner {
+    /// Each of these values comes after fewer steps than the one before it to the level that both come to, the
+    /// larger of their medians over the last third of the looks: sign tests over repeats.
+    ReachesSooner {
         /// The study.
         study: String,
         /// Dataset with curves.
@@ -404,7 +409,7 @@ pub enum Check {
         /// The method whose curves they are.
         method: String,
         /// The values.
-        settling: Vec<String>,
+        values: Vec<String>,
         /// Steps between two points of the curve of each.
         steps: Vec<f64>,
     },
@@ -496,7 +501,11 @@ impl From<(Holds, String)> for Answer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClaimResult {
     /// Id of the claim.
+    pub id: String,
+    /// The same, by the name that it had first in `cells.json`.
     pub claim: String,
+    /// `askl`: whose claim it is.
+    pub paper: String,
     /// The variant.
     pub variant: String,
     /// Whether it is answered by times, which no two runs have alike.
@@ -579,10 +588,11 @@ pub fn claims(paper: &str) -> Result<Vec<Claim>, ExperimentError> {
         "mce" => include_str!("../claims/mce.toml"),
         _ => return Ok(Vec::new()),
     };
-    let file: File = toml::from_str(text).map_err(|error| ExperimentError::Form {
+    let mut file: File = toml::from_str(text).map_err(|error| ExperimentError::Form {
         file: format!("claims/{paper}.toml"),
         reason: error.to_string(),
     })?;
+    file.claim.iter_mut().for_each(|claim| paper.clone_into(&mut claim.paper));
     Ok(file.claim)
 }
 
@@ -620,8 +630,8 @@ impl Claim {
         | Check::Overtakes { study, .. }
         | Check::EndsAlike { study, .. }
         | Check::TendsTo { study, .. }
-        | Check::FallsAfter { study, .. }
-        | Check::SettlesSooner { study, .. }
+        | Check::StillFalls { study, .. }
+        | Check::ReachesSooner { study, .. }
         | Check::Sharper { study, .. }) = &self.check;
         let study = desk.cells(study)?;
         let (spec, cells) = &*study;
@@ -681,11 +691,25 @@ impl Claim {
                 (holds, numbers, p) = (Holds::NotApplicable, format!("see {finding}"), None);
                 not_tuned = 0;
             }
-            let (claim, variant) = (self.id.clone(), variant.name.clone());
-            let timed = self.check.is_timed();
-            results.push(ClaimResult { claim, variant, timed, holds, numbers, not_tuned, p });
+            let answer = Answer { holds, numbers, p };
+            results.push(self.result(&variant.name, answer, not_tuned));
         }
         Ok(results)
+    }
+
+    fn result(&self, variant: &str, answer: Answer, not_tuned: usize) -> ClaimResult {
+        let Answer { holds, numbers, p } = answer;
+        ClaimResult {
+            id: self.id.clone(),
+            claim: self.id.clone(),
+            paper: self.paper.clone(),
+            variant: variant.to_owned(),
+            timed: self.check.is_timed(),
+            holds,
+            numbers,
+            not_tuned,
+            p,
+        }
     }
 }
 
@@ -731,8 +755,8 @@ impl Check {
             | Self::PeaksAt { method, .. }
             | Self::EndsAlike { method, .. }
             | Self::TendsTo { method, .. }
-            | Self::FallsAfter { method, .. }
-            | Self::SettlesSooner { method, .. }
+            | Self::StillFalls { method, .. }
+            | Self::ReachesSooner { method, .. }
             | Self::Sharper { method, .. } => vec![method],
         }
     }
@@ -833,11 +857,11 @@ impl Check {
             Self::TendsTo { dataset, method, value, from, .. } => {
                 curves::tends_to(cells, dataset, method, value, *from).into()
             }
-            Self::FallsAfter { dataset, method, falling, settling, .. } => {
-                curves::falls_after(cells, dataset, method, falling, settling).into()
+            Self::StillFalls { dataset, method, falling, settling, .. } => {
+                curves::still_falls(cells, dataset, method, falling, settling).into()
             }
-            Self::SettlesSooner { dataset, method, settling, steps, .. } => {
-                curves::settles_sooner(cells, dataset, method, settling, steps).into()
+            Self::ReachesSooner { dataset, method, values, steps, .. } => {
+                curves::reaches_sooner(cells, dataset, method, values, steps)?.into()
             }
             Self::Sharper { dataset, method, values, .. } => {
                 curves::sharper(cells, dataset, method, values).into()
@@ -868,10 +892,22 @@ fn datasets_of(cells: &[&StudyCell]) -> Vec<String> {
 mod tests {
     use super::*;
 
+    /// Rows of `reproduce --json` had neither.
+    #[test]
+    fn a_row_says_which_claim_of_which_paper_it_answers() {
+        let claim = claims("rftk").unwrap().remove(0);
+        let row = claim.result("printed", (Holds::Yes, String::new()).into(), 0);
+        let json = serde_json::to_value(&row).unwrap();
+        assert_eq!([&json["id"], &json["claim"]], [claim.id.as_str(); 2]);
+        assert_eq!(json["paper"], "rftk");
+    }
+
     #[test]
     fn claims_over_datasets_are_held_to_their_level_together() {
         let result = |variant: &str, holds, p| ClaimResult {
+            id: "c".to_owned(),
             claim: "c".to_owned(),
+            paper: "p".to_owned(),
             variant: variant.to_owned(),
             timed: false,
             holds,

@@ -131,6 +131,21 @@ fn the_released_penalty_of_rftk_is_that_of_the_code() {
     assert!(checked > 200, "{checked}");
 }
 
+/// The saved figure calls the third ridge 1, where the code plots 1e-2; ridgeless is 1e-7 there.
+#[test]
+fn the_ridges_of_figure_2a_are_those_that_the_code_plots() {
+    let spec = study("rftk/figure2a").unwrap();
+    let trials = planned(&spec, &plannable(), "paper");
+    assert!(!trials.is_empty());
+    for trial in trials {
+        let ridges: Option<Vec<f64>> = trial
+            .settings
+            .get("lambdas")
+            .and_then(|ridges| ridges.as_array()?.iter().map(Value::as_f64).collect());
+        assert_eq!(ridges, Some(vec![0.0, 1e-7, 1e-4, 1e-2]));
+    }
+}
+
 #[test]
 fn figure_2b_records_once_in_200_batches() {
     let spec = study("rftk/figure2b").unwrap();
@@ -740,8 +755,8 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
         | Check::RisesThenFalls { study, dataset, method, .. }
         | Check::PeaksAt { study, dataset, method, .. }
         | Check::TendsTo { study, dataset, method, .. }
-        | Check::FallsAfter { study, dataset, method, .. }
-        | Check::SettlesSooner { study, dataset, method, .. }
+        | Check::StillFalls { study, dataset, method, .. }
+        | Check::ReachesSooner { study, dataset, method, .. }
         | Check::Sharper { study, dataset, method, .. } => (study, vec![method], vec![dataset]),
     }
 }

@@ -68,6 +68,9 @@ fn space(shape: &Shape) -> Space {
 /// The Gram matrix of so many rows fills 1.2 GB.
 const CAP: usize = 12_000;
 
+/// The upper half of that of so many fills 3.3 GB in single precision.
+const STORED_ROWS: usize = 40_000;
+
 /// `1/√d`: on standard-scaled data the typical `s² ‖x − z‖² / 2` is then 1.
 pub(crate) fn default_std(features: usize) -> f64 {
     1.0 / (features as f64).sqrt()
@@ -99,15 +102,19 @@ mercer_learning::parameters! {
         /// Whether the targets' mean is subtracted before the fit and added after it, so that far from
         /// the training rows the prediction is the mean (the class shares), not 0.
         pub centre: bool = true;
-        /// Training rows beyond this are left out, by seed. The matrix of up to 12,000 rows is stored,
-        /// in 1.2 GB; that of more is not, and the system is solved by conjugate gradients.
+        /// Training rows beyond this are left out, by seed. The matrix of up to 12,000 rows is stored
+        /// and factored, in 1.2 GB; with more, the system is solved by conjugate gradients.
         pub cap: usize = CAP, Allowed::PAIR;
         /// Relative residual at which conjugate gradients stop.
         pub tolerance: f64 = 1e-6, Allowed::INSIDE_ONE;
-        /// Their most iterations; each costs `n² d` flops.
+        /// Their most iterations; each reads the stored matrix, or computes it with `n² d/2` multiply-adds.
         pub iterations: usize = 200, Allowed::COUNT;
         /// Columns of the matrix behind their preconditioner.
         pub landmarks: usize = 1000, Allowed::COUNT;
+        /// Rows up to which the iterations are with the matrix in single precision, `2 n²` bytes; in double
+        /// precision it is computed anew once a round of them, for the residual. Not stored where the memory
+        /// that is allowed has no room for it.
+        pub stored_rows: usize = STORED_ROWS;
     }
 }
 
@@ -118,8 +125,8 @@ mercer_learning::parameters! {
 /// fitted as `K` one-hot columns at once, and the largest wins. Cholesky in place up to 12,000 rows;
 /// if the matrix is singular to rounding, the jitter that it took is among the facts, with the rows
 /// used. Equal rows with different targets have no solution without a ridge: there the least-squares
-/// solution of least norm is taken, and the facts `rank` and `cutoff` say so. Beyond, conjugate gradients ([`GaussianSystem`]): the facts have `residual` and
-/// `iterations`, and the outcome says whether the tolerance was met. Where the ridge was chosen, `lambda`
+/// solution of least norm is taken, and the facts `rank` and `cutoff` say so. Beyond, conjugate gradients ([`GaussianSystem`]): the facts have `residual`,
+/// `iterations`, and `stored`, 1 where they were with a matrix in single precision, and the outcome says whether the tolerance was met. Where the ridge was chosen, `lambda`
 /// and its mean squared error of `leave-one-out` are facts.
 ///
 /// ```
@@ -182,11 +189,12 @@ impl Learner for KernelRidge {
                 inputs: sample.inputs(),
                 std,
                 ridge,
+                stored: n <= self.params.stored_rows,
                 threads: fitting.threads.max(1),
             };
-            self.iterate(&system, &y, fitting)?
+            self.iterate(system, &y, fitting)?
         } else {
-            stored(&sample, std, ridge, &y, fitting)?
+            factored(&sample, std, ridge, &y, fitting)?
         };
         solution.facts.insert(fact::ROWS_USED.to_owned(), n as f64);
         if let Some(made) = choice {
@@ -208,7 +216,7 @@ struct Solution {
 }
 
 /// Cholesky of the stored matrix.
-fn stored(
+fn factored(
     sample: &Sample,
     std: f64,
     ridge: f64,
@@ -242,17 +250,20 @@ fn stored(
 }
 
 impl KernelRidge {
-    /// Conjugate gradients on a matrix that is not stored.
+    /// Conjugate gradients on a matrix that is stored in single precision, or not at all.
     fn iterate(
         &self,
-        system: &GaussianSystem<'_>,
+        mut system: GaussianSystem<'_>,
         y: &Array2<f64>,
         fitting: &Fitting<'_>,
     ) -> Result<Solution, LearningError> {
         let KernelRidgeParams { tolerance, iterations, landmarks, .. } = self.params;
         let (n, outputs) = y.dim();
         let landmarks = landmarks.min(n);
-        fitting.limits.reserve(system.bytes(landmarks, outputs))?;
+        if fitting.limits.reserve(system.bytes(landmarks, outputs)).is_err() {
+            system.stored = false;
+            fitting.limits.reserve(system.bytes(landmarks, outputs))?;
+        }
         let mut core =
             index::sample(&mut fitting.streams.rng("landmarks"), n, landmarks).into_vec();
         core.sort_unstable();
@@ -269,7 +280,11 @@ impl KernelRidge {
         } else {
             Convergence::NotConverged { iterations, residual }
         };
-        let facts = [(fact::RESIDUAL, residual), (fact::ITERATIONS, iterations as f64)];
+        let facts = [
+            (fact::RESIDUAL, residual),
+            (fact::ITERATIONS, iterations as f64),
+            (fact::STORED, f64::from(system.stored)),
+        ];
         let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(Solution { coefficients: solved.x, convergence, facts })
     }

@@ -231,7 +231,7 @@ impl mercer_learning::Learner for SoftmaxNetwork {
             let (value, g) = head.learn(z.view(), &labels_now);
             loss = value;
             if !loss.is_finite() {
-                return Err(LearningError::Diverged { step, loss });
+                return Err(LearningError::diverged(step, loss, &[("rate", self.params.rate)]));
             }
             net.backward(x_now.view(), (g * &mask).view());
             let now = params.optimiser.step::<f32>(params.rate, step);

@@ -8,7 +8,7 @@ use mercer_learning::{
     Convergence, Fitted, Fitting, LearningError, Limits, Predictions, Sample, Settings, Streams,
     accuracy, find,
 };
-use ndarray::{Array, Array1, Array2, Axis, array};
+use ndarray::{Array, Array1, Array2, Axis, array, s};
 
 fn try_fit(
     method: &str,
@@ -65,8 +65,14 @@ fn more_rows_than_are_stored_are_solved_by_iteration() {
     let fitted = fit("kernel-ridge", &settings, &sample);
     assert!(matches!(fitted.convergence, Convergence::Converged { .. }));
     assert!(fitted.facts["residual"] <= 1e-6 && fitted.facts["iterations"] < 30.0);
-    assert_eq!(fitted.facts["rows-used"], 13_000.0);
+    assert_eq!((fitted.facts["rows-used"], fitted.facts["stored"]), (13_000.0, 1.0));
     assert_eq!(training_accuracy(&fitted, &sample), 1.0);
+    // 338 MB of it: with less room it is computed for each product, and the function is the same.
+    let narrow = Strict { bytes: 300 << 20, stopped: false };
+    let computed = try_fit("kernel-ridge", &settings, &sample, &narrow).unwrap();
+    assert_eq!(computed.facts["stored"], 0.0);
+    let scores = |fitted: &Fitted| fitted.predictor.decision(sample.inputs().slice(s![..500, ..]));
+    assert!((scores(&fitted) - scores(&computed)).iter().all(|gap| gap.abs() < 1e-4));
     // One product is too few: no error, but no success either.
     let hasty =
         fit("kernel-ridge", &settings.with("iterations", 1).with("tolerance", 1e-12), &sample);

@@ -180,12 +180,22 @@ impl Kernel {
             Self::Gaussian { std } => {
                 product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
                 let scale = -0.5 * std * std;
+                let farthest = |points: &Rows<'_>| points.squares.fold(0.0, |a: f64, &b| a.max(b));
+                let rounding = -scale * f64::EPSILON * (farthest(a) + farthest(b));
                 let mut exponents = [0.0; TILE];
                 let exponents = &mut exponents[..tile.ncols()];
-                for (mut row, &x) in tile.rows_mut().into_iter().zip(a.squares) {
+                for (i, (mut row, &x)) in tile.rows_mut().into_iter().zip(a.squares).enumerate() {
                     for ((to, &entry), &z) in exponents.iter_mut().zip(&row).zip(b.squares) {
                         // Rounding can leave a distance between near-equal points below 0.
                         *to = scale * (x + z + entry).max(0.0);
+                    }
+                    if rounding > ROUNDED {
+                        // Few are neighbours then, and theirs are differences of large numbers.
+                        for (to, z) in exponents.iter_mut().zip(b.points.rows()) {
+                            if *to > UNDERFLOW - 8.0 * rounding {
+                                *to = scale * distance::squared(a.points.row(i), z);
+                            }
+                        }
                     }
                     exp(exponents, row.as_slice_mut().expect("a row of a tile is contiguous"));
                 }
@@ -336,6 +346,12 @@ impl Sections {
     }
 }
 
+/// Rounding of an exponent, `s² ε ‖x‖²`, above which those of neighbours are computed from differences: a row
+/// at distance 0 must have the value 1 for any `s`.
+const ROUNDED: f64 = 1e-9;
+/// The exponential of less is 0.
+const UNDERFLOW: f64 = -746.0;
+
 /// Points ready for tiles: centred, with their squared norms.
 #[derive(Debug, Clone, PartialEq)]
 struct Points {
@@ -458,6 +474,30 @@ mod tests {
                 let again = kernel.cross_gram(far.slice(s![..7, ..]), far.view());
                 assert_eq!(again, Array2::<f64>::eye(300).slice(s![..7, ..]), "{size}");
             }
+        }
+    }
+
+    /// Of rounding, the square of a large norm is more than the distance to a neighbour.
+    #[test]
+    fn a_point_knows_itself_and_its_neighbours_at_any_width() {
+        let x = random(300, 3, 7);
+        for (size, std) in [(1.0, 1e7), (1.0, 1e8), (1e8, 1.0), (1e6, 1e3)] {
+            let x = &x * size;
+            let kernel = Kernel::Gaussian { std };
+            // Half a width away from the first.
+            let mut near = x.clone();
+            near.column_mut(0)[0] += 0.5 / std;
+            let cross = kernel.cross_gram(near.view(), x.view());
+            let apart = std * (near[[0, 0]] - x[[0, 0]]);
+            assert_abs_diff_eq!(cross[[0, 0]], (-0.5 * apart * apart).exp(), epsilon = 1e-6);
+            for i in 1..300 {
+                assert_abs_diff_eq!(cross[[i, i]], 1.0, epsilon = 1e-12);
+            }
+            assert_abs_diff_eq!(
+                kernel.gram(near.view()),
+                slow(kernel, &near, &near),
+                epsilon = 1e-6
+            );
         }
     }
 

@@ -31,4 +31,4 @@ pub use hyper::{
     GaussianHyper, HyperKernel, LearnedKernel, PairOperator, PairSections, Pairs, WishartHyper,
     entry_variance, total_variance,
 };
-pub use operator::{GaussianOperator, GaussianSystem};
+pub use operator::{GaussianOperator, GaussianSystem, StoredGaussian};

@@ -154,12 +154,17 @@ pub enum LearningError {
         reach: f64,
     },
     /// The loss became NaN or infinite.
-    #[error("training diverged at step {step}: the loss is {loss}; lower the learning rate")]
+    #[error(
+        "training diverged at step {step}: the loss is {}; lower {rates}",
+        short(*loss)
+    )]
     Diverged {
         /// Step, from 1.
         step: usize,
         /// The loss there.
         loss: f64,
+        /// The settings that may be too large, and their values: [`LearningError::diverged`] writes them.
+        rates: String,
     },
     /// A factorisation failed.
     #[error("{operation} failed: {reason}")]
@@ -221,6 +226,23 @@ pub enum LearningError {
     },
 }
 impl LearningError {
+    /// Training that came to no number, or to a loss far above the first, with the settings that may be too
+    /// large for it.
+    ///
+    /// ```
+    /// use mercer_learning::LearningError;
+    /// let said = LearningError::diverged(3, 1.5e7, &[("rate", 50.0), ("frequency_rate", 0.1)]).to_string();
+    /// assert!(said.starts_with("training diverged at step 3: the loss is 1.5e7; lower `rate`"), "{said}");
+    /// assert!(said.ends_with("lower `rate`, which is 50, or `frequency_rate`, which is 0.1"), "{said}");
+    /// ```
+    pub fn diverged(step: usize, loss: f64, rates: &[(&'static str, f64)]) -> Self {
+        let named: Vec<String> = rates
+            .iter()
+            .map(|(name, value)| format!("`{name}`, which is {}", written(value)))
+            .collect();
+        Self::Diverged { step, loss, rates: named.join(", or ") }
+    }
+
     /// A setting outside its range: a number of many zeros with an exponent.
     ///
     /// ```

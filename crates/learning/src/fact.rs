@@ -38,5 +38,7 @@ pub const NORM: &str = "norm";
 pub const MEAN_LOSS: &str = "mean-loss";
 /// Iterations of an iterative solve.
 pub const ITERATIONS: &str = "iterations";
+/// 1 where they were with a matrix stored in single precision, 0 where it was computed for each.
+pub const STORED: &str = "stored";
 /// What they left of the quantity that their tolerance bounds.
 pub const RESIDUAL: &str = "residual";

@@ -121,6 +121,70 @@ const STALLED: usize = 50;
 pub fn conjugate_gradients<E: From<LinalgError>>(
     operator: &impl SymmetricOperator,
     right: ArrayView2<'_, f64>,
+    precondition: impl FnMut(ArrayView2<'_, f64>) -> Array2<f64>,
+    tolerance: f64,
+    most_iterations: usize,
+    watch: impl FnMut(usize, f64) -> Result<(), E>,
+) -> Result<Iterated, E> {
+    let steps = Steps { operator, trusted: 0.0 };
+    in_rounds(operator, &steps, right, precondition, tolerance, most_iterations, watch)
+}
+
+/// How far the residual of a round falls with an approximate operator before it is computed anew.
+const TRUSTED: f64 = 1e-4;
+
+/// The same with two operators: iterative refinement (Wilkinson 1963; Carson & Higham, 2018).
+///
+/// The recurrences run on `rough`, an approximation of `operator` with cheaper products, such as the same
+/// matrix in single precision. A round of them ends when its residual has fallen by 10⁴; then the residual
+/// is computed with `operator`, and the next round goes on from there. What is returned is judged by `operator`
+/// alone, and its products are one a round: the solution is as exact as that of [`conjugate_gradients`]
+/// if `rough` differs from it by less than its smallest eigenvalue. Where it differs by more, as for a matrix
+/// that is singular to single precision, rounds gain nothing, and the nearest iterate says how far it came.
+///
+/// `iterations` counts products with `rough`.
+///
+/// ```
+/// use mercer_linalg::{LinalgError, refined_gradients};
+/// use ndarray::array;
+/// let (a, b) = (array![[4.0, 1.0], [1.0, 3.0]], array![[1.0], [2.0]]);
+/// let rough = a.mapv(|entry| entry + 1e-3);
+/// let solved = refined_gradients(&a, &rough, b.view(), |r| r.to_owned(), 1e-14, 50, |_, _| {
+///     Ok::<(), LinalgError>(())
+/// })?;
+/// assert!(solved.converged && (solved.x[[0, 0]] - 1.0 / 11.0).abs() < 1e-14); // of a, not of rough
+/// # Ok::<(), LinalgError>(())
+/// ```
+///
+/// # Errors
+/// As [`conjugate_gradients`], and [`LinalgError::Height`] if the operators differ in size.
+pub fn refined_gradients<E: From<LinalgError>>(
+    operator: &impl SymmetricOperator,
+    rough: &impl SymmetricOperator,
+    right: ArrayView2<'_, f64>,
+    precondition: impl FnMut(ArrayView2<'_, f64>) -> Array2<f64>,
+    tolerance: f64,
+    most_iterations: usize,
+    watch: impl FnMut(usize, f64) -> Result<(), E>,
+) -> Result<Iterated, E> {
+    let (expected, found) = (operator.size(), rough.size());
+    if expected != found {
+        return Err(LinalgError::Height { expected, found }.into());
+    }
+    let steps = Steps { operator: rough, trusted: TRUSTED };
+    in_rounds(operator, &steps, right, precondition, tolerance, most_iterations, watch)
+}
+
+/// What the recurrences multiply with, and how far its residuals are believed, relative to where a round begins.
+struct Steps<'a, S> {
+    operator: &'a S,
+    trusted: f64,
+}
+
+fn in_rounds<E: From<LinalgError>>(
+    operator: &impl SymmetricOperator,
+    steps: &Steps<'_, impl SymmetricOperator>,
+    right: ArrayView2<'_, f64>,
     mut precondition: impl FnMut(ArrayView2<'_, f64>) -> Array2<f64>,
     tolerance: f64,
     most_iterations: usize,
@@ -151,13 +215,18 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
         let (round, at_start) = (iterations, residual);
         let (begun, r_begun) = (x.clone(), r.clone());
         let (mut best, mut least) = (x.clone(), norms(&r));
+        let goals: Vec<f64> = least
+            .iter()
+            .zip(&scales)
+            .map(|(norm, scale)| (tolerance * scale).max(steps.trusted * norm))
+            .collect();
         let mut since = vec![0; columns];
         let mut z = precondition(r.view());
         let mut p = z.clone();
         let mut rz = dots(&r, &z);
         while open.contains(&true) && iterations < most_iterations {
             watch(iterations, residual)?;
-            let image = operator.apply(p.view());
+            let image = steps.operator.apply(p.view());
             iterations += 1;
             if image.iter().any(|entry| !entry.is_finite()) {
                 if iterations == 1 {
@@ -186,7 +255,7 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
                 let runs_away = norm.is_nan()
                     || norm > RUNAWAY * least[column]
                     || since[column] > STALLED.min(most_iterations / 4);
-                open[column] = norm > tolerance * scales[column] && !runs_away;
+                open[column] = norm > goals[column] && !runs_away;
             }
             residual = largest(&r, &scales);
             z = precondition(r.view());
@@ -212,10 +281,11 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
             if residual > tolerance && iterations < most_iterations {
                 let left = most_iterations - iterations;
                 let system = (&right, &scales, tolerance);
-                iterations += residuals(operator, system, (&mut x, &mut r), left, |done, now| {
+                let (x, r) = (&mut x, &mut r);
+                iterations += residuals(operator, steps, system, (x, r), left, |done, now| {
                     watch(iterations + done, now)
                 })?;
-                residual = largest(&r, &scales);
+                residual = largest(r, &scales);
             }
             return Ok(Iterated { x, iterations, residual, converged: residual <= tolerance });
         }
@@ -227,6 +297,7 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
 /// is left.
 fn residuals<E>(
     operator: &impl SymmetricOperator,
+    steps: &Steps<'_, impl SymmetricOperator>,
     (right, scales, tolerance): (&ArrayView2<'_, f64>, &Array1<f64>, f64),
     (x, r): (&mut Array2<f64>, &mut Array2<f64>),
     most: usize,
@@ -239,7 +310,7 @@ fn residuals<E>(
     let mut open: Vec<bool> =
         before.iter().zip(scales).map(|(norm, scale)| *norm > tolerance * scale).collect();
     watch(0, largest(r, scales))?;
-    let (mut p, mut image) = (r.clone(), operator.apply(r.view()));
+    let (mut p, mut image) = (r.clone(), steps.operator.apply(r.view()));
     let (mut done, mut curvature) = (1, dots(r, &image));
     while open.contains(&true) && done < most {
         for column in 0..columns {
@@ -264,7 +335,7 @@ fn residuals<E>(
             open[column] = norm > tolerance * scales[column] && since[column] < STALLED;
         }
         watch(done, largest(r, scales))?;
-        let next = operator.apply(r.view());
+        let next = steps.operator.apply(r.view());
         done += 1;
         let turned = dots(r, &next);
         for column in (0..columns).filter(|&column| open[column]) {
@@ -470,7 +541,8 @@ mod tests {
         let products = |b: Array2<f64>| {
             let (mut x, mut r) = (Array2::zeros(b.dim()), b.clone());
             let system = (&b.view(), &norms(&b), 1e-4);
-            let products = residuals(&a, system, (&mut x, &mut r), 500, quiet).unwrap();
+            let steps = Steps { operator: &a, trusted: 0.0 };
+            let products = residuals(&a, &steps, system, (&mut x, &mut r), 500, quiet).unwrap();
             assert!(norms(&r)[0] <= 1.01e-4 * norms(&b)[0]);
             products
         };
@@ -491,7 +563,8 @@ mod tests {
         b[[0, 0]] = 1.0;
         let (mut x, mut r) = (Array2::zeros((n, 1)), b.clone());
         let system = (&b.view(), &norms(&b), 1e-9);
-        let products = residuals(&a, system, (&mut x, &mut r), 10 * n, quiet).unwrap();
+        let steps = Steps { operator: &a, trusted: 0.0 };
+        let products = residuals(&a, &steps, system, (&mut x, &mut r), 10 * n, quiet).unwrap();
         assert_eq!(products, STALLED + 1);
         assert!(norms(&r)[0] < norms(&b)[0]);
     }
@@ -551,6 +624,46 @@ mod tests {
         let residual = &b - &a.dot(&solved.x);
         let norm = |x: &Array2<f64>| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         assert_abs_diff_eq!(solved.residual, norm(&residual) / norm(&b), epsilon = 1e-9);
+    }
+
+    /// Rounded to single precision, and what comes of it is the solution of the matrix itself.
+    #[test]
+    fn a_rough_operator_gives_the_exact_solution_for_few_exact_products() {
+        let a = kernel(120) + 0.05 * Array2::<f64>::eye(120);
+        let b = random(120, 3, 8);
+        let expected = Cholesky::factor(a.clone()).unwrap().solve(&b).unwrap();
+        let exact = Counting(a.clone(), std::cell::Cell::new(0));
+        let rough = Counting(a.mapv(|entry| f64::from(entry as f32)), std::cell::Cell::new(0));
+        let solved =
+            refined_gradients(&exact, &rough, b.view(), |r| r.to_owned(), 1e-12, 500, quiet)
+                .unwrap();
+        assert!(solved.converged && solved.residual <= 1e-12, "{solved:?}");
+        assert_abs_diff_eq!(solved.x, expected, epsilon = 1e-9);
+        assert_eq!(rough.1.get(), solved.iterations);
+        // Twelve digits at four a round.
+        assert!((3..=4).contains(&exact.1.get()), "{}", exact.1.get());
+        let other = Array2::<f64>::eye(119);
+        let refused = refined_gradients(&a, &other, b.view(), |r| r.to_owned(), 1e-12, 500, quiet);
+        assert_eq!(refused, Err(LinalgError::Height { expected: 120, found: 119 }));
+    }
+
+    /// Where the matrix is singular to single precision, what is said is the residual of the matrix itself, and
+    /// no worse than that of zeros.
+    #[test]
+    fn a_rough_operator_that_is_too_rough_is_found_out() {
+        let a = kernel(100);
+        let b = random(100, 2, 9);
+        let rough = a.mapv(|entry| f64::from(entry as f32));
+        for iterations in [20, 300] {
+            let solved =
+                refined_gradients(&a, &rough, b.view(), |r| r.to_owned(), 1e-10, iterations, quiet)
+                    .unwrap();
+            assert!(!solved.converged && solved.residual < 1.0, "{solved:?}");
+            assert!(solved.iterations <= iterations);
+            let left = norms(&(&b - &a.dot(&solved.x))) / norms(&b);
+            let most = left.iter().fold(0f64, |most, &value| most.max(value));
+            assert_abs_diff_eq!(solved.residual, most, epsilon = 1e-9);
+        }
     }
 
     #[test]
@@ -625,7 +738,8 @@ mod tests {
         let b = random(6, 2, 11);
         let (mut x, mut r, scales) = (Array2::zeros((6, 2)), b.clone(), norms(&b));
         let system = (&b.view(), &scales, 1e-10);
-        let done = residuals(&a, system, (&mut x, &mut r), 8, quiet).unwrap();
+        let steps = Steps { operator: &a, trusted: 0.0 };
+        let done = residuals(&a, &steps, system, (&mut x, &mut r), 8, quiet).unwrap();
         assert!(done <= 7 && largest(&r, &scales) < 1e-9, "{done}: {r}");
         assert_abs_diff_eq!(a.dot(&x), b, epsilon = 1e-8);
     }
@@ -638,7 +752,8 @@ mod tests {
             (Array2::zeros((4, 2)), Array2::zeros((4, 2)), Array1::zeros(2));
         let right = Array2::zeros((4, 2));
         let system = (&right.view(), &scales, 1e-10);
-        let done = residuals(&a, system, (&mut x, &mut r), 8, quiet).unwrap();
+        let steps = Steps { operator: &a, trusted: 0.0 };
+        let done = residuals(&a, &steps, system, (&mut x, &mut r), 8, quiet).unwrap();
         assert_eq!((done, x), (1, Array2::zeros((4, 2))));
     }
 

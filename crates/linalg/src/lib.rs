@@ -14,6 +14,7 @@
 //! | `(K + t I) α = B` | [`KernelPath`] | errors of leave-one-out at every `t` from one eigendecomposition | `α` is `n × r` |
 //! | `min ‖A w − B‖² + t‖w‖²` | [`RidgePath`] | every `t` from one eigendecomposition | `w` is `D × r` |
 //! | `A X = B`, `A` known by products | [`conjugate_gradients`] | with residual and iterations | `n × r` |
+//! | the same, with a cheaper `A` in the iterations | [`refined_gradients`] | judged by `A` | `n × r` |
 //! | `(A + t_k I) x_k = b` | [`shifted_conjugate_gradients`] | every shift for the products of one |
 //! | `A ≈ C Cᵀ` | [`PartialCholesky`] | stops early, with a bound of what is left | `n × L` |
 //!
@@ -45,7 +46,9 @@ mod symmetric;
 mod team;
 
 pub use cholesky::{Cholesky, JITTER_LADDER};
-pub use conjugate_gradients::{Iterated, Nystrom, SymmetricOperator, conjugate_gradients};
+pub use conjugate_gradients::{
+    Iterated, Nystrom, SymmetricOperator, conjugate_gradients, refined_gradients,
+};
 pub use crew::Crew;
 pub use definite::{DefiniteSolution, definite_solve};
 pub use dispatch::{Dispatch, dispatch};

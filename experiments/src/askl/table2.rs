@@ -1,6 +1,6 @@
 //! Table 2: accuracy or RMSE of the five methods on twelve datasets, variant by variant.
 
-use crate::accuracies::{Accuracies, RANDOM_SPLITS};
+use crate::accuracies::{Accuracies, DIVISOR_UNKNOWN, RANDOM_SPLITS};
 use crate::audit::askl_underlines::{judged, significant};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 
@@ -27,7 +27,9 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             ("askl", "ASKL"),
         ],
         controls: &[],
+        chosen: &[],
         splits: RANDOM_SPLITS,
+        printed_deviation: DIVISOR_UNKNOWN,
         notes: &[
             "The scaling of `released` is that which the learned columns need; on the file as it is the drawn ones come nearer to the print (audit/askl-scaling, and the finding on these columns).",
             "A machine of the Gaussian SVM by linfa holds at most 4000 rows (of more than two classes those of a pair: 5000, on poker 2000) and kernel ridge at most 8000, for their time and since they store the Gram matrix. A cell that left rows out says how many all of its machines used together, which of a few large classes says little of each: the largest pair of poker has 18,500 rows, of shuttle 32,700, of MNIST 11,700, of which its machine has 2000, 5000 and 5000.",

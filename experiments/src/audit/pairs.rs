@@ -1,11 +1,12 @@
 //! One table for every ablation: dataset by dataset, the mean with and without, and the corrected
 //! interval of the paired difference.
 
+use crate::accuracies::{in_lines, not_run};
 use crate::cell::{common_errors, relative_gain};
 use crate::{CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare};
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::{Summary, holm, summarise, wilcoxon_signed_rank};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One side of a comparison: study, variant, method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +107,50 @@ pub(crate) fn render(
             table = table.note(note);
         }
     }
+    let sides = pairs.iter().flat_map(|pair| std::iter::once(&pair.with).chain(pair.without));
+    if let Some(note) = not_run_yet(desk, sides)? {
+        table = table.note(note);
+    }
     Ok(Rendered { tables: vec![table], drawings: Vec::new(), cells })
+}
+
+/// Which of these sides have planned cells without a record, and which have datasets that are not there: a row
+/// that is missing without a word reads as if it had not been asked for.
+pub(super) fn not_run_yet<'a>(
+    desk: &Desk<'_>,
+    sides: impl Iterator<Item = &'a Side>,
+) -> Result<Option<String>, ExperimentError> {
+    let (mut lacking, mut without_data) = (BTreeMap::new(), BTreeSet::new());
+    for &Side(study, variant, method) in sides {
+        let laid_out = desk.cells(study)?;
+        let of_side = |cell: &&StudyCell| {
+            cell.key().variant == variant && cell.key().method == method && cell.score().is_none()
+        };
+        for cell in laid_out.1.iter().filter(of_side) {
+            let dataset = &cell.key().dataset;
+            if not_run(desk, cell) {
+                let datasets: &mut Vec<String> =
+                    lacking.entry(format!("{study} {variant}, {method}")).or_default();
+                if !datasets.contains(dataset) {
+                    datasets.push(dataset.clone());
+                }
+            } else if desk.missing.contains_key(dataset) {
+                without_data.insert(dataset.clone());
+            }
+        }
+    }
+    let mut said = Vec::new();
+    if !lacking.is_empty() {
+        let lines = lacking
+            .iter()
+            .map(|(line, datasets)| (line.as_str(), datasets.iter().map(String::as_str).collect()));
+        said.push(format!("Not run yet: {}.", in_lines(&lines.collect::<BTreeMap<_, _>>())));
+    }
+    if !without_data.is_empty() {
+        let datasets: Vec<String> = without_data.into_iter().collect();
+        said.push(format!("Data missing: {}.", datasets.join(", ")));
+    }
+    Ok((!said.is_empty()).then(|| said.join(" ")))
 }
 
 /// An interval; one pair has none.

@@ -74,6 +74,11 @@ fn steps(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
         .columns(["Moves", "Penalised"].map(Column::right))
         .columns(["with", "without"].map(|head| Column::right(head).under("Tr(K)/n")))
         .columns(["Gain", "Level", "Alike", "Repeats"].map(Column::right));
+    let sides = CONTROLS.map(|(with, without)| [with, without]);
+    let sides = sides.concat().into_iter().map(|variant| Side(STUDY, variant, "rftk"));
+    if let Some(note) = pairs::not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
+        table = table.note(note);
+    }
     for (with, without) in CONTROLS {
         for dataset in &study.0.datasets {
             let side = |variant: &str| {

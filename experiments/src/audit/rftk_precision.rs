@@ -69,6 +69,12 @@ fn deviations(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
         .columns([Column::right("published")])
         .columns(COLUMNS.map(|(.., head)| Column::right(head)));
     let (_, printed) = published("rftk")?;
+    let sides = COLUMNS.iter().flat_map(|(study, variant, _)| {
+        ["kernel-ridgeless", "rf-ridgeless"].map(|method| Side(study, variant, method))
+    });
+    if let Some(note) = pairs::not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
+        table = table.note(note);
+    }
     let studies = [desk.cells("rftk/table1")?, desk.cells("audit/rftk")?];
     for (method, theirs, title) in
         [("kernel-ridgeless", "KernelRidgeless", "kernel ridgeless"), ("rf-ridgeless", "RF", "RF")]

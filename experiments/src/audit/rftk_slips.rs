@@ -19,6 +19,7 @@ const MODELS: &str = "crates/models/src/rftk/tests.rs";
 const AVERAGED: &str = "experiments/src/rftk/averaged.rs";
 const FACTORS: &str = "experiments/src/rftk/sgd_factors.rs";
 const TABLE2: &str = "experiments/src/rftk/table2.rs";
+const SLIPS_HERE: &str = "experiments/src/audit/rftk_slips.rs";
 const SPECS: &str = "experiments/tests/specs.rs";
 
 const SLIPS: &[Slip] = &[
@@ -42,6 +43,13 @@ const SLIPS: &[Slip] = &[
             AVERAGED,
             "beyond_the_rows_the_mean_is_the_ridgeless_kernel_and_the_variance_falls_as_stated",
         )],
+    },
+    Slip {
+        place: "bandwidth",
+        printed: "three conventions: exp(−‖·‖²/(2σ²)) with frequencies N(0, 1/σ²) (Sections 3 and 5); exp(−σ²‖·‖²/2) with N(0, σ²) (Section 6); k, the deviation of the frequencies (code)",
+        corrected: "k = 1/σ in the first and k = σ in the second: \"σ² = 100\" is of the first, though it stands in Section 6, for the code has k = 0.1",
+        here: "k in every spec, as `std`; a grid of σ² is translated once (audit/rftk-width)",
+        shown_by: &[(SLIPS_HERE, "three_conventions_name_one_kernel")],
     },
     Slip {
         place: "Corollary 1, cases 2 and 3",
@@ -123,6 +131,13 @@ const SLIPS: &[Slip] = &[
         shown_by: &[(AVERAGED, "the_printed_features_miss_the_kernel_by_half_of_it")],
     },
     Slip {
+        place: "Figure 2(a)",
+        printed: "the third pair of curves is labelled λ = 1 (figure saved with the code)",
+        corrected: "λ = 1e-2, which the code plots under that label",
+        here: "1e-2, by its own name",
+        shown_by: &[(SPECS, "the_ridges_of_figure_2a_are_those_that_the_code_plots")],
+    },
+    Slip {
         place: "Figures 2(b) and 2(c)",
         printed: "\"near 100 epochs\": the axis is read as epochs (text)",
         corrected: "it counts records, one in 200 batches, some eight a pass: 253 of them are 30 passes (code)",
@@ -151,9 +166,27 @@ fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 mod tests {
     use super::*;
     use crate::audit::askl_slips::unfounded;
+    use mercer_kernels::{Kernel, std_of_bandwidth};
+    use ndarray::array;
 
     #[test]
     fn every_test_that_is_named_exists() {
         assert_eq!(unfounded(SLIPS), Vec::<String>::new());
+    }
+
+    /// The σ² = 100 of the text, read by its first convention, is the k = 0.1 of the code; by its second it would
+    /// be k = 10.
+    #[test]
+    fn three_conventions_name_one_kernel() {
+        let variance = 100.0_f64;
+        let (x, z) = (array![0.5, -1.0, 2.0], array![3.0, 0.5, -1.0]);
+        let apart: f64 = (&x - &z).mapv(|gap| gap * gap).sum();
+        let code = |std: f64| Kernel::Gaussian { std }.of(x.view(), z.view());
+        let first = (-apart / (2.0 * variance)).exp();
+        let second = |variance: f64| (-variance * apart / 2.0).exp();
+        assert!((std_of_bandwidth(variance.sqrt()) - 0.1).abs() < 1e-15);
+        assert!((code(0.1) - first).abs() < 1e-14);
+        assert!((second(0.01) - first).abs() < 1e-14);
+        assert!((code(10.0) - second(variance)).abs() < 1e-14 && second(variance) < 1e-300);
     }
 }

@@ -68,6 +68,10 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         table = table.row(Row::new(row));
     }
+    let sides = COLUMNS.map(|(study, variant, method, _)| Side(study, variant, method));
+    if let Some(note) = pairs::not_run_yet(desk, sides.iter())? {
+        table = table.note(note);
+    }
     rendered.tables.push(table);
     Ok(rendered)
 }

@@ -2,9 +2,11 @@
 //! decides nothing.
 
 use super::Holds;
-use crate::cell::StudyCell;
+use crate::ExperimentError;
+use crate::cell::{LEVEL, StudyCell};
 use crate::peak::Repeats;
-use mercer_statistics::summarise;
+use mercer_render::probability;
+use mercer_statistics::{StatisticsError, holm, mcnemar, summarise};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -51,13 +53,7 @@ impl Shown {
 
     /// Over all: one against decides, else all must be for it.
     fn all(parts: &[Self]) -> Holds {
-        if parts.iter().any(|part| part.holds == Holds::No) {
-            Holds::No
-        } else if parts.iter().all(|part| part.holds == Holds::Yes) {
-            Holds::Yes
-        } else {
-            Holds::Undecided
-        }
+        Holds::all(&parts.iter().map(|part| part.holds).collect::<Vec<_>>())
     }
 
     /// `0.12 (0.10 to 0.14)`, of a number that is shown as `of` it.
@@ -68,6 +64,19 @@ impl Shown {
             format!("{} ({} to {})", shown(self.mean), ends.0, ends.1)
         } else {
             shown(self.mean)
+        }
+    }
+}
+
+impl Holds {
+    /// Over all: one against decides, else all must be for it.
+    fn all(parts: &[Self]) -> Self {
+        if parts.contains(&Self::No) {
+            Self::No
+        } else if parts.iter().all(|part| *part == Self::Yes) {
+            Self::Yes
+        } else {
+            Self::Undecided
         }
     }
 }
@@ -407,82 +416,149 @@ pub(super) fn tends_to(
     (nearer.holds, said)
 }
 
-/// Share of its last value within which a curve has settled.
-const SETTLED: f64 = 0.05;
-
-/// The step from which on the mean of some curves stays within [`SETTLED`] of its last value, and the last.
-fn settled(curves: &[Curve]) -> Option<(u64, u64)> {
-    let looks = curves.iter().map(BTreeMap::len).min()?;
-    let mean: Vec<(u64, f64)> = (0..looks)
-        .filter_map(|look| {
-            let at = |curve: &Curve| curve.iter().nth(look).map(|(step, y)| (*step, *y));
-            let here: Vec<(u64, f64)> = curves.iter().filter_map(at).collect();
-            let (step, _) = *here.first()?;
-            Some((step, here.iter().map(|(_, y)| y).sum::<f64>() / here.len() as f64))
-        })
-        .collect();
-    let &(last, end) = mean.last()?;
-    let off = mean.iter().rposition(|(_, y)| (y - end).abs() > SETTLED * end.abs());
-    Some((mean[off.map_or(0, |off| off + 1)].0, last))
+/// The median over the last third of the looks, which single noisy looks hardly move.
+fn late(curve: &Curve) -> Option<f64> {
+    let before = curve.len() - curve.len().div_ceil(3);
+    let values: Vec<f64> = curve.values().skip(before).copied().collect();
+    summarise(&values).map(|spread| spread.median)
 }
 
-/// Each of `settling` has settled after fewer steps than the one before it, `steps` being those between two
-/// points of its curve. A point counts as one at least: what settles before the first look took up to one.
-pub(super) fn settles_sooner(
+/// Steps between which a curve first came to a level: after these at the look before, by those at the look that
+/// saw it there. None where it starts there, or never comes there.
+fn reached(curve: &Curve, level: f64, steps: f64) -> Option<(f64, f64)> {
+    let first = curve.values().position(|value| *value <= level).filter(|first| *first > 0)?;
+    let at = |place: usize| curve.keys().nth(place).map(|look| *look as f64 * steps);
+    Some((at(first - 1)?, at(first)?))
+}
+
+/// The steps of two curves, repeat by repeat, to the level that both come to: the larger of their values late in
+/// training.
+#[derive(Debug, Clone, PartialEq)]
+struct Paces {
+    /// Median of the steps of each, over the repeats that tell.
+    medians: [Option<f64>; 2],
+    /// Repeats in which the second took fewer, wherever between two looks each came there.
+    fewer: usize,
+    /// And in which it took more.
+    more: usize,
+    /// All, those with them that say neither.
+    repeats: usize,
+}
+
+impl Paces {
+    /// `steps` are those between two looks of each.
+    fn of(pairs: &[[&Curve; 2]], steps: [f64; 2]) -> Self {
+        let of_repeat = |[first, second]: &[&Curve; 2]| {
+            let level = late(first)?.max(late(second)?);
+            Some([reached(first, level, steps[0])?, reached(second, level, steps[1])?])
+        };
+        let known: Vec<[(f64, f64); 2]> = pairs.iter().filter_map(of_repeat).collect();
+        let median = |which: usize| {
+            let by: Vec<f64> = known.iter().map(|pair| pair[which].1).collect();
+            summarise(&by).map(|spread| spread.median)
+        };
+        Self {
+            medians: [median(0), median(1)],
+            fewer: known.iter().filter(|[first, second]| second.1 < first.0).count(),
+            more: known.iter().filter(|[first, second]| first.1 < second.0).count(),
+            repeats: pairs.len(),
+        }
+    }
+
+    /// Two-sided p of the sign test for so many of the repeats, those that do not tell counted against them.
+    fn sign_test(&self, of: usize) -> f64 {
+        if 2 * of <= self.repeats {
+            return 1.0;
+        }
+        mcnemar(of as u64, (self.repeats - of) as u64).p_exact
+    }
+}
+
+/// What the sign tests of each pair of neighbours say together: that the second takes fewer steps must be shown of
+/// each, that it takes more of one, by Holm's adjustment over the pairs.
+fn sooner(paces: &[Paces]) -> Result<Holds, StatisticsError> {
+    let shown = |of: &Paces| of.sign_test(of.fewer) < LEVEL;
+    let against: Vec<f64> = paces.iter().map(|of| of.sign_test(of.more)).collect();
+    Ok(if holm(&against)?.iter().any(|p| *p < LEVEL) {
+        Holds::No
+    } else if paces.iter().all(shown) {
+        Holds::Yes
+    } else {
+        Holds::Undecided
+    })
+}
+
+/// Of two neighbours among `values` the second comes to the level that both come to after fewer steps than the
+/// first. `steps` are those between two looks of each; between them nothing is known of a curve.
+pub(super) fn reaches_sooner(
     cells: &[&StudyCell],
     dataset: &str,
     method: &str,
-    settling: &[String],
+    values: &[String],
     steps: &[f64],
-) -> (Holds, String) {
-    // Of each value the steps that each repeat took, none where it still moves in the last third.
-    let (mut taken, mut said) = (Vec::new(), Vec::new());
-    for (value, &steps) in settling.iter().zip(steps) {
-        let of_one = |curve: Curve| {
-            let (settled, last) = settled(&[curve])?;
-            (3 * settled <= 2 * last).then(|| settled.max(1) as f64 * steps)
-        };
-        let curves = curves(cells, dataset, method, value);
-        if curves.is_empty() {
-            return not_run();
+) -> Result<(Holds, String), ExperimentError> {
+    let of_all: Vec<BTreeMap<u32, Curve>> =
+        values.iter().map(|value| by_repeat(cells, dataset, method, value)).collect();
+    let (mut all, mut said) = (Vec::new(), Vec::new());
+    for ((curves, names), steps) in of_all.windows(2).zip(values.windows(2)).zip(steps.windows(2)) {
+        let beside = |(repeat, first)| Some([first, curves[1].get(repeat)?]);
+        let pairs: Vec<[&Curve; 2]> = curves[0].iter().filter_map(beside).collect();
+        if pairs.is_empty() {
+            return Ok(not_run());
         }
-        let of_all: Vec<Option<f64>> = curves.into_iter().map(of_one).collect();
-        let known: Vec<f64> = of_all.iter().flatten().map(|steps| steps.ln()).collect();
-        said.push(match Shown::of(&known, 1) {
-            Some(shown) if known.len() == of_all.len() => {
-                format!("{value} after {} steps", shown.text(f64::exp, 0))
-            }
-            _ => {
-                let missing = of_all.len() - known.len();
-                format!("{value} not before the last third in {missing} of {}", of_all.len())
-            }
-        });
-        taken.push(of_all);
+        let paces = Paces::of(&pairs, [steps[0], steps[1]]);
+        let [first, second] =
+            paces.medians.map(|steps| steps.map_or_else(|| "-".to_owned(), |n| format!("{n:.0}")));
+        said.push(format!(
+            "{} after {first}, {} after {second}: fewer in {} of {} repeats (p = {}), more in {}",
+            names[0],
+            names[1],
+            paces.fewer,
+            paces.repeats,
+            probability(paces.sign_test(paces.fewer)),
+            paces.more
+        ));
+        all.push(paces);
     }
-    let repeats = taken.iter().map(Vec::len).min().unwrap_or(0);
-    let (mut parts, mut unknown) = (Vec::new(), false);
-    for pair in taken.windows(2) {
-        let gains: Option<Vec<f64>> = pair[0]
-            .iter()
-            .zip(&pair[1])
-            .map(|(more, less)| Some((more.as_ref()? / less.as_ref()?).ln()))
-            .collect();
-        match gains.and_then(|gains| Shown::of(&gains, taken.len() - 1)) {
-            Some(shown) => parts.push(shown),
-            None => unknown = true,
-        }
+    if all.is_empty() {
+        return Ok(not_run());
     }
-    let holds = match Shown::all(&parts) {
-        Holds::Yes if unknown => Holds::Undecided,
-        _ if parts.is_empty() => Holds::Undecided,
-        holds => holds,
-    };
-    (holds, format!("{}; {}", said.join("; "), over(repeats)))
+    let numbers = format!(
+        "steps (medians) to the first look at the level that both come to, the larger of their medians over the last third of the looks; a repeat counts where it does so wherever between two looks each came there, by the sign test: {}",
+        said.join("; ")
+    );
+    Ok((sooner(&all)?, numbers))
 }
 
-/// Each of `falling` is smaller at the end than where its partner in `settling` has settled, which is
-/// read off the mean over the repeats.
-pub(super) fn falls_after(
+/// Share by which what has converged may still move from the second third of the looks to the last.
+const SETTLED: f64 = 0.05;
+
+/// Logarithm of how many times as large a curve is in the second third of its looks after the start as in the
+/// last, in geometric means.
+fn late_fall(curve: &Curve) -> Option<f64> {
+    let logarithms: Vec<f64> = curve.range(1..).map(|(_, value)| value.ln()).collect();
+    let third = logarithms.len() / 3;
+    let mean = |part: &[f64]| summarise(part).map(|spread| spread.mean);
+    let (before, last) = logarithms.split_at(logarithms.len() - third);
+    let fall = mean(&before[before.len() - third..])? - mean(last)?;
+    Some(fall).filter(|fall| fall.is_finite())
+}
+
+/// Whether what falls as `settling` (one number a repeat, as [`late_fall`] has them) has converged, and what falls
+/// as `falling` still falls; `of_many` such pairs are one claim.
+fn falls_beside(falling: &[f64], settling: &[f64], of_many: usize) -> Option<(Shown, Holds)> {
+    // Neither further down nor further up than that, and down.
+    let (tests, bound) = (3 * of_many, SETTLED.ln_1p());
+    let room =
+        |sign: f64| -> Vec<f64> { settling.iter().map(|fall| bound - sign * fall).collect() };
+    let falls = Shown::of(falling, tests)?;
+    let parts = [Shown::of(&room(1.0), tests)?, Shown::of(&room(-1.0), tests)?, falls];
+    Some((falls, Shown::all(&parts)))
+}
+
+/// Late in training each of `settling` has converged and its partner in `falling` still falls. The claim is of
+/// both: where an error provably goes on, nothing falls after it has converged.
+pub(super) fn still_falls(
     cells: &[&StudyCell],
     dataset: &str,
     method: &str,
@@ -491,33 +567,29 @@ pub(super) fn falls_after(
 ) -> (Holds, String) {
     let (mut parts, mut said, mut repeats) = (Vec::new(), Vec::new(), usize::MAX);
     for (falls, settles) in falling.iter().zip(settling) {
-        let (falls_of, settles_of) =
-            (curves(cells, dataset, method, falls), curves(cells, dataset, method, settles));
-        repeats = repeats.min(settles_of.len()).min(falls_of.len());
-        let Some((settled, last)) = settled(&settles_of) else { return not_run() };
-        // A curve that still falls comes within a share of its last value, too, just before it is cut off: what
-        // has settled says something only with a third of the run after it.
-        let gains: Vec<f64> = falls_of
-            .iter()
-            .filter_map(|curve| Some((curve.get(&settled)? / curve.get(&last)?).ln()))
-            .collect();
-        let Some(shown) = Shown::of(&gains, falling.len()).filter(|_| 3 * settled <= 2 * last)
-        else {
-            said.push(format!("{settles} does not settle before the last third"));
-            continue;
+        let of = |value: &str| -> Vec<f64> {
+            curves(cells, dataset, method, value).iter().filter_map(late_fall).collect()
         };
-        said.push(format!("{falls} from step {settled} on 1/{}", shown.text(f64::exp, 3)));
-        parts.push(shown);
+        let (of_falls, of_settles) = (of(falls), of(settles));
+        repeats = repeats.min(of_falls.len()).min(of_settles.len());
+        let Some(moves) = Shown::of(&of_settles, 1) else { return not_run() };
+        let Some((fall, holds)) = falls_beside(&of_falls, &of_settles, falling.len()) else {
+            return not_run();
+        };
+        let (moves, fall) = (moves.text(f64::exp, 3), fall.text(f64::exp, 3));
+        said.push(format!("{settles} to 1/{moves}, {falls} to 1/{fall}"));
+        parts.push(holds);
     }
-    if said.is_empty() {
+    if parts.is_empty() {
         return not_run();
     }
-    let holds = if parts.len() < falling.len() && Shown::all(&parts) == Holds::Yes {
-        Holds::Undecided
-    } else {
-        Shown::all(&parts)
-    };
-    (holds, format!("{}; {}", said.join("; "), over(repeats)))
+    let numbers = format!(
+        "from the second third of the looks to the last (an error has converged that moves by less than {:.0} %): {}; {}",
+        100.0 * SETTLED,
+        said.join("; "),
+        over(repeats)
+    );
+    (Holds::all(&parts), numbers)
 }
 
 #[cfg(test)]
@@ -558,16 +630,104 @@ mod tests {
         assert_eq!(ahead_at_all(&[]).0, Holds::NotRun);
     }
 
+    fn curve(values: &[f64]) -> Curve {
+        (0..).zip(values.iter().copied()).collect()
+    }
+
     #[test]
-    fn a_curve_has_settled_where_it_stays_near_its_end() {
-        let curve = |values: &[f64]| -> Curve { (0..).zip(values.iter().copied()).collect() };
-        // Within a twentieth at step 1 already, but not at step 2.
-        assert_eq!(settled(&[curve(&[2.0, 1.0, 1.2, 1.04, 1.0])]), Some((3, 4)));
-        assert_eq!(settled(&[curve(&[1.0, 1.0])]), Some((0, 1)));
-        // Of two curves it is the mean that counts, over the looks that both have.
-        assert_eq!(settled(&[curve(&[2.0, 1.2, 1.0]), curve(&[2.0, 0.8, 1.0, 9.0])]), Some((1, 2)));
-        assert_eq!(settled(&[]), None);
-        assert_eq!(settled(&[Curve::new()]), None);
+    fn a_level_is_reached_between_two_looks() {
+        let noisy = curve(&[9.0, 4.0, 1.5, 3.0, 1.0, 2.0, 1.2]);
+        // The median of 1, 2 and 1.2.
+        assert_eq!(late(&noisy), Some(1.2));
+        assert_eq!(reached(&noisy, 1.5, 10.0), Some((10.0, 20.0)));
+        assert_eq!(reached(&noisy, 4.0, 10.0), Some((0.0, 10.0)));
+        assert_eq!(reached(&noisy, 9.0, 10.0), None, "it starts there");
+        assert_eq!(reached(&noisy, 0.5, 10.0), None);
+        assert_eq!(late(&Curve::new()), None);
+    }
+
+    /// Read off where they come to rest, no noisy curve of Figure 1(c) decided anything, since none does.
+    #[test]
+    fn noisy_curves_that_never_rest_are_told_apart() {
+        // Down by 1/t, with noise from repeat to repeat and look to look.
+        let noise =
+            |repeat: u64, look: u64| ((13 * repeat * repeat + 5 * look * (repeat + 1)) % 17) as f64;
+        let of = |repeat: u64, pace: f64| -> Curve {
+            let value = |look: u64| (1.0 + noise(repeat, look) / 40.0) / (1.0 + pace * look as f64);
+            (0..=60).map(|look| (look, value(look))).collect()
+        };
+        let runs = |first: f64, second: f64| -> Vec<[Curve; 2]> {
+            (0..10).map(|repeat| [of(repeat, first), of(repeat + 3, second)]).collect()
+        };
+        let holds = |runs: &[[Curve; 2]], steps| {
+            let pairs: Vec<[&Curve; 2]> = runs.iter().map(|[a, b]| [a, b]).collect();
+            sooner(&[Paces::of(&pairs, steps)]).unwrap()
+        };
+        // A tenth of the steps a look: at the same pace a tenth of the steps, at a tenth of it about as many.
+        assert_eq!(holds(&runs(1.0, 1.0), [100.0, 10.0]), Holds::Yes);
+        assert_eq!(holds(&runs(1.0, 1.0), [10.0, 100.0]), Holds::No);
+        assert_eq!(holds(&runs(1.0, 0.09), [100.0, 10.0]), Holds::Undecided);
+        assert_eq!(holds(&runs(1.0, 1.0)[..1], [100.0, 10.0]), Holds::Undecided);
+        // A run that leaves where it started says nothing.
+        let fled = [curve(&[1.0, 2.0, 3.0]), curve(&[1.0, 0.5, 0.2])];
+        assert_eq!(holds(&[fled], [10.0, 10.0]), Holds::Undecided);
+    }
+
+    /// What two looks cannot tell apart is not told apart.
+    #[test]
+    fn a_difference_within_a_look_decides_nothing() {
+        let fast = curve(&[9.0, 1.0, 1.0, 1.0]);
+        let slow = curve(&[9.0, 2.0, 1.0, 1.0]);
+        // After 10 to 20 steps, and after none to 10.
+        let found = Paces::of(&[[&slow, &fast]; 8], [10.0, 10.0]);
+        assert_eq!(
+            found,
+            Paces { medians: [Some(20.0), Some(10.0)], fewer: 0, more: 0, repeats: 8 },
+            "both may have come there after 10"
+        );
+        let apart = Paces::of(&[[&slow, &fast]; 8], [10.0, 9.0]);
+        assert_eq!((apart.fewer, apart.more), (8, 0));
+    }
+
+    #[test]
+    fn the_sign_test_holds_for_all_neighbours_and_refutes_by_one() {
+        let paces = |fewer, more| Paces { medians: [None; 2], fewer, more, repeats: 10 };
+        let holds = |all: &[Paces]| sooner(all).unwrap();
+        // 2 · 11/1024 for nine of ten, 2 · 56/1024 for eight.
+        assert!((paces(9, 0).sign_test(9) - 22.0 / 1024.0).abs() < 1e-12);
+        assert_eq!(holds(&[paces(9, 0), paces(10, 0)]), Holds::Yes);
+        assert_eq!(holds(&[paces(9, 0), paces(8, 0)]), Holds::Undecided);
+        // Repeats that do not tell count against it.
+        assert_eq!(holds(&[paces(5, 0)]), Holds::Undecided);
+        assert_eq!(holds(&[paces(9, 0), paces(10, 0), paces(0, 10)]), Holds::No);
+        // 0.02 of one pair among three is no refutation.
+        assert_eq!(holds(&[paces(9, 0), paces(10, 0), paces(0, 9)]), Holds::Undecided);
+    }
+
+    #[test]
+    fn the_late_fall_leaves_out_the_start_and_the_first_third() {
+        let e = std::f64::consts::E;
+        let fall = late_fall(&curve(&[100.0, 50.0, 20.0, e, e, 1.0, 1.0])).unwrap();
+        assert!((fall - 1.0).abs() < 1e-12);
+        assert_eq!(late_fall(&curve(&[2.0, 1.0, 1.0])), None, "no thirds");
+        assert_eq!(late_fall(&curve(&[2.0, 1.0, 1.0, 0.0])), None, "no logarithm");
+    }
+
+    #[test]
+    fn what_falls_after_convergence_needs_both() {
+        let holds = |falling: &[f64], settling: &[f64]| {
+            falls_beside(falling, settling, 1).map(|(_, holds)| holds)
+        };
+        let (still, falls) = ([0.01, -0.01, 0.005, 0.0], [0.2, 0.22, 0.19, 0.21]);
+        assert_eq!(holds(&falls, &still), Some(Holds::Yes));
+        // The error falls on by a fifth: it has not converged.
+        assert_eq!(holds(&falls, &falls), Some(Holds::No));
+        // Or rises.
+        assert_eq!(holds(&falls, &falls.map(|fall| -fall)), Some(Holds::No));
+        assert_eq!(holds(&falls.map(|fall| -fall), &still), Some(Holds::No));
+        assert_eq!(holds(&falls, &[0.2, -0.2, 0.1, 0.0]), Some(Holds::Undecided));
+        assert_eq!(holds(&[0.2], &[0.0]), Some(Holds::Undecided));
+        assert_eq!(holds(&[], &[]), None);
     }
 
     #[test]

@@ -408,16 +408,42 @@ pub(super) fn never_worse(
     let adjusted = holm(&p_values)?;
     let lost = adjusted.iter().filter(|p| **p < LEVEL).count();
     let holds = standing([rows, best, worse.len(), lost], fewest, almost_all);
-    let named: Vec<String> = worse
+    let worse: Vec<Loss<'_>> = worse
         .iter()
-        .map(|(dataset, row)| format!("{dataset}, adjusted p = {}", probability(adjusted[*row])))
+        .map(|(dataset, row)| Loss { dataset, p: p_values[*row], adjusted: adjusted[*row] })
         .collect();
-    let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join("; ")) };
     let numbers = format!(
-        "best on {best} (on common repeats), not significantly worse on {level}, significantly worse on {}{named} of {rows} datasets, fewest repeats {fewest}",
-        worse.len()
+        "best on {best} (on common repeats), not significantly worse on {level}, significantly worse on {} of {rows} datasets, fewest repeats {fewest}",
+        counted(&worse, lost, almost_all)
     );
     Ok((holds, numbers))
+}
+
+/// A dataset on which the corrected test by itself says at 5 % that a method is worse than the best.
+struct Loss<'a> {
+    dataset: &'a str,
+    p: f64,
+    /// By Holm's adjustment over all rows.
+    adjusted: f64,
+}
+
+/// How many losses there are, and what each count does: a p of a row by itself is what `significantly worse`
+/// says of that row, but among many rows such a one comes out by chance.
+fn counted(worse: &[Loss<'_>], lost: usize, almost_all: bool) -> String {
+    if worse.is_empty() {
+        return "0".to_owned();
+    }
+    let each = |loss: &Loss<'_>| {
+        let [p, adjusted] = [loss.p, loss.adjusted].map(probability);
+        format!("{} p = {p}, adjusted {adjusted}", loss.dataset)
+    };
+    let named: Vec<String> = worse.iter().map(each).collect();
+    let rule = if almost_all {
+        "the first number counts".to_owned()
+    } else {
+        format!("on {lost} also by Holm over the datasets, which alone refutes")
+    };
+    format!("{} by the p of each dataset ({}; {rule})", worse.len(), named.join("; "))
 }
 
 /// Whether a method that is best on `best` of `rows` datasets, and significantly worse than the best on
@@ -474,6 +500,19 @@ mod tests {
         assert_eq!(level(10, 0, 0, 3), Holds::Undecided);
         // On almost all datasets is not on all.
         assert_eq!(standing([11, 9, 1, 1], 10, true), Holds::Undecided);
+    }
+
+    /// Seven losses by themselves were shown with adjusted p above 5 %, as if these were what had been counted.
+    #[test]
+    fn a_loss_says_by_which_p_it_counts() {
+        let loss = |dataset, p, adjusted| Loss { dataset, p, adjusted };
+        let worse = [loss("pendigits", 0.02, 0.16), loss("usps", 1e-3, 9e-3)];
+        assert_eq!(
+            counted(&worse, 1, false),
+            "2 by the p of each dataset (pendigits p = 0.02, adjusted 0.16; usps p = 1e-3, adjusted 9e-3; on 1 also by Holm over the datasets, which alone refutes)"
+        );
+        assert!(counted(&worse, 1, true).ends_with("adjusted 9e-3; the first number counts)"));
+        assert_eq!(counted(&[], 0, false), "0");
     }
 
     /// Two datasets took a place among the claims of a paper that are held to 5 % together, and cost another

@@ -103,7 +103,8 @@ fn run(
         let embedding = Implicit::new(&kernel, rows.inputs(), labels, classes, lambda)?;
         let found = embedding.gradient(&objective, None)?;
         if !found.value.objective.is_finite() {
-            return Err(LearningError::Diverged { step, loss: found.value.objective });
+            let loss = found.value.objective;
+            return Err(LearningError::diverged(step, loss, &[("rate", params.rate)]));
         }
         complexity = found.value.complexity;
         jittered += u32::from(found.value.jitter > 0.0);

@@ -44,7 +44,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     // For methods without a penalty that of the others is drawn.
     let shared = study.1.iter().find_map(trace_rows).unwrap_or(ROWS);
     let mut table = Table::new("rftk/figure2c-fall", "When the trace falls")
-        .caption(format!("The trace term as the code plots it, 100 ‖φ(X)‖_F/m over ten with m = {shared} rows (in the code {ROWS}), whether or not it was minimised: before training, at the first and the last record; how much it falls in all; and which share of that fall each third of the records holds. The paper says that it falls fast late in training. Read off the plot saved with its code: from 0.0913 to 0.0877, a fall of 4 %."))
+        .caption(format!("The trace term as the code plots it, 100 ‖φ(X)‖_F/m over ten with m = {shared} rows (in the code {ROWS}), whether or not it was minimised: before training, at the first and the last record; how much it falls in all; and which share of the fall between these two each third of the records holds (- where it does not fall between them). The paper says that it falls fast late in training. Read off the plot saved with its code: from 0.0913 to 0.0877, a fall of 4 %."))
         .columns(["Variant", "Method"].map(Column::left))
         .columns(["Before", "First record", "Last record", "Fall (%)"].map(Column::right))
         .columns(["first", "second", "last"].map(|third| Column::right(third).under("share of the fall by third (%)")))
@@ -60,13 +60,9 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         let (Some(first), Some(last)) = (trace.first(), trace.last()) else { continue };
         let at = |third: usize| trace[(trace.len() - 1) * third / 3].1;
         let fall = first.1 - last.1;
-        // A trace that stays where it is has no thirds of a fall.
         let share = |third: usize| {
-            if fall.abs() > 1e-3 * before {
-                Cell::number(100.0 * (at(third) - at(third + 1)) / fall, 0)
-            } else {
-                Cell::text("-")
-            }
+            share_of_fall(fall, before, at(third) - at(third + 1))
+                .map_or_else(|| Cell::text("-"), |share| Cell::number(share, 0))
         };
         let end = loss.last().map_or(f64::NAN, |(_, loss)| *loss);
         table = table.row(Row::new([
@@ -97,9 +93,24 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
 }
 
+/// Percent of a fall that lie in a part of it. A trace that stays where it is, or rises, has no parts of a fall.
+fn share_of_fall(fall: f64, before: f64, part: f64) -> Option<f64> {
+    (fall > 1e-3 * before).then(|| 100.0 * part / fall)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_rises_has_no_shares_of_a_fall() {
+        let share = share_of_fall(0.0025, 0.0913, 0.0005).unwrap();
+        assert!((share - 20.0).abs() < 1e-9);
+        // A part of a fall may rise.
+        assert!(share_of_fall(0.0025, 0.0913, -0.0001).unwrap() < 0.0);
+        assert_eq!(share_of_fall(-0.0006, 0.0913, -0.0007), None);
+        assert_eq!(share_of_fall(1e-5, 0.0913, 1e-5), None);
+    }
 
     #[test]
     fn the_trace_starts_where_the_golden_value_says() {

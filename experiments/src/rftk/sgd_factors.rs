@@ -263,7 +263,8 @@ impl<'a> Problem<'a> {
                 best = (error, Some(rate));
             }
         }
-        best.1.ok_or(LearningError::Diverged { step: 1, loss: f64::INFINITY })
+        let smallest = params.grid.iter().copied().fold(f64::INFINITY, f64::min);
+        best.1.ok_or_else(|| LearningError::diverged(1, f64::INFINITY, &[("grid", smallest)]))
     }
 }
 

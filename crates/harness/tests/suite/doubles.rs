@@ -88,7 +88,7 @@ impl Learner for Drifting {
             Conduct::FailsWhenFast if self.rate > 0.1 => return Err(failure()),
             Conduct::Panics => panic!("a double was told to"),
             Conduct::Diverges => {
-                return Err(LearningError::Diverged { step: 1, loss: f64::INFINITY });
+                return Err(LearningError::diverged(1, f64::INFINITY, &[("rate", 1.0)]));
             }
             Conduct::Reserves => fitting.limits.reserve(1 << 40)?,
             _ => {}

@@ -277,7 +277,8 @@ impl EmbeddingLearner {
         let (mut machine, mut jittered) = (start, 0);
         for step in 0..=steps {
             let lambda = logs[parameters].exp();
-            let diverged = |loss: f64| Err(LearningError::Diverged { step: step.max(1), loss });
+            let rates = [("rate", params.rate)];
+            let diverged = |loss: f64| Err(LearningError::diverged(step.max(1), loss, &rates));
             if !(lambda > 0.0 && lambda.is_finite()) {
                 return diverged(f64::INFINITY);
             }

@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 /// The Gram matrix of so many rows, a factor and the eigenvectors of it fill some 4 GB.
 const DIRECT_ROWS: usize = 12_000;
 
+/// The upper half of the Gram matrix of so many rows fills 3.3 GB in single precision.
+const STORED_ROWS: usize = 40_000;
+
 /// How the coefficients are found.
 ///
 /// ```
@@ -37,8 +40,9 @@ pub enum KernelSolver {
     Auto,
     /// The Gram matrix is stored and factored or decomposed.
     Direct,
-    /// Conjugate gradients on a Gram matrix that is never stored, preconditioned by Nyström's
-    /// approximation. The outcome says whether the tolerance was met.
+    /// Conjugate gradients on a Gram matrix that is stored in single precision for the iterations
+    /// (`stored_rows`) or never, preconditioned by Nyström's approximation, the residuals in double
+    /// precision. The outcome says whether the tolerance was met.
     Iterative,
 }
 
@@ -77,10 +81,14 @@ mercer_learning::parameters! {
         pub solver: KernelSolver = KernelSolver::Auto;
         /// Relative residual at which the iteration stops.
         pub tolerance: f64 = 1e-6, Allowed::INSIDE_ONE;
-        /// Most iterations; each costs `n² d` multiply-adds.
+        /// Most iterations; each reads the stored matrix, or computes it with `n² d/2` multiply-adds.
         pub iterations: usize = 200, Allowed::COUNT;
         /// Columns of `K` behind the preconditioner.
         pub landmarks: usize = 1000, Allowed::COUNT;
+        /// Rows up to which the iterations are with `K` in single precision, `2 n²` bytes; `K` in double
+        /// precision, computed anew once a round of them, is what the residual is of. Not stored where the
+        /// memory that is allowed has no room for it.
+        pub stored_rows: usize = STORED_ROWS;
     }
 }
 
@@ -105,7 +113,8 @@ impl KernelRidgelessParams {
 /// `λ > 0`, `α = (K + λ n I)⁻¹ y`.
 ///
 /// Facts of a fit: `loss` (mean squared error of the training rows), and direct `rank`, `cutoff`
-/// (absolute, of eigenvalues) and `jitter`; iterative `residual`, `iterations`.
+/// (absolute, of eigenvalues) and `jitter`; iterative `residual`, `iterations`, and `stored`, 1 where they were
+/// with a matrix in single precision.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -231,8 +240,13 @@ impl KernelRidgeless {
         let landmarks = params.landmarks.min(n);
         let ridge = params.lambda * n as f64;
         let threads = fitting.threads.max(1);
-        let system = GaussianSystem { inputs: sample.inputs(), std: params.std, ridge, threads };
-        fitting.limits.reserve(system.bytes(landmarks, y.ncols()))?;
+        let stored = n <= params.stored_rows;
+        let mut system =
+            GaussianSystem { inputs: sample.inputs(), std: params.std, ridge, stored, threads };
+        if fitting.limits.reserve(system.bytes(landmarks, y.ncols())).is_err() {
+            system.stored = false;
+            fitting.limits.reserve(system.bytes(landmarks, y.ncols()))?;
+        }
         let mut rng = fitting.streams.rng("landmarks");
         let mut core = index::sample(&mut rng, n, landmarks).into_vec();
         core.sort_unstable();
@@ -256,6 +270,7 @@ impl KernelRidgeless {
             ("loss", mean_square(&residual)),
             (fact::RESIDUAL, reached),
             (fact::ITERATIONS, iterations as f64),
+            (fact::STORED, f64::from(system.stored)),
         ];
         Ok(Found { coefficients: solved.x, convergence, facts })
     }

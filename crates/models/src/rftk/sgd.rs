@@ -163,7 +163,7 @@ impl FeatureSgd {
         let phi = model.feature_matrix(sample.inputs().slice(first));
         if !finite(&model.read_out) || !finite(&model.frequencies) || !finite(&phi) {
             // The last step was one too many: no batch came after it to show it.
-            let error = LearningError::Diverged { step: trained.steps, loss: f64::INFINITY };
+            let error = LearningError::diverged(trained.steps, f64::INFINITY, &plan.rates());
             return Err(start.cause::<F>(error, sample, &fitting.streams));
         }
         let mut facts = trained.numbers;

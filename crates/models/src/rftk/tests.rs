@@ -469,12 +469,14 @@ fn the_iterative_solver_meets_the_direct_one_or_says_that_it_does_not() {
         landmarks: 60,
         ..params
     };
-    for threads in [1, 2] {
+    // Stored in single precision, or computed for each product.
+    for (threads, stored_rows) in [(1, 300), (2, 300), (1, 299), (2, 299)] {
         let mut fitting = Fitting { threads, ..Fitting::seeded(5) };
-        let learner = iterative.clone().checked().unwrap();
+        let learner = KernelRidgelessParams { stored_rows, ..iterative.clone() }.checked().unwrap();
         let fitted = learner.fit(&sample, &mut fitting).unwrap();
         let found = fitted.predictor.decision(sample.inputs());
         assert_abs_diff_eq!(found, direct, epsilon = 1e-6);
+        assert_relative_eq!(fitted.facts["stored"], f64::from(stored_rows == 300));
         assert!(matches!(fitted.convergence, Convergence::Converged { iterations: 1..=60 }));
         let misses = (&found - &columns_of(sample.targets())).mapv(|e| e * e).sum() / 300.0;
         assert_relative_eq!(fitted.facts["loss"], misses, max_relative = 1e-6);
@@ -841,10 +843,15 @@ fn what_overflows_or_diverges_is_an_error_and_never_a_score() {
                 };
                 let mut fitting = Fitting { threads, ..Fitting::seeded(1) };
                 let error = params.checked().unwrap().fit(&sample, &mut fitting).err();
-                let Some(LearningError::Diverged { step, loss }) = error else {
+                let Some(LearningError::Diverged { step, loss, rates }) = error else {
                     panic!("{kind:?} {precision:?}: {error:?}");
                 };
                 assert!(step < 60 && loss.is_finite() && loss > DIVERGED, "{step}: {loss}");
+                assert_eq!(
+                    rates.contains("`frequency_rate`, which is 0.001"),
+                    kind == SgdKind::Rftk
+                );
+                assert!(rates.starts_with("`rate`, which is 50"), "{rates}");
             }
         }
     }

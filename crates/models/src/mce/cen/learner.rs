@@ -165,7 +165,8 @@ impl Cen {
             let found =
                 self.step(&mut **net, x_now, labels_now, classes, &logs.values, (dropout, masks))?;
             if !found.value.objective.is_finite() {
-                return Err(LearningError::Diverged { step, loss: found.value.objective });
+                let (loss, rates) = (found.value.objective, [("rate", params.rate)]);
+                return Err(LearningError::diverged(step, loss, &rates));
             }
             *jittered += usize::from(found.value.jitter > 0.0);
             let now = params.optimiser.step::<F>(params.rate, step);
@@ -179,7 +180,7 @@ impl Cen {
             let lost = |log: &f64| !(log.exp() > 0.0 && log.exp().is_finite());
             let last = step == steps && !net.update().0.iter().all(|weight| weight.is_finite());
             if last || logs.values.iter().any(lost) {
-                return Err(LearningError::Diverged { step, loss: f64::INFINITY });
+                return Err(LearningError::diverged(step, f64::INFINITY, &[("rate", params.rate)]));
             }
             value = Some(found.value);
             let looked = fitting
