@@ -240,7 +240,26 @@ impl LearningError {
             .iter()
             .map(|(name, value)| format!("`{name}`, which is {}", written(value)))
             .collect();
-        Self::Diverged { step, loss, rates: named.join(", or ") }
+        let rates =
+            if named.is_empty() { "the learning rate".to_owned() } else { named.join(", or ") };
+        Self::Diverged { step, loss, rates }
+    }
+
+    /// The same, where training knew the rates by other values than those that were set.
+    ///
+    /// ```
+    /// use mercer_learning::LearningError;
+    /// let error = LearningError::diverged(3, 9.0, &[]);
+    /// assert!(error.to_string().ends_with("lower the learning rate"));
+    /// let said = error.at_rates(&[("rate", 0.5)]).to_string();
+    /// assert!(said.ends_with("lower `rate`, which is 0.5"), "{said}");
+    /// ```
+    #[must_use]
+    pub fn at_rates(self, rates: &[(&'static str, f64)]) -> Self {
+        match self {
+            Self::Diverged { step, loss, .. } => Self::diverged(step, loss, rates),
+            other => other,
+        }
     }
 
     /// A setting outside its range: a number of many zeros with an exponent.

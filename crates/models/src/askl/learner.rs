@@ -103,7 +103,8 @@ impl Askl {
         let start = self.start();
         let model = Model::<F>::draw(&start, sample.features(), outputs, &fitting.streams);
         let trained = train(&plan, model, feed, fitting)
-            .map_err(|error| start.cause::<F>(error, sample, &fitting.streams))?;
+            .map_err(|error| start.cause::<F>(error, sample, &fitting.streams))
+            .map_err(|error| error.at_rates(&[("rate", self.0.rate)]))?;
         Ok(Outcome {
             predictor: trained.predictor,
             convergence: Convergence::FixedSteps { steps: trained.steps },

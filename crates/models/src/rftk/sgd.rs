@@ -105,6 +105,13 @@ impl FeatureSgd {
         Ok(plan)
     }
 
+    /// The settings that are lower where training diverges, as they were given.
+    fn rates(&self) -> Vec<(&'static str, f64)> {
+        let own = self.params.frequency_rate.filter(|_| self.params.kind == SgdKind::Rftk);
+        let own = own.map(|rate| ("frequency_rate", rate));
+        std::iter::once(("rate", self.params.rate)).chain(own).collect()
+    }
+
     /// The inputs of the trace, where they are not all training inputs.
     fn trace_inputs(
         &self,
@@ -156,14 +163,15 @@ impl FeatureSgd {
         model.scale = params.normalisation.scale(params.features);
         self.balanced::<F>(&plan, &feed, model.scale)?;
         let trained = train(&plan, model, feed, fitting)
-            .map_err(|error| start.cause::<F>(error, sample, &fitting.streams))?;
+            .map_err(|error| start.cause::<F>(error, sample, &fitting.streams))
+            .map_err(|error| error.at_rates(&self.rates()))?;
         let model = &trained.predictor.model;
         let finite = |values: &Array2<F>| values.iter().all(|value| value.wide().is_finite());
         let first = s![..sample.rows().min(RANK_ROWS), ..];
         let phi = model.feature_matrix(sample.inputs().slice(first));
         if !finite(&model.read_out) || !finite(&model.frequencies) || !finite(&phi) {
             // The last step was one too many: no batch came after it to show it.
-            let error = LearningError::diverged(trained.steps, f64::INFINITY, &plan.rates());
+            let error = LearningError::diverged(trained.steps, f64::INFINITY, &self.rates());
             return Err(start.cause::<F>(error, sample, &fitting.streams));
         }
         let mut facts = trained.numbers;

@@ -292,13 +292,6 @@ fn slope_of_norm(lambda: f64, squared_norm: f64) -> f64 {
 }
 
 impl Plan {
-    /// The settings that are lower where training diverges, and their values.
-    pub fn rates(&self) -> Vec<(&'static str, f64)> {
-        let own = self.pace.rate.filter(|_| self.learn_frequencies);
-        let own = own.map(|rate| ("frequency_rate", rate));
-        std::iter::once(("rate", self.rate)).chain(own).collect()
-    }
-
     /// Steps that `epochs` passes over the rows take: at least one.
     pub fn steps(&self, feed: &Feed<'_>) -> usize {
         let per_epoch = feed.steps(self.batch);

@@ -205,7 +205,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             self.ceiling = self.ceiling.max(DIVERGED * loss);
         }
         if !loss.is_finite() || loss > self.ceiling {
-            return Err(LearningError::diverged(step, loss, &shared.plan.rates()));
+            return Err(LearningError::diverged(step, loss, &[]));
         }
         let threshold = shared.plan.threshold(step);
         self.descend(turn, b, norms, threshold.is_some(), &window);
@@ -356,7 +356,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
                 }
                 // A step of infinite length: the loss of the next batch would say so.
                 Err(_) if whole.model.read_out.iter().any(|entry| !entry.wide().is_finite()) => {
-                    self.fail(LearningError::diverged(step, f64::NAN, &shared.plan.rates()));
+                    self.fail(LearningError::diverged(step, f64::NAN, &[]));
                 }
                 Err(error) => self.fail(LearningError::Numerical {
                     operation: "singular value thresholding",
