@@ -232,7 +232,7 @@ impl LearningError {
     /// ```
     /// use mercer_learning::LearningError;
     /// let said = LearningError::diverged(3, 1.5e7, &[("rate", 50.0), ("frequency_rate", 0.1)]).to_string();
-    /// assert!(said.starts_with("training diverged at step 3: the loss is 1.5e7; lower `rate`"), "{said}");
+    /// assert!(said.starts_with("training diverged at step 3: the loss is 15000000; lower `rate`"), "{said}");
     /// assert!(said.ends_with("lower `rate`, which is 50, or `frequency_rate`, which is 0.1"), "{said}");
     /// ```
     pub fn diverged(step: usize, loss: f64, rates: &[(&'static str, f64)]) -> Self {
