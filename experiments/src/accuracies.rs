@@ -290,10 +290,6 @@ impl Accuracies {
             tuning: cell.tuning().to_owned(),
             published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
             verdict,
-            open: false,
-            finding: None,
-            cause_known: None,
-            side_named: false,
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
             over_best: against.as_ref().map(|test| test.difference),
@@ -304,6 +300,7 @@ impl Accuracies {
             degenerate: against.as_ref().is_some_and(|test| test.degenerate),
             best: is_best && score.is_some(),
             note,
+            ..CellReport::default()
         })
     }
 
@@ -556,33 +553,15 @@ mod tests {
 
     fn report(variant: &str, dataset: &str, verdict: &str) -> CellReport {
         CellReport {
-            artefact: "rftk/table1".to_owned(),
             dataset: dataset.to_owned(),
             method: "rf-sgd".to_owned(),
-            label: "RF-SGD".to_owned(),
             variant: variant.to_owned(),
             metric: "accuracy".to_owned(),
-            mean: Some(50.0),
-            std: Some(1.0),
-            repeats: 10,
-            repeats_of_paper: 10,
-            tuning: "given".to_owned(),
             published: Some(PublishedNumber { mean: 50.0, std: 1.0 }),
             verdict: Some(verdict.to_owned()),
-            open: false,
-            finding: None,
-            cause_known: None,
-            side_named: false,
             difference: Some(0.1),
             interval: Some((-1.0, 1.0)),
-            over_best: None,
-            p_naive: None,
-            p_corrected: None,
-            p_mcnemar: Vec::new(),
-            pairs: 0,
-            degenerate: false,
-            best: false,
-            note: None,
+            ..CellReport::default()
         }
     }
 

@@ -158,7 +158,7 @@ pub enum Drawing {
 }
 
 /// One cell as `reproduce --json` prints it: percentages and target units as the paper has them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of a cell's JSON")]
 pub struct CellReport {
     /// `askl/table2`.

@@ -76,21 +76,14 @@ impl Judged<'_> {
             tuning: self.cell.tuning().to_owned(),
             published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
             verdict: theirs.map(|_| word.to_owned()),
-            open: false,
             finding: found.map(|(finding, _)| finding.id.to_owned()),
             cause_known: found
                 .map(|(finding, cells)| cells.cause_known.unwrap_or(finding.cause_known)),
             side_named: found.is_some_and(|(_, cells)| cells.ours.is_some()),
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
-            over_best: None,
-            p_naive: None,
-            p_corrected: None,
-            p_mcnemar: Vec::new(),
-            pairs: 0,
-            degenerate: false,
-            best: false,
             note: ours.is_none().then(|| "not run yet".to_owned()),
+            ..CellReport::default()
         };
         report.open = open(&report);
         Ok(report)

@@ -68,9 +68,6 @@ fn space(shape: &Shape) -> Space {
 /// The Gram matrix of so many rows fills 1.2 GB.
 const CAP: usize = 12_000;
 
-/// The upper half of that of so many fills 3.3 GB in single precision.
-const STORED_ROWS: usize = 40_000;
-
 /// `1/√d`: on standard-scaled data the typical `s² ‖x − z‖² / 2` is then 1.
 pub(crate) fn default_std(features: usize) -> f64 {
     1.0 / (features as f64).sqrt()
@@ -114,7 +111,7 @@ mercer_learning::parameters! {
         /// Rows up to which the iterations are with the matrix in single precision, `2 n²` bytes; in double
         /// precision it is computed anew once a round of them, for the residual. Not stored where the memory
         /// that is allowed has no room for it.
-        pub stored_rows: usize = STORED_ROWS;
+        pub stored_rows: usize = GaussianSystem::STORED_ROWS;
     }
 }
 
@@ -189,7 +186,7 @@ impl Learner for KernelRidge {
                 inputs: sample.inputs(),
                 std,
                 ridge,
-                stored: n <= self.params.stored_rows,
+                stored: false,
                 threads: fitting.threads.max(1),
             };
             self.iterate(system, &y, fitting)?
@@ -253,17 +250,16 @@ impl KernelRidge {
     /// Conjugate gradients on a matrix that is stored in single precision, or not at all.
     fn iterate(
         &self,
-        mut system: GaussianSystem<'_>,
+        system: GaussianSystem<'_>,
         y: &Array2<f64>,
         fitting: &Fitting<'_>,
     ) -> Result<Solution, LearningError> {
-        let KernelRidgeParams { tolerance, iterations, landmarks, .. } = self.params;
+        let KernelRidgeParams { tolerance, iterations, landmarks, stored_rows, .. } = self.params;
         let (n, outputs) = y.dim();
         let landmarks = landmarks.min(n);
-        if fitting.limits.reserve(system.bytes(landmarks, outputs)).is_err() {
-            system.stored = false;
-            fitting.limits.reserve(system.bytes(landmarks, outputs))?;
-        }
+        let system = system.within(stored_rows, landmarks, outputs, |bytes| {
+            fitting.limits.reserve(bytes)
+        })?;
         let mut core =
             index::sample(&mut fitting.streams.rng("landmarks"), n, landmarks).into_vec();
         core.sort_unstable();

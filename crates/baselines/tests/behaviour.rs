@@ -67,7 +67,7 @@ fn more_rows_than_are_stored_are_solved_by_iteration() {
     assert!(fitted.facts["residual"] <= 1e-6 && fitted.facts["iterations"] < 30.0);
     assert_eq!((fitted.facts["rows-used"], fitted.facts["stored"]), (13_000.0, 1.0));
     assert_eq!(training_accuracy(&fitted, &sample), 1.0);
-    // 338 MB of it: with less room it is computed for each product, and the function is the same.
+    // Its half takes 338 MB: with less room it is computed for each product, and the function is the same.
     let narrow = Strict { bytes: 300 << 20, stopped: false };
     let computed = try_fit("kernel-ridge", &settings, &sample, &narrow).unwrap();
     assert_eq!(computed.facts["stored"], 0.0);

@@ -231,6 +231,43 @@ pub struct GaussianSystem<'a> {
 }
 
 impl<'a> GaussianSystem<'a> {
+    /// Rows up to which methods store the matrix unless they are told otherwise: 3.3 GB.
+    pub const STORED_ROWS: usize = 40_000;
+
+    /// Itself, stored if it has at most so many rows and `reserve` grants the bytes for it, else computed for
+    /// each product.
+    ///
+    /// ```
+    /// use mercer_kernels::GaussianSystem;
+    /// use ndarray::Array2;
+    /// let inputs = Array2::zeros((5, 1));
+    /// let system = GaussianSystem { inputs: inputs.view(), std: 1.0, ridge: 0.1, stored: false, threads: 1 };
+    /// let room = |most: u64| move |bytes: u64| if bytes <= most { Ok(()) } else { Err("no room") };
+    /// assert!(system.within(5, 2, 1, room(1 << 30))?.stored);
+    /// assert!(!system.within(4, 2, 1, room(1 << 30))?.stored);
+    /// assert!(!system.within(5, 2, 1, room(system.bytes(2, 1)))?.stored);
+    /// assert_eq!(system.within(5, 2, 1, room(1000)).map(|_| ()), Err("no room"));
+    /// # Ok::<(), &str>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What `reserve` says of the bytes that a computed matrix takes.
+    pub fn within<E>(
+        self,
+        rows: usize,
+        landmarks: usize,
+        outputs: usize,
+        reserve: impl Fn(u64) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let stored = Self { stored: true, ..self };
+        if self.inputs.nrows() <= rows && reserve(stored.bytes(landmarks, outputs)).is_ok() {
+            return Ok(stored);
+        }
+        let computed = Self { stored: false, ..self };
+        reserve(computed.bytes(landmarks, outputs))?;
+        Ok(computed)
+    }
+
     /// `K + t I`.
     pub fn operator(&self) -> GaussianOperator<'a> {
         GaussianOperator::new(self.inputs, self.std, self.ridge, self.threads)

@@ -224,22 +224,14 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
         repeats: score.map_or(0, |score| score.repeats),
         repeats_of_paper: cell.repeats_of_paper(),
         tuning: cell.tuning().to_owned(),
-        published: None,
-        verdict: None,
-        open: false,
-        finding: None,
-        cause_known: None,
-        side_named: false,
         difference: Some(test.difference),
         interval: Some(test.interval),
-        over_best: None,
         p_naive: test.p_naive,
         p_corrected: Some(test.p_corrected),
         p_mcnemar: test.p_mcnemar.clone(),
         pairs: test.pairs,
         degenerate: test.degenerate,
-        best: false,
-        note: None,
+        ..CellReport::default()
     }
 }
 

@@ -17,9 +17,6 @@ use std::collections::BTreeMap;
 /// The Gram matrix of so many rows, a factor and the eigenvectors of it fill some 4 GB.
 const DIRECT_ROWS: usize = 12_000;
 
-/// The upper half of the Gram matrix of so many rows fills 3.3 GB in single precision.
-const STORED_ROWS: usize = 40_000;
-
 /// How the coefficients are found.
 ///
 /// ```
@@ -88,7 +85,7 @@ mercer_learning::parameters! {
         /// Rows up to which the iterations are with `K` in single precision, `2 n²` bytes; `K` in double
         /// precision, computed anew once a round of them, is what the residual is of. Not stored where the
         /// memory that is allowed has no room for it.
-        pub stored_rows: usize = STORED_ROWS;
+        pub stored_rows: usize = GaussianSystem::STORED_ROWS;
     }
 }
 
@@ -240,13 +237,12 @@ impl KernelRidgeless {
         let landmarks = params.landmarks.min(n);
         let ridge = params.lambda * n as f64;
         let threads = fitting.threads.max(1);
-        let stored = n <= params.stored_rows;
-        let mut system =
-            GaussianSystem { inputs: sample.inputs(), std: params.std, ridge, stored, threads };
-        if fitting.limits.reserve(system.bytes(landmarks, y.ncols())).is_err() {
-            system.stored = false;
-            fitting.limits.reserve(system.bytes(landmarks, y.ncols()))?;
-        }
+        let stored = false;
+        let system =
+            GaussianSystem { inputs: sample.inputs(), std: params.std, ridge, stored, threads }
+                .within(params.stored_rows, landmarks, y.ncols(), |bytes| {
+                    fitting.limits.reserve(bytes)
+                })?;
         let mut rng = fitting.streams.rng("landmarks");
         let mut core = index::sample(&mut rng, n, landmarks).into_vec();
         core.sort_unstable();
