@@ -257,9 +257,8 @@ impl KernelRidge {
         let KernelRidgeParams { tolerance, iterations, landmarks, stored_rows, .. } = self.params;
         let (n, outputs) = y.dim();
         let landmarks = landmarks.min(n);
-        let system = system.within(stored_rows, landmarks, outputs, |bytes| {
-            fitting.limits.reserve(bytes)
-        })?;
+        let system = system
+            .within(stored_rows, landmarks, outputs, |bytes| fitting.limits.reserve(bytes))?;
         let mut core =
             index::sample(&mut fitting.streams.rng("landmarks"), n, landmarks).into_vec();
         core.sort_unstable();
