@@ -329,9 +329,14 @@ impl Predictor for BmklPredictor {
 mod tests {
     use super::update::probability;
     use super::*;
-    use crate::toy;
+    use crate::toy::{self, number, numbers};
     use approx::assert_relative_eq;
-    use ndarray::array;
+    use toml::{Table, Value};
+
+    fn golden() -> Value {
+        let all: Table = include_str!("../../../experiments/golden/base.toml").parse().unwrap();
+        all["base-5"].clone()
+    }
 
     /// Gaussians of widths 1/2 and 1, and `x·z + 1`.
     fn kernels() -> (Vec<Array2<f64>>, Vec<Array2<f64>>) {
@@ -370,78 +375,46 @@ mod tests {
 
     #[test]
     fn golden_inference_of_two_classes() {
+        let golden = golden();
         let targets = signs(&toy::A, 2);
-        let mut counted = 0;
-        for (iterations, b, e, f, exact, printed, tolerance) in [
-            (
-                1,
-                -0.181010793735279,
-                array![0.685725344197175, 0.280704685230840, 0.314791893237856],
-                0.411347283341961,
-                -32.0229995610929,
-                -34.5026391780220,
-                1e-9,
-            ),
-            (
-                200,
-                -0.30552117927716,
-                array![3.07328708383032, 0.39183885333294, 0.60951177436756],
-                0.92754128448436,
-                -27.3232570898166,
-                -27.6719208230399,
-                1e-9,
-            ),
-            (
-                20_000,
-                -0.1791942071511,
-                array![3.1648046867058, 0.4377047101688, 0.6588344100223],
-                0.83136474504,
-                -27.292382084094,
-                -27.635686497158,
-                1e-8,
-            ),
-        ] {
+        let rows = [(1, 1e-9), (200, 1e-9), (20_000, 1e-8)];
+        for (row, (iterations, tolerance)) in rows.into_iter().enumerate() {
             let (inference, mean, variance) = run(targets.view(), iterations);
-            assert_relative_eq!(inference.biases()[0], b, max_relative = tolerance);
+            let near = |found: f64, name: &str| {
+                assert_relative_eq!(found, number(&golden[name][row]), max_relative = tolerance);
+            };
+            near(inference.biases()[0], "biases");
+            let e = numbers(&golden["kernel-weights"][row]);
             assert_relative_eq!(inference.kernel_weights().to_owned(), e, max_relative = tolerance);
-            assert_relative_eq!(mean[[0, 0]], f, max_relative = tolerance);
-            assert_relative_eq!(inference.bound(), exact, max_relative = tolerance);
-            assert_relative_eq!(inference.printed_bound(), printed, max_relative = tolerance);
-            counted += 7;
+            near(mean[[0, 0]], "decisions");
+            near(inference.bound(), "bounds");
+            near(inference.printed_bound(), "printed-bounds");
             if iterations == 200 {
-                let a = array![
-                    0.5476453371468,
-                    0.5702977952719,
-                    -0.5893849286408,
-                    0.7111518690732,
-                    -0.4207096143086,
-                    -0.2539193060433
-                ];
+                let near = |found: f64, name: &str| {
+                    assert_relative_eq!(found, number(&golden[name]), max_relative = 1e-9);
+                };
                 let found = inference.sample_weights().column(0).to_owned();
+                let a = numbers(&golden["sample-weights"]);
                 assert_relative_eq!(found, a, max_relative = 1e-9);
                 let v = variance[[0, 0]];
-                assert_relative_eq!(v, 1.1711462447323, max_relative = 1e-9);
-                let p = probability(mean[[0, 0]], v, 1.0);
-                assert_relative_eq!(p, 0.926687187055286, max_relative = 1e-9);
+                near(v, "variance");
+                near(probability(mean[[0, 0]], v, 1.0), "probability");
                 // The public code divides by the variance.
-                let p = probability(mean[[0, 0]], v * v, 1.0);
-                assert_relative_eq!(p, 0.905000748138665, max_relative = 1e-9);
-                counted += 9;
+                near(probability(mean[[0, 0]], v * v, 1.0), "probability-by-variance");
             }
         }
-        assert_eq!(counted, 30, "golden numbers of base-bmkl for two classes");
     }
 
     #[test]
     fn golden_inference_of_three_classes() {
+        let golden = golden();
         let (inference, mean, _) = run(signs(&toy::C, 3).view(), 200);
-        let b = array![-0.23650186683975, -0.18539598135357, 0.02335780146009];
-        let e = array![2.93393047566774, 0.77116447831793, 1.33657159806035];
-        let f = array![-0.41985809557790, -1.52592834505410, -0.69269889319295];
+        let b = numbers(&golden["classes-biases"]);
+        let e = numbers(&golden["classes-kernel-weights"]);
+        let f = numbers(&golden["classes-decisions"]);
         assert_relative_eq!(inference.biases().to_owned(), b, max_relative = 1e-9);
         assert_relative_eq!(inference.kernel_weights().to_owned(), e, max_relative = 1e-9);
         assert_relative_eq!(mean.row(0).to_owned(), f, max_relative = 1e-9);
-        assert_eq!(b.len() + e.len() + f.len(), 9, "golden numbers of base-bmkl for three classes");
     }
 
     #[test]

@@ -247,9 +247,14 @@ impl Learner for Kta {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toy;
+    use crate::toy::{self, number, numbers};
     use approx::{assert_abs_diff_eq, assert_relative_eq};
-    use ndarray::array;
+    use toml::{Table, Value};
+
+    fn golden() -> Value {
+        let all: Table = include_str!("../../../experiments/golden/base.toml").parse().unwrap();
+        all["base-4"].clone()
+    }
 
     fn grams() -> Vec<Array2<f64>> {
         [0.5, 1.0, 2.0].map(|width| Base::Gaussian(width).gram(toy::points().view())).to_vec()
@@ -257,43 +262,42 @@ mod tests {
 
     #[test]
     fn golden_alignment_of_two_classes() {
+        let golden = golden();
+        let near = |found: f64, name: &str| {
+            assert_relative_eq!(found, number(&golden[name]), max_relative = 1e-8);
+        };
+        let all_near = |found: &Array1<f64>, name: &str| {
+            assert_relative_eq!(*found, numbers(&golden[name]), max_relative = 1e-8);
+        };
         let found = align(&grams(), &[1, 1, 1, 1, 0, 0]).unwrap();
-        let a = array![6.021721663766649, 7.203211768834515, 4.06843651242904];
-        let m = array![
-            [4.530801885993089, 3.295957547274256, 1.4531743790860676],
-            [3.295957547274256, 3.1793436991918242, 1.6460891964582829],
-            [1.4531743790860676, 1.6460891964582829, 0.9431760301577761]
-        ];
-        let v = array![0.0, 0.3351676532525488, 3.728594182805367];
-        let mu = array![0.0, 0.08953016627387887, 0.9959841109811801];
-        let single = array![0.530437736824621, 0.75745827637888, 0.7854751281529218];
-        assert_relative_eq!(found.with_target, a, max_relative = 1e-8);
+        let a = numbers(&golden["with-target"]);
+        // Row by row from the diagonal on.
+        let upper = &golden["between"];
+        let m = Array2::from_shape_fn((3, 3), |(k, l)| number(&upper[k.min(l)][k.abs_diff(l)]));
+        all_near(&found.with_target, "with-target");
         assert_relative_eq!(found.between, m, max_relative = 1e-8);
-        assert_relative_eq!(found.unnormalised, v, max_relative = 1e-8);
-        assert_relative_eq!(found.weights, mu, max_relative = 1e-8);
-        assert_relative_eq!(found.single, single, max_relative = 1e-8);
-        assert_relative_eq!(found.alignment, 0.7862452570409794, max_relative = 1e-8);
+        all_near(&found.unnormalised, "minimiser");
+        all_near(&found.weights, "weights");
+        all_near(&found.single, "single-alignments");
+        near(found.alignment, "alignment");
         let v = &found.unnormalised;
-        let value = v.dot(&m.dot(v)) - 2.0 * v.dot(&a);
-        assert_relative_eq!(value, -17.583832297797276, max_relative = 1e-8);
-        let slope = 2.0 * (m.row(0).dot(v) - a[0]);
-        assert_relative_eq!(slope, 1.0025484580708, max_relative = 1e-8);
+        near(v.dot(&m.dot(v)) - 2.0 * v.dot(&a), "value");
+        near(2.0 * (m.row(0).dot(v) - a[0]), "first-slope");
         assert!(!found.fallback);
-        let counted = a.len() + 6 + v.len() + mu.len() + single.len() + 3;
-        assert_eq!(counted, 21, "golden numbers of base-kta for two classes");
     }
 
     #[test]
     fn golden_alignment_of_three_classes_and_of_one_kernel() {
-        let found = align(&grams(), &[0, 0, 1, 1, 2, 2]).unwrap();
-        let v = array![0.1986113122785536, 2.288609630381004, 0.0];
-        assert_relative_eq!(found.unnormalised, v, max_relative = 1e-8);
-        assert_relative_eq!(found.alignment, 0.7871545803961413, max_relative = 1e-8);
-        let found = align(&grams(), &[1, 0, 1, 0, 1, 0]).unwrap();
-        let v = array![1.1887868741722796, 0.0, 0.0];
-        assert_relative_eq!(found.unnormalised, v, max_relative = 1e-8);
-        assert_relative_eq!(found.alignment, 0.4217356237615481, max_relative = 1e-8);
-        assert_eq!(2 * (v.len() + 1), 8, "further golden numbers of base-kta");
+        let golden = golden();
+        for (labels, minimiser, alignment) in [
+            ([0, 0, 1, 1, 2, 2], "classes-minimiser", "classes-alignment"),
+            ([1, 0, 1, 0, 1, 0], "turns-minimiser", "turns-alignment"),
+        ] {
+            let found = align(&grams(), &labels).unwrap();
+            let v = numbers(&golden[minimiser]);
+            assert_relative_eq!(found.unnormalised, v, max_relative = 1e-8);
+            assert_relative_eq!(found.alignment, number(&golden[alignment]), max_relative = 1e-8);
+        }
     }
 
     #[test]

@@ -308,9 +308,10 @@ impl Predictor for Expansion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toy;
+    use crate::toy::{self, number, numbers};
     use approx::{assert_abs_diff_eq, assert_relative_eq};
     use ndarray::ArrayView1;
+    use toml::{Table, Value};
 
     type Kernel = fn(ArrayView1<'_, f64>, ArrayView1<'_, f64>) -> f64;
 
@@ -335,59 +336,31 @@ mod tests {
         (-0.5 * (&x - &z).mapv(|d| d * d).sum() / (width * width)).exp()
     }
 
-    const LOG_TANH: [(usize, f64); 2] = [(4, 1.0), (6, 0.2)];
-
-    fn golden(index: usize) -> (f64, Vec<(usize, f64)>, f64) {
-        match index {
-            0 => (
-                4.431983427161204,
-                vec![
-                    (1, 0.3853370880299125),
-                    (2, -0.4389965572196016),
-                    (3, 0.234404186080131),
-                    (9, -0.901936844695433),
-                ],
-                0.0848323851305775,
-            ),
-            _ => (
-                1.3255095504756895,
-                vec![
-                    (0, 0.6558866231176146),
-                    (1, 0.478420176691577),
-                    (2, -1.6882183254676029),
-                    (3, 1.6715647582259818),
-                    (4, -0.7876614850235559),
-                    (9, -0.7873997531208469),
-                ],
-                0.2503180450179384,
-            ),
-        }
+    fn golden() -> Value {
+        let all: Table = include_str!("../../../experiments/golden/base.toml").parse().unwrap();
+        all["base-6"].clone()
     }
 
     #[test]
     fn golden_solutions_by_the_interior_point_and_by_fista() {
+        let golden = golden();
         let (columns, cross) = problem(&[log, tanh]);
-        assert_relative_eq!(lambda_max(columns.view()), 3.970610938343079, max_relative = 1e-8);
-        let mut counted = 1;
-        for (index, &(support, lambda)) in LOG_TANH.iter().enumerate() {
-            let (objective, weights, f) = golden(index);
-            let mut expected = Array1::zeros(12);
-            for &(j, weight) in &weights {
-                expected[j] = weight;
-            }
-            assert_eq!(weights.len(), support);
+        let largest = number(&golden["largest-penalty"]);
+        assert_relative_eq!(lambda_max(columns.view()), largest, max_relative = 1e-8);
+        let lipschitz = number(&golden["lipschitz"]);
+        for (row, lambda) in [1.0, 0.2].into_iter().enumerate() {
+            let objective = number(&golden["objectives"][row]);
+            let expected = numbers(&golden["weights"][row]);
+            let f = number(&golden["decisions"][row]);
             let found = Solution::run(columns.view(), lambda, None, 1e-14, 1000);
             assert_abs_diff_eq!(found.weights, expected, epsilon = 1e-8);
             assert_relative_eq!(found.objective, objective, max_relative = 1e-8);
             assert_relative_eq!(found.weights.dot(&cross), f, max_relative = 1e-7);
-            counted += 2 + support;
             let run = fista(columns.view(), MixedNorm::L1, lambda, 1e-14, 200_000);
-            assert_relative_eq!(run.lipschitz, 55.40096096370412, max_relative = 1e-8);
+            assert_relative_eq!(run.lipschitz, lipschitz, max_relative = 1e-8);
             assert_abs_diff_eq!(run.weights, expected, epsilon = 1e-6);
             assert_relative_eq!(run.objective, objective, max_relative = 1e-8);
         }
-        counted += 1; // the Lipschitz constant
-        assert_eq!(counted, 16, "golden numbers of base-mikl for indefinite kernels");
     }
 
     #[test]
@@ -396,12 +369,12 @@ mod tests {
         let narrow: Kernel = |x, z| gaussian(x, z, 0.1);
         let wide: Kernel = |x, z| gaussian(x, z, 100.0);
         let (columns, _) = problem(&[linear, narrow, wide]);
-        let golden = [(1.0, 3.569647255731), (0.2, 0.889424587073)];
-        for (lambda, objective) in golden {
+        let objectives = numbers(&golden()["nearly-equal-objectives"]);
+        assert_eq!(objectives.len(), 2);
+        for (lambda, objective) in [1.0, 0.2].into_iter().zip(objectives) {
             let found = Solution::run(columns.view(), lambda, None, 1e-12, 1000);
             assert_relative_eq!(found.objective, objective, max_relative = 1e-9);
         }
-        assert_eq!(golden.len(), 2, "further golden numbers of base-mikl");
     }
 
     #[test]

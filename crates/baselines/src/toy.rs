@@ -1,7 +1,8 @@
-//! The six points of the golden values.
+//! The six points of the golden values, and how these are read.
 
 use mercer_learning::Sample;
-use ndarray::{Array2, array};
+use ndarray::{Array1, Array2, array};
+use toml::Value;
 
 pub(crate) fn points() -> Array2<f64> {
     array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [2.0, 2.0]]
@@ -17,6 +18,16 @@ pub(crate) const A: [u32; 6] = [1, 1, 0, 1, 0, 0];
 
 /// Three classes.
 pub(crate) const C: [u32; 6] = [0, 0, 1, 1, 2, 2];
+
+/// A golden value.
+pub(crate) fn number(value: &Value) -> f64 {
+    value.as_float().unwrap()
+}
+
+/// An array of golden values.
+pub(crate) fn numbers(value: &Value) -> Array1<f64> {
+    value.as_array().unwrap().iter().map(number).collect()
+}
 
 /// Overlapping clouds on a line in two dimensions.
 pub(crate) fn clouds(rows: usize, classes: usize) -> Sample {

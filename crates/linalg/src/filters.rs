@@ -1,4 +1,4 @@
-use crate::multiplied;
+use crate::{multiplied, product};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip, s};
 
 /// Rows of eigenvectors that pass by together: with their squares they fill 32 MiB where there are 2000 of them.
@@ -64,6 +64,37 @@ impl Filters {
             let values = multiplied(u.view(), self.filtered.view());
             let own = multiplied(square.view(), self.weights.view());
             each(start, u.view(), &Filtered { values, own, width: self.width });
+        }
+    }
+
+    /// `w_k(l_j) (Uᵀ B)_j/s_j`, the right-hand sides of one ridge beside each other (`rank × ridges r`).
+    pub(crate) fn filtered(&self) -> ArrayView2<'_, f64> {
+        self.filtered.view()
+    }
+
+    /// For each block of rows of `A`, of which `A V = U diag(s)`: `Σ_j u_ij² w_k(l_j)` (`rows × ridges`), of
+    /// `A V` in single precision, squares and sums in double, beside the first row's number.
+    pub(crate) fn pass_in_single_precision(
+        &self,
+        a: ArrayView2<'_, f64>,
+        v: ArrayView2<'_, f32>,
+        mut each: impl FnMut(usize, ArrayView2<'_, f64>),
+    ) {
+        let (rank, most) = (self.weights.nrows(), ROWS.min(a.nrows()));
+        let mut narrow = Array2::zeros((most, a.ncols()));
+        let mut images = Array2::zeros((most, rank));
+        let mut squares = Array2::zeros((most, rank));
+        for (block, a) in a.axis_chunks_iter(Axis(0), ROWS).enumerate() {
+            let rows = s![..a.nrows(), ..];
+            let mut narrow = narrow.slice_mut(rows);
+            Zip::from(&mut narrow).and(&a).for_each(|narrow, &entry| *narrow = entry as f32);
+            let mut images = images.slice_mut(rows);
+            product(1.0, narrow.view(), v, 0.0, images.view_mut());
+            let mut squares = squares.slice_mut(rows);
+            Zip::from(&mut squares)
+                .and(&images)
+                .for_each(|square, &entry| *square = f64::from(entry) * f64::from(entry));
+            each(block * ROWS, multiplied(squares.view(), self.weights.view()).view());
         }
     }
 }

@@ -478,6 +478,7 @@ impl<'a> Run<'a> {
         let gradient = gradient.iter().copied().enumerate();
         let (bias, objective) = self.dual.closed(&weights.to_vec(), gradient, (least, largest));
         let violation = (largest - least).max(0.0);
+        let bounded = weights.iter().enumerate().any(|(t, &weight)| self.dual.stops(t, weight));
         Solution {
             weights,
             bias,
@@ -487,6 +488,7 @@ impl<'a> Run<'a> {
             converged: violation <= tolerance,
             rows_computed: 0,
             set_aside: 0,
+            bounded,
         }
     }
 }
@@ -535,6 +537,9 @@ mod tests {
 
     #[test]
     fn golden_regression() {
+        let golden: toml::Table =
+            include_str!("../../../experiments/golden/base.toml").parse().unwrap();
+        let golden = &golden["base-9"];
         let x: [f64; 6] = [0.0, 0.5, 1.0, 1.7, 2.2, 3.0];
         let gram = Array2::from_shape_fn((6, 6), |(i, j)| (-0.5 * (x[i] - x[j]).powi(2)).exp());
         // A factor of the Gaussian kernel.
@@ -545,13 +550,14 @@ mod tests {
         let found = InteriorPoint { tolerance: 1e-12, max_steps: 100 }
             .solve(features.view(), &dual)
             .unwrap();
-        let expected =
-            [-1.0, 1.0, 0.8882527273592123, 0.0, -0.1266975117430311, -0.7615552156161811];
-        for (found, expected) in found.weights.iter().zip(expected) {
+        let expected = crate::golden::numbers(&golden["regression-weights"][0]);
+        assert_eq!(found.weights.len(), expected.len());
+        for (found, expected) in found.weights.iter().zip(&expected) {
             assert!((found - expected).abs() < 1e-8, "{found} {expected}");
         }
-        assert_relative_eq!(found.bias, -0.1994833797600028, max_relative = 1e-8);
-        assert_relative_eq!(found.objective, -1.0987398735398024, max_relative = 1e-8);
+        let number = |name: &str| crate::golden::number(&golden[name][0]);
+        assert_relative_eq!(found.bias, number("regression-biases"), max_relative = 1e-8);
+        assert_relative_eq!(found.objective, number("regression-minima"), max_relative = 1e-8);
     }
 
     #[test]

@@ -19,6 +19,8 @@
 //! It does not know what is being learned.
 
 mod error;
+#[cfg(test)]
+mod golden;
 mod interior_point;
 mod inverse_root;
 mod lbfgs;

@@ -96,6 +96,9 @@ pub struct Solution {
     pub rows_computed: usize,
     /// The largest number of points that were set aside at a time.
     pub set_aside: usize,
+    /// Whether any weight came to a bound other than 0: on the way of SMO, which else takes the same steps
+    /// at every larger cost, or at the end of interior points.
+    pub bounded: bool,
 }
 
 impl Solution {

@@ -281,9 +281,16 @@ impl Mended {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::golden::{number, numbers};
     use crate::{Dual, Precomputed, Smo};
     use approx::{assert_abs_diff_eq, assert_relative_eq};
     use ndarray::array;
+    use toml::{Table, Value};
+
+    fn golden() -> Value {
+        let all: Table = include_str!("../../../experiments/golden/base.toml").parse().unwrap();
+        all["base-7"].clone()
+    }
 
     fn toy() -> (Array2<f64>, [bool; 6], Array2<f64>) {
         let points = array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [2.0, 2.0]];
@@ -318,121 +325,72 @@ mod tests {
         (solution, f, mended)
     }
 
-    fn check(solution: &Solution, alpha: [f64; 6], bias: f64) -> usize {
+    fn check(solution: &Solution, alpha: &Value, bias: &Value) {
         assert!(solution.violation < 1e-12, "{}", solution.violation);
-        let found = solution.weights.mapv(f64::abs);
-        assert_abs_diff_eq!(found, Array1::from(alpha.to_vec()), epsilon = 1e-8);
-        assert_relative_eq!(solution.bias, bias, max_relative = 1e-8);
-        7
+        assert_abs_diff_eq!(solution.weights.mapv(f64::abs), numbers(alpha), epsilon = 1e-8);
+        assert_relative_eq!(solution.bias, number(bias), max_relative = 1e-8);
     }
 
     #[test]
     fn golden_machines_of_the_log_kernel() {
-        let values = Spectrum::of(matrices(log).0.view()).unwrap();
-        assert_relative_eq!(values.smallest(), -4.583834334381655, max_relative = 1e-8);
-        assert_relative_eq!(values.values()[1], 0.4980289769241682, max_relative = 1e-8);
-        assert_relative_eq!(values.values()[5], 1.7850516264922711, max_relative = 1e-8);
-        let mut counted = 3;
-        for (how, alpha, bias, f) in [
-            (
-                Mending::Clip,
-                [0.7481711427990113, 0.7253473422100454, 1.0, 1.0, 1.0, 0.4735184850090569],
-                0.0261295494289,
-                0.1894051737058,
-            ),
-            (
-                Mending::Flip,
-                [0.7534554263543825, 0.711714929765353, 1.0, 1.0, 1.0, 0.4651703561197355],
-                0.1701356839523,
-                0.1939159788283,
-            ),
-            (
-                Mending::Shift,
-                [
-                    0.1690264666803464,
-                    0.1694784058062686,
-                    0.203463221857795,
-                    0.1977507876908905,
-                    0.1758597222316541,
-                    0.1569327160880564,
-                ],
-                -0.0412508879954,
-                0.0378671287290,
-            ),
-            (
-                Mending::AsIs,
-                [0.742778458113573, 0.7392594082537295, 1.0, 1.0, 1.0, 0.4820378663673023],
-                -0.1208307088751,
-                0.1848018334929,
-            ),
-        ] {
+        let golden = golden();
+        let spectrum = Spectrum::of(matrices(log).0.view()).unwrap();
+        let d = spectrum.values();
+        let found = array![d[0], d[1], d[5]];
+        assert_relative_eq!(found, numbers(&golden["log-eigenvalues"]), max_relative = 1e-8);
+        let all = [Mending::Clip, Mending::Flip, Mending::Shift, Mending::AsIs];
+        for (row, how) in all.into_iter().enumerate() {
             let (solution, found, mended) = solve(log, how, 1.0);
-            counted += check(&solution, alpha, bias);
+            check(&solution, &golden["log-weights"][row], &golden["log-biases"][row]);
+            let f = number(&golden["log-decisions"][row]);
             assert_relative_eq!(found, f, max_relative = 1e-8);
-            counted += 1;
             if how == Mending::AsIs {
-                let minimum = -3.11002211163156;
+                let minimum = number(&golden["log-minimum"]);
                 assert_relative_eq!(solution.objective, minimum, max_relative = 1e-8);
-                counted += 1;
             }
             if how == Mending::Flip {
-                let beta = array![
-                    0.8161572807583263,
-                    0.7692556589000168,
-                    -0.9400938751375763,
-                    1.0517753477380523,
-                    -0.9404922816675932,
-                    -0.3977638711909353
-                ];
                 let original = mended.original_weights(&solution);
+                let beta = numbers(&golden["stabilised-weights"]);
                 assert_abs_diff_eq!(original, beta, epsilon = 1e-8);
                 let direct = matrices(log).1.dot(&original)[0] + solution.bias;
                 assert_relative_eq!(direct, found, max_relative = 1e-12);
-                counted += 6;
             }
         }
-        assert_eq!(counted, 42, "golden numbers of base-indef for the log kernel");
     }
 
     #[test]
     fn golden_machines_of_the_tanh_kernel() {
-        let spectrum = Spectrum::of(matrices(tanh).0.view()).unwrap();
-        assert_relative_eq!(spectrum.smallest(), -2.012463043770134, max_relative = 1e-8);
-        let mut counted = 1;
-        let (solution, _, _) = solve(tanh, Mending::AsIs, 1.0);
-        let same = 0.6260705709986627;
-        counted += check(&solution, [same, 1.0, same, 1.0, 1.0, 1.0], 1.0);
-        assert_relative_eq!(solution.objective, -5.2511594280022855, max_relative = 1e-8);
+        let golden = golden();
+        let smallest = Spectrum::of(matrices(tanh).0.view()).unwrap().smallest();
+        assert_relative_eq!(smallest, number(&golden["tanh-eigenvalue"]), max_relative = 1e-8);
         // At C = 10 the optimum is a vertex, and the bias the middle of an interval.
-        let (solution, _, _) = solve(tanh, Mending::AsIs, 10.0);
-        counted += 1 + check(&solution, [0.0, 10.0, 0.0, 10.0, 10.0, 10.0], 7.35552472888);
-        assert_relative_eq!(solution.objective, -150.19005450920935, max_relative = 1e-8);
-        let (solution, _, _) = solve(tanh, Mending::Flip, 1.0);
-        let same = 0.3659691697308688;
-        counted += 1 + check(&solution, [same, 1.0, 1.0, 1.0, 1.0, same], 0.10917477608721);
-        assert_eq!(counted, 24, "golden numbers of base-indef for machines on tanh");
+        let all = [(Mending::AsIs, 1.0), (Mending::AsIs, 10.0), (Mending::Flip, 1.0)];
+        for (row, (how, cost)) in all.into_iter().enumerate() {
+            let (solution, _, _) = solve(tanh, how, cost);
+            check(&solution, &golden["tanh-weights"][row], &golden["tanh-biases"][row]);
+            if how == Mending::AsIs {
+                let minimum = number(&golden["tanh-minima"][row]);
+                assert_relative_eq!(solution.objective, minimum, max_relative = 1e-8);
+            }
+        }
     }
 
     #[test]
     fn golden_ridges_in_the_krein_space() {
+        let golden = golden();
+        let near = |found: f64, name: &str| {
+            assert_relative_eq!(found, number(&golden[name]), max_relative = 1e-8);
+        };
         let (gram, cross) = matrices(tanh);
         let spectrum = Spectrum::of(gram.view()).unwrap();
         let y = array![1.0, 1.0, -1.0, 1.0, -1.0, -1.0];
         let (alpha, mu) = spectrum.krein_ridge(y.view(), 0.1, 0.2, None).unwrap();
-        let expected = array![
-            0.1342564629640547,
-            -0.5586138321549103,
-            -0.7141908498077928,
-            0.1737092385997981,
-            1.0150309277936225,
-            -0.939370373437013
-        ];
-        assert_abs_diff_eq!(alpha, expected, epsilon = 1e-8);
-        assert_relative_eq!(cross.dot(&alpha)[0], 0.1686608833592777, max_relative = 1e-8);
+        assert_abs_diff_eq!(alpha, numbers(&golden["ridge-weights"]), epsilon = 1e-8);
+        near(cross.dot(&alpha)[0], "ridge-decision");
         assert_eq!(mu.to_bits(), 0);
         let (alpha, mu) = spectrum.krein_ridge(y.view(), 0.1, 0.2, Some(6f64.sqrt())).unwrap();
-        assert_relative_eq!(mu, 0.0544146553020524, max_relative = 1e-8);
-        assert_relative_eq!(cross.dot(&alpha)[0], 0.0963034840783, max_relative = 1e-8);
+        near(mu, "sphere-multiplier");
+        near(cross.dot(&alpha)[0], "sphere-decision");
         let u = gram.dot(&alpha);
         assert_relative_eq!(u.dot(&u), 6.0, max_relative = 1e-10);
         for (plus, minus, radius) in [(0.0, 0.1, None), (0.1, -1.0, None), (0.1, 0.1, Some(0.0))] {

@@ -163,12 +163,15 @@ pub fn pair_ridge_index(problem: PairRegularity, consistent: bool) -> Result<Bou
 /// product with the exact matrix, and `m L M⁴/24` for all pairs with factors of rank `L = 100`.
 ///
 /// # Errors
-/// [`TheoryError::Range`] if a count is 0.
+/// [`TheoryError::Range`] if a count is 0, if there are more subsets than points, or more landmarks than a
+/// subset has points.
 ///
 /// # Examples
 /// ```
 /// let cost = mercer_theory::pair_ridge_operations(108, 12, 4)?;
 /// assert_eq!(cost.value, 60466176.0);
+/// let refused = mercer_theory::pair_ridge_operations(108, 28, 4).unwrap_err(); // 27 points in each
+/// assert_eq!(refused.to_string(), "`landmarks` is 28; it must be at most the points of a subset, points/subsets");
 /// # Ok::<(), mercer_theory::TheoryError>(())
 /// ```
 pub fn pair_ridge_operations(
@@ -178,6 +181,15 @@ pub fn pair_ridge_operations(
 ) -> Result<Bound, TheoryError> {
     for (name, value) in [("points", points), ("landmarks", landmarks), ("subsets", subsets)] {
         check_count(name, value)?;
+    }
+    if subsets > points {
+        let (argument, value) = ("subsets", subsets as f64);
+        return Err(TheoryError::Range { argument, value, must: "at most the number of points" });
+    }
+    if landmarks > points / subsets {
+        let (argument, value) = ("landmarks", landmarks as f64);
+        let must = "at most the points of a subset, points/subsets";
+        return Err(TheoryError::Range { argument, value, must });
     }
     let (m, big_m, v) = (points as f64, landmarks as f64, subsets as f64);
     let exact = m.powi(6);
@@ -246,7 +258,7 @@ pub(crate) const KRR_INDEX_CONSISTENT: Calculator = Calculator {
 
 pub(crate) const KRR_OPERATIONS: Calculator = Calculator {
     name: "hyper-krr-operations",
-    title: "Operations of hyper-KRR: exact, by Nyström, divided, and as done here",
+    title: "Operations of hyper-KRR as the paper counts them: exact, by Nyström, divided; among the terms ours",
     source: OPERATIONS,
     inputs: &[POINTS, LANDMARKS, SUBSETS],
     evaluate: |inputs| {

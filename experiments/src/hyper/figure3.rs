@@ -1,7 +1,7 @@
 //! Figure 3: a data-adaptive kernel continued to new images, by neighbours and by hyper-KRR.
 
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
-use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table};
+use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -45,12 +45,10 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 let points = means(cell, |values| values.get(&format!("{rule} {digits}")).copied());
                 let line = points.iter().map(|(n, p)| (*n as f64, p.0));
                 let series = Series::line(*label, line).color(index);
+                // Each has dashes of its own: the plain kernel's line lies on that of its neighbours.
                 // No accuracy lies beyond these ends, however wide t's interval of two repeats is.
                 let band = points.values().map(|p| ((p.0 - p.1).max(0.0), (p.0 + p.1).min(100.0)));
-                panel = panel.series(match index {
-                    0 | 1 => series.band(band),
-                    _ => series.style(Style::Dashed),
-                });
+                panel = panel.series(if index < 2 { series.band(band) } else { series });
             }
             figure = figure.panel(panel);
             table = lines(table, cell, &digits, repeats);

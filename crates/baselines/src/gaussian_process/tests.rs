@@ -1,8 +1,10 @@
 //! Golden values of the toy sample, and gradients against central differences.
 
 use super::*;
+use crate::toy::{number, numbers};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::array;
+use toml::{Table, Value};
 
 const YA: [f64; 6] = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0];
 
@@ -29,47 +31,35 @@ fn machine(kernel: ScaledGaussian, y: &[f64]) -> Machine {
     Machine { kernel, scaled, weights: mode.weights, reduction: mode.reduction }
 }
 
-/// How many golden numbers the tests below assert.
-fn close(found: &[f64], expected: &[f64]) -> usize {
+fn close(found: &[f64], expected: &Value) {
+    let expected = numbers(expected);
     assert_eq!(found.len(), expected.len());
-    for (found, expected) in found.iter().zip(expected) {
+    for (found, expected) in found.iter().zip(&expected) {
         assert_relative_eq!(found, expected, max_relative = 1e-8);
     }
-    expected.len()
 }
 
 #[test]
 fn golden_values_of_the_toy_sample() {
-    let mut count = 0;
+    let golden: Table = include_str!("../../../../experiments/golden/base.toml").parse().unwrap();
+    let golden = &golden["base-8"];
     // s = 1, l = (1, 1).
     let unit = kernel(1.0, [1.0, 1.0]);
     let (mode, gradient) = at(&unit, &YA);
     let f = unit.gram(toy().view()).dot(&mode.weights);
-    count += close(
-        f.as_slice().unwrap(),
-        &[
-            0.4372666492287897,
-            0.516835190524736,
-            0.0559482821690401,
-            0.1256305091337018,
-            -0.2787966005999228,
-            -0.4763201964270858,
-        ],
-    );
-    count += close(&[mode.evidence], &[-4.317521257873699]);
-    count += close(&gradient, &[-0.2745270521036387, -0.1514753257038884, -0.0512157059339948]);
+    close(f.as_slice().unwrap(), &golden["mode"]);
+    assert_relative_eq!(mode.evidence, number(&golden["evidence"]), max_relative = 1e-8);
+    close(&gradient, &golden["gradient"]);
     let t = array![[1.5, 0.5]];
     let (m, v) = machine(unit.clone(), &YA).latent(t.view());
-    let p = expected_share(m[0], v[0]);
-    count += close(&[m[0], v[0], p], &[0.1758563656138205, 0.6926016119896782, 0.5381036055558]);
+    close(&[m[0], v[0], expected_share(m[0], v[0])], &golden["prediction"]);
     // s = 2, l = (1, 0.7).
     let other = kernel(2.0, [1.0, 0.7]);
     let (mode, gradient) = at(&other, &YA);
-    count += close(&[mode.evidence], &[-4.616374529383391]);
-    count += close(&gradient, &[-0.6015294898890038, -0.3152654039790955, 0.0668590928922891]);
+    assert_relative_eq!(mode.evidence, number(&golden["second-evidence"]), max_relative = 1e-8);
+    close(&gradient, &golden["second-gradient"]);
     let (m, v) = machine(other, &YA).latent(t.view());
-    let p = expected_share(m[0], v[0]);
-    count += close(&[m[0], v[0], p], &[0.5672686481957143, 2.122188157048379, 0.6004608647122862]);
+    close(&[m[0], v[0], expected_share(m[0], v[0])], &golden["second-prediction"]);
     // One against the others.
     let classes = [0, 0, 1, 1, 2, 2];
     let (mut shares, mut evidences) = (Vec::new(), Vec::new());
@@ -79,9 +69,8 @@ fn golden_values_of_the_toy_sample() {
         let (m, v) = machine(unit.clone(), &y).latent(array![[1.9, 1.6]].view());
         shares.push(expected_share(m[0], v[0]));
     }
-    count += close(&shares, &[0.3408216076563572, 0.4063216390011588, 0.5834146341857428]);
-    count += close(&evidences, &[-4.105287800125534, -4.321591425206803, -3.87900615802887]);
-    assert_eq!(count, 26, "golden numbers of this section");
+    close(&shares, &golden["classes-probabilities"]);
+    close(&evidences, &golden["classes-evidences"]);
 }
 
 #[test]

@@ -421,6 +421,21 @@ impl HyperClassifierParams {
             return Err(LearningError::Numerical { operation: "building a hyper-kernel", reason });
         }
         let spread = self.spread * variance;
+        let widths = [("width", self.width, variance), ("spread", self.spread, spread)];
+        let used = if self.hyper == HyperForm::Wishart { 1 } else { 2 };
+        for (name, setting, value) in widths.into_iter().take(used) {
+            if !(1e-300..1e300).contains(&value) {
+                let reason = format!(
+                    "`{name}` = {setting:e} makes a variance of {value:e}, of inputs whose own is {:e}; it \
+                     must lie between 1e-300 and 1e300: change `{name}`, or scale the columns (`--scale`)",
+                    variance / self.width
+                );
+                return Err(LearningError::Numerical {
+                    operation: "building a hyper-kernel",
+                    reason,
+                });
+            }
+        }
         match self.hyper {
             HyperForm::GaussianConstructed => {
                 GaussianHyper::constructed(variance, spread).map(HyperKernel::Gaussian)

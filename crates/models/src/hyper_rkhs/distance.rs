@@ -40,7 +40,7 @@ const LANES: usize = 8;
 ///
 /// With `φ_ij` the unit functions at a pair, `E = B − C Cᵀ` and `E' = β − C' C'ᵀ`,
 /// ```text
-/// T̂ − T = −Σ_ij E_ij φ_ij φ_ijᵀ,      ρ = Σ_ij (E'_ij Y_ij/β_ij − E_ij k̂_ij/β_ij²) β_ij φ_ij
+/// T̂ − T = −Σ_ij E_ij (φ_ij/β_ij) (φ_ij/β_ij)ᵀ,      ρ = Σ_ij (E'_ij Y_ij/β_ij − E_ij k̂_ij/β_ij²) φ_ij
 /// ```
 /// (`φ_ij/β_ij` is a product of point factors: nothing is divided). Both are summed over the pairs of `n`
 /// rows drawn without replacement, those of a row with itself times `m/n`, the others times

@@ -126,13 +126,19 @@ pub(super) fn search(
         for (group, &spread) in spreads.iter().enumerate() {
             let params = HyperClassifierParams { spread, ..params.clone() };
             let path = path(&params, train.view(), &own, &strengths, fitting)?;
-            open += path.iter().filter(|learned| learned.convergence.is_open()).count();
+            let unmet: Vec<bool> =
+                path.iter().map(|learned| learned.convergence.is_open()).collect();
             let kernels: Vec<LearnedKernel> =
                 path.into_iter().map(|learned| learned.kernel).collect();
             let grams = LearnedKernel::grams(&kernels, train.view(), fitting.threads);
             let crosses =
                 LearnedKernel::blocks(&kernels, test.view(), train.view(), fitting.threads);
+            // The last kernel is that of all strengths from there on.
+            let first = group * strengths.len();
+            let last = kernels.len() - 1;
             for (index, (gram, cross)) in grams.into_iter().zip(crosses).enumerate() {
+                let stands_for =
+                    first + index..first + if index == last { strengths.len() } else { index + 1 };
                 let say = |stopped: Stopped| stopped.in_words("sequential minimal optimisation");
                 let mended = match params.spectrum {
                     Mending::AsIs => None,
@@ -149,12 +155,13 @@ pub(super) fn search(
                 let check = || fitting.limits.check().map_err(Stopped::Outside);
                 let machines =
                     OneVersusOne::path(gram.view(), &own, &costs, &smo(), check).map_err(say)?;
-                let counts = &mut right[group * strengths.len() + index];
-                open += machines.iter().filter(|machine| !machine.converged).count();
-                for (machine, count) in machines.iter().zip(counts) {
+                let short = machines.iter().filter(|machine| !machine.converged).count();
+                open += stands_for.len() * (usize::from(unmet[index]) + short);
+                for (cost, machine) in machines.iter().enumerate() {
                     let said = machine.classes(cross.view());
-                    *count +=
+                    let hits =
                         out.iter().zip(said).filter(|&(&row, said)| labels[row] == said).count();
+                    right[stands_for.clone()].iter_mut().for_each(|counts| counts[cost] += hits);
                 }
             }
         }
@@ -189,7 +196,8 @@ fn smo() -> Smo {
     Smo { max_steps: Some(100_000), ..Smo::default() }
 }
 
-/// The kernels learned from the training part of a fold, one a strength.
+/// The kernels learned from the training part of a fold, one a strength but that the last may be that of
+/// all from there on.
 fn path(
     params: &HyperClassifierParams,
     inputs: ArrayView2<'_, f64>,
@@ -201,11 +209,8 @@ fn path(
     let target = PairTarget::classes(labels, params.same, params.other)?;
     match params.stage1 {
         Stage1::Svr => {
-            let svr = PairSvr { exact_points: POINTS, steps: 100_000, ridge: None, ..params.svr() };
-            let learn = |&cost: &f64| {
-                PairSvr { cost, ..svr.clone() }.learn(&kernel, inputs, &target, fitting)
-            };
-            strengths.iter().map(learn).collect()
+            let svr = PairSvr { steps: 100_000, ..params.svr() };
+            svr.learn_path(&kernel, inputs, &target, strengths, fitting)
         }
         stage1 => {
             let solver = match (stage1, params.hyper) {

@@ -135,27 +135,105 @@ impl PairSvr {
         if inputs.nrows() > self.exact_points {
             return self.approximate(kernel, inputs, target, fitting);
         }
+        let cost = self.cost_for(inputs.nrows());
+        let mut path = self.exact_path(kernel, inputs, target, &[cost], fitting)?;
+        Ok(path.remove(0))
+    }
+
+    /// Learns kernels from all pairs of the points at these costs, which ascend, up to the first at which no
+    /// pair's weight came to its bound: that is the kernel of all larger costs too, to the digit. Every run
+    /// begins at 0, so that each kernel is what [`PairSvr::learn`] gives at its cost; `cost`, `ridge` and
+    /// `exact_points` do not count.
+    ///
+    /// ```
+    /// use mercer_kernels::{GaussianHyper, HyperKernel};
+    /// use mercer_learning::Fitting;
+    /// use mercer_models::hyper_rkhs::{PairSvr, PairTarget};
+    /// use ndarray::array;
+    /// let points = array![[0.0], [0.1], [1.0], [1.1]];
+    /// let target = PairTarget::classes(&[0, 0, 1, 1], 1.0, -1.0)?;
+    /// let kernel = HyperKernel::Gaussian(GaussianHyper::constructed(0.3, 0.3)?);
+    /// let (svr, costs) = (PairSvr::default(), [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]);
+    /// let path = svr.learn_path(&kernel, points.view(), &target, &costs, &Fitting::seeded(1))?;
+    /// assert!(path.len() < costs.len());
+    /// let last = PairSvr { cost: 1000.0, ..svr };
+    /// let last = last.learn(&kernel, points.view(), &target, &Fitting::seeded(1))?;
+    /// assert_eq!(path.last().map(|found| &found.facts), Some(&last.facts));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`PairSvr::learn`], and [`LearningError::Setting`] without costs, or if they do not ascend.
+    pub fn learn_path(
+        &self,
+        kernel: &HyperKernel,
+        inputs: ArrayView2<'_, f64>,
+        target: &PairTarget<'_>,
+        costs: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<Vec<Learned>, LearningError> {
+        self.check()?;
+        for &cost in costs {
+            positive("cost", cost)?;
+        }
+        if costs.is_empty() || costs.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err(refused("costs", format!("{costs:?}"), "ascending, and at least one"));
+        }
+        check_points(inputs, target)?;
+        self.exact_path(kernel, inputs, target, costs, fitting)
+    }
+
+    fn exact_path(
+        &self,
+        kernel: &HyperKernel,
+        inputs: ArrayView2<'_, f64>,
+        target: &PairTarget<'_>,
+        costs: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<Vec<Learned>, LearningError> {
         let pairs = Pairs::all(inputs.nrows());
-        let y = target.at(&pairs);
-        let weights: Array1<f64> = pairs.weights().collect();
-        let dual = self.dual(&y, &weights, inputs.nrows())?;
-        let solution = match kernel {
+        let solutions = match kernel {
             HyperKernel::Gaussian(gaussian) => {
                 fitting.limits.reserve((CACHE + 64 * pairs.len()) as u64)?;
                 let rows = ProductRows::new(gaussian, inputs, &pairs);
-                self.solve(&rows, &dual, fitting)?
+                self.solutions(&rows, &pairs, target, costs, fitting)?
             }
             HyperKernel::Wishart(_) => {
                 fitting.limits.reserve(8 * (pairs.len() * pairs.len()) as u64)?;
                 let gram = kernel.gram(inputs, &pairs, fitting.threads);
                 fitting.limits.check()?;
                 let rows = Precomputed::new(gram.view()).map_err(|error| say(error.into()))?;
-                self.solve(&rows, &dual, fitting)?
+                self.solutions(&rows, &pairs, target, costs, fitting)?
             }
         };
-        let learned = LearnedKernel::new(kernel.clone(), inputs, &pairs, &solution.weights)
-            .map_err(of_kernel)?;
-        Ok(Self::learned(learned, &solution, pairs.len()))
+        let learned = |solution: &Solution| {
+            let weights = &solution.weights;
+            let learned = LearnedKernel::new(kernel.clone(), inputs, &pairs, weights);
+            Ok(Self::learned(learned.map_err(of_kernel)?, solution, pairs.len()))
+        };
+        solutions.iter().map(learned).collect()
+    }
+
+    /// One a cost, up to the first whose bounds no weight comes to.
+    fn solutions(
+        &self,
+        rows: &impl KernelRows,
+        pairs: &Pairs,
+        target: &PairTarget<'_>,
+        costs: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<Vec<Solution>, LearningError> {
+        let (y, weights) = (target.at(pairs), pairs.weights().collect());
+        let mut solutions = Vec::with_capacity(costs.len());
+        for &cost in costs {
+            let solution = self.solve(rows, &self.dual(&y, &weights, cost)?, fitting)?;
+            let bounded = solution.bounded;
+            solutions.push(solution);
+            if !bounded {
+                break;
+            }
+        }
+        Ok(solutions)
     }
 
     fn approximate(
@@ -185,7 +263,7 @@ impl PairSvr {
         let weight = (m * m) as f64 / self.pairs as f64;
         let weights = Array1::from_elem(self.pairs, weight);
         let y = target.at(&pairs);
-        let dual = self.dual(&y, &weights, m)?;
+        let dual = self.dual(&y, &weights, self.cost_for(m))?;
         let solution = self.solve_features(&features, &dual, fitting)?;
         let coefficients = span.basis.dot(&features.t().dot(&solution.weights));
         let learned = LearnedKernel::new(kernel.clone(), centres.view(), &all, &coefficients)
@@ -197,9 +275,9 @@ impl PairSvr {
         &self,
         y: &Array1<f64>,
         weights: &Array1<f64>,
-        points: usize,
+        cost: f64,
     ) -> Result<Dual, LearningError> {
-        Dual::regression(y.view(), self.epsilon, self.cost_for(points))
+        Dual::regression(y.view(), self.epsilon, cost)
             .and_then(|dual| dual.weighted(weights.view()))
             .map_err(|error| say(error.into()))
     }

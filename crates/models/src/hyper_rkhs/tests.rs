@@ -942,6 +942,64 @@ fn optimality_of_the_regression_with_a_tube_holds_over_ordered_pairs() {
     }
 }
 
+#[test]
+fn a_path_of_tubes_is_a_fit_a_cost_and_ends_where_the_cost_decides_nothing_more() {
+    let x = random(16, 3, 13);
+    let labels = halves(16);
+    let variance = total_variance(x.view());
+    let fitting = Fitting::seeded(1);
+    let costs: Vec<f64> = (-4..9).map(|power| 10f64.powi(power)).collect();
+    let known = Array2::from_shape_fn((16, 16), |(i, j)| {
+        (-(&x.row(i) - &x.row(j)).mapv(|d| d * d).sum() / (2.0 * variance)).exp()
+    });
+    let targets = [
+        // Errors of labels are bounded by the cost, however large, for longer than those of a kernel.
+        (PairTarget::classes(&labels, 1.0, -1.0).unwrap(), 0.1),
+        (PairTarget::matrix(known.view()).unwrap(), 0.02),
+    ];
+    let hypers =
+        [gaussian(x.view()), HyperKernel::Wishart(WishartHyper::isotropic(variance, 3).unwrap())];
+    let mut lengths = Vec::new();
+    for (target, epsilon) in &targets {
+        for hyper in &hypers {
+            // Cut off, the run of the largest cost is that of a smaller one all the same.
+            for steps in [200, 20_000] {
+                let svr = PairSvr { steps, epsilon: *epsilon, ..PairSvr::default() };
+                let path = svr.learn_path(hyper, x.view(), target, &costs, &fitting).unwrap();
+                for (index, &cost) in costs.iter().enumerate() {
+                    let own = PairSvr { cost, ..svr.clone() };
+                    let own = own.learn(hyper, x.view(), target, &fitting).unwrap();
+                    assert_eq!(path[index.min(path.len() - 1)], own, "C = {cost:e}");
+                }
+                lengths.push(path.len());
+            }
+        }
+    }
+    assert!(lengths.iter().all(|&length| length > 3), "{lengths:?}");
+    assert!(lengths.iter().filter(|&&length| length < costs.len()).count() >= 4, "{lengths:?}");
+    let svr = PairSvr::default();
+    for costs in [&[][..], &[1.0, 0.1], &[1.0, 1.0]] {
+        let refused = svr.learn_path(&hypers[0], x.view(), &targets[0].0, costs, &fitting);
+        assert!(refused.unwrap_err().to_string().contains("ascending, and at least one"));
+    }
+}
+
+#[test]
+fn a_width_that_leaves_double_precision_is_named_with_what_it_makes() {
+    let x = random(9, 3, 13);
+    for (name, params) in [
+        ("width", HyperClassifierParams { width: 1e305, ..Default::default() }),
+        ("spread", HyperClassifierParams { spread: 1e305, ..Default::default() }),
+        ("width", HyperClassifierParams { width: 1e-305, ..Default::default() }),
+    ] {
+        let said = params.kernel(x.view()).unwrap_err().to_string();
+        assert!(said.contains(&format!("`{name}` = 1e")) && said.contains("--scale"), "{said}");
+    }
+    let huge = &x * 1e200;
+    let said = HyperClassifierParams::default().kernel(huge.view()).unwrap_err().to_string();
+    assert!(said.contains("`width` = 1e0 makes a variance of inf"), "{said}");
+}
+
 /// `C` went unscaled from 48 points to 1600, where the same number is a thousandth of the ridge.
 #[test]
 fn a_cost_is_carried_over_as_the_ridge_that_it_stands_for() {

@@ -135,6 +135,11 @@ impl Dual {
         }
     }
 
+    /// Whether a weight stands at a bound that the cost has set.
+    pub(crate) fn stops(&self, t: usize, weight: f64) -> bool {
+        weight != 0.0 && (weight <= self.lower[t] || weight >= self.upper[t])
+    }
+
     /// Where the next kink or bound lies above a weight.
     pub(super) fn next_above(&self, t: usize, weight: f64) -> f64 {
         if weight < 0.0 && self.epsilon > 0.0 { self.upper[t].min(0.0) } else { self.upper[t] }

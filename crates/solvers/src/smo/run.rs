@@ -37,6 +37,8 @@ pub(super) struct Run<'a, R: ?Sized> {
     rows_computed: usize,
     /// Most places that were set aside at once.
     set_aside: usize,
+    /// Whether a weight has stood at a bound other than 0.
+    bounded: bool,
 }
 
 impl<'a, R: KernelRows + ?Sized> Run<'a, R> {
@@ -64,6 +66,7 @@ impl<'a, R: KernelRows + ?Sized> Run<'a, R> {
             largest: vec![0.0; n.div_ceil(BLOCK)],
             rows_computed: 0,
             set_aside: 0,
+            bounded: false,
         };
         (0..n).for_each(|p| run.refresh(p));
         run.measure();
@@ -74,6 +77,7 @@ impl<'a, R: KernelRows + ?Sized> Run<'a, R> {
     pub(super) fn start_at(&mut self, start: ArrayView1<'_, f64>) -> Result<(), SolverError> {
         self.dual.check_start(start)?;
         self.weights = start.to_vec();
+        self.bounded = (0..start.len()).any(|t| self.dual.stops(t, start[t]));
         for t in (0..start.len()).filter(|&t| start[t] != 0.0) {
             self.fetch(t, t)?;
             let row = held(self.source, &self.cache, self.straight, t);
@@ -158,6 +162,7 @@ impl<'a, R: KernelRows + ?Sized> Run<'a, R> {
         }
         self.weights[first] = new_i;
         self.weights[second] = new_j;
+        self.bounded |= self.dual.stops(first, new_i) || self.dual.stops(second, new_j);
         self.refresh(i);
         self.refresh(j);
         let row_i = held(self.source, &self.cache, self.straight, first);
@@ -286,6 +291,7 @@ impl<'a, R: KernelRows + ?Sized> Run<'a, R> {
             converged: converged && violation <= tolerance,
             rows_computed: self.rows_computed,
             set_aside: self.set_aside,
+            bounded: self.bounded,
         }
     }
 }

@@ -1,9 +1,16 @@
 //! Golden optima of six points, optimality conditions on random problems, and scikit-learn.
 
 use super::*;
+use crate::golden::{number, numbers};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array1, Array2, ArrayView1, array};
 use proptest::prelude::*;
+use toml::{Table, Value};
+
+fn golden() -> Value {
+    let all: Table = include_str!("../../../../experiments/golden/base.toml").parse().unwrap();
+    all["base-9"].clone()
+}
 
 /// The six points of the golden values, their labels, and the test point.
 pub(super) fn toy() -> (Array2<f64>, [bool; 6], Array2<f64>) {
@@ -32,83 +39,47 @@ fn solve(gram: &Array2<f64>, dual: &Dual, smo: Smo) -> Solution {
 
 #[test]
 fn golden_classifications() {
+    let golden = golden();
     let (x, signs, test) = toy();
     let (gram, cross) = (kernel(&x, &x, gaussian), kernel(&test, &x, gaussian));
-    let mut counted = 0;
-    for (cost, alpha, bias, minimum, f) in [
-        (
-            1.0,
-            [1.0, 0.6647004258628915, 1.0, 1.0, 1.0, 0.6647004258628915],
-            -0.08744092940301323,
-            -3.8040215690346098,
-            0.2397884222821733,
-        ),
-        (
-            2.5,
-            [1.8908329450717, 0.3332241595677, 2.5, 2.5, 1.9752637328873, 0.2487933717520],
-            -0.3296192377026558,
-            -6.481828897740385,
-            0.0927512366801497,
-        ),
-    ] {
+    for (row, cost) in [1.0, 2.5].into_iter().enumerate() {
+        let near = |found: f64, name: &str| {
+            assert_relative_eq!(found, number(&golden[name][row]), max_relative = 1e-8);
+        };
         let dual = Dual::classification(&signs, cost).unwrap();
         let solution = solve(&gram, &dual, EXACT);
         assert!(solution.violation <= 1e-12, "{solution:?}");
         let found: Array1<f64> = solution.weights.mapv(f64::abs);
-        assert_abs_diff_eq!(found, Array1::from(alpha.to_vec()), epsilon = 1e-8);
-        assert_relative_eq!(solution.bias, bias, max_relative = 1e-8);
-        assert_relative_eq!(solution.objective, minimum, max_relative = 1e-8);
-        assert_relative_eq!(solution.decision(cross.view())[0], f, max_relative = 1e-8);
-        counted += 9;
+        assert_abs_diff_eq!(found, numbers(&golden["weights"][row]), epsilon = 1e-8);
+        near(solution.bias, "biases");
+        near(solution.objective, "minima");
+        near(solution.decision(cross.view())[0], "decisions");
     }
-    assert_eq!(counted, 18, "golden numbers of base-smo for classes");
 }
 
 #[test]
 fn golden_regressions() {
+    let golden = golden();
     let x = array![[0.0], [0.5], [1.0], [1.7], [2.2], [3.0]];
     let z = array![0.0, 0.8, 0.9, 0.3, -0.4, -1.0];
     let (gram, cross) = (kernel(&x, &x, gaussian), kernel(&array![[1.3]], &x, gaussian));
-    let one = array![1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-    let mut counted = 0;
-    for (cost, weights, beta, bias, minimum, f) in [
-        (
-            1.0,
-            &one,
-            [-1.0, 1.0, 0.8882527273592123, 0.0, -0.1266975117430311, -0.7615552156161811],
-            -0.1994833797600028,
-            -1.0987398735398024,
-            Some(0.6822377132014985),
-        ),
-        (
-            10.0,
-            &one,
-            [-2.2915020654161, 3.0288207523858, 0.0, 0.0, -0.0083314723753, -0.7289872145944],
-            -0.2725837026055,
-            -1.274806127488,
-            None,
-        ),
-        (
-            0.5,
-            &array![1.0, 2.0, 2.0, 1.0, 2.0, 1.0],
-            [-0.5, 0.4317524084395999, 1.0, 0.0, -0.4317524084395999, -0.5],
-            -0.049248456587013,
-            -0.960620404881144,
-            Some(0.5996450590439),
-        ),
-    ] {
+    let one = Array1::<f64>::ones(6);
+    let cases = [(1.0, one.clone()), (0.5, array![1.0, 2.0, 2.0, 1.0, 2.0, 1.0]), (10.0, one)];
+    for (row, (cost, weights)) in cases.into_iter().enumerate() {
+        let near = |found: f64, name: &str| {
+            assert_relative_eq!(found, number(&golden[name][row]), max_relative = 1e-8);
+        };
         let dual = Dual::regression(z.view(), 0.1, cost).unwrap().weighted(weights.view()).unwrap();
         let solution = solve(&gram, &dual, EXACT);
-        assert_abs_diff_eq!(solution.weights, Array1::from(beta.to_vec()), epsilon = 1e-8);
-        assert_relative_eq!(solution.bias, bias, max_relative = 1e-8);
-        assert_relative_eq!(solution.objective, minimum, max_relative = 1e-8);
-        counted += 8;
-        if let Some(f) = f {
-            assert_relative_eq!(solution.decision(cross.view())[0], f, max_relative = 1e-8);
-            counted += 1;
+        let beta = numbers(&golden["regression-weights"][row]);
+        assert_abs_diff_eq!(solution.weights, beta, epsilon = 1e-8);
+        near(solution.bias, "regression-biases");
+        near(solution.objective, "regression-minima");
+        // No value at 1.3 was handed down for the last.
+        if row < 2 {
+            near(solution.decision(cross.view())[0], "regression-decisions");
         }
     }
-    assert_eq!(counted, 26, "golden numbers of base-smo for real targets");
 }
 
 /// Points on a noisy ring around others, from a generator of its own.
@@ -201,6 +172,40 @@ impl KernelRows for Computed<'_> {
         self.values.set(self.values.get() + columns.len());
         for (value, &column) in values.iter_mut().zip(columns) {
             *value = gaussian(self.points.row(row), self.points.row(column));
+        }
+    }
+}
+
+/// A regression and a classification, converged and cut off, whole and with points set aside.
+#[test]
+fn a_run_that_met_no_bound_is_the_run_of_any_larger_cost() {
+    let (x, signs) = ring(150, 5);
+    let gram = kernel(&x, &x, gaussian);
+    let targets: Array1<f64> = x.rows().into_iter().map(|row| row[0].sin() + row[1]).collect();
+    for max_steps in [40, 100_000] {
+        let smo = Smo { max_steps: Some(max_steps), ..Smo::default() };
+        for tube in [true, false] {
+            let dual = |cost| {
+                if tube {
+                    Dual::regression(targets.view(), 0.01, cost).unwrap()
+                } else {
+                    Dual::classification(&signs, cost).unwrap()
+                }
+            };
+            let (mut met, mut unmet) = (0, 0);
+            for power in -2..8 {
+                let cost = 10f64.powi(power);
+                let found = solve(&gram, &dual(cost), smo);
+                let at_bound = found.weights.iter().any(|weight| weight.abs() >= cost);
+                assert!(found.bounded || !at_bound);
+                if found.bounded {
+                    met += 1;
+                    continue;
+                }
+                unmet += 1;
+                assert_eq!(solve(&gram, &dual(17.0 * cost), smo), found, "{tube}, {cost:e}");
+            }
+            assert!(met > 0 && unmet > 1, "{tube}, {max_steps} steps: {met} and {unmet}");
         }
     }
 }
