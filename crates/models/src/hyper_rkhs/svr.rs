@@ -153,7 +153,8 @@ impl PairSvr {
     /// let points = array![[0.0], [0.1], [1.0], [1.1]];
     /// let target = PairTarget::classes(&[0, 0, 1, 1], 1.0, -1.0)?;
     /// let kernel = HyperKernel::Gaussian(GaussianHyper::constructed(0.3, 0.3)?);
-    /// let (svr, costs) = (PairSvr::default(), [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]);
+    /// let svr = PairSvr { epsilon: 0.3, ..PairSvr::default() };
+    /// let costs = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0];
     /// let path = svr.learn_path(&kernel, points.view(), &target, &costs, &Fitting::seeded(1))?;
     /// assert!(path.len() < costs.len());
     /// let last = PairSvr { cost: 1000.0, ..svr };
