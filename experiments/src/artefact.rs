@@ -126,6 +126,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::hyper_ridge::ARTEFACT,
     audit::hyper_sensitivity::ARTEFACT,
     audit::hyper_spectrum::ARTEFACT,
+    audit::hyper_subsets::ARTEFACT,
     audit::hyper_third_factor::ARTEFACT,
     audit::tuning::ARTEFACT,
     theory::askl_bound::ARTEFACT,

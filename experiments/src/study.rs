@@ -34,6 +34,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("audit/hyper-ridge", include_str!("../specs/audit-hyper-ridge.toml")),
     ("audit/hyper-sensitivity", include_str!("../specs/audit-hyper-sensitivity.toml")),
     ("audit/hyper-spectrum", include_str!("../specs/audit-hyper-spectrum.toml")),
+    ("audit/hyper-subsets", include_str!("../specs/audit-hyper-subsets.toml")),
     ("audit/rftk-width", include_str!("../specs/audit-rftk-width.toml")),
     ("audit/hyper-third-factor", include_str!("../specs/audit-hyper-third-factor.toml")),
 ];

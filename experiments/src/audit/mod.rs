@@ -23,6 +23,7 @@ pub(crate) mod hyper_ridge;
 pub(crate) mod hyper_sensitivity;
 pub(crate) mod hyper_slips;
 pub(crate) mod hyper_spectrum;
+pub(crate) mod hyper_subsets;
 pub(crate) mod hyper_third_factor;
 pub(crate) mod mce_slips;
 pub(crate) mod paired_t;

@@ -180,6 +180,22 @@ pub enum Search {
     /// The same over all eleven printed values of `pair_cost`, to `10⁵`. Of a method without a `pair_cost` it
     /// is `Folds`.
     PrintedFolds,
+    /// As `Folds`, but the regression on a fold is solved as the fit solves that of a subset: in the pairs
+    /// of `landmarks` points and over `pairs` drawn pairs where the fit is. `Folds` solves the few points of a
+    /// fold exactly, and the `λ` that is best there is far too small for few landmarks.
+    FittedFolds,
+}
+
+impl std::fmt::Display for Search {
+    /// As a setting has it, in backquotes.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::None => "`none`",
+            Self::Folds => "`folds`",
+            Self::PrintedFolds => "`printed-folds`",
+            Self::FittedFolds => "`fitted-folds`",
+        })
+    }
 }
 
 mercer_learning::parameters! {
@@ -319,9 +335,7 @@ impl HyperClassifierParams {
             }
             if self.search != Search::None {
                 let must = "`none` with signed features: the folds choose the cost of a machine";
-                let folds = self.search == Search::Folds;
-                let value = if folds { "`folds`" } else { "`printed-folds`" };
-                return Err(refused("search", value, must));
+                return Err(refused("search", self.search, must));
             }
             if self.spectrum != Mending::AsIs {
                 let must = "`as-is` with signed features, which flip what is negative";
@@ -601,7 +615,9 @@ impl Learner for HyperClassifier {
         let inputs = sample.inputs();
         let searched = match self.0.search {
             Search::None => None,
-            Search::Folds | Search::PrintedFolds => Some(search(&self.0, inputs, labels, fitting)?),
+            Search::Folds | Search::PrintedFolds | Search::FittedFolds => {
+                Some(search(&self.0, inputs, labels, fitting)?)
+            }
         };
         let mut worker =
             Self(searched.as_ref().map_or_else(|| self.0.clone(), |s| s.params.clone()));

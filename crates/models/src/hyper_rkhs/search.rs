@@ -113,6 +113,7 @@ pub(super) fn search(
         .iter()
         .flat_map(|&spread| strengths.iter().map(move |&strength| Candidate { spread, strength }))
         .collect();
+    let of_fit = params.points.min(inputs.nrows()) / params.subsets.max(1);
     let mut right = vec![vec![0usize; costs.len()]; candidates.len()];
     let mut open = 0;
     for fold in 0..FOLDS {
@@ -125,7 +126,7 @@ pub(super) fn search(
         let (train, test) = (points.select(Axis(0), &kept), points.select(Axis(0), &out));
         for (group, &spread) in spreads.iter().enumerate() {
             let params = HyperClassifierParams { spread, ..params.clone() };
-            let path = path(&params, train.view(), &own, &strengths, fitting)?;
+            let path = path(&params, train.view(), &own, &strengths, of_fit, fitting)?;
             let unmet: Vec<bool> =
                 path.iter().map(|learned| learned.convergence.is_open()).collect();
             let kernels: Vec<LearnedKernel> =
@@ -179,10 +180,9 @@ pub(super) fn search(
     let mut chosen = HyperClassifierParams { spread, cost: costs[best.1], ..params.clone() };
     match params.stage1 {
         Stage1::Svr => {
-            let own = params.points.min(inputs.nrows()) / params.subsets.max(1);
             let validated = (rows.len() * (FOLDS - 1)) as f64 / FOLDS as f64;
             // What was validated is the `λ` that the grid's `C` stands for on the training part of a fold.
-            chosen.pair_cost = PairSvr::carried_over(strength, validated, own as f64);
+            chosen.pair_cost = PairSvr::carried_over(strength, validated, of_fit as f64);
             chosen.pair_ridge = None;
         }
         Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
@@ -197,30 +197,45 @@ fn smo() -> Smo {
 }
 
 /// The kernels learned from the training part of a fold, one a strength but that the last may be that of
-/// all from there on.
+/// all from there on. A subset of the fit has `of_fit` points.
 fn path(
     params: &HyperClassifierParams,
     inputs: ArrayView2<'_, f64>,
     labels: &[u32],
     strengths: &[f64],
+    of_fit: usize,
     fitting: &Fitting<'_>,
 ) -> Result<Vec<Learned>, LearningError> {
     let kernel = params.kernel(inputs)?;
     let target = PairTarget::classes(labels, params.same, params.other)?;
-    match params.stage1 {
-        Stage1::Svr => {
-            let svr = PairSvr { steps: 100_000, ..params.svr() };
-            svr.learn_path(&kernel, inputs, &target, strengths, fitting)
+    let as_fitted = params.search == Search::FittedFolds;
+    let all = inputs.nrows();
+    if params.stage1 == Stage1::Svr {
+        let svr = PairSvr { steps: 100_000, ..params.svr() };
+        if !as_fitted || of_fit <= svr.exact_points {
+            return svr.learn_path(&kernel, inputs, &target, strengths, fitting);
         }
-        stage1 => {
-            let solver = match (stage1, params.hyper) {
-                (Stage1::NonNegative, _) => PairSolver::NonNegative,
-                (_, HyperForm::Wishart) => PairSolver::Cholesky,
-                _ => PairSolver::ConjugateGradients,
-            };
-            let landmarks = (stage1 == Stage1::NonNegative).then_some(20.min(inputs.nrows()));
-            let ridge = PairRidge { solver, landmarks, subsets: 1, pairs: None, ..params.ridge() };
-            ridge.learn_path(&kernel, inputs, &target, strengths, fitting)
-        }
+        let (exact_points, landmarks) = (svr.exact_points.min(all - 1), svr.landmarks.min(all));
+        let at = |&cost: &f64| PairSvr { cost, ridge: None, exact_points, landmarks, ..svr };
+        let learn = |svr: PairSvr| svr.learn(&kernel, inputs, &target, fitting);
+        return strengths.iter().map(at).map(learn).collect();
     }
+    let ridge = if as_fitted {
+        let fit = params.ridge();
+        let solver = fit.chosen(&kernel, of_fit);
+        let landmarks = match solver {
+            PairSolver::Cholesky | PairSolver::ConjugateGradients => fit.landmarks,
+            _ => Some(fit.landmarks_of(of_fit)?.min(all)),
+        };
+        PairRidge { solver, landmarks, subsets: 1, ..fit }
+    } else {
+        let solver = match (params.stage1, params.hyper) {
+            (Stage1::NonNegative, _) => PairSolver::NonNegative,
+            (_, HyperForm::Wishart) => PairSolver::Cholesky,
+            _ => PairSolver::ConjugateGradients,
+        };
+        let landmarks = (solver == PairSolver::NonNegative).then_some(20.min(all));
+        PairRidge { solver, landmarks, subsets: 1, pairs: None, ..params.ridge() }
+    };
+    ridge.learn_path(&kernel, inputs, &target, strengths, fitting)
 }

@@ -3,8 +3,8 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, Pairs, WishartHyper, total_variance};
 use mercer_learning::conformance::{Conformance, distinct_names};
 use mercer_learning::{
-    Convergence, Fitting, Learner, LearningError, Predictions, Sample, Settings, Shape, Task, fact,
-    find,
+    Convergence, Fitting, Learner, LearningError, Predictions, Sample, Settings, Shape, Targets,
+    Task, fact, find,
 };
 use mercer_linalg::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array};
@@ -1129,6 +1129,77 @@ fn the_search_finds_what_tells_the_classes_apart() {
     }
 }
 
+/// What the folds count is what regressions in the span of so few landmarks, over so few pairs, and their
+/// machines get right; without landmarks nothing is different from the folds of exact regressions.
+#[test]
+fn fitted_folds_count_what_the_fit_solves() {
+    let sample = square(40);
+    let Targets::Classes { labels, .. } = sample.targets() else { panic!("classes") };
+    let fit = |params: &HyperClassifierParams| {
+        let learner = params.clone().checked().unwrap();
+        learner.fit(&sample, &mut Fitting::seeded(1)).unwrap().facts
+    };
+    let base = HyperClassifierParams { search: Search::FittedFolds, ..Default::default() };
+    let folds = HyperClassifierParams { search: Search::Folds, ..base.clone() };
+    let few = |stage1| {
+        let usual = HyperClassifierParams { stage1, exact_points: 10, ..base.clone() };
+        HyperClassifierParams { landmarks: Some(4), pairs: Some(300), subsets: 2, ..usual }
+    };
+    for (params, solver) in [
+        (base.clone(), PairSolver::ConjugateGradients),
+        (few(Stage1::Ridge), PairSolver::Nystrom),
+        (few(Stage1::NonNegative), PairSolver::NonNegative),
+        (few(Stage1::Svr), PairSolver::Auto),
+    ] {
+        let facts = fit(&params);
+        let lambda = facts.get("chosen-lambda").copied().unwrap_or_default();
+        let pair_cost = facts.get("chosen-pair-cost").copied().unwrap_or(1.0);
+        let (spread, cost) = (facts["chosen-spread"], facts["chosen-cost"]);
+        let fitting = Fitting::seeded(1);
+        let held = mercer_learning::folds(labels, 5, &mut fitting.streams.rng("folds"));
+        let mut right = 0;
+        for fold in 0..5 {
+            let (out, kept): (Vec<usize>, Vec<usize>) = (0..40).partition(|&row| held[row] == fold);
+            let part = |rows: &[usize]| -> (Array2<f64>, Vec<u32>) {
+                let labels = rows.iter().map(|&row| labels[row]).collect();
+                (sample.inputs().select(Axis(0), rows), labels)
+            };
+            let ((train, own), (test, wanted)) = (part(&kept), part(&out));
+            let variance = total_variance(train.view());
+            let hyper = GaussianHyper::constructed(variance, spread * variance).unwrap();
+            let hyper = HyperKernel::Gaussian(hyper);
+            let other = params.other;
+            let target = PairTarget::classes(&own, 1.0, other).unwrap();
+            let (landmarks, pairs) = (params.landmarks, params.pairs);
+            let learned = if params.stage1 == Stage1::Svr {
+                let svr =
+                    PairSvr { exact_points: 10, landmarks: 4, pairs: 300, ..Default::default() };
+                let svr = PairSvr { cost: pair_cost, steps: 100_000, ..svr };
+                svr.learn(&hyper, train.view(), &target, &fitting)
+            } else {
+                let ridge = PairRidge { landmarks, pairs, ..with(solver, lambda) };
+                ridge.learn(&hyper, train.view(), &target, &fitting)
+            };
+            let kernel = learned.unwrap().kernel;
+            let smo = mercer_solvers::Smo { max_steps: Some(100_000), ..Default::default() };
+            let gram = kernel.gram(train.view(), 1);
+            let check = || Ok::<(), mercer_solvers::SolverError>(());
+            // From cost to cost, as the search goes: with an indefinite kernel another start may end elsewhere.
+            let costs: Vec<f64> = (-5..=5).map(|power| 2f64.powi(power)).collect();
+            let at = costs.iter().position(|other| *other == cost).unwrap();
+            let machines =
+                mercer_solvers::OneVersusOne::path(gram.view(), &own, &costs, &smo, check);
+            let machines = machines.unwrap();
+            let said = machines[at].classes(kernel.block(test.view(), train.view(), 1).view());
+            right += said.iter().zip(&wanted).filter(|(said, wanted)| said == wanted).count();
+        }
+        assert_eq!(facts["search-right"], right as f64, "{solver:?} {facts:?}");
+    }
+    assert_eq!(fit(&base), fit(&folds));
+    let exact = HyperClassifierParams { search: Search::Folds, ..few(Stage1::Ridge) };
+    assert_ne!(fit(&few(Stage1::Ridge)), fit(&exact));
+}
+
 /// What nobody set is not blamed: few rows have few landmarks.
 #[test]
 fn the_default_landmarks_fit_few_rows() {
@@ -1250,7 +1321,11 @@ fn the_linear_second_stage_conforms_and_is_kernel_ridge_with_the_flipped_kernel(
     let features = HyperClassifierParams { stage2: Stage2::Features, ..Default::default() };
     let said = refused(HyperClassifierParams { hyper: HyperForm::Wishart, ..features.clone() });
     assert!(said.contains("`stage2`"), "{said}");
-    for (search, word) in [(Search::Folds, "`folds`"), (Search::PrintedFolds, "`printed-folds`")] {
+    for (search, word) in [
+        (Search::Folds, "`folds`"),
+        (Search::PrintedFolds, "`printed-folds`"),
+        (Search::FittedFolds, "`fitted-folds`"),
+    ] {
         let said = refused(HyperClassifierParams { search, ..features.clone() });
         assert!(said.contains("`search`") && said.contains(word), "{said}");
     }
