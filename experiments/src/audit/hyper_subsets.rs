@@ -59,8 +59,10 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 fn line(cell: &StudyCell, source: &str) -> Row {
     let percent = |name: &str| {
         let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| 100.0 * value).collect();
-        summarise(&values)
-            .map_or_else(|| Cell::text("-"), |found| Cell::mean_std(found.mean, found.sample_std, 2))
+        summarise(&values).map_or_else(
+            || Cell::text("-"),
+            |found| Cell::mean_std(found.mean, found.sample_std, 2),
+        )
     };
     let fact = |name: &str, digits| {
         let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| value).collect();
