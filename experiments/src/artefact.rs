@@ -115,6 +115,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     mce::draws::ARTEFACT,
     audit::rftk_bandwidth::ARTEFACT,
     audit::rftk_precision::ARTEFACT,
+    audit::rftk_penalty::ARTEFACT,
     audit::rftk_trace_scale::ARTEFACT,
     audit::rftk_width::ARTEFACT,
     audit::rftk_slips::ARTEFACT,

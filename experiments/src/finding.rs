@@ -72,6 +72,7 @@ const PAGES: &[(&str, &str)] = &[
     ("hyper-errors-follow-the-ridge", include_str!("../findings/hyper-errors-follow-the-ridge.md")),
     ("hyper-log-kernel-on-wine", include_str!("../findings/hyper-log-kernel-on-wine.md")),
     ("hyper-table3-needs-a-budget", include_str!("../findings/hyper-table3-needs-a-budget.md")),
+    ("hyper-subsets-small-ridge", include_str!("../findings/hyper-subsets-small-ridge.md")),
     ("hyper-table3-outliers", include_str!("../findings/hyper-table3-outliers.md")),
     (
         "hyper-all-pairs-beat-the-majority",

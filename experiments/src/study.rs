@@ -36,6 +36,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("audit/hyper-spectrum", include_str!("../specs/audit-hyper-spectrum.toml")),
     ("audit/hyper-subsets", include_str!("../specs/audit-hyper-subsets.toml")),
     ("audit/rftk-width", include_str!("../specs/audit-rftk-width.toml")),
+    ("audit/rftk-penalty", include_str!("../specs/audit-rftk-penalty.toml")),
     ("audit/hyper-third-factor", include_str!("../specs/audit-hyper-third-factor.toml")),
 ];
 

@@ -87,6 +87,16 @@ fn every_hot_path_ran_under_both_watchers_of_memory() {
     }
 }
 
+/// An accepted count is on the page: `just performance` writes it.
+#[test]
+fn the_page_of_performance_has_the_counts_as_accepted() {
+    let page = read("reports/performance/index.md");
+    for (path, counted) in &table("benches/counts.toml") {
+        let row = format!("| {path} | {} |", counted["instructions"].as_integer().unwrap());
+        assert!(page.contains(&row), "no `{row}`: run `just performance`");
+    }
+}
+
 /// A crate stands by its last draw: `just ages` asks how old it is.
 #[test]
 fn the_last_draw_of_mutants_is_whole_and_of_a_named_revision() {

@@ -124,7 +124,8 @@ mercer_learning::parameters! {
 /// used. Equal rows with different targets have no solution without a ridge: there the least-squares
 /// solution of least norm is taken, and the facts `rank` and `cutoff` say so. Beyond, conjugate gradients ([`GaussianSystem`]): the facts have `residual`,
 /// `iterations`, and `stored`, 1 where they were with a matrix in single precision, and the outcome says whether the tolerance was met. Where the ridge was chosen, `lambda`
-/// and its mean squared error of `leave-one-out` are facts.
+/// and its mean squared error of `leave-one-out` are facts, and `grid-end`, 1 where it is the first or the last that was
+/// tried.
 ///
 /// ```
 /// use linfa::{DatasetBase, traits::{Fit, Predict}};
@@ -178,9 +179,17 @@ impl Learner for KernelRidge {
         sample.require_distances(std)?;
         let choice = match self.params.lambda {
             Some(_) => None,
-            None => Some(choice::of_ridge(&sample, std, &y, fitting)?),
+            None => Some(choice::of_ridge(&sample, std, &y, self.params.centre, fitting)?),
         };
         let ridge = choice.map_or(self.params.lambda.unwrap_or(0.0) * n as f64, |made| made.ridge);
+        if !ridge.is_finite() {
+            let lambda = self.params.lambda.unwrap_or(f64::INFINITY);
+            return Err(LearningError::setting(
+                "lambda",
+                lambda,
+                "small enough for λ n to be finite",
+            ));
+        }
         let mut solution = if n > CAP {
             let system = GaussianSystem {
                 inputs: sample.inputs(),
@@ -195,7 +204,12 @@ impl Learner for KernelRidge {
         };
         solution.facts.insert(fact::ROWS_USED.to_owned(), n as f64);
         if let Some(made) = choice {
-            let chosen = [("lambda", made.ridge / n as f64), ("leave-one-out", made.error)];
+            let at_the_end = f64::from(u8::from(made.at_the_end));
+            let chosen = [
+                ("lambda", made.ridge / n as f64),
+                ("leave-one-out", made.error),
+                ("grid-end", at_the_end),
+            ];
             solution.facts.extend(chosen.map(|(name, value)| (name.to_owned(), value)));
         }
         let sections = Kernel::Gaussian { std }.sections(sample.inputs());

@@ -53,16 +53,7 @@ impl KernelPath {
     /// # Errors
     /// [`LinalgError::Argument`] for a ridge that is not positive and finite.
     pub fn leave_one_out_errors(&self, ridges: &[f64]) -> Result<Vec<f64>, LinalgError> {
-        for &ridge in ridges {
-            if !(ridge > 0.0 && ridge.is_finite()) {
-                let must = "positive and finite";
-                return Err(LinalgError::Argument { name: "ridge", value: ridge, must });
-            }
-        }
-        let scales = Array1::ones(self.values.len());
-        let filters = Filters::new(&self.coordinates, &scales, ridges, |ridge| {
-            self.values.mapv(|value| (value + ridge).recip())
-        });
+        let filters = self.filters(ridges)?;
         let mut squares = vec![0.0; ridges.len()];
         let left = |start, mut block: ArrayViewMut2<'_, f64>| {
             block.assign(&self.vectors.slice(s![start..start + block.nrows(), ..]));
@@ -77,6 +68,52 @@ impl KernelPath {
             }
         });
         Ok(squares.into_iter().map(|sum| sum / self.coordinates.len() as f64).collect())
+    }
+
+    /// Residuals of leave-one-out (`n × r`) at a ridge `t`: what each row is above its prediction by the
+    /// regression on all other rows.
+    ///
+    /// ```
+    /// use mercer_linalg::KernelPath;
+    /// use ndarray::array;
+    /// // Two rows that know nothing of each other are predicted as 0.
+    /// let path = KernelPath::new(array![[1.0, 0.0], [0.0, 1.0]].view(), array![[3.0], [5.0]].view())?;
+    /// let residuals = path.leave_one_out_residuals(0.5)?;
+    /// assert!((&residuals - &array![[3.0], [5.0]]).iter().all(|apart| apart.abs() < 1e-12));
+    /// # Ok::<(), mercer_linalg::LinalgError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`KernelPath::leave_one_out_errors`].
+    pub fn leave_one_out_residuals(&self, ridge: f64) -> Result<Array2<f64>, LinalgError> {
+        let filters = self.filters(&[ridge])?;
+        let n = self.vectors.nrows();
+        let mut residuals = Array2::zeros((n, self.coordinates.ncols()));
+        let mut rows = residuals.rows_mut().into_iter();
+        let left = |start, mut block: ArrayViewMut2<'_, f64>| {
+            block.assign(&self.vectors.slice(s![start..start + block.nrows(), ..]));
+        };
+        filters.pass(n, left, |_, u, filtered| {
+            for (row, mut to) in (0..u.nrows()).zip(&mut rows) {
+                to.assign(&filtered.values(row, 0));
+                to /= filtered.own(row, 0);
+            }
+        });
+        Ok(residuals)
+    }
+
+    /// `α` and the diagonal of `(K + t I)⁻¹`, each a row at a time.
+    fn filters(&self, ridges: &[f64]) -> Result<Filters, LinalgError> {
+        for &ridge in ridges {
+            if !(ridge > 0.0 && ridge.is_finite()) {
+                let must = "positive and finite";
+                return Err(LinalgError::Argument { name: "ridge", value: ridge, must });
+            }
+        }
+        let scales = Array1::ones(self.values.len());
+        Ok(Filters::new(&self.coordinates, &scales, ridges, |ridge| {
+            self.values.mapv(|value| (value + ridge).recip())
+        }))
     }
 }
 
@@ -103,6 +140,7 @@ mod tests {
             let ridges = [1e-6, 1e-2, 3.0];
             let errors = path.leave_one_out_errors(&ridges).unwrap();
             for (t, found) in ridges.into_iter().zip(errors) {
+                let residuals = path.leave_one_out_residuals(t).unwrap();
                 let mut total = 0.0;
                 for i in 0..11 {
                     let others: Vec<usize> = (0..11).filter(|&other| other != i).collect();
@@ -112,6 +150,11 @@ mod tests {
                     let alpha = Cholesky::factor(rest).unwrap().solve(&right).unwrap();
                     let residual = &b.row(i) - &columns.row(i).dot(&alpha);
                     total += residual.dot(&residual);
+                    let apart = (&residual - &residuals.row(i)).mapv(f64::abs).sum();
+                    assert!(
+                        apart < 1e-6 * residual.mapv(f64::abs).sum(),
+                        "{d}, {t:e}, {i}: {apart}"
+                    );
                 }
                 let expected = total / 22.0;
                 assert!((found / expected - 1.0).abs() < 1e-7, "{d}, {t:e}: {found}, {expected}");

@@ -176,10 +176,16 @@ pub struct Cell {
 ///
 /// ```
 /// assert_eq!(mercer_render::probability(0.898), "0.90");
+/// assert_eq!(mercer_render::probability(0.0547), "0.055"); // and not 0.05
 /// assert_eq!(mercer_render::probability(4.88e-4), "5e-4");
 /// ```
 pub fn probability(p: f64) -> String {
-    if p >= 0.01 { format!("{p:.2}") } else { format!("{p:.0e}") }
+    match p {
+        // On which side of the level it is must be seen.
+        0.045..0.055 => format!("{p:.3}"),
+        0.01.. => format!("{p:.2}"),
+        _ => format!("{p:.0e}"),
+    }
 }
 
 /// A number with a fixed count of decimals; `-` if it is not finite, and no negative zero.

@@ -549,6 +549,55 @@ pub fn angles_lost(method: &str, facts: &BTreeMap<String, f64>) -> Option<String
     ))
 }
 
+/// A word where random features without a ridge or a cut-off are about as many as the rows: the error of the
+/// solution of least norm has its peak there.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::at_the_peak;
+/// let bare = Settings::new().with("features", 60).with("lambda", 0.0).with("cutoff", serde_json::Value::Null);
+/// let told = at_the_peak("rf-ridgeless", &bare, 60).expect("as many as rows");
+/// assert!(told.contains("60 features of 60 rows") && told.contains("--set cutoff="), "{told}");
+/// assert_eq!(at_the_peak("rf-ridgeless", &bare, 200), None);
+/// assert_eq!(at_the_peak("rf-ridgeless", &bare.with("cutoff", 1e-4), 60), None);
+/// ```
+pub fn at_the_peak(method: &str, settings: &Settings, rows: usize) -> Option<String> {
+    let features = settings.get("features")?.as_u64()? as usize;
+    let bare = settings.get("lambda")?.as_f64()? == 0.0 && settings.get("cutoff")?.is_null();
+    // A tenth to either side: beyond, the variance is below ten times that of the noise.
+    let near = features.abs_diff(rows) * 10 <= rows;
+    (bare && near).then(|| {
+        format!(
+            "{method}: {features} features of {rows} rows, and neither a ridge nor a cut-off: where the two are about \
+             equal the error on other rows has its peak. Take more features or fewer (--set features=), a \
+             ridge (--set lambda=) or a cut-off (--set cutoff=)"
+        )
+    })
+}
+
+/// A word where a batch was asked for that is larger than the rows, by the fact `batch-used`.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::batch_beyond_the_rows;
+/// let asked = Settings::new().with("batch", 500);
+/// let of = |used: f64| [("batch-used".to_owned(), used)].into();
+/// let told = batch_beyond_the_rows("rftk", &asked, &of(60.0)).expect("it is");
+/// assert!(told.contains("batch of 500") && told.contains("60 rows"), "{told}");
+/// assert_eq!(batch_beyond_the_rows("rftk", &asked, &of(500.0)), None);
+/// ```
+pub fn batch_beyond_the_rows(
+    method: &str,
+    settings: &Settings,
+    facts: &BTreeMap<String, f64>,
+) -> Option<String> {
+    let asked = settings.get("batch")?.as_u64()?;
+    let used = *facts.get("batch-used").filter(|&&used| used < asked as f64)?;
+    Some(format!(
+        "{method}: a batch of {asked} rows was asked for; each step took {used}, as many as the {used} rows there are"
+    ))
+}
+
 /// What the facts `rank`, `cutoff` and `jitter` say of a solution of `rows` rows in a line: nothing of one that
 /// used them all as they are.
 ///

@@ -30,6 +30,7 @@ pub(crate) mod paired_t;
 pub(crate) mod pairs;
 pub(crate) mod rftk_bandwidth;
 pub(crate) mod rftk_beta_zero;
+pub(crate) mod rftk_penalty;
 pub(crate) mod rftk_precision;
 pub(crate) mod rftk_slips;
 pub(crate) mod rftk_trace_scale;

@@ -43,6 +43,11 @@ const PAIRS: &[Pair] = &[
         "rftk",
         &[Side("rftk/table1", "released", "rftk")],
     ),
+    comment(
+        "kernel ridgeless: the bandwidth in the comment against the one used, both in single precision",
+        "kernel-ridgeless",
+        &[Side("rftk/table1", "released", "kernel-ridgeless")],
+    ),
     scaled(
         "kernel ridge: inputs scaled to [-1, 1] against inputs as in the file",
         "kernel-ridge",
@@ -67,6 +72,16 @@ const PAIRS: &[Pair] = &[
         name: "kernel ridge: tuned on its own against the code's values",
         with: Side("rftk/table1", "corrected", "kernel-ridge"),
         without: &[Side("rftk/table1", "released", "kernel-ridge")],
+    },
+    Pair {
+        name: "kernel ridgeless: in double precision with a width of its own against the code's values",
+        with: Side("rftk/table1", "corrected", "kernel-ridgeless"),
+        without: &[Side("rftk/table1", "released", "kernel-ridgeless")],
+    },
+    Pair {
+        name: "RF: tuned on its own against the code's values",
+        with: Side("rftk/table1", "corrected", "rf-ridgeless"),
+        without: &[Side("rftk/table1", "released", "rf-ridgeless")],
     },
     Pair {
         name: "RF-SGD: tuned on its own against the code's values",

@@ -305,9 +305,11 @@ pub(super) fn peaks_at(
         Holds::Undecided
     };
     let numbers = format!(
-        "{found}; from {} to {}, height {:.3} to {:.3}, {}",
+        "{found}; from {} to {}, {} {:.3} to {:.3}, {}",
         place.0,
         place.1,
+        // Single heights may have no mean: over draws of the features at M = n their variance has none.
+        if logarithms { "the heights' geometric mean" } else { "height" },
         shown(height.0),
         shown(height.1),
         over(count)

@@ -54,7 +54,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
     let mut averaged_cells = Vec::new();
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
-        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged (the last column). In small 95 % intervals: of place and height over resampled repeats, of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the curve called ridgeless has a ridge of 1e-7 in single precision (here it is solved in double precision) and the third ridge is labelled 1 and is 1e-2.")
+        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged (the last column). In small: of the place, the sizes of the grid beside those at which 95 % of resampled repeats peak (the peak itself lies anywhere between them); 95 % intervals of the height over resampled repeats, and of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the curve called ridgeless has a ridge of 1e-7 in single precision (here it is solved in double precision) and the third ridge is labelled 1 and is 1e-2.")
         .columns([Column::left("Dataset"), Column::right("Ridge")])
         .columns(["Peak at M/n", "Peak error", "Error at M = n", "Error at M = n/2", "Error at the end", "Kernel", "Whole kernel"].map(Column::right))
         .columns(["Peak at", "Peak error", "at n/2", "at the end", "Kernel ridge"].map(|head| Column::right(head).under("read off the authors' plot")))
@@ -217,11 +217,7 @@ fn line(
         (None, _) => (Cell::text("no peak"), Cell::text("-")),
         (Some(peak), None) => (Cell::number(over_n(peak.at), 2), Cell::number(peak.height, 3)),
         (Some(peak), Some(found)) => (
-            Cell::number(over_n(peak.at), 2).detail(format!(
-                "{:.2} to {:.2}",
-                over_n(found.at.0),
-                over_n(found.at.1)
-            )),
+            Cell::number(over_n(peak.at), 2).detail(between(&curves, found.at, over_n)),
             Cell::number(peak.height, 3)
                 .detail(format!("{:.3} to {:.3}", found.height.0, found.height.1)),
         ),
@@ -258,6 +254,14 @@ fn line(
         Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
         Cell::count(averaged),
     ]))
+}
+
+/// The sizes of the grid on either side of those at which resampled repeats peak, over `n`.
+fn between(curves: &Repeats, at: (u64, u64), over_n: impl Fn(u64) -> f64) -> String {
+    let sizes = curves.sizes();
+    let below = sizes.iter().copied().rfind(|&size| size < at.0).unwrap_or(at.0);
+    let above = sizes.iter().copied().find(|&size| size > at.1).unwrap_or(at.1);
+    format!("{:.2} to {:.2}", over_n(below), over_n(above))
 }
 
 /// The range of the kernel ridge curves in the saved plot, which are of the whole kernel, and where

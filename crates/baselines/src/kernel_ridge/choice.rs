@@ -5,7 +5,7 @@ use crate::subsample::drawn;
 use mercer_kernels::Kernel;
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::KernelPath;
-use ndarray::{Array2, Axis};
+use ndarray::{Array1, Array2, Axis};
 
 /// Rows over which it is chosen: their matrix is decomposed in half a second.
 const ROWS: usize = 1000;
@@ -22,15 +22,19 @@ pub(super) struct Choice {
     /// `t` of `K + t I`. It stands for the noise of a target, which does not fall with their number: what
     /// is right for some of the rows is right for all.
     pub ridge: f64,
-    /// Mean squared residual of leave-one-out of the centred targets.
+    /// Mean squared residual of leave-one-out.
     pub error: f64,
+    /// Whether it is the first or the last of those that were compared.
+    pub at_the_end: bool,
 }
 
-/// The ridge with the smallest error of leave-one-out, the smallest of equals; `y` is `n × K`.
+/// The ridge with the smallest error of leave-one-out, the smallest of equals; `y` is `n × K`. Where targets are
+/// centred, a row that is left out is not in the mean that is subtracted either.
 pub(super) fn of_ridge(
     sample: &Sample,
     std: f64,
     y: &Array2<f64>,
+    centre: bool,
     fitting: &Fitting<'_>,
 ) -> Result<Choice, LearningError> {
     let rows = drawn(sample.rows(), ROWS, &fitting.streams.child("ridge"));
@@ -39,15 +43,31 @@ pub(super) fn of_ridge(
     // The matrix, its eigenvectors and their room.
     fitting.limits.reserve(8 * 5 * m as u64 * m as u64)?;
     let gram = Kernel::Gaussian { std }.gram(sample.inputs().select(Axis(0), &rows).view());
-    let path = KernelPath::new(gram.view(), y.select(Axis(0), &rows).view());
+    let mut targets = y.select(Axis(0), &rows);
+    if centre {
+        targets -= &targets.mean_axis(Axis(0)).expect("a sample has rows");
+        // Without a row of target c from the mean, that of all others is c/(m − 1) lower: the regression sees
+        // as much more of the constant 1, whose own residuals are those of this column.
+        targets.push_column(Array1::ones(m).view()).expect("as many rows");
+    }
+    let path = KernelPath::new(gram.view(), targets.view());
     let path = path.map_err(|error| numerical(&error))?;
     fitting.limits.check()?;
     let ridges: Vec<f64> = grid().map(|lambda| lambda * m as f64).collect();
-    let errors = path.leave_one_out_errors(&ridges).map_err(|error| numerical(&error))?;
-    let mut best = Choice { ridge: f64::NAN, error: f64::INFINITY };
-    for (ridge, error) in ridges.into_iter().zip(errors) {
+    let mut best = Choice { ridge: f64::NAN, error: f64::INFINITY, at_the_end: false };
+    for (index, &ridge) in ridges.iter().enumerate() {
+        let left = path.leave_one_out_residuals(ridge).map_err(|error| numerical(&error))?;
+        let mut sum = 0.0;
+        for (residuals, own) in left.rows().into_iter().zip(targets.rows()) {
+            let shift = |k: usize| {
+                if centre { own[k] / (m - 1).max(1) as f64 * residuals[y.ncols()] } else { 0.0 }
+            };
+            sum += (0..y.ncols()).map(|k| (residuals[k] + shift(k)).powi(2)).sum::<f64>();
+        }
+        let error = sum / (m * y.ncols()) as f64;
         if error < best.error {
-            best = Choice { ridge, error };
+            let at_the_end = index == 0 || index + 1 == ridges.len();
+            best = Choice { ridge, error, at_the_end };
         }
     }
     if best.error.is_infinite() {
@@ -62,8 +82,8 @@ pub(super) fn of_ridge(
 #[cfg(test)]
 mod tests {
     use crate::BASELINES;
-    use mercer_learning::{Fitted, Fitting, Sample, Settings, find};
-    use ndarray::{Array1, Array2};
+    use mercer_learning::{Fitted, Fitting, Sample, Settings, Targets, find};
+    use ndarray::{Array1, Array2, Axis};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
     use serde_json::Value;
@@ -96,6 +116,50 @@ mod tests {
         let apart = (&scores(&by_itself) - &scores(&given)).mapv(f64::abs).sum();
         assert!(apart < 1e-9, "{apart}");
         assert!(!given.facts.contains_key("leave-one-out"));
+    }
+
+    /// By refits without each row: its target is in no mean either.
+    #[test]
+    fn leave_one_out_leaves_the_row_out_of_the_mean() {
+        let all = sample(9, 1.0);
+        let Targets::Real(y) = all.targets() else { panic!("numbers") };
+        let refitted = |lambda: f64| {
+            let mut sum = 0.0;
+            for i in 0..9 {
+                let others: Vec<usize> = (0..9).filter(|&other| other != i).collect();
+                let x = all.inputs().select(Axis(0), &others);
+                let rest =
+                    Sample::regression(x, others.iter().map(|&row| y[row]).collect()).unwrap();
+                // The ridge stays what it is of all rows.
+                let fit = fitted(&rest, (lambda * 9.0 / 8.0).into());
+                let said =
+                    fit.predictor.decision(all.inputs().select(Axis(0), &[i]).view())[[0, 0]];
+                sum += (y[i] - said).powi(2);
+            }
+            sum / 9.0
+        };
+        let chosen = fitted(&all, Value::Null);
+        let best = super::grid().map(|lambda| (lambda, refitted(lambda)));
+        let (lambda, error) = best.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        assert!(
+            (chosen.facts["lambda"] / lambda - 1.0).abs() < 1e-12,
+            "{:?} {lambda}",
+            chosen.facts
+        );
+        assert!(
+            (chosen.facts["leave-one-out"] / error - 1.0).abs() < 1e-6,
+            "{:?} {error}",
+            chosen.facts
+        );
+    }
+
+    #[test]
+    fn a_ridge_that_overflows_is_named() {
+        let method = find(BASELINES, "kernel-ridge").unwrap();
+        let settings = Settings::new().with("lambda", 1e308);
+        let learner = method.learner(&settings, sample(9, 1.0).task()).unwrap();
+        let said = learner.fit(&sample(9, 1.0), &mut Fitting::seeded(1)).err().unwrap().to_string();
+        assert!(said.starts_with("setting `lambda` is"), "{said}");
     }
 
     /// Of more rows a thousand choose, and what they choose is the ridge itself, not its share of the rows.

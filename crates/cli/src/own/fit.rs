@@ -5,10 +5,11 @@ use super::{
 };
 use crate::Ended;
 use mercer_experiments::registry;
-use mercer_learning::{counted, find, one_line};
+use mercer_learning::{counted, fact, find, one_line};
 use mercer_workbench::{
-    Model, Table, WorkbenchError, angles_lost, batches_of_one, classes_missing, fit, fit_in_passes,
-    hardly_moved, jittered, rows_left_out, search_cut_short, solved_at, zero_lengths,
+    Model, Table, WorkbenchError, angles_lost, at_the_peak, batch_beyond_the_rows, batches_of_one,
+    classes_missing, fit, fit_in_passes, hardly_moved, jittered, rows_left_out, search_cut_short,
+    solved_at, zero_lengths,
 };
 use std::io::Write;
 use std::time::Instant;
@@ -44,6 +45,18 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
         if let Some(warning) = told(&model.header.method, &model.header.facts) {
             tracing::warn!("{warning}");
         }
+    }
+    let rows =
+        model.header.facts.get(fact::ROWS_USED).map_or(model.header.data.rows, |&n| n as usize);
+    let (method, settings) = (&model.header.method, &model.header.settings);
+    for warning in [
+        at_the_peak(method, settings, rows),
+        batch_beyond_the_rows(method, settings, &model.header.facts),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        tracing::warn!("{warning}");
     }
     let deviation = model.header.preparation.target().map(|standard| standard.deviation);
     let (name, task) = (&model.header.method, model.header.task());
@@ -99,8 +112,15 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     if let (Some(lambda), Some(error)) =
         (header.facts.get("lambda"), header.facts.get("leave-one-out"))
     {
-        let (lambda, error) = (plain(*lambda), plain(*error));
-        writeln!(stdout, "chosen by leave-one-out: lambda {lambda} (mean squared error {error})")?;
+        // The fit saw the target at deviation 1, if it is a number.
+        let unit = header.preparation.target().map_or(1.0, |standard| standard.deviation);
+        let (lambda, error) = (plain(*lambda), plain(*error * unit * unit));
+        let end = header.facts.get("grid-end").is_some_and(|end| *end > 0.0);
+        let end = if end { "; the end of those tried: --set lambda=... goes beyond" } else { "" };
+        writeln!(
+            stdout,
+            "chosen by leave-one-out: lambda {lambda} (mean squared error {error}{end})"
+        )?;
     }
     if let Some(told) = solved_at(&header.facts, header.data.rows) {
         writeln!(stdout, "solved: {told}")?;

@@ -175,6 +175,12 @@ impl FeatureSgd {
             return Err(start.cause::<F>(error, sample, &fitting.streams));
         }
         let mut facts = trained.numbers;
+        // The loss of classes grows no faster than the rate, and may never come to the ceiling.
+        let loss = facts.get(fact::LOSS).copied().unwrap_or_default();
+        let nothing = loss_of_zero(plan.loss, sample);
+        if plan.loss == Loss::CrossEntropy && loss > WORSE_THAN_NOTHING * nothing {
+            return Err(LearningError::diverged(trained.steps, loss, &self.rates()));
+        }
         let lost = model.lost_angles(sample.inputs().slice(first));
         if lost > 0.0 {
             facts.insert(fact::LOST_ANGLES.to_owned(), lost);
@@ -194,6 +200,9 @@ impl FeatureSgd {
         Ok(Outcome { predictor: trained.predictor, convergence, facts }.boxed())
     }
 }
+
+/// How many times the loss of `f = 0` is no fit: so much is left at the end of a training that went nowhere.
+const WORSE_THAN_NOTHING: f64 = 10.0;
 
 impl FeatureSgd {
     /// Refuses a penalty beside which the number format holds nothing of the loss: the frequencies

@@ -855,6 +855,17 @@ fn what_overflows_or_diverges_is_an_error_and_never_a_score() {
             }
         }
     }
+    // Of classes the loss grows no faster than the rate: it ends far above that of f = 0, and is no score.
+    let labels = (0..40).map(|i| i * i * 7 % 11 % 3).collect();
+    let noise = Sample::classification(wave(40, 3), labels, 3).unwrap();
+    for rate in [1e3, 1e6] {
+        let params =
+            FeatureSgdParams { loss: SgdLoss::CrossEntropy, rate, ..trained(SgdKind::RfSgd) };
+        let error = params.checked().unwrap().fit(&noise, &mut Fitting::seeded(1)).err();
+        let Some(LearningError::Diverged { loss, rates, .. }) = error else { panic!("{error:?}") };
+        assert!(loss > 10.0 * 3f64.ln() && loss.is_finite(), "{loss}");
+        assert!(rates.starts_with("`rate`, which is"), "{rates}");
+    }
     // Targets of any size, or all zero, do not count as divergence.
     for factor in [1e-9, 0.0, 1e9] {
         let values = sample.values().unwrap().to_owned() * factor;
