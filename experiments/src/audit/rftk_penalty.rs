@@ -1,6 +1,6 @@
 //! What RFTK gains by the text's penalty where its weight is large enough to be seen.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, compare};
+use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, compare};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::summarise;
@@ -22,13 +22,16 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("RFTK as the text has it at fixed settings, on the splits of Table 1; only the weight β of the penalty differs: β Tr(K) at the start, beside a mean loss of ln K of f = 0. Tr(K)/n: trace of the kernel matrix of the training rows over n at the end, which the penalty is to make small, and which begins at 0.5. Loss: mean cross-entropy on the training rows at the end. Accuracy: percent of test rows, mean ± deviation over repeats. Gain: over that without a penalty, paired, ± half of its 95 % interval, and two-sided p by the corrected test, each by itself.")
+        .caption("RFTK as the text has it at settings that do not change with it (those of a search in which the penalty weighed next to nothing), on the splits of Table 1; only the weight β of the penalty differs: β Tr(K) at the start, beside a mean loss of ln K of f = 0. Tr(K)/n: trace of the kernel matrix of the training rows over n at the end, which the penalty is to make small, and which begins at 0.5. Loss: mean cross-entropy on the training rows at the end. Accuracy: percent of test rows, mean ± deviation over repeats. Gain: over that without a penalty, paired, ± half of its 95 % interval, and two-sided p by the corrected test, each by itself.")
         .columns([Column::left("Dataset")])
         .columns(
             ["β Tr(K)", "β", "Tr(K)/n", "loss", "accuracy", "gain", "p", "repeats"]
                 .map(Column::right),
         );
-    for cell in &study.1 {
+    let mut cells: Vec<&StudyCell> = study.1.iter().collect();
+    let place = |cell: &StudyCell| study.0.datasets.iter().position(|d| *d == cell.key().dataset);
+    cells.sort_by_key(|cell| place(cell));
+    for cell in cells {
         let key = cell.key();
         let fact = |name: &str, digits| {
             let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| value).collect();
@@ -45,7 +48,10 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             Some(without) if key.variant != NONE => compare(cell, without)?,
             _ => None,
         };
-        let beta = beta.map_or_else(|| Cell::text("-"), |beta| Cell::text(format!("{beta:.2e}")));
+        let beta = beta.map_or_else(
+            || Cell::text("-"),
+            |beta| Cell::text(if beta > 0.0 { format!("{beta:.2e}") } else { "0".to_owned() }),
+        );
         table = table.row(Row::new([
             Cell::text(&key.dataset),
             Cell::text(&key.variant),

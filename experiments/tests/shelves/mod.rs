@@ -213,6 +213,8 @@ const NUMBERS: [&str; 20] = [
     "objective",
     "loss",
     "trace-norm",
+    "negative-mass",
+    "largest-eigenvalue",
     "feature-norm-squared",
     "mean-kernel-diagonal",
     "effective-rank",
