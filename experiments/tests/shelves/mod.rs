@@ -204,7 +204,7 @@ fn factors(passes: u64, number: f64) -> CurvePoint {
 }
 
 /// Numbers that the papers' learners report, at a look and at the end.
-const NUMBERS: [&str; 20] = [
+const NUMBERS: [&str; 22] = [
     "alpha",
     "norm",
     "mean-loss",
