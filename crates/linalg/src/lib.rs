@@ -11,7 +11,7 @@
 //! | `A = L Lᵀ` | [`Cholesky`] | factor of a positive definite matrix | `n × n` |
 //! | `A = V Λ Vᵀ` | [`Eigen`] | `values` ascending, `vectors` in columns | `n`, `n × n` |
 //! | `A = U S Vᵀ` | [`Svd`] | `singular` descending, thin `u`, `vt` | `k = min(m, n)` |
-//! | `(K + t I) α = B` | [`KernelPath`] | errors of leave-one-out at every `t` from one eigendecomposition | `α` is `n × r` |
+//! | `(K + t I) α = B` | [`KernelPath`] | residuals of leave-one-out at every `t` from one eigendecomposition | `α` is `n × r` |
 //! | `min ‖A w − B‖² + t‖w‖²` | [`RidgePath`] | every `t` from one eigendecomposition | `w` is `D × r` |
 //! | `A X = B`, `A` known by products | [`conjugate_gradients`] | with residual and iterations | `n × r` |
 //! | the same, with a cheaper `A` in the iterations | [`refined_gradients`] | judged by `A` | `n × r` |

@@ -1095,14 +1095,18 @@ fn a_large_model_is_announced_and_looked_at_by_its_header() {
 #[test]
 fn a_first_run_chooses_its_ridge_by_the_rows() {
     let mut text = "a,b,c,d,e,f,y\n".to_owned();
+    let mut many = text.clone();
     for i in 0..240 {
         let wave = |k: u32| (f64::from(i * k) * 0.618).sin();
         for k in [31, 17, 1009, 2003, 3001, 4001] {
             write!(text, "{},", wave(k)).unwrap();
+            write!(many, "{},", wave(k)).unwrap();
         }
-        writeln!(text, "{}", wave(31) + 1.5 * wave(7919)).unwrap();
+        let y = wave(31) + 1.5 * wave(7919);
+        writeln!(text, "{y}").unwrap();
+        writeln!(many, "{}", 1000.0 * y).unwrap();
     }
-    let place = place_with(&[("noisy.csv", &text)]);
+    let place = place_with(&[("noisy.csv", &text), ("thousandths.csv", &many)]);
     for method in ["kernel-ridge", "rf"] {
         let error = |more: &str| {
             let line = format!("evaluate --method {method} --data noisy.csv --json {more}");
@@ -1113,6 +1117,15 @@ fn a_first_run_chooses_its_ridge_by_the_rows() {
         let line = format!("fit --method {method} --data noisy.csv --out m --force");
         let fit = place.run(&line).with_code(0).stdout;
         assert!(fit.contains("chosen by leave-one-out: lambda 0."), "{fit}");
+        // In the target's own unit: the same table in thousandths has an error a million times as large.
+        let said = |fit: &str| -> f64 {
+            let (_, tail) = fit.split_once("(mean squared error ").unwrap();
+            tail.split([')', ';']).next().unwrap().parse().unwrap()
+        };
+        let line_of_many = line.replace("noisy.csv", "thousandths.csv");
+        let many = place.run(&line_of_many).with_code(0).stdout;
+        let ratio = said(&many) / said(&fit);
+        assert!((ratio / 1e6 - 1.0).abs() < 1e-3, "{method}: {many} {fit}");
         let info = place.run("info m").with_code(0).stdout;
         assert!(info.contains("lambda null (default)"), "{info}");
         let fit = place.run(&format!("{line} --set lambda=0.01")).with_code(0).stdout;
