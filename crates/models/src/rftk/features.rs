@@ -13,6 +13,7 @@ use mercer_linalg::{
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Rows on which the effective rank of the features is reported.
@@ -163,8 +164,8 @@ impl ParamGuard for SeededRandomFeatures {
 /// number of features, as its inverse takes it), `cutoff` (absolute, of singular values; 0 where none was cut), `jitter`, `frobenius-squared` (`‖w‖²`),
 /// `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`) and its
 /// companion free of scale, `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows). Where a
-/// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`; where there are any,
-/// `lost-angles` ([`fact::LOST_ANGLES`], not in passes).
+/// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`, and where it was among ridges that
+/// were not given, `grid-end`, 1 if it is the first or the last of them; where there are any, `lost-angles` ([`fact::LOST_ANGLES`], not in passes).
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -281,7 +282,7 @@ impl Voters {
     }
 
     /// The `λ` that they choose for `n` rows, and its error.
-    fn choice(self, params: &RandomFeaturesParams, n: usize) -> Result<(f64, f64), LinalgError> {
+    fn choice(self, params: &RandomFeaturesParams, n: usize) -> Result<Choice, LinalgError> {
         let rows = self.places.len();
         let of = |numbers: Vec<f64>| {
             let shape = (rows, numbers.len() / rows);
@@ -353,7 +354,7 @@ impl RandomFeatures {
             target_squares: 0.0,
         };
         let mut leading = None;
-        let mut chosen = (params.lambda.unwrap_or(0.0), None);
+        let mut chosen = None;
         let free = params.ridges.is_empty() && params.lambda.is_none();
         let mut voters = free.then(|| Voters::of(n, &fitting.streams));
         while held.left > 0 {
@@ -372,20 +373,18 @@ impl RandomFeatures {
                 leading = Some(effective_rank(phi.slice(s![..phi.nrows().min(RANK_ROWS), ..])));
                 if !params.ridges.is_empty() {
                     let made = params.best_ridge(phi.view(), y.view(), n);
-                    let (lambda, error) = made.map_err(|e| numerical(&e))?;
-                    chosen = (lambda, Some(error));
+                    chosen = Some(made.map_err(|e| numerical(&e))?);
                 }
             }
         }
         if let Some(voters) = voters {
-            let (lambda, error) = voters.choice(params, n).map_err(|e| numerical(&e))?;
-            chosen = (lambda, Some(error));
+            chosen = Some(voters.choice(params, n).map_err(|e| numerical(&e))?);
         }
-        let (mut lambda, left_out) = chosen;
+        let lambda = chosen.map_or(params.lambda.unwrap_or(0.0), |made| made.lambda);
         let mut ridge = lambda * n as f64;
         let least = SMALL_RIDGE * sums.feature_squares;
-        if ridge < least && left_out.is_some() {
-            (lambda, ridge) = (least / n as f64, least);
+        if let Some(made) = chosen.as_mut().filter(|_| ridge < least) {
+            (made.lambda, ridge) = (least / n as f64, least);
         } else if ridge < least {
             let (value, must) = (lambda.to_string(), "larger where rows are read in passes");
             return Err(LearningError::Setting { name: "lambda", value, must });
@@ -411,9 +410,8 @@ impl RandomFeatures {
             ]
             .map(|(name, value)| (name.to_owned(), value)),
         );
-        if let Some(error) = left_out {
-            facts.extend([("lambda".to_owned(), lambda), ("leave-one-out".to_owned(), error)]);
-        }
+        let made = chosen.iter().flat_map(|made| made.facts(free));
+        facts.extend(made.map(|(name, value)| (name.to_owned(), value)));
         model.read_out = w.as_standard_layout().into_owned();
         let predictor = Spectral { model, task: shape.task, softmax: false };
         Ok(Outcome { predictor, convergence: Convergence::Exact, facts }.boxed())
@@ -436,17 +434,15 @@ impl RandomFeatures {
         let y = columns_of(sample.targets());
         let n = sample.rows();
         let solved = match params.lambda {
-            _ if !params.ridges.is_empty() => {
-                choose(phi.view(), y.view(), &params.ridges, n as f64)
-            }
+            _ if !params.ridges.is_empty() => params.choose(phi.view(), y.view()),
             Some(lambda) => solve(phi.view(), y.view(), lambda * n as f64, params.cutoff),
-            None if n <= CHOOSING => choose(phi.view(), y.view(), &half_decades(), n as f64),
+            None if n <= CHOOSING => params.choose(phi.view(), y.view()),
             None => {
                 let rows = choosing(n, &fitting.streams);
                 let some = (phi.select(Axis(0), &rows), y.select(Axis(0), &rows));
-                params.best_ridge(some.0.view(), some.1.view(), n).and_then(|(lambda, error)| {
-                    let mut solved = solve(phi.view(), y.view(), lambda * n as f64, None)?;
-                    solved.facts.extend([("lambda", lambda), ("leave-one-out", error)]);
+                params.best_ridge(some.0.view(), some.1.view(), n).and_then(|made| {
+                    let mut solved = solve(phi.view(), y.view(), made.lambda * n as f64, None)?;
+                    solved.facts.extend(made.facts(true));
                     Ok(solved)
                 })
             }
@@ -533,23 +529,25 @@ fn solve(
     Ok(Solution { read_out, facts: vec![("rank", rank), ("cutoff", 0.0), ("jitter", 0.0)] })
 }
 
-/// The solution whose ridge has the smallest error of leave-one-out; the first of equals.
-fn choose<'a>(
-    phi: ArrayView2<'a, f64>,
-    y: ArrayView2<'a, f64>,
-    ridges: &[f64],
-    n: f64,
-) -> Result<Solution<f64>, LinalgError> {
-    let path = RidgePath::new(phi, y)?;
-    let (lambda, error) = smallest_error(&path, ridges, n)?;
-    let facts = vec![
-        ("rank", path.rank() as f64),
-        ("cutoff", path.cutoff()),
-        ("jitter", 0.0),
-        ("lambda", lambda),
-        ("leave-one-out", error),
-    ];
-    Ok(Solution { read_out: path.solve(lambda * n)?, facts })
+/// A ridge that was chosen by leave-one-out.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    lambda: f64,
+    /// Mean squared error of the rows left out.
+    error: f64,
+    /// Whether it is the first or the last of those that were compared.
+    at_the_end: bool,
+}
+
+impl Choice {
+    /// What a fit says of it. Where the ridges were not given, nobody else knows where they end.
+    fn facts(&self, free: bool) -> Vec<(&'static str, f64)> {
+        let mut facts = vec![("lambda", self.lambda), ("leave-one-out", self.error)];
+        if free {
+            facts.push(("grid-end", f64::from(u8::from(self.at_the_end))));
+        }
+        facts
+    }
 }
 
 /// The rows over which a ridge is chosen that was not given: all, or some by seed, in their order.
@@ -564,23 +562,41 @@ fn choosing(n: usize, streams: &Streams) -> Vec<usize> {
 }
 
 impl RandomFeaturesParams {
-    /// The `λ` that [`choose`] takes over some of `n` rows, and its error. Of `ridges` that were given it is
-    /// one of them; else `λ n` is what it was over these rows, since it stands for the noise of a target,
+    /// The solution whose ridge has the smallest error of leave-one-out; the first of equals.
+    fn choose<'a>(
+        &self,
+        phi: ArrayView2<'a, f64>,
+        y: ArrayView2<'a, f64>,
+    ) -> Result<Solution<f64>, LinalgError> {
+        let n = phi.nrows() as f64;
+        let path = RidgePath::new(phi, y)?;
+        let free = self.ridges.is_empty();
+        let made = smallest_error(&path, &self.compared(), n)?;
+        let mut facts =
+            vec![("rank", path.rank() as f64), ("cutoff", path.cutoff()), ("jitter", 0.0)];
+        facts.extend(made.facts(free));
+        Ok(Solution { read_out: path.solve(made.lambda * n)?, facts })
+    }
+
+    /// The `λ` that [`Self::choose`] takes over some of `n` rows, and its error. Of `ridges` that were given it
+    /// is one of them; else `λ n` is what it was over these rows, since it stands for the noise of a target,
     /// which does not fall with their number.
     fn best_ridge<'a>(
         &self,
         phi: ArrayView2<'a, f64>,
         y: ArrayView2<'a, f64>,
         n: usize,
-    ) -> Result<(f64, f64), LinalgError> {
+    ) -> Result<Choice, LinalgError> {
         let some = phi.nrows() as f64;
         let path = RidgePath::new(phi, y)?;
-        if self.ridges.is_empty() {
-            let (lambda, error) = smallest_error(&path, &half_decades(), some)?;
-            Ok((lambda * some / n as f64, error))
-        } else {
-            smallest_error(&path, &self.ridges, some)
-        }
+        let made = smallest_error(&path, &self.compared(), some)?;
+        let scale = if self.ridges.is_empty() { some / n as f64 } else { 1.0 };
+        Ok(Choice { lambda: made.lambda * scale, ..made })
+    }
+
+    /// The ridges to choose from.
+    fn compared(&self) -> Cow<'_, [f64]> {
+        if self.ridges.is_empty() { half_decades().into() } else { (&self.ridges[..]).into() }
     }
 }
 
@@ -590,12 +606,14 @@ fn half_decades() -> Vec<f64> {
     (0..=16).map(|half| 10f64.powf(0.5 * f64::from(half) - 8.0)).collect()
 }
 
-fn smallest_error(path: &RidgePath<'_>, ridges: &[f64], n: f64) -> Result<(f64, f64), LinalgError> {
+fn smallest_error(path: &RidgePath<'_>, ridges: &[f64], n: f64) -> Result<Choice, LinalgError> {
     let scaled: Vec<f64> = ridges.iter().map(|ridge| ridge * n).collect();
-    let mut best = (ridges[0], f64::INFINITY);
-    for (&ridge, error) in ridges.iter().zip(path.leave_one_out_errors(&scaled)?) {
-        if error < best.1 {
-            best = (ridge, error);
+    let mut best = Choice { lambda: ridges[0], error: f64::INFINITY, at_the_end: true };
+    let errors = path.leave_one_out_errors(&scaled)?;
+    for (index, (&lambda, error)) in ridges.iter().zip(errors).enumerate() {
+        if error < best.error {
+            let at_the_end = index == 0 || index + 1 == ridges.len();
+            best = Choice { lambda, error, at_the_end };
         }
     }
     Ok(best)

@@ -1019,6 +1019,15 @@ fn a_ridge_that_is_not_given_is_chosen_by_a_thousand_rows() {
     );
     let single = RandomFeaturesParams { precision: ClosedPrecision::F32Inverse, ..free(40) };
     assert!(matches!(single.checked(), Err(LearningError::Setting { name: "precision", .. })));
+    // Equal rows of opposite targets, each foretold wrongly by the other, ask for more than the largest ridge that
+    // is compared, and the fit says that.
+    let twice = concatenate(Axis(0), &[few.inputs(), few.inputs()]).unwrap();
+    let y = (0..400).map(|row| if row < 200 { 1.0 } else { -1.0 }).collect();
+    let noise = Sample::regression(twice, y).unwrap();
+    let end = |sample: &Sample| fit(&free(40).checked().unwrap(), sample).facts["grid-end"] > 0.0;
+    assert_eq!([end(&noise), end(&few), end(&many)], [true, false, false]);
+    let of_two = RandomFeaturesParams { ridges: vec![1e-3, 1e-2], ..closed(40, 0.0) };
+    assert!(!fit(&of_two.checked().unwrap(), &few).facts.contains_key("grid-end"));
 }
 
 /// As many features as rows: the worst conditioned of all numbers, and still a fit.
