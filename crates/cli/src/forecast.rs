@@ -150,9 +150,6 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     // An artefact may show trials of another: together they count once.
     let (all, forecast, simulations) = of(artefacts);
     let error = |by| costs.held_out(archive, methods, by);
-    let (fifths, cells) = (error(HoldOut::Fifths), error(HoldOut::Cells));
-    let (datasets, largest) = (error(HoldOut::Datasets), error(HoldOut::Largest));
-    let by_method = error(HoldOut::Methods);
     let mut stdout = std::io::stdout().lock();
     if args.json {
         let each = lines.iter().map(|(id, all, cost, more)| line(id, profile, *all, cost, *more));
@@ -161,9 +158,9 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
             "artefacts": each.collect::<Vec<_>>(),
             "machine_factor": costs.model.machine_factor(),
             "held_out": {
-                "fifths": held_out(fifths.as_ref()), "cells": held_out(cells.as_ref()),
-                "datasets": held_out(datasets.as_ref()), "methods": held_out(by_method.as_ref()),
-                "largest": held_out(largest.as_ref()),
+                "fifths": held_out(error(HoldOut::Fifths)), "cells": held_out(error(HoldOut::Cells)),
+                "datasets": held_out(error(HoldOut::Datasets)), "methods": held_out(error(HoldOut::Methods)),
+                "largest": held_out(error(HoldOut::Largest)),
             },
         });
         serde_json::to_writer_pretty(&mut stdout, &summary)?;
@@ -210,18 +207,14 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         writeln!(stdout, "{}", simulations.line())?;
     }
     closing(&mut stdout, &forecast, costs)?;
-    for (what, error) in [
-        ("a fifth at a time", &fifths),
-        (CELLS, &cells),
-        ("a dataset at a time", &datasets),
-        ("a method at a time, which leaves its declared cost", &by_method),
-        ("the largest fifth of each method's sizes", &largest),
-    ] {
-        if let Some(error) = error {
-            writeln!(stdout, "{}", off(what, error))?;
+    // A model is fitted for each part that is held out, seconds for all of them over a reference run: those that
+    // tell of what these hours rest on are, and --json has all.
+    for (by, what) in telling(&forecast) {
+        if let Some(error) = error(by) {
+            writeln!(stdout, "{}", off(what, &error))?;
         }
     }
-    if fifths.is_none() {
+    if costs.model.records < CostModel::FEWEST {
         writeln!(stdout, "{}", unseen(&args.places.reports))?;
     }
     Ok(Ended::Done)
@@ -245,7 +238,21 @@ fn line(id: &str, profile: &str, all: usize, forecast: &Forecast, simulations: C
     })
 }
 
-fn held_out(error: Option<&HeldOut>) -> Value {
+/// The ways of holding out that tell how far such predictions are off, that of the larger trials last.
+fn telling(forecast: &Forecast) -> impl Iterator<Item = (HoldOut, &'static str)> {
+    let [cell, method, declared] = forecast.bases;
+    [
+        (cell, HoldOut::Fifths, "a fifth at a time"),
+        (method, HoldOut::Cells, CELLS),
+        (declared, HoldOut::Methods, "a method at a time, which leaves its declared cost"),
+        (forecast.larger, HoldOut::Largest, "the largest fifth of each method's sizes"),
+    ]
+    .into_iter()
+    .filter(|(trials, ..)| *trials > 0)
+    .map(|(_, by, what)| (by, what))
+}
+
+fn held_out(error: Option<HeldOut>) -> Value {
     match error {
         Some(error) => json!({
             "records": error.records, "doubtful": error.doubtful, "hours": error.seconds / 3600.0,

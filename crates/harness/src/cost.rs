@@ -280,6 +280,9 @@ fn without_grid(key: &Key) -> Option<(Key, f64)> {
 }
 
 impl CostModel {
+    /// Of fewer records none are held out: what is left says nothing.
+    pub const FEWEST: usize = 10;
+
     /// Learns from records, for a machine whose [`yardstick`](crate::yardstick) is given.
     pub fn fit<'a>(
         records: impl IntoIterator<Item = &'a Record>,
@@ -394,14 +397,14 @@ impl CostModel {
     /// Learns from a part of the records and predicts the rest, until each that is to be held out was
     /// predicted once.
     ///
-    /// `None` with fewer than ten records.
+    /// `None` with fewer than [`CostModel::FEWEST`] records.
     pub fn held_out<'a>(
         records: impl IntoIterator<Item = &'a Record>,
         methods: &[Method],
         by: HoldOut,
     ) -> Option<HeldOut> {
         let observed = Observed::of(records, methods);
-        if observed.seconds.len() < 10 {
+        if observed.seconds.len() < Self::FEWEST {
             return None;
         }
         let name = |work: &'_ Workload| match by {
