@@ -106,7 +106,8 @@ pub enum Check {
         /// Whether a larger one leads.
         larger: bool,
     },
-    /// At the end of training, a smaller `value` goes with a higher accuracy over the methods.
+    /// At the end of training, a smaller `value` goes with a higher accuracy over the methods, and over those of
+    /// them that the control of the variant runs.
     GoesWith {
         /// The study.
         study: String,
@@ -116,6 +117,9 @@ pub enum Check {
         methods: Vec<String>,
         /// The number that should fall as accuracy rises.
         value: String,
+        /// Variant to the variant of its control.
+        #[serde(default)]
+        controls: BTreeMap<String, String>,
     },
     /// `method` is best or not significantly worse than the best: best on more than half of the
     /// datasets, significantly worse on none; one loss that Holm's adjustment over the datasets leaves
@@ -666,6 +670,9 @@ impl Claim {
                     .flat_map(|study| &study.1)
                     .filter(|cell| cell.key().variant == *changed)
                     .collect(),
+                Check::GoesWith { controls, .. } => {
+                    controls.get(&variant.name).map(|control| of(control)).unwrap_or_default()
+                }
                 _ => Vec::new(),
             };
             let Answer { holds, mut numbers, p } = self.check.on(&own, &control)?;
@@ -780,7 +787,7 @@ impl Check {
                 looks::ends_alike(cells, method, values, *margin).into()
             }
             Self::GoesWith { dataset, methods, value, .. } => {
-                looks::goes_with(cells, dataset, methods, value).into()
+                looks::goes_with(&[cells, control], dataset, methods, value).into()
             }
             Self::NeverWorse { method, methods, almost_all, .. } => {
                 scores::never_worse(cells, method, methods, *almost_all)?.into()

@@ -783,7 +783,8 @@ fn every_claim_names_what_exists_and_can_be_decided() {
             }
             if let Check::BeatsControl { controls, .. }
             | Check::StableUnder { controls, .. }
-            | Check::FasterThanControl { controls, .. } = &claim.check
+            | Check::FasterThanControl { controls, .. }
+            | Check::GoesWith { controls, .. } = &claim.check
             {
                 for variant in controls.iter().flat_map(|(variant, control)| [variant, control]) {
                     let listed = spec.variants.iter().any(|known| known.name == *variant);

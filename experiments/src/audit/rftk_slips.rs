@@ -17,6 +17,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 const THEORY: &str = "crates/theory/tests/rftk.rs";
 const MODELS: &str = "crates/models/src/rftk/tests.rs";
 const AVERAGED: &str = "experiments/src/rftk/averaged.rs";
+const FEW_ROWS: &str = "experiments/src/rftk/few_rows.rs";
 const FACTORS: &str = "experiments/src/rftk/sgd_factors.rs";
 const TABLE2: &str = "experiments/src/rftk/table2.rs";
 const SLIPS_HERE: &str = "experiments/src/audit/rftk_slips.rs";
@@ -39,10 +40,13 @@ const SLIPS: &[Slip] = &[
         printed: "φ = cos(Oᵀx + b)/√M approaches the Gaussian kernel, Tr(K) = n",
         corrected: "it approaches half of it, Tr(K) = n/2; a ridge λ acts as 2λ",
         here: "the printed factor in printed and released, √(2/M) in corrected; both kernels in Figure 2(a)",
-        shown_by: &[(
-            AVERAGED,
-            "beyond_the_rows_the_mean_is_the_ridgeless_kernel_and_the_variance_falls_as_stated",
-        )],
+        shown_by: &[
+            (
+                AVERAGED,
+                "beyond_the_rows_the_mean_is_the_ridgeless_kernel_and_the_variance_falls_as_stated",
+            ),
+            (FEW_ROWS, "the_saved_distance_to_the_kernel_is_half_of_the_kernel_itself"),
+        ],
     },
     Slip {
         place: "bandwidth",

@@ -172,16 +172,21 @@ fn with_curves<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Opti
     cells.iter().copied().find(own).filter(|cell| curved(cell))
 }
 
-/// Pairs of methods below which any order is chance: one pair is in order every other time.
+/// Pairs of fits below which any order is chance: one pair is in order every other time.
 const FEWEST_PAIRS: usize = 5;
 
+/// A value and an accuracy at the end of training, by repeat.
+type Ends = BTreeMap<u32, (f64, f64)>;
+
+/// Whether a smaller value goes with a higher accuracy, over the fits of all these variants; the first has all
+/// the methods.
 pub(super) fn goes_with(
-    cells: &[&StudyCell],
+    variants: &[&[&StudyCell]],
     dataset: &str,
     methods: &[String],
     value: &str,
 ) -> (Holds, String) {
-    let last_of_repeats = |method: &String| -> Option<BTreeMap<u32, (f64, f64)>> {
+    let ends_of = |cells: &[&StudyCell], method: &String| -> Option<Ends> {
         let cell = of(cells, dataset, method)?;
         let (values, scores) = (by_repeat(cell, value), by_repeat(cell, "accuracy"));
         let last = |curve: &BTreeMap<u64, f64>| curve.last_key_value().map(|(_, value)| *value);
@@ -190,35 +195,43 @@ pub(super) fn goes_with(
         };
         Some(values.iter().filter_map(of_repeat).collect())
     };
-    let ends: Option<Vec<_>> = methods.iter().map(last_of_repeats).collect();
-    let Some(ends) = ends else { return (Holds::NotRun, "no curves".to_owned()) };
-    // Kendall's tau of each repeat that all methods have: what is equal is neither in order nor against it.
+    let mut fits = Vec::new();
+    for cells in variants {
+        fits.extend(methods.iter().filter_map(|method| ends_of(cells, method)));
+    }
+    let ordered = if fits.len() < methods.len() { None } else { in_order(&fits) };
+    ordered.map_or_else(
+        || (Holds::NotRun, "no curves".to_owned()),
+        |(holds, said)| {
+            (holds, format!("Kendall's tau of smaller {value} with higher accuracy at the end of training, {said}"))
+        },
+    )
+}
+
+/// Kendall's tau of a smaller value with a higher accuracy, in each repeat that all fits have: what is equal is
+/// neither in order nor against it.
+fn in_order(fits: &[Ends]) -> Option<(Holds, String)> {
     let tau = |repeat: &u32| {
-        let row: Option<Vec<(f64, f64)>> = ends.iter().map(|of| of.get(repeat).copied()).collect();
+        let row: Option<Vec<(f64, f64)>> = fits.iter().map(|of| of.get(repeat).copied()).collect();
         let row = row?;
         let pairs =
             row.iter().enumerate().flat_map(|(i, a)| row[i + 1..].iter().map(move |b| (a, b)));
-        let in_order = |(a, b): (&(f64, f64), &(f64, f64))| match (b.0 - a.0) * (a.1 - b.1) {
+        let order = |(a, b): (&(f64, f64), &(f64, f64))| match (b.0 - a.0) * (a.1 - b.1) {
             product if product > 0.0 => 1.0,
             product if product < 0.0 => -1.0,
             _ => 0.0,
         };
-        let orders: Vec<f64> = pairs.map(in_order).collect();
+        let orders: Vec<f64> = pairs.map(order).collect();
         Some((orders.len(), summarise(&orders)?.mean))
     };
-    let taus: Vec<(usize, f64)> =
-        ends.first().map_or_else(Vec::new, |of| of.keys().filter_map(tau).collect());
-    let Some(&(pairs, _)) = taus.first() else { return (Holds::NotRun, "no curves".to_owned()) };
+    let taus: Vec<(usize, f64)> = fits.first()?.keys().filter_map(tau).collect();
+    let &(pairs, _) = taus.first()?;
     let values: Vec<f64> = taus.iter().map(|(_, tau)| *tau).collect();
-    let Some((holds, said)) = sign_of(&values) else {
-        return (Holds::NotRun, "no curves".to_owned());
-    };
+    let (holds, said) = sign_of(&values)?;
     let holds = if pairs < FEWEST_PAIRS { Holds::Undecided } else { holds };
-    let numbers = format!(
-        "Kendall's tau of smaller {value} with higher accuracy at the end of training, over {pairs} pairs of methods and {} repeats: {said}",
-        values.len()
-    );
-    (holds, numbers)
+    let said =
+        format!("over {pairs} pairs of {} fits and {} repeats: {said}", fits.len(), values.len());
+    Some((holds, said))
 }
 
 /// Step to value, of each repeat of a cell.
@@ -382,6 +395,26 @@ mod tests {
         assert_eq!(moved(&[0.2]).unwrap().1, "+0.2000 (one curve)");
         // By 12.706 times the standard error of two.
         assert_eq!(moved(&[1.0, 3.0]).unwrap().1, "+2.0000 ± 12.7062 (95 % interval over curves)");
+    }
+
+    /// Three fits are three pairs, which chance puts in order every sixth time.
+    #[test]
+    fn an_order_of_fits_needs_pairs_and_repeats() {
+        let fits = |ends: &[(f64, f64)]| -> Vec<Ends> {
+            let repeats = |end: (f64, f64)| (0..3).map(move |r| (r, (end.0 + f64::from(r), end.1)));
+            ends.iter().map(|end| repeats(*end).collect()).collect()
+        };
+        let falling = [(4.0, 0.1), (3.0, 0.2), (2.0, 0.3), (1.0, 0.4)];
+        let rising = falling.map(|(value, accuracy)| (-value, accuracy));
+        let holds = |ends: &[(f64, f64)]| in_order(&fits(ends)).map(|(holds, _)| holds);
+        assert_eq!(holds(&falling), Some(Holds::Yes));
+        assert_eq!(holds(&rising), Some(Holds::No));
+        assert_eq!(holds(&falling[..3]), Some(Holds::Undecided));
+        let (_, said) = in_order(&fits(&[falling[0], falling[1], (2.0, 0.15)])).unwrap();
+        // Two pairs in order, one against.
+        assert_eq!(said, "over 3 pairs of 3 fits and 3 repeats: +0.3333 ± 0.0000");
+        assert_eq!(in_order(&[]), None);
+        assert_eq!(in_order(&[Ends::new(), Ends::new()]), None);
     }
 
     /// A mean over 50 to 500 images hid that the rival was behind at 500 already.

@@ -137,7 +137,49 @@ impl Features {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mercer_datasets::Library;
     use ndarray::array;
+    use std::path::PathBuf;
+
+    /// The curve of `‖ΦΦᵀ − K‖_F/n²` that is saved with the authors' code, for n = 100 images, flattens at 0.00097
+    /// where it should go to 0: the features approach half the kernel, and what is left is `‖K‖_F/(2n²)`.
+    #[test]
+    fn the_saved_distance_to_the_kernel_is_half_of_the_kernel_itself() {
+        const SAVED: f64 = 0.00097;
+        let Some(folder) = std::env::var_os("MERCER_DATA").filter(|name| !name.is_empty()) else {
+            eprintln!("skipped: $MERCER_DATA names no folder of datasets, so there is no mnist");
+            return;
+        };
+        let mnist = Library::of_folders([PathBuf::from(folder)]).unwrap().load("mnist").unwrap();
+        let pixels = mnist.sample.inputs();
+        let (n, std) = (100, 0.1);
+        let norm = |matrix: &Array2<f64>| {
+            matrix.iter().map(|k| k * k).sum::<f64>().sqrt() / (n * n) as f64
+        };
+        let mut halves = Vec::new();
+        for sample in 0..20 {
+            let mut rng = mercer_learning::Streams::root(sample).rng("images");
+            let rows = rand::seq::index::sample(&mut rng, pixels.nrows(), n).into_vec();
+            let x = pixels.select(Axis(0), &rows).mapv(|byte| 2.0 * byte / 255.0 - 1.0);
+            let whole = Kernel::Gaussian { std }.gram(x.view());
+            halves.push(norm(&whole) / 2.0);
+            if sample == 0 {
+                let narrow = x.mapv(|x| x as f32);
+                let phi = Features::draw(std, x.ncols(), 10_000, &mut rng).of(narrow.view());
+                let phi = phi.mapv(f64::from);
+                let gram = phi.dot(&phi.t());
+                let (to_whole, to_half) =
+                    (norm(&(&gram - &whole)), norm(&(&gram - &(0.5 * &whole))));
+                assert!((to_whole / halves[0] - 1.0).abs() < 0.03, "{to_whole} {}", halves[0]);
+                assert!(to_half < 0.1 * to_whole, "{to_half} {to_whole}");
+            }
+        }
+        // One hundred images were drawn there, which are not known: it lies among such draws.
+        halves.sort_by(f64::total_cmp);
+        assert!(halves[0] < SAVED && SAVED < halves[19], "{halves:?}");
+        let median = f64::midpoint(halves[9], halves[10]);
+        assert!((median / SAVED - 1.0).abs() < 0.05, "{median}");
+    }
 
     #[test]
     fn without_a_ridge_and_with_enough_features_the_training_rows_are_interpolated() {

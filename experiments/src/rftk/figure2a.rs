@@ -69,16 +69,21 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         let average = averages.1.iter().find(of_cell);
         let mut panel = Panel::new(Axis::log10("M / n"), Axis::linear("test error"))
             .title(format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper()));
-        let mut level = None;
-        for (lambda, curve) in &curves {
+        let mut levels = Vec::new();
+        for (place, (lambda, curve)) in curves.iter().enumerate() {
             let points: Vec<(f64, f64)> = curve
                 .iter()
                 .filter(|(m, _)| **m > 0)
                 .map(|(m, p)| (*m as f64 / 100.0, p.0))
                 .collect();
             let band = curve.iter().filter(|(m, _)| **m > 0).map(|(_, p)| (p.0 - p.1, p.0 + p.1));
-            let label =
-                if *lambda == 0.0 { "ridgeless".to_owned() } else { format!("ridge {lambda:e}") };
+            let label = of_ridge(*lambda);
+            if let Some(kernel) = curve.get(&0) {
+                let level = points.iter().map(|(ratio, _)| (*ratio, kernel.0));
+                let color = if *lambda == 0.0 { GREY } else { place };
+                let level = Series::line(format!("kernel, {label}"), level).color(color);
+                levels.push(level.style(Style::Dashed));
+            }
             panel = panel.series(Series::line(label, points).band(band));
             let of_average = |value: &str, features: u64| {
                 let mut points = means(average?, &format!("{value} {lambda:e}"));
@@ -91,10 +96,6 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             };
             if let Some(row) = line(cell, *lambda, curve, &beside, repeats) {
                 table = table.row(row);
-            }
-            if let (true, Some(kernel)) = (*lambda == 0.0, curve.get(&0)) {
-                let ratios = curve.range(1..).map(|(m, _)| *m as f64 / 100.0);
-                level = Some(ratios.map(|ratio| (ratio, kernel.0)).collect::<Vec<_>>());
             }
         }
         let predicted: Vec<(f64, f64)> =
@@ -115,10 +116,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         // In the legend, since a name on the line would cover curves: on some datasets they lie close to it
         // all along, and the axis ends below it. Last, for the others to keep their looks without it.
-        if let Some(level) = level {
-            let series = Series::line("kernel, ridgeless", level).style(Style::Dashed);
-            panel = panel.series(series.color(GREY));
-        }
+        panel = levels.into_iter().rev().fold(panel, Panel::series);
         panel = panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
         if cell.key().dataset == "mnist" {
             let label = "read off the authors' plot".to_owned();
@@ -139,9 +137,14 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
 }
 
+/// A curve's name.
+fn of_ridge(lambda: f64) -> String {
+    if lambda == 0.0 { "ridgeless".to_owned() } else { format!("ridge {lambda:e}") }
+}
+
 /// What is drawn; of the mean predictor, over these draws and so many repeats at most, only where it is.
 fn caption(draws: Option<&str>, averaged: usize) -> String {
-    let mut caption = "Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse; features and test scores are in single precision, the solution in double. Grey: the kernel that the features approach, half the Gaussian kernel, without a ridge. Below M = n, dashed: that kernel with the ridge of Theorem 3, Tr[K(K + λnI)⁻¹] = M.".to_owned();
+    let mut caption = "Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse; features and test scores are in single precision, the solution in double. Level, dashed: the kernel that the features approach, half the Gaussian kernel, with the ridge of the curve of that colour; without a ridge grey. Below M = n, dashed: that kernel with the ridge of Theorem 3, Tr[K(K + λnI)⁻¹] = M.".to_owned();
     if let Some(draws) = draws {
         let _ = write!(
             caption,
