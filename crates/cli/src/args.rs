@@ -52,7 +52,7 @@ pub(crate) enum Command {
     ///
     /// Every metric has a 95 % interval, and the table says which. Over several splits: the corrected
     /// resampled t of the mean, which counts what the choice of training rows does. On one test part
-    /// (--holdout once, or a model): Wilson's for the accuracy, the same joined over the classes for the
+    /// (--holdout, or a model): Wilson's for the accuracy, the same joined over the classes for the
     /// balanced accuracy, and Efron's bias-corrected and accelerated bootstrap of the test rows for every
     /// other one, with 2000 resamples up to 10,000 rows (200 from 100,000 on) that begin at --seed; the
     /// model is held fixed there, so that they say nothing of other training rows.

@@ -304,12 +304,9 @@ pub fn evaluate(
             intervals = said.intervals(resampling_seed(&streams))?;
         }
         if index == 0 {
-            notes.extend(rows_left_out(name, &fitted.outcome.facts, train.rows()));
-            notes.extend(hardly_moved(name, &fitted.outcome.facts));
-            notes.extend(batches_of_one(name, &fitted.outcome.facts));
-            notes.extend(search_cut_short(name, &fitted.outcome.facts));
-            notes.extend(zero_lengths(name, &fitted.outcome.facts));
-            notes.extend(angles_lost(name, &fitted.outcome.facts));
+            let facts = &fitted.outcome.facts;
+            notes.extend(rows_left_out(name, facts, train.rows()));
+            notes.extend(warnings(name, &fitted.settings, facts, train.rows()));
         }
         if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
             notes.push(format!("split {} of {}: {warning}", index + 1, splits.len()));
@@ -457,6 +454,43 @@ pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
     ))
 }
 
+/// All that is to be known of a fit by its settings and facts: what each of [`jittered`], [`hardly_moved`],
+/// [`never_penalised`], [`indefinite`], [`batches_of_one`], [`search_cut_short`], [`zero_lengths`], [`angles_lost`],
+/// [`at_the_peak`] and [`batch_beyond_the_rows`] has to say of one to so many rows.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::warnings;
+/// let settings = Settings::new().with("features", 60).with("lambda", 0.0).with("cutoff", serde_json::Value::Null);
+/// let told = warnings("rf-ridgeless", &settings, &[("lost-angles".to_owned(), 0.5)].into(), 60);
+/// assert_eq!(told.len(), 2);
+/// assert!(told[0].contains("50.0 % of its features") && told[1].contains("60 features of 60 rows"));
+/// assert!(warnings("rf-ridgeless", &settings, &[].into(), 600).is_empty());
+/// ```
+pub fn warnings(
+    method: &str,
+    settings: &Settings,
+    facts: &BTreeMap<String, f64>,
+    rows: usize,
+) -> Vec<String> {
+    let rows = facts.get(fact::ROWS_USED).map_or(rows, |&used| used as usize);
+    [
+        jittered(method, facts),
+        hardly_moved(method, facts),
+        never_penalised(method, settings, facts),
+        indefinite(method, settings, facts),
+        batches_of_one(method, facts),
+        search_cut_short(method, facts),
+        zero_lengths(method, facts),
+        angles_lost(method, facts),
+        at_the_peak(method, settings, rows),
+        batch_beyond_the_rows(method, settings, facts),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
 /// Moves of the frequencies below which they are hardly learned.
 const FEW_MOVES: f64 = 10.0;
 
@@ -478,6 +512,66 @@ pub fn hardly_moved(method: &str, facts: &BTreeMap<String, f64>) -> Option<Strin
             "{method} moved its frequencies {} only, so that they are about those that were drawn (rf-sgd): \
              --set every=N moves them every N steps, --set epochs=N trains longer",
             counted(moves as usize, "time", "times")
+        )
+    })
+}
+
+/// A word where a penalty of the trace was asked for, by the setting `beta`, and took part in no step, by the fact
+/// `penalised-steps`: the clocks of the penalty and of the moves never met.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::never_penalised;
+/// let of = |steps: f64| [("penalised-steps".to_owned(), steps)].into();
+/// let asked = Settings::new().with("beta", 1.0).with("every", 8).with("trace_every", 7);
+/// let told = never_penalised("rftk", &asked, &of(0.0)).expect("they meet every 56 steps");
+/// assert!(told.contains("beta=1") && told.contains("--set trace_every="), "{told}");
+/// assert_eq!(never_penalised("rftk", &asked, &of(3.0)), None);
+/// assert_eq!(never_penalised("rftk", &asked.with("beta", 0.0), &of(0.0)), None); // none was asked for
+/// ```
+pub fn never_penalised(
+    method: &str,
+    settings: &Settings,
+    facts: &BTreeMap<String, f64>,
+) -> Option<String> {
+    let beta = settings.get("beta")?.as_f64().filter(|&beta| beta > 0.0)?;
+    facts.get("penalised-steps").filter(|&&steps| steps == 0.0)?;
+    Some(format!(
+        "{method}: the penalty (beta={beta}) took part in no step, so that this is a fit without it: it is due every \
+         `trace_every` steps, and only where the frequencies move, every `every` (--set trace_every=, --set every=); \
+         --set epochs=N trains longer"
+    ))
+}
+
+/// Share of the negative eigenvalues in the sum of absolute values from which on they are worth a word.
+const NEGATIVE: f64 = 0.05;
+
+/// A word where a machine took a learned kernel with negative eigenvalues as it is, by the setting `spectrum` and
+/// the facts `negative-mass` and, of a regression with a bias, `negative-mass-without-bias`: its problem has no
+/// single solution, and it ends in one that may be far from the best.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::indefinite;
+/// let of = |mass: f64| [("negative-mass".to_owned(), mass)].into();
+/// let settings = Settings::new().with("stage2", "machine").with("spectrum", "as-is");
+/// let told = indefinite("hyper-krr", &settings, &of(0.168)).expect("a sixth is much");
+/// assert!(told.contains("16.8 %") && told.contains("--set spectrum=flip"), "{told}");
+/// assert_eq!(indefinite("hyper-krr", &settings, &of(0.001)), None);
+/// assert_eq!(indefinite("hyper-krr", &settings.clone().with("spectrum", "flip"), &of(0.168)), None);
+/// ```
+pub fn indefinite(
+    method: &str,
+    settings: &Settings,
+    facts: &BTreeMap<String, f64>,
+) -> Option<String> {
+    let is = |name: &str, value: &str| settings.get(name).and_then(|v| v.as_str()) == Some(value);
+    let mass = facts.get("negative-mass-without-bias").or_else(|| facts.get("negative-mass"))?;
+    (is("spectrum", "as-is") && is("stage2", "machine") && *mass > NEGATIVE).then(|| {
+        format!(
+            "{method}: negative eigenvalues are {:.1} % of those of the learned kernel, and the machine took it as it \
+             is, in which it finds some stationary point: --set spectrum=flip or clip makes the kernel positive",
+            100.0 * mass
         )
     })
 }

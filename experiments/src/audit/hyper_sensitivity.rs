@@ -33,6 +33,13 @@ const PAIRS: &[Pair] = &[
     pair("hyper-SVR (Wishart): the regression's C to 1e5 against to 10", "whole-grid", SVR_WISHART),
     pair("hyper-KRR (Gaussian): target 1/0 against +1/-1", "one-zero", KRR),
     pair("hyper-SVR (Gaussian): target 1/0 against +1/-1", "one-zero", SVR),
+    pair("hyper-KRR (Gaussian): negative eigenvalues flipped against as they are", "flipped", KRR),
+    pair("hyper-SVR (Gaussian): negative eigenvalues flipped against as they are", "flipped", SVR),
+    pair(
+        "hyper-KRR (Wishart): negative eigenvalues flipped against as they are",
+        "flipped",
+        KRR_WISHART,
+    ),
     pair("hyper-KRR (Wishart): b = d + 1.5 against d + 3", "few-degrees", KRR_WISHART),
     pair("hyper-SVR (Wishart): b = d + 1.5 against d + 3", "few-degrees", SVR_WISHART),
     pair("hyper-KRR (Wishart): b = d + 12 against d + 3", "many-degrees", KRR_WISHART),

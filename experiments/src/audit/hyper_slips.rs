@@ -173,7 +173,7 @@ fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 /// Four decimals; whole numbers without, small ones as powers of ten.
 fn shown(value: f64) -> Cell {
     let text = if value.fract() == 0.0 {
-        format!("{value:.0}")
+        mercer_render::number(value, 0)
     } else if value.abs() < 1e-3 {
         format!("{value:.1e}")
     } else {

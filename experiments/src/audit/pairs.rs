@@ -159,9 +159,12 @@ fn bracketed((low, high): (f64, f64)) -> Cell {
     Cell::text(if finite { format!("[{}, {}]", gained(low), gained(high)) } else { "-".to_owned() })
 }
 
+/// A mean gain below this is the rounding of a sum of gains that cancel.
+const ROUNDING: f64 = 1e-9;
+
 /// Two digits after the point, but for what they would call nothing: a gain of 0.003 may be significant.
 fn gained(value: f64) -> String {
-    if value != 0.0 && value.abs() < 0.005 {
+    if value.abs() > ROUNDING && value.abs() < 0.005 {
         format!("{value:.0e}")
     } else {
         mercer_render::number(value, 2)

@@ -210,7 +210,7 @@ fn cost(way: Way, (m, landmarks, subsets): Sizes) -> Result<(f64, u64), Learning
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
         .caption(format!(
-            "Exponent of the most bytes that a solve holds at once, in one size at a time, the others fixed: least squares on the logarithms of five values, with the 95 % interval of the slope (undecided where it is wider than 1), which holds the claimed exponent, lies below it or above it; one thread, {INPUTS} inputs, the Gaussian hyper-kernel. A cost in O-notation is an upper bound, so a smaller exponent is no contradiction."
+            "Exponent of the most bytes that a solve holds at once, in one size at a time, the others fixed: least squares on the logarithms of five values, with the 95 % interval of the slope (undecided where it is wider than 1, or above the claim where a solve holds the numbers that are counted in blocks), which holds the claimed exponent, lies below it or above it; one thread, {INPUTS} inputs, the Gaussian hyper-kernel. A cost in O-notation is an upper bound, so a smaller exponent is no contradiction."
         ))
         .columns(["Solver", "Claimed", "In"].map(Column::left))
         .columns(["From", "To", "Exponent claimed", "Measured", "95 %", "Largest (MB)"].map(Column::right))
@@ -268,7 +268,7 @@ fn row(series: &Series, record: &Record) -> Result<Row, ExperimentError> {
             } else {
                 "holds"
             };
-            (Cell::number(slope, 2), Cell::text(format!("{low:.2} to {high:.2}")), verdict)
+            (Cell::number(slope, 3), Cell::text(format!("{low:.3} to {high:.3}")), verdict)
         }
     };
     Ok(Row::new([

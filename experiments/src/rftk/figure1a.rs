@@ -3,7 +3,7 @@
 
 use super::figure2a_average::{ROWS as MEASURED_ROWS, STUDY as AVERAGED, curve as averaged, draws};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
-use mercer_render::{Axis, Figure, Mark, Panel, Series};
+use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use std::fmt::Write as _;
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -33,8 +33,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         let band = points.iter().map(|(_, factor, half)| (factor - half, factor + half));
         let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
         let title = format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper());
-        let points = Series::points("measured", line).band(band);
-        figure = figure.panel(formulas().title(title).series(points));
+        let points = Series::points("measured, n = 100", line).band(band);
+        figure = figure.panel(formulas().title(title).series(gaussian()).series(points));
     }
     if cells.is_empty() {
         figure = figure.columns(1).panel(formulas());
@@ -59,13 +59,23 @@ fn formulas() -> Panel {
         .mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() })
 }
 
+/// The factor of Gaussian features on as many rows as are measured: that of the line is its limit for many.
+fn gaussian() -> Series {
+    let distances = (0..=100).map(|k| 2.0 * 4950f64.powf(f64::from(k) / 100.0));
+    let factor = |distance: f64| {
+        let m = MEASURED_ROWS + distance.round();
+        (m / MEASURED_ROWS, m / (m - MEASURED_ROWS - 1.0))
+    };
+    Series::line("n = 100: M / (M − n − 1)", distances.map(factor)).style(Style::Dashed)
+}
+
 /// What is drawn; of what is measured, over these draws, only where it is.
 fn caption(measured: Option<&str>) -> String {
     let mut caption = "The factor by which the variance of ridgeless random features exceeds its scale: it explodes as M approaches n from either side. Lines: the formulas.".to_owned();
     if let Some(draws) = measured {
         let _ = write!(
             caption,
-            " Points, a panel for each dataset because they would cover one another: the variance of the predictor over {draws} of random Fourier features on n = 100 rows, over the scale E[σ_x²]‖f‖²/M that Theorem 2 gives it (exact with the factor M/(M − n − 1) for Gaussian features), mean over repeats with its 95 % interval; the identity has no scale for M < n. Figure 2(a) has the errors, which have a bias as well."
+            " Points, a panel for each dataset because they would cover one another: the variance of the predictor over {draws} of random Fourier features on n = 100 rows, over the scale E[σ_x²]‖f‖²/M that Theorem 2 gives it, mean over repeats with its 95 % interval; dashed, the factor M/(M − n − 1), which is exact for Gaussian features: next to n it is a fifth above the line, which has its limit for many rows; the identity has no scale for M < n. Figure 2(a) has the errors, which have a bias as well."
         );
     } else {
         caption.push_str(

@@ -1,6 +1,8 @@
 //! The error of hyper-KRR, term by term, where the kernel that is learned is known.
 
-use super::hyper_simulation::{Draw, Noise, WIDTH, Way, World, average, distance, mean};
+use super::hyper_simulation::{
+    Draw, Noise, POPULATION, RANGE, WIDTH, Way, World, average, distance, mean,
+};
 use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_learning::{LearningError, Streams};
 use mercer_records::Record;
@@ -202,13 +204,14 @@ fn shares() -> [f64; 2] {
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let terms = Table::new(ARTEFACT.id, ARTEFACT.title)
         .caption(format!(
-            "Mean squares over the population, times 10⁴, ± half the 95 % interval of {REPEATS} simulated samples of m = {POINTS} points; λ = {LAMBDA}; v subsets with M landmarks each. Total: the averaged noisy Nyström estimator against the kernel that made the data. Noise: against itself without noise, (1/v) times that of one subset as the decomposition of Section 4.4 has it, and as it is. Nyström: without noise, against the same without Nyström. Sample: without either, against the population's k_λ, (1/v) times one subset's, and as it is. Bias: k_λ against the truth. The last column is the total over the sum of the four terms as printed; the inequality holds up to a constant."
+            "Mean squares over the population ({POPULATION} equally likely points of the unit interval, {} pairs; the kernel that made the data is exp(−|x − x'|/{RANGE}), samples are drawn with replacement, so that those of more than {POPULATION} points have some twice), times 10⁴, ± half the 95 % interval of {REPEATS} simulated samples of m = {POINTS} points; λ = {LAMBDA}; v subsets with M landmarks each. Total: the averaged noisy Nyström estimator against the kernel that made the data. Noise: against itself without noise, (1/v) times that of one subset as the decomposition of Section 4.4 has it, and as it is. Nyström: without noise, against the same without Nyström. Sample: without either, against the population's k_λ, (1/v) times one subset's, and as it is. Bias: k_λ against the truth. The last column is the total over the sum of the four terms as printed; the inequality holds up to a constant.",
+            POPULATION * (POPULATION + 1) / 2
         ))
         .columns([Column::right("v"), Column::right("M")])
         .columns(["Total", "Noise, printed", "Noise", "Nyström", "Sample, printed", "Sample", "Bias", "Total / sum"].map(Column::right));
     let slopes = Table::new("theory/hyper-decomposition-slopes", "Slopes beside the predicted ones")
         .caption(format!(
-            "Exponents of mean squares in m with λ = m^(−α)/10, without Nyström, over m = {} to {}, least squares on logarithms with 95 % interval. Predicted for the total: minus the index of Theorem 8 as printed (of a norm, so twice that for its square), and minus the consistent index of the squared norm, with s = {CAPACITY} and one r for both α, as the source condition has it: the exponent of the bias over the ridges of both (second row; the first has that of D(λ), the bias with its penalty). A bound: the error may fall faster. At least as fast, more slowly or open: as the interval of the measured slope lies. Here the bias is no power of λ (its slopes in m over α are its exponents over the ridges of one α alone), so that r is one number for a range of ridges and no constant of the problem, and since r is measured, the consistent index says no more than that the bias decides the total. Hyper-SVR: of C = 1/(2 λ m²) with the same λ and ε = m^(−α)/4, clipped at 1, under the noise of Propositions 9 and 10 (p = ∞, q = 2): the square of its L² distance, which Theorem 7 has fall as m^(−Θ), Θ as printed and as its proof gives it, with the same r and s.",
+            "Exponents of mean squares in m with λ = m^(−α)/10, without Nyström, over m = {} to {} of the same {POPULATION} points, least squares on logarithms with 95 % interval. Predicted for the total: minus the index of Theorem 8 as printed (of a norm, so twice that for its square), and minus the consistent index of the squared norm, with s = {CAPACITY} and one r for both α, as the source condition has it: the exponent of the bias over the ridges of both (second row; the first has that of D(λ), the bias with its penalty). A bound: the error may fall faster. At least as fast, more slowly or open: as the interval of the measured slope lies. Here the bias is no power of λ (its slopes in m over α are its exponents over the ridges of one α alone), so that r is one number for a range of ridges and no constant of the problem, and since r is measured, the consistent index says no more than that the bias decides the total. Hyper-SVR: of C = 1/(2 λ m²) with the same λ and ε = m^(−α)/4, clipped at 1, under the noise of Propositions 9 and 10 (p = ∞, q = 2): the square of its L² distance, which Theorem 7 has fall as m^(−Θ), Θ as printed and as its proof gives it, with the same r and s.",
             SIZES[0], SIZES[4]
         ))
         .columns(["Term", "Against"].map(Column::left))
@@ -216,7 +219,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let [least, most] = shares();
     let checks = Table::new("theory/hyper-decomposition-propositions", "Propositions 9 and 10, both sides")
         .caption(format!(
-            "Hyper-SVR with ε = {EPSILON}, C = 1/(2 λ m²), λ = {LAMBDA}, clipped at 1, on {REPEATS} samples. Left: the L² distance to the truth (Proposition 9), the excess of the absolute loss plus λ‖k‖² (Proposition 10), means. Share: left side over right side: mean, smallest (of Proposition 9) and largest; a proposition that holds never exceeds 1. Neither is put to a hard test. The noise is triangular on ±W, W = {WIDTH}: a gap δ below W then has the excess δ²/W − δ³/(3W²), so that the share of Proposition 9 lies between {least:.3} and {most:.3} by algebra, whatever is learned (under uniform noise it would be an identity). The right side of Proposition 10 contains ε = {EPSILON} outright, beside which these excesses are small: so are the shares, and they say little of its other terms."
+            "Hyper-SVR with ε = {EPSILON}, C = 1/(2 λ m²), λ = {LAMBDA}, clipped at 1, on {REPEATS} samples of the same {POPULATION} points. Left: the L² distance to the truth (Proposition 9), the excess of the absolute loss plus λ‖k‖² (Proposition 10), means. Share: left side over right side: mean, smallest (of Proposition 9) and largest; a proposition that holds never exceeds 1. Neither is put to a hard test. The noise is triangular on ±W, W = {WIDTH}: a gap δ below W then has the excess δ²/W − δ³/(3W²), so that the share of Proposition 9 lies between {least:.3} and {most:.3} by algebra, whatever is learned (under uniform noise it would be an identity). The right side of Proposition 10 contains ε = {EPSILON} outright, beside which these excesses are small: so are the shares, and they say little of its other terms."
         ))
         .columns([Column::right("m")])
         .columns(["Distance", "of its bound", "smallest", "largest", "Excess", "of its bound", "largest"].map(Column::right));

@@ -5,11 +5,10 @@ use super::{
 };
 use crate::Ended;
 use mercer_experiments::registry;
-use mercer_learning::{counted, fact, find, one_line};
+use mercer_learning::{counted, find, one_line};
 use mercer_workbench::{
-    Model, Table, WorkbenchError, angles_lost, at_the_peak, batch_beyond_the_rows, batches_of_one,
-    classes_missing, fit, fit_in_passes, hardly_moved, jittered, rows_left_out, search_cut_short,
-    solved_at, zero_lengths,
+    Model, Table, WorkbenchError, classes_missing, fit, fit_in_passes, rows_left_out, solved_at,
+    warnings,
 };
 use std::io::Write;
 use std::time::Instant;
@@ -33,29 +32,9 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     if let Some(warning) = unconverged(&model.header) {
         tracing::warn!("{}: {warning}", model.header.method);
     }
-    for told in [
-        jittered,
-        classes_missing,
-        hardly_moved,
-        batches_of_one,
-        search_cut_short,
-        zero_lengths,
-        angles_lost,
-    ] {
-        if let Some(warning) = told(&model.header.method, &model.header.facts) {
-            tracing::warn!("{warning}");
-        }
-    }
-    let rows =
-        model.header.facts.get(fact::ROWS_USED).map_or(model.header.data.rows, |&n| n as usize);
-    let (method, settings) = (&model.header.method, &model.header.settings);
-    for warning in [
-        at_the_peak(method, settings, rows),
-        batch_beyond_the_rows(method, settings, &model.header.facts),
-    ]
-    .into_iter()
-    .flatten()
-    {
+    let header = &model.header;
+    let told = warnings(&header.method, &header.settings, &header.facts, header.data.rows);
+    for warning in told.into_iter().chain(classes_missing(&header.method, &header.facts)) {
         tracing::warn!("{warning}");
     }
     let deviation = model.header.preparation.target().map(|standard| standard.deviation);

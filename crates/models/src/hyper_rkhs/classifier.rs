@@ -278,7 +278,8 @@ mercer_learning::parameters! {
         pub feature_rank: usize = 100, Allowed::COUNT;
         /// Training rows of the machine at most, drawn at random.
         pub machine_rows: usize = 3000, Allowed::PAIR;
-        /// What is done about negative eigenvalues.
+        /// What is done about negative eigenvalues; signed features flip them. (Of methods by themselves `flip`, of the
+        /// studies `as-is`.)
         pub spectrum: Mending = Mending::AsIs;
     }
 }
@@ -338,8 +339,8 @@ impl HyperClassifierParams {
                 let must = "`none` with signed features: the folds choose the cost of a machine";
                 return Err(refused("search", self.search, must));
             }
-            if self.spectrum != Mending::AsIs {
-                let must = "`as-is` with signed features, which flip what is negative";
+            if !matches!(self.spectrum, Mending::AsIs | Mending::Flip) {
+                let must = "`as-is` or `flip` with signed features, which flip what is negative";
                 return Err(refused("spectrum", self.spectrum, must));
             }
         }

@@ -30,6 +30,12 @@ pub const METHODS: &[Method] = &[
 /// The `λ` for which the default `C` of the regression with a tube stands on some seventy points.
 const PAIR_RIDGE: f64 = 1e-4;
 
+/// The studies take a learned kernel as it is, as the paper seems to. On three thousand rows of exclusive or under
+/// noise that had 0.79 of hyper-KRR where the kernel with its negative eigenvalues flipped has 0.90.
+fn mended() -> Settings {
+    Settings::new().with("spectrum", "flip")
+}
+
 const CITES: &str = "Liu, Shi, Huang, Yang & Suykens (2021)";
 
 /// The methods with a regression with a tube.
@@ -105,7 +111,7 @@ const HYPER_KRR: Method = Method {
         easing(heeding(replacing(declared, "pair_cost", "pair_ridge"), HEEDED), EASED)
     },
     defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
-    first_run: mercer_learning::as_studied,
+    first_run: |_| mended(),
     space: |shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     build: |settings| build(settings, "hyper-krr", Stage1::Ridge),
     restore: predictor::restore,
@@ -126,7 +132,7 @@ const HYPER_SVR: Method = Method {
     },
     defaults: |shape| defaults(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     // Of one's own table there may be ten rows or ten thousand: a `C` fits one number of them.
-    first_run: |_| Settings::new().with("pair_ridge", PAIR_RIDGE),
+    first_run: |_| mended().with("pair_ridge", PAIR_RIDGE),
     space: |shape| space(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     build: |settings| build(settings, "hyper-svr", Stage1::Svr),
     ..HYPER_KRR
@@ -214,6 +220,8 @@ const HYPER_NON_NEGATIVE: Method = Method {
         // Non-positive targets can only be fitted by 0.
         defaults(shape, Stage1::NonNegative, HyperForm::GaussianConstructed).with("other", 0.0)
     },
+    // Its kernel has no negative eigenvalues.
+    first_run: mercer_learning::as_studied,
     space: |shape| space(shape, Stage1::NonNegative, HyperForm::GaussianConstructed),
     build: |settings| build(settings, "hyper-non-negative", Stage1::NonNegative),
     ..HYPER_KRR

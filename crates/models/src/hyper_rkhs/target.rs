@@ -10,6 +10,7 @@ use ndarray::{Array1, ArrayView2};
 /// let ideal = PairTarget::classes(&[0, 0, 1], 1.0, -1.0)?;
 /// assert_eq!((ideal.points(), ideal.of(0, 1), ideal.of(0, 2)), (3, 1.0, -1.0));
 /// assert!(PairTarget::classes(&[0, 1], 1.0, 1.0).is_err()); // nothing to tell apart
+/// assert!(PairTarget::classes(&[0, 1], 1e308, -1e308).is_err()); // their squares overflow
 /// assert!(PairTarget::matrix(array![[1.0, 2.0], [3.0, 1.0]].view()).is_err()); // not symmetric
 /// # Ok::<(), mercer_learning::LearningError>(())
 /// ```
@@ -64,6 +65,13 @@ impl<'a> PairTarget<'a> {
         for (name, value) in [("same", same), ("other", other)] {
             if !value.is_finite() {
                 return Err(super::refused(name, value, "finite"));
+            }
+            if !(value * value).is_finite() {
+                return Err(super::refused(
+                    name,
+                    value,
+                    "small enough for its square to be finite",
+                ));
             }
         }
         if (same - other).abs() <= f64::EPSILON * same.abs() {

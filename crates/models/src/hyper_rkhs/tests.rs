@@ -656,7 +656,7 @@ fn subsets_without_a_class_are_counted_and_numbers_stand_in_messages() {
     let said = params.checked().unwrap_err().to_string();
     assert_eq!(
         said,
-        "setting `spectrum` is `clip`; it must be `as-is` with signed features, which flip what is negative"
+        "setting `spectrum` is `clip`; it must be `as-is` or `flip` with signed features, which flip what is negative"
     );
 }
 
