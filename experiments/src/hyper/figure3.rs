@@ -28,7 +28,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/figure3")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Accuracy in percent on all test images of two digits against the number of training images, half of each. The kernel matrix F ∘ K that DANK learns on the training images is continued to the test images by the row of the reciprocal nearest neighbour (the paper's rival), by that of the nearest neighbour, not at all, or by hyper-kernel ridge regression of F ∘ K over all pairs (the paper's method). Bands: 95 % intervals of the mean over repeats. DANK's article could not be read: its formulation is recalled.")
+        .caption("Accuracy in percent on all test images of two digits against the number of training images, half of each. The kernel matrix F ∘ K that DANK learns on the training images is continued to the test images by the row of the reciprocal nearest neighbour (the paper's rival), by that of the nearest neighbour, not at all, or by hyper-kernel ridge regression of F ∘ K over all pairs (the paper's method). Bands, of hyper-KRR and of reciprocal neighbours: 95 % intervals of the mean over repeats. DANK's article could not be read: its formulation is recalled.")
         .columns(3);
     let mut table = Table::new("hyper/figure3-gains", "What hyper-KRR gains over neighbours")
         .caption("Mean paired difference in points ± half-width of its 95 % interval over repeats (test images are the same in all); the paper reports about 2 points over reciprocal neighbours. Last columns: root mean squared error of the learned kernel on the training pairs, and the share of its spectrum that is negative.")
