@@ -75,7 +75,7 @@ fn caption(measured: Option<&str>) -> String {
     if let Some(draws) = measured {
         let _ = write!(
             caption,
-            " Points, a panel for each dataset because they would cover one another: the variance of the predictor over {draws} of random Fourier features on n = 100 rows, over the scale E[σ_x²]‖f‖²/M that Theorem 2 gives it, mean over repeats with its 95 % interval; dashed, the factor M/(M − n − 1), which is exact for Gaussian features: next to n it is a fifth above the line, which has its limit for many rows; the identity has no scale for M < n. Figure 2(a) has the errors, which have a bias as well."
+            " Points, a panel for each dataset because they would cover one another: the variance of the predictor over {draws} of random Fourier features on n = 100 rows, over the scale E[σ_x²]‖f‖²/M that Theorem 2 gives it, mean over repeats with its 95 % interval; dashed, the factor M/(M − n − 1), which is exact for Gaussian features: at M = 105 it is a quarter above the line, which is its limit for many rows; the identity has no scale for M < n. Figure 2(a) has the errors, which have a bias as well."
         );
     } else {
         caption.push_str(
