@@ -242,6 +242,13 @@ fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
 mod tests {
     use super::*;
 
+    /// Gains of ten repeats that cancel stood in tables as 1e-15.
+    #[test]
+    fn the_rounding_of_a_mean_is_no_gain() {
+        assert_eq!([1e-15, -3e-15, 0.0].map(gained), ["0.00", "0.00", "0.00"]);
+        assert_eq!([0.003, -0.0004, 1.5].map(gained), ["3e-3", "-4e-4", "1.50"]);
+    }
+
     #[test]
     fn one_repeat_has_neither_deviation_nor_interval() {
         let one = mean_of(&summarise(&[81.62]).unwrap());

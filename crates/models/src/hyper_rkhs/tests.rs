@@ -1524,3 +1524,21 @@ fn an_end_above_the_tolerance_names_what_the_method_can_be_told() {
     let direct = said("hyper-krr", none().with("solver", "cholesky"));
     assert_eq!(direct, "a larger `lambda`, or a smaller `cost`");
 }
+
+/// Of a first run alone: studies take a learned kernel as it is. Signed features flip by themselves.
+#[test]
+fn a_first_run_flips_the_negative_eigenvalues() {
+    let sample = Sample::classification(random(40, 2, 9), (0..40).map(|i| i % 2).collect(), 2);
+    let sample = sample.unwrap();
+    for method in METHODS {
+        let first = method.begun(&sample.shape());
+        let spectrum = first.get("spectrum").and_then(|value| value.as_str());
+        let positive = method.name == "hyper-non-negative";
+        assert_eq!(spectrum == Some("flip"), !positive, "{}", method.name);
+        let studied = (method.defaults)(&sample.shape());
+        assert_eq!(studied.get("spectrum").unwrap(), "as-is", "{}", method.name);
+    }
+    let method = find(METHODS, "hyper-krr").unwrap();
+    let features = method.begun(&sample.shape()).with("stage2", "features");
+    assert!(method.learner(&features, sample.task()).is_ok());
+}
