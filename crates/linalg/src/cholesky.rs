@@ -1,4 +1,4 @@
-use crate::LinalgError;
+use crate::{Crew, LinalgError};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
@@ -222,23 +222,11 @@ impl Cholesky {
     /// alone, which is what lets a ladder of jitters do without a second matrix.)
     fn run(&mut self, threads: usize) -> Result<(), LinalgError> {
         let n = self.size;
-        let mut matrix = MatMut::from_column_major_slice_mut(&mut self.storage, n, n);
+        let matrix = MatMut::from_column_major_slice_mut(&mut self.storage, n, n);
         if n < LARGE && (n < ALIAS || !n.is_multiple_of(ALIAS)) {
             left_looking(matrix, 128, (0, n), threads)?;
         } else {
-            // Taller than the matrix, so that its columns do not share cache sets where the matrix's do.
-            let mut copy = Mat::<f64>::zeros(n.next_multiple_of(8) + 8, PANEL);
-            for start in (0..n).step_by(PANEL) {
-                let (rows, size) = (n - start, PANEL.min(n - start));
-                let (mut panel, right) =
-                    matrix.rb_mut().get_mut(start.., start..).split_at_col_mut(size);
-                let mut copy = copy.as_mut().submatrix_mut(0, 0, rows, size);
-                copy_lower(copy.rb_mut(), panel.rb(), threads);
-                left_looking(copy.rb_mut(), 192, (start, n), threads)?;
-                copy_lower(panel.rb_mut(), copy.rb(), threads);
-                let below = copy.into_const().subrows(size, rows - size);
-                take_from(right.subrows_mut(size, rows - size), below, threads);
-            }
+            by_panels(matrix, threads)?;
         }
         // A NaN or an infinity anywhere in the triangle ends up in the pivot of its row.
         if self.pivots().any(|pivot| !pivot.is_finite()) {
@@ -268,15 +256,161 @@ impl Cholesky {
 }
 
 const OPERATION: &str = "the Cholesky factorisation";
-/// Rows from which panels pay that are copied, factored and taken from the rest.
+/// Rows from which panels pay that are factored and then taken from the rest.
 const LARGE: usize = 2048;
 /// Columns this many doubles apart, or a multiple of it, share a set of the first cache: of 8192 rows a
 /// left-looking factor took 1.4 times as long as of 8200.
 const ALIAS: usize = 512;
-/// Columns of a copied panel: so many flops there are to each number of the rest that is read and written.
+/// Columns of a panel: so many flops there are to each number of the rest that is read and written.
 const PANEL: usize = 384;
-/// Columns of the rest that a thread takes at once.
-const SHARE: usize = 384;
+/// Rows of a panel that a thread takes at once.
+const STRIP: usize = 288;
+/// Up to so many threads, one factors the next panel alone, while the others take the last one from the rest; with
+/// more they would wait for it.
+const AHEAD: usize = 4;
+
+/// What a thread is handed: the next panel, whose outcome it writes down, or columns of the rest, the first of which
+/// is number `start`.
+enum Piece<'a> {
+    Panel {
+        panel: MatMut<'a, f64>,
+        desk: MatMut<'a, f64>,
+        outcome: &'a mut Result<(), LinalgError>,
+    },
+    Rest {
+        start: usize,
+        columns: MatMut<'a, f64>,
+    },
+}
+
+/// Memory of one panel's columns each, for whoever works.
+type Rooms<'a> = Mutex<Vec<MatMut<'a, f64>>>;
+
+/// Factors a matrix by panels of columns, each of which is then taken from what is right of it. Of that the next
+/// panel comes first: one thread factors it while the others go on with the rest, so that none waits for a panel as
+/// long as the rest is large.
+fn by_panels(mut matrix: MatMut<'_, f64>, threads: usize) -> Result<(), LinalgError> {
+    let n = matrix.nrows();
+    let threads = threads.clamp(1, n.div_ceil(PANEL));
+    let mut crew = Crew::new(threads);
+    // Taken once: touching new memory for each panel cost a tenth of a second of 8192 rows. Its columns do not share
+    // cache sets.
+    let mut memory = Mat::<f64>::zeros(PANEL + 8, (threads + 2) * PANEL);
+    let (mut desk, rooms) = memory.as_mut().split_at_col_mut(2 * PANEL);
+    let rooms = Mutex::new(side_by_side(rooms, PANEL).collect());
+    let nothing = MatRef::from_column_major_slice(&[], n, 0);
+    let first = matrix.rb_mut().subcols_mut(0, PANEL.min(n));
+    factor_panel(first, nothing, (0, n), &mut crew, desk.rb_mut(), &rooms)?;
+    for start in (PANEL..n).step_by(PANEL) {
+        let rows = n - start;
+        let (done, open) = matrix.rb_mut().split_at_col_mut(start);
+        let known = done.into_const().submatrix(start, start - PANEL, rows, PANEL);
+        let (mut panel, right) = open.subrows_mut(start, rows).split_at_col_mut(PANEL.min(rows));
+        let mut outcome = Ok(());
+        let mut pieces = Vec::new();
+        let width = panel.ncols();
+        if threads <= AHEAD && rows >= LARGE {
+            pieces.push(Piece::Panel { panel, desk: desk.rb_mut(), outcome: &mut outcome });
+        } else {
+            factor_panel(panel.rb_mut(), known, (start, n), &mut crew, desk.rb_mut(), &rooms)?;
+        }
+        let starts = (width..).step_by(PANEL);
+        let rest = starts.zip(side_by_side(right, PANEL));
+        pieces.extend(rest.map(|(start, columns)| Piece::Rest { start, columns }));
+        // Pieces are handed to whichever thread is free, the tallest first: what becomes of one does not depend on
+        // the others.
+        crew.for_each(&mut pieces, |_, piece| match piece {
+            Piece::Panel { panel, desk, outcome } => {
+                let (alone, place) = (&mut Crew::new(1), (start, n));
+                **outcome =
+                    factor_panel(panel.rb_mut(), known, place, alone, desk.rb_mut(), &rooms);
+            }
+            Piece::Rest { start, columns } => take_from(columns.rb_mut(), *start, known, &rooms),
+        });
+        drop(pieces);
+        outcome?;
+    }
+    Ok(())
+}
+
+/// Factors a panel, less what the one before it, `known`, explains; see [`left_looking`] for `place`. The work
+/// is done in copies, since the columns of the matrix itself may lie in one and the same set of a cache: of the block on
+/// the diagonal on the `desk`, two panels wide, and of the rows below it in `rooms`.
+fn factor_panel(
+    panel: MatMut<'_, f64>,
+    known: MatRef<'_, f64>,
+    place: (usize, usize),
+    crew: &mut Crew,
+    desk: MatMut<'_, f64>,
+    rooms: &Rooms<'_>,
+) -> Result<(), LinalgError> {
+    let size = panel.ncols();
+    let (mut block, below) = panel.split_at_row_mut(size);
+    let (beside, under) = known.split_at_row(size);
+    let (across, corner) = desk.split_at_col_mut(PANEL);
+    let mut across = across.submatrix_mut(0, 0, size, known.ncols());
+    let mut corner = corner.submatrix_mut(0, 0, size, size);
+    across.copy_from(beside);
+    copy_lower(corner.rb_mut(), block.rb());
+    take_square(corner.rb_mut(), across.rb());
+    left_looking(corner.rb_mut(), 128, place, 1)?;
+    copy_lower(block.rb_mut(), corner.rb());
+    let (across, corner) = (across.rb(), corner.rb());
+    let mut strips: Vec<_> = side_by_side(below.transpose_mut(), STRIP).collect();
+    crew.for_each(&mut strips, |number, strip| {
+        let mut strip = strip.rb_mut().transpose_mut();
+        let explaining = under.subrows(number * STRIP, strip.nrows());
+        within(rooms, |room| {
+            let mut copy = room.submatrix_mut(0, 0, strip.nrows(), size);
+            copy.copy_from(strip.rb());
+            matmul(copy.rb_mut(), Accum::Add, explaining, across.transpose(), -1.0, Par::Seq);
+            solve_lower_triangular_in_place(corner, copy.rb_mut().transpose_mut(), Par::Seq);
+            strip.copy_from(copy.rb());
+        });
+    });
+    Ok(())
+}
+
+/// `A ← A − L Lᵀ` on and below the diagonal of some columns, the first of which is number `start`.
+fn take_from(columns: MatMut<'_, f64>, start: usize, factor: MatRef<'_, f64>, rooms: &Rooms<'_>) {
+    let (rows, size) = (columns.nrows() - start, columns.ncols());
+    let (block, below) = columns.subrows_mut(start, rows).split_at_row_mut(size);
+    let (beside, under) = factor.subrows(start, rows).split_at_row(size);
+    within(rooms, |room| {
+        let mut across = room.submatrix_mut(0, 0, size, factor.ncols());
+        across.copy_from(beside);
+        take_square(block, across.rb());
+        matmul(below, Accum::Add, under, across.transpose(), -1.0, Par::Seq);
+    });
+}
+
+/// Works in a room that nobody else is in; there is one for each thread.
+fn within(rooms: &Rooms<'_>, work: impl FnOnce(MatMut<'_, f64>)) {
+    let free = || rooms.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut room = free().pop().expect("a room for each thread");
+    work(room.rb_mut());
+    free().push(room);
+}
+
+/// The matrix in pieces of so many columns, the last of which may have fewer.
+fn side_by_side(matrix: MatMut<'_, f64>, width: usize) -> impl Iterator<Item = MatMut<'_, f64>> {
+    let mut rest = Some(matrix);
+    std::iter::from_fn(move || {
+        let matrix = rest.take().filter(|matrix| matrix.ncols() > 0)?;
+        let size = width.min(matrix.ncols());
+        let (own, others) = matrix.split_at_col_mut(size);
+        rest = Some(others);
+        Some(own)
+    })
+}
+
+/// `B ← B − L Lᵀ` on and below the diagonal of a square block.
+fn take_square(block: MatMut<'_, f64>, factor: MatRef<'_, f64>) {
+    let whole = BlockStructure::Rectangular;
+    let lower = BlockStructure::TriangularLower;
+    let across = factor.transpose();
+    triangular::matmul(block, lower, Accum::Add, factor, whole, across, whole, -1.0, Par::Seq);
+}
 
 /// Factors the first columns of a matrix, all that `columns` (`m × k`) has of it: `width` of them at a time, each
 /// after what the ones before explain of it. The triangle above the diagonal is left alone. Its first row is
@@ -315,80 +449,22 @@ fn left_looking(
                 LinalgError::NotPositiveDefinite { pivot: first + start + index, size }
             });
         }
-        copy_lower(open.rb_mut().submatrix_mut(start, 0, size, size), block.rb(), 1);
+        copy_lower(open.rb_mut().submatrix_mut(start, 0, size, size), block.rb());
         // L_21 = (A_21 - L_20 L_10') L_11'^-1, row by row the same work.
         divide(open.submatrix_mut(start + size, 0, rest, size), block.rb(), threads);
     }
     Ok(())
 }
 
-/// `to ← from` on and below the diagonal, the columns shared among threads.
-fn copy_lower(to: MatMut<'_, f64>, from: MatRef<'_, f64>, threads: usize) {
-    let copy = |mut to: MatMut<'_, f64>, first: usize| {
-        for column in 0..to.ncols() {
-            let (start, whole) = (first + column, from.col(first + column));
-            to.rb_mut()
-                .col_mut(column)
-                .subrows_mut(start, whole.nrows() - start)
-                .copy_from(whole.subrows(start, whole.nrows() - start));
-        }
-    };
-    let threads = threads.min(to.ncols() / 64).max(1);
-    std::thread::scope(|scope| {
-        let (mut rest, mut first) = (to, 0);
-        for left in (2..=threads).rev() {
-            let share = rest.ncols() / left;
-            let (own, next) = rest.split_at_col_mut(share);
-            scope.spawn(move || copy(own, first));
-            (rest, first) = (next, first + share);
-        }
-        copy(rest, first);
-    });
-}
-
-/// `A ← A − L Lᵀ` on and below the diagonal. Columns are handed to whichever thread is free, the tallest first:
-/// what becomes of one does not depend on the others.
-fn take_from(matrix: MatMut<'_, f64>, factor: MatRef<'_, f64>, threads: usize) {
-    let (mut shares, mut rest, mut start) = (Vec::new(), matrix, 0);
-    while rest.ncols() > 0 {
-        let size = SHARE.min(rest.ncols());
-        let (own, next) = rest.split_at_col_mut(size);
-        shares.push((start, own));
-        (rest, start) = (next, start + size);
+/// `to ← from` on and below the diagonal.
+fn copy_lower(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>) {
+    for column in 0..to.ncols() {
+        let rows = to.nrows() - column;
+        to.rb_mut()
+            .col_mut(column)
+            .subrows_mut(column, rows)
+            .copy_from(from.col(column).subrows(column, rows));
     }
-    let threads = threads.min(shares.len()).max(1);
-    let shares = Mutex::new(shares.into_iter());
-    let work = || {
-        loop {
-            // A statement of its own: the lock must not last as long as the work.
-            let share = shares.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((start, own)) = share else { return };
-            let (rows, size) = (own.nrows() - start, own.ncols());
-            let (block, below) = own.subrows_mut(start, rows).split_at_row_mut(size);
-            let (beside, under) = factor.subrows(start, rows).split_at_row(size);
-            let whole = BlockStructure::Rectangular;
-            let lower = BlockStructure::TriangularLower;
-            let across = beside.transpose();
-            triangular::matmul(
-                block,
-                lower,
-                Accum::Add,
-                beside,
-                whole,
-                across,
-                whole,
-                -1.0,
-                Par::Seq,
-            );
-            matmul(below, Accum::Add, under, across, -1.0, Par::Seq);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
 }
 
 /// Fewest rows of a panel that are worth a thread of their own: starting one takes as long as some
