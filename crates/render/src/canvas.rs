@@ -3,6 +3,7 @@
 //! plotters' backends count whole pixels. A drawing is therefore made on a grid [`SVG_UNIT`] times
 //! finer than its size (SVG, through the view box) or [`SMOOTH`] times (bitmaps, averaged down).
 
+use crate::condense::{FONT, condensed};
 use crate::{RenderError, png};
 use plotters::backend::{BitMapBackend, SVGBackend};
 use plotters::coord::Shift;
@@ -142,10 +143,10 @@ pub(crate) fn svg(scene: &impl Scene) -> Result<String, RenderError> {
     let mut out = String::with_capacity(body.len() + 200);
     let _ = write!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {w} {h}\" role=\"img\" aria-label=\"{}\" stroke-linejoin=\"round\">",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {w} {h}\" role=\"img\" aria-label=\"{}\" stroke-linejoin=\"round\"{FONT}>",
         crate::escape::html(scene.label())
     );
-    out.push_str(&body[start..]);
+    out.push_str(&condensed(&body[start..]));
     Ok(out)
 }
 

@@ -10,6 +10,7 @@
 
 mod axis;
 mod canvas;
+mod condense;
 mod diagram;
 mod error;
 mod escape;

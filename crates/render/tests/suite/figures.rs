@@ -10,19 +10,23 @@ fn panel(points: Vec<(f64, f64)>) -> Panel {
     Panel::new(Axis::linear("x"), Axis::linear("y")).series(Series::line("curve", points))
 }
 
-/// Coordinates of all polylines.
+/// Coordinates of all lines: paths have several, each a point and the steps from there.
 fn polylines(svg: &str) -> Vec<Vec<(f64, f64)>> {
-    svg.split("<polyline")
+    svg.split("<path fill=\"none\"")
         .skip(1)
-        .map(|rest| {
-            let points = rest.split_once("points=\"").unwrap().1.split_once('"').unwrap().0;
-            points
-                .split_whitespace()
-                .map(|pair| {
-                    let (x, y) = pair.split_once(',').unwrap();
-                    (x.parse().unwrap(), y.parse().unwrap())
-                })
-                .collect()
+        .flat_map(|rest| {
+            let outline = rest.split_once(" d=\"M").unwrap().1.split_once('"').unwrap().0;
+            outline.split('M').map(|line| {
+                let spaced = line.replace(['l', ','], " ").replace('-', " -");
+                let mut numbers =
+                    spaced.split_whitespace().map(|number| number.parse::<f64>().unwrap());
+                let (mut at, mut points) = ((0.0, 0.0), Vec::new());
+                while let (Some(x), Some(y)) = (numbers.next(), numbers.next()) {
+                    at = (at.0 + x, at.1 + y);
+                    points.push(at);
+                }
+                points
+            })
         })
         .collect()
 }
