@@ -6,6 +6,16 @@ use crate::{Computed, Desk, ExperimentError, compare, published};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// How repeats are averaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Average {
+    #[default]
+    Arithmetic,
+    /// Of values that are positive and lie decades apart.
+    Geometric,
+}
+
 /// Where a number of a finding comes from.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
@@ -27,8 +37,30 @@ pub(crate) enum Query {
         #[serde(default = "one")]
         scale: f64,
     },
-    /// Mean over repeats of the value at the last look of their curves.
-    CurveEnd { study: String, variant: String, dataset: String, method: String, name: String },
+    /// Of the repeats of a cell whose fact lies between two values: how many there are, or the mean of a metric or fact
+    /// of theirs (of the table's metric in printed units).
+    Among {
+        study: String,
+        variant: String,
+        dataset: String,
+        method: String,
+        fact: String,
+        #[serde(default)]
+        least: Option<f64>,
+        #[serde(default)]
+        most: Option<f64>,
+        what: String,
+    },
+    /// Mean over repeats of the value at the last look of their curves, of one kind or the other.
+    CurveEnd {
+        study: String,
+        variant: String,
+        dataset: String,
+        method: String,
+        name: String,
+        #[serde(default)]
+        average: Average,
+    },
     /// Mean over repeats of the mean of a value over the last tenth of the looks of their curves, times
     /// `scale`.
     CurveTail {
@@ -223,7 +255,8 @@ impl Query {
                     end.map(|value| value * scale)
                 })
             }
-            Self::CurveEnd { .. }
+            Self::Among { .. }
+            | Self::CurveEnd { .. }
             | Self::CurveTail { .. }
             | Self::DistanceSlope { .. }
             | Self::Repeats { .. }
@@ -296,8 +329,14 @@ impl Query {
     /// What asks for the records of one cell and their curves.
     fn of_records(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
         Ok(match self {
-            Self::CurveEnd { study, variant, dataset, method, name } => {
-                cell(desk, study, variant, dataset, method)?.and_then(|cell| at_end(&cell, name))
+            Self::Among { study, variant, dataset, method, fact, least, most, what } => {
+                let between = (least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY));
+                cell(desk, study, variant, dataset, method)?
+                    .and_then(|cell| among(&cell, fact, between, what))
+            }
+            Self::CurveEnd { study, variant, dataset, method, name, average } => {
+                let cell = cell(desk, study, variant, dataset, method)?;
+                cell.and_then(|cell| at_end(&cell, name, *average))
             }
             Self::CurveTail { study, variant, dataset, method, name, scale, .. } => {
                 cell(desk, study, variant, dataset, method)?
@@ -399,13 +438,37 @@ fn of_tail(cell: &StudyCell, name: &str) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// How many repeats have a fact between two values (`count`), or the mean of `what` over these; `None` of a cell that
+/// is not run.
+fn among(cell: &StudyCell, fact: &str, (least, most): (f64, f64), what: &str) -> Option<f64> {
+    let of_fact = cell.of(fact);
+    let inside = of_fact.iter().filter(|(_, value)| (least..=most).contains(value));
+    let chosen: Vec<u32> = inside.map(|(repeat, _)| *repeat).collect();
+    if what == "count" {
+        return (!of_fact.is_empty()).then_some(chosen.len() as f64);
+    }
+    let values = if what == cell.metric().name() { cell.values() } else { cell.of(what) };
+    let values: Vec<f64> = values
+        .into_iter()
+        .filter(|(repeat, _)| chosen.contains(repeat))
+        .map(|(_, value)| value)
+        .collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 /// The mean over repeats of a value at the end of their curves.
-fn at_end(cell: &StudyCell, name: &str) -> Option<f64> {
+fn at_end(cell: &StudyCell, name: &str, average: Average) -> Option<f64> {
     let at = |record: &mercer_records::Record| {
         record.result.curve.last().and_then(|point| point.values.get(name)).copied()
     };
     let values: Vec<f64> = cell.records().filter_map(at).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    (!values.is_empty()).then(|| match average {
+        Average::Arithmetic => mean(&values),
+        Average::Geometric => {
+            mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).exp()
+        }
+    })
 }
 
 /// How often `first` has a better, a worse, or any score beside `second`.

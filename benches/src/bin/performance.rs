@@ -234,29 +234,47 @@ fn peers(text: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// The last run in full, and how the medians of the ones before it were.
+/// What the last run that has it says of each comparison, with the number of that run: one of a single script
+/// leaves the others as they were.
+fn latest(runs: &[Peers]) -> Vec<(usize, &Comparison)> {
+    let mut found: Vec<(usize, &Comparison)> = Vec::new();
+    for (run, number) in runs.iter().zip(1..) {
+        for row in &run.rows {
+            match found.iter_mut().find(|(_, known)| known.what == row.what) {
+                Some(known) => *known = (number, row),
+                None => found.push((number, row)),
+            }
+        }
+    }
+    found
+}
+
+/// The last numbers in full, and how the medians of the ones before them were.
 fn beside(text: &mut String, runs: &[Peers]) {
     let Some((last, earlier)) = runs.split_last() else {
         text.push_str("Not run yet: `just bench-peers`.\n");
         return;
     };
+    let rows = latest(runs);
     say!(
         text,
         "Their time over ours, both alternating in one run (`just bench-peers`): above 1, ours \
-         is faster. Run {}, {}.\n\n\
-         | what | peer | rounds | minimum | median | maximum |\n|:--|:--|--:|--:|--:|--:|",
-        runs.len(),
-        last.circumstances()
+         is faster. Each as the last run has it that compared these two; the runs stand below.\n\n\
+         | what | peer | run | rounds | minimum | median | maximum |\n|:--|:--|--:|--:|--:|--:|--:|"
     );
-    for Comparison { what, peer, ratios, minimum, median, maximum, .. } in &last.rows {
+    for (run, Comparison { what, peer, ratios, minimum, median, maximum, .. }) in &rows {
         let rounds = ratios.len();
-        say!(text, "| {what} | {peer} | {rounds} | {minimum:.2} | {median:.2} | {maximum:.2} |");
+        say!(
+            text,
+            "| {what} | {peer} | {run} | {rounds} | {minimum:.2} | {median:.2} | {maximum:.2} |"
+        );
     }
-    variants(text, &last.rows);
+    variants(text, &rows.iter().map(|(_, row)| *row).collect::<Vec<_>>());
     for (script, reason) in &last.missing {
         say!(text, "\nNot measured: `{script}` ({reason}).");
     }
     if earlier.is_empty() {
+        say!(text, "\nRun 1: {}.", last.circumstances());
         return;
     }
     let numbers: Vec<String> = (1..=runs.len()).map(|run| format!("run {run}")).collect();
@@ -267,7 +285,7 @@ fn beside(text: &mut String, runs: &[Peers]) {
         numbers.join(" | "),
         "|--:".repeat(runs.len())
     );
-    for row in &last.rows {
+    for (_, row) in &rows {
         let cells: Vec<String> = runs.iter().map(|run| run.median_of(&row.what)).collect();
         say!(text, "| {} | {} |", row.what, cells.join(" | "));
     }
@@ -298,12 +316,12 @@ impl Peers {
 }
 
 /// Every way to run theirs, where several were tried: one table for each set of ways.
-fn variants(text: &mut String, rows: &[Comparison]) {
+fn variants(text: &mut String, rows: &[&Comparison]) {
     let names = |row: &Comparison| -> Vec<String> {
         row.variants.keys().filter(|name| *name != "ours").cloned().collect()
     };
     let mut sets: Vec<Vec<String>> = Vec::new();
-    for set in rows.iter().map(names) {
+    for set in rows.iter().map(|row| names(row)) {
         if !set.is_empty() && !sets.contains(&set) {
             sets.push(set);
         }
@@ -538,9 +556,19 @@ mod tests {
         let mut text = String::new();
         let second = [row("step", 3.5), row("new", 2.0)].join(",");
         beside(&mut text, &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second)]);
-        assert!(text.contains("Run 2, 2026-01-02, revision abc; 0.1 programs"), "{text}");
+        assert!(text.contains("- run 2: 2026-01-02, revision abc; 0.1 programs"), "{text}");
+        assert!(text.contains("| step | P | 2 | 1 | 3.50 | 3.50 | 3.50 |"), "{text}");
         assert!(text.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) |"), "{text}");
         assert!(text.contains("| new | - | 2.00 (2.000 ms) |"), "{text}");
+        let mut single = String::new();
+        let third = run("2026-01-03", &row("new", 4.0));
+        beside(
+            &mut single,
+            &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second), third],
+        );
+        assert!(single.contains("| step | P | 2 | 1 | 3.50 | 3.50 | 3.50 |"), "{single}");
+        assert!(single.contains("| new | P | 3 | 1 | 4.00 | 4.00 | 4.00 |"), "{single}");
+        assert!(single.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) | - |"), "{single}");
         let mut alone = String::new();
         beside(&mut alone, &[run("2026-01-01", &row("step", 1.5))]);
         assert!(!alone.contains("Medians of all runs"), "{alone}");

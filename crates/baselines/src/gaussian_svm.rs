@@ -3,13 +3,13 @@ mod predictor;
 
 use crate::kernel_machine::TOLERANCE;
 use crate::kernel_ridge::default_std;
-use crate::subsample::{at_most, drawn};
+use crate::subsample::{at_most_from, drawn};
 use machine::{Dual, Machine};
 use mercer_kernels::Kernel;
 use mercer_learning::{
     Allowed, Axis as Setting, Convergence, Cost, Ease, Fitted, Fitting, Heeded, Learner,
-    LearningError, Method, Outcome, Parameters, Range, Sample, Settings, Shape, Space, Streams,
-    Targets, Task, Tasks, Where, declared, easing, fact, heeding,
+    LearningError, Method, Outcome, Parameters, Range, SECOND_STAGE, Sample, Settings, Shape,
+    Space, Streams, Targets, Task, Tasks, Where, declared, easing, fact, heeding,
 };
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
@@ -87,6 +87,34 @@ pub enum MultiClass {
     OneVersusRest,
 }
 
+/// Whose draw of rows a capped fit uses.
+///
+/// ```
+/// use mercer_baselines::{GaussianSvmParams, RowDraw};
+/// use mercer_learning::Settings;
+/// let read = |word: &str| Settings::new().with("draw", word).read::<GaussianSvmParams>("gaussian-svm");
+/// assert_eq!(read("second-stage")?.draw, RowDraw::SecondStage);
+/// assert_eq!(GaussianSvmParams::default().draw, RowDraw::Own);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowDraw {
+    /// Its own.
+    Own,
+    /// That of the second stage of the methods that learn a kernel first.
+    SecondStage,
+}
+
+impl RowDraw {
+    const fn stream(self) -> &'static str {
+        match self {
+            Self::Own => "rows",
+            Self::SecondStage => SECOND_STAGE,
+        }
+    }
+}
+
 mercer_learning::parameters! {
     /// Settings of [`GaussianSvm`].
     ///
@@ -109,6 +137,10 @@ mercer_learning::parameters! {
         /// Training rows of a machine beyond this are left out, by seed: it holds an `n × n` matrix. One
         /// against one, a machine holds the rows of its two classes only.
         pub cap: usize = CAP, Allowed::PAIR;
+        /// Which rows those of `cap` are: of its own draw, or of the draw that gives a hyper-kernel method's machine its
+        /// `machine_rows`, so that as many are the same ones. Of more than two classes, one against one, each machine
+        /// has its own.
+        pub draw: RowDraw = RowDraw::Own;
     }
 }
 
@@ -151,12 +183,12 @@ impl GaussianSvm {
 
 impl Learner for GaussianSvm {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let GaussianSvmParams { cost, epsilon, tolerance, multiclass, cap, .. } = self.params;
+        let GaussianSvmParams { cost, epsilon, tolerance, multiclass, cap, draw, .. } = self.params;
         // One against one, each machine is handed what it can hold of its two classes.
         let by_pair = matches!(sample.targets(), Targets::Classes { classes: 3.., .. })
             && multiclass == MultiClass::OneVersusOne;
         let most = if by_pair { usize::MAX } else { cap };
-        let sample = at_most(sample, most, &fitting.streams)?;
+        let sample = at_most_from(draw.stream(), sample, most, &fitting.streams)?;
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let std = self.params.std.unwrap_or(default_std(d));

@@ -22,7 +22,7 @@ pub use bmkl::{Bmkl, BmklParams, Posterior, Prior, Start, Variational};
 pub use dank::{Dank, DankMachine, DankParams, DankProblem, Extension};
 pub use distributed_bmkl::{DistributedBmkl, DistributedBmklParams, Merge};
 pub use gaussian_process::{GaussianProcess, GaussianProcessParams};
-pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass};
+pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass, RowDraw};
 pub use kernel_ridge::{KernelRidge, KernelRidgeParams};
 pub use kta::{Alignment, Kta, KtaParams, align};
 pub use mikl::{FistaRun, Mikl, MiklParams, MixedNorm, fista};

@@ -8,7 +8,17 @@ pub(crate) fn at_most<'a>(
     cap: usize,
     streams: &Streams,
 ) -> Result<Cow<'a, Sample>, LearningError> {
-    match drawn(sample.rows(), cap, streams) {
+    at_most_from("rows", sample, cap, streams)
+}
+
+/// The same from a stream of another name: methods that draw as many from one draw the same.
+pub(crate) fn at_most_from<'a>(
+    stream: &str,
+    sample: &'a Sample,
+    cap: usize,
+    streams: &Streams,
+) -> Result<Cow<'a, Sample>, LearningError> {
+    match drawn_from(stream, sample.rows(), cap, streams) {
         Some(rows) => Ok(Cow::Owned(sample.select(&rows)?)),
         None => Ok(Cow::Borrowed(sample)),
     }
@@ -17,8 +27,12 @@ pub(crate) fn at_most<'a>(
 /// `cap` of `count` places, ascending, drawn without replacement from the stream `rows`; `None` where all
 /// fit.
 pub(crate) fn drawn(count: usize, cap: usize, streams: &Streams) -> Option<Vec<usize>> {
+    drawn_from("rows", count, cap, streams)
+}
+
+fn drawn_from(stream: &str, count: usize, cap: usize, streams: &Streams) -> Option<Vec<usize>> {
     (count > cap).then(|| {
-        let mut places = index::sample(&mut streams.rng("rows"), count, cap).into_vec();
+        let mut places = index::sample(&mut streams.rng(stream), count, cap).into_vec();
         places.sort_unstable();
         places
     })
@@ -27,6 +41,7 @@ pub(crate) fn drawn(count: usize, cap: usize, streams: &Streams) -> Option<Vec<u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mercer_learning::SECOND_STAGE;
     use ndarray::{Array, Array1, Axis};
 
     #[test]
@@ -43,5 +58,19 @@ mod tests {
         assert!(few.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!(few, rows(20, 1));
         assert_ne!(few, rows(20, 2));
+    }
+
+    /// The draw of `mercer_models::hyper_rkhs`: so many of the rows without replacement from the stream, in order.
+    #[test]
+    fn two_that_draw_from_one_stream_have_the_same_rows() {
+        let inputs = Array::range(0.0, 50.0, 1.0).insert_axis(Axis(1));
+        let sample = Sample::regression(inputs, Array1::zeros(50)).unwrap();
+        let streams = Streams::root(3);
+        let picked = at_most_from(SECOND_STAGE, &sample, 20, &streams).unwrap();
+        let mut expected = index::sample(&mut streams.rng(SECOND_STAGE), 50, 20).into_vec();
+        expected.sort_unstable();
+        let expected: Vec<f64> = expected.into_iter().map(|row| row as f64).collect();
+        assert_eq!(picked.inputs().column(0).to_vec(), expected);
+        assert_ne!(picked.inputs(), at_most(&sample, 20, &streams).unwrap().inputs());
     }
 }

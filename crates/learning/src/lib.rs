@@ -56,6 +56,6 @@ pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;
 pub use space::{Axis, Range, Space};
 pub use state::{Element, Numbers, Outline, State, Tensor, never_kept};
-pub use streams::{Stream, Streams};
+pub use streams::{SECOND_STAGE, Stream, Streams};
 pub use windows::Windows;
 pub use words::{counted, nearest, one_line};

@@ -16,6 +16,10 @@ use sha2::{Digest, Sha256};
 /// ```
 pub type Stream = ChaCha8Rng;
 
+/// The stream that draws the rows of a machine whose kernel another stage has learned: whoever draws as many from it has
+/// the same ones.
+pub const SECOND_STAGE: &str = "stage 2";
+
 /// A named family of random streams: the same name gives the same numbers, on any machine.
 ///
 /// A stream is `ChaCha8` seeded with the SHA-256 of the path of names that leads to it, each

@@ -484,6 +484,7 @@ pub fn warnings(
         zero_lengths(method, facts),
         angles_lost(method, facts),
         at_the_peak(method, settings, rows),
+        inverted(method, settings),
         batch_beyond_the_rows(method, settings, facts),
     ]
     .into_iter()
@@ -653,11 +654,15 @@ pub fn angles_lost(method: &str, facts: &BTreeMap<String, f64>) -> Option<String
 /// let told = at_the_peak("rf-ridgeless", &bare, 60).expect("as many as rows");
 /// assert!(told.contains("60 features of 60 rows") && told.contains("--set cutoff="), "{told}");
 /// assert_eq!(at_the_peak("rf-ridgeless", &bare, 200), None);
-/// assert_eq!(at_the_peak("rf-ridgeless", &bare.with("cutoff", 1e-4), 60), None);
+/// let cut = bare.with("cutoff", 1e-4);
+/// assert_eq!(at_the_peak("rf-ridgeless", &cut, 60), None);
+/// // An explicit inverse knows no cut-off.
+/// assert!(at_the_peak("rf-ridgeless", &cut.with("precision", "f32-inverse"), 60).is_some());
 /// ```
 pub fn at_the_peak(method: &str, settings: &Settings, rows: usize) -> Option<String> {
     let features = settings.get("features")?.as_u64()? as usize;
-    let bare = settings.get("lambda")?.as_f64()? == 0.0 && settings.get("cutoff")?.is_null();
+    let uncut = settings.get("cutoff")?.is_null() || inverts_in_single_precision(settings);
+    let bare = settings.get("lambda")?.as_f64()? == 0.0 && uncut;
     // A tenth to either side: beyond, the variance is below ten times that of the noise.
     let near = features.abs_diff(rows) * 10 <= rows;
     (bare && near).then(|| {
@@ -665,6 +670,31 @@ pub fn at_the_peak(method: &str, settings: &Settings, rows: usize) -> Option<Str
             "{method}: {features} features of {rows} rows, and neither a ridge nor a cut-off: where the two are about \
              equal the error on other rows has its peak. Take more features or fewer (--set features=), a \
              ridge (--set lambda=) or a cut-off (--set cutoff=)"
+        )
+    })
+}
+
+/// Whether a closed form is the released code's explicit inverse.
+fn inverts_in_single_precision(settings: &Settings) -> bool {
+    settings.get("precision").and_then(|value| value.as_str()) == Some("f32-inverse")
+}
+
+/// A word where a closed form is an explicit inverse in single precision: it has no cut-off and says nothing of a
+/// matrix that is nearly singular.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::inverted;
+/// let single = Settings::new().with("precision", "f32-inverse");
+/// assert!(inverted("kernel-ridgeless", &single).expect("it is").contains("--set precision=f64"));
+/// assert_eq!(inverted("kernel-ridgeless", &single.with("precision", "f64")), None);
+/// ```
+pub fn inverted(method: &str, settings: &Settings) -> Option<String> {
+    inverts_in_single_precision(settings).then(|| {
+        format!(
+            "{method}: an explicit inverse in single precision (precision=f32-inverse), as a released code has it: of a \
+             matrix that is nearly singular it is rounding, on the rows of the fit too, and nothing tells. Take \
+             --set precision=f64, or a larger --set lambda="
         )
     })
 }

@@ -183,7 +183,8 @@ fn over_datasets(name: &str, gains: &[f64]) -> Result<Option<String>, Experiment
         1 => None,
         2..=4 => Some(format!("{told} too few for a test over datasets.")),
         _ => Some(format!(
-            "{told} Wilcoxon signed rank over datasets p = {}, of this section alone.",
+            "{told} Wilcoxon signed rank over these datasets, of gains as shares of the sum of both errors (a point weighs \
+             more where errors are small), p = {}, of this section alone.",
             probability(wilcoxon_signed_rank(gains)?.p_two_sided)
         )),
     })

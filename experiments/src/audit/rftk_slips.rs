@@ -90,6 +90,16 @@ const SLIPS: &[Slip] = &[
         )],
     },
     Slip {
+        place: "Section 6.1, on Figures 2(b) and 2(c)",
+        printed: "the error of stochastic gradients (Theorem 1) and that of random features (Theorem 3) depend on Tr(K)",
+        corrected: "the bound of Theorem 1 has n, b, γ and t and no trace; Theorem 3 has Tr[K(K + λnI)⁻¹] = M; and Tr(K) is n for every Gaussian kernel, as the paper says below Theorem 3, while the ridge of that condition is not",
+        here: "`rftk-sgd-rate` and `rftk-effective-ridge` have the terms that are there",
+        shown_by: &[(
+            SLIPS_HERE,
+            "of_gaussian_kernels_the_trace_is_one_and_the_effective_ridge_is_not",
+        )],
+    },
+    Slip {
         place: "Table 2, RFTK",
         printed: "O(nMbT/s)",
         corrected: "O(nMdT/s), as Section 5 derives: the trace is over all n rows, whatever the batch",
@@ -150,8 +160,8 @@ const SLIPS: &[Slip] = &[
     },
     Slip {
         place: "closed forms, code",
-        printed: "pseudo-inverse (text)",
-        corrected: "explicit inverses in single precision, ridges of 1e-7 and 1e-8 (code)",
+        printed: "pseudo-inverse (text); \"ridgeless\" in Table 2's column of regularisers, \"only kernel ridge has the penalty\" (Section 6.2)",
+        corrected: "explicit inverses in single precision, ridges of 1e-7 (random features) and 1e-8 (kernel) (code): neither of the two is ridgeless",
         here: "each in its variant (audit/rftk-precision)",
         shown_by: &[(
             MODELS,
@@ -171,11 +181,29 @@ mod tests {
     use super::*;
     use crate::audit::askl_slips::unfounded;
     use mercer_kernels::{Kernel, std_of_bandwidth};
-    use ndarray::array;
+    use mercer_linalg::symmetric_eigen;
+    use mercer_theory::{RidgeCondition, effective_ridge};
+    use ndarray::{Array2, array};
 
     #[test]
     fn every_test_that_is_named_exists() {
         assert_eq!(unfounded(SLIPS), Vec::<String>::new());
+    }
+
+    #[test]
+    fn of_gaussian_kernels_the_trace_is_one_and_the_effective_ridge_is_not() {
+        let x = Array2::from_shape_fn((12, 2), |(i, j)| {
+            ((5 * i + 3 * j) % 7) as f64 / 3.0 + i as f64 / 50.0
+        });
+        let [narrow, wide] = [2.0, 0.5].map(|std| Kernel::Gaussian { std }.gram(x.view()));
+        for gram in [&narrow, &wide] {
+            assert!((gram.diag().sum() - 12.0).abs() < 1e-12);
+        }
+        let ridge = |gram: &Array2<f64>| {
+            let values = symmetric_eigen(gram.view()).unwrap().values;
+            effective_ridge(values.as_slice().unwrap(), 4, RidgeCondition::Features).unwrap().lambda
+        };
+        assert!(ridge(&narrow) > 2.0 * ridge(&wide), "{} {}", ridge(&narrow), ridge(&wide));
     }
 
     /// The σ² = 100 of the text, read by its first convention, is the k = 0.1 of the code; by its second it would

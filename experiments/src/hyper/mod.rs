@@ -11,6 +11,7 @@ pub(crate) mod figure2;
 pub(crate) mod figure3;
 pub(crate) mod known_kernel;
 pub(crate) mod pair_audit;
+mod ridges;
 pub(crate) mod spectrum_audit;
 pub(crate) mod table1;
 pub(crate) mod table2;

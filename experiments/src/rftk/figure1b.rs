@@ -42,7 +42,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         let figure = Figure::new(id, ARTEFACT.title)
             .caption(format!(
-                "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. 10000 training rows of the synthetic problem, k = 0.1; mean over repeats with its 95 % interval. One pass is as much work for every batch size. In the variant printed each repeat chooses its own step, in the variant released they are the code's: the table has them. A line ends where a run was good enough or diverged."
+                "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. 10000 training rows of the synthetic problem, k = 0.1; geometric mean over repeats with its 95 % interval (by t on the logarithms). One pass is as much work for every batch size. In the variant printed each repeat chooses its own step, in the variant released they are the code's: the table has them. A line ends where a run was good enough or diverged."
             ))
             .columns(2);
         drawings.push(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel)));
@@ -85,7 +85,7 @@ fn theorem(desk: &Desk<'_>) -> Result<Option<Drawing>, ExperimentError> {
         return Ok(None);
     }
     let figure = Figure::new("rftk/figure1b-theorem", "Theorem 1 beside the measured distances")
-        .caption("Squared distance in function space against the shape that Theorem 1 gives it, γ/b + 1/(γt), whose constant is unknown: lines of one batch size run from right to left with the passes. Mean over repeats with its 95 % interval. Were the bound tight for every batch size, the lines would lie on a line of slope 1, like the one drawn. A vertical line is a distance that falls while γ/b stays. The theorem speaks of the variant theorem alone, whose steps it allows: those of printed are longer than its limit (the table says how many times), and released runs Adam.")
+        .caption("Squared distance in function space against the shape that Theorem 1 gives it, γ/b + 1/(γt), whose constant is unknown: lines of one batch size run from right to left with the passes. Geometric mean over repeats with its 95 % interval: the theorem holds with high probability and says nothing of the mean, which one repeat may decide. Were the bound tight for every batch size, the lines would lie on a line of slope 1, like the one drawn. A vertical line is a distance that falls while γ/b stays. The theorem speaks of the variant theorem alone, whose steps it allows: those of printed are longer than its limit (the table says how many times), and released runs Adam.")
         .columns(2);
     Ok(Some(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel))))
 }
@@ -94,11 +94,11 @@ fn theorem(desk: &Desk<'_>) -> Result<Option<Drawing>, ExperimentError> {
 fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let mut table = Table::new("rftk/figure1b-factors", "Batch size, step, and how near SGD comes")
-        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, means over repeats with half-widths of 95 % intervals by t. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start. Over the limit: the step over the largest that Theorem 1 allows for so many steps of so many rows (δ = 0.05); above 1 the theorem says nothing of the run, nor of Adam. Constant: the squared distance at the end over γ/b + 1/(γt) there, which the theorem, where it speaks, bounds by one constant for all batch sizes. Diverged: repeats that did, and the first pass at which one did; a line ends there, and means are over what all repeats have.")
+        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, geometric means over repeats with their 95 % intervals by t on the logarithms; and the largest of all repeats after the last: the step that has the least error on rows that were held out is now and then one that does not hold to the end. All other columns are of geometric means, too. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start. Over the limit: the step over the largest that Theorem 1 allows for so many steps of so many rows (δ = 0.05); above 1 the theorem says nothing of the run, nor of Adam. Constant: the squared distance at the end over γ/b + 1/(γt) there, which the theorem, where it speaks, bounds by one constant for all batch sizes. Diverged: repeats whose weights left the numbers, and the first pass at which one did; a line ends there, and means are over what all repeats have.")
         .columns(["Target", "Variant"].map(Column::left))
         .columns(["Batch b", "Step γ", "over the limit"].map(Column::right))
         .columns(["1", "10", "100"].map(|passes| Column::right(passes).under("distance after passes")))
-        .columns([Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Constant of Theorem 1"), Column::right("Parameters, end over start"), Column::right("Diverged"), Column::right("Repeats")]);
+        .columns([Column::right("largest, at the end").under("distance after passes"), Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Constant of Theorem 1"), Column::right("Parameters, end over start"), Column::right("Diverged"), Column::right("Repeats")]);
     for cell in &study.1 {
         let key = cell.key();
         for batch in BATCHES {
@@ -109,14 +109,13 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
             if distance.is_empty() && fled.is_empty() {
                 continue;
             }
-            let at =
-                |passes: f64| distance.iter().find(|(epoch, ..)| (*epoch - passes).abs() < 0.5);
+            let at = |passes: f64| distance.iter().find(|at| (at.epoch - passes).abs() < 0.5);
             let shown = |at: Option<&At>| {
                 at.map_or_else(
                     || Cell::text("-"),
-                    |(_, mean, half)| {
+                    |At { mean, interval: (low, high), .. }| {
                         Cell::text(if cell.records().count() > 1 {
-                            format!("{mean:.4} ± {half:.4}")
+                            format!("{mean:.4} ({low:.4} to {high:.4})")
                         } else {
                             format!("{mean:.4}")
                         })
@@ -126,8 +125,8 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
             };
             let settled = settles(&errors);
             let ratio = |a: f64, b: f64| Cell::number(a / b, 3);
-            let last = |curve: &[At]| curve.last().map_or(f64::NAN, |(_, mean, _)| *mean);
-            let there = settled.and_then(&at).map_or(f64::NAN, |(_, mean, _)| *mean);
+            let last = |curve: &[At]| curve.last().map_or(f64::NAN, |at| at.mean);
+            let there = settled.and_then(&at).map_or(f64::NAN, |at| at.mean);
             table = table.row(Row::new([
                 Cell::text(target(&key.dataset)),
                 Cell::text(&key.variant),
@@ -137,6 +136,7 @@ fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
                 shown(at(1.0)),
                 shown(at(10.0)),
                 shown(at(100.0)),
+                Cell::number(distance.last().map_or(f64::NAN, |at| at.largest), 4),
                 Cell::number(last(&errors), 4),
                 settled.map_or_else(|| Cell::text("-"), |pass| Cell::number(pass, 0)),
                 ratio(last(&distance), there),
@@ -166,7 +166,7 @@ fn fate(fled: &[f64]) -> Cell {
 /// The steps of all repeats over the largest that Theorem 1 allows for as many as the curve has passes.
 fn over_the_limit(cell: &StudyCell, batch: usize, distance: &[At]) -> Cell {
     let rows = cell.records().map(|record| record.result.rows[0] as usize).next();
-    let limit = distance.last().zip(rows).and_then(|((passes, ..), rows)| {
+    let limit = distance.last().zip(rows).and_then(|(&At { epoch: passes, .. }, rows)| {
         let iterations = (passes * rows as f64 / batch.min(rows) as f64).round().max(1.0);
         Some(mercer_theory::sgd_step_limit(rows, iterations as usize, 0.05).ok()?.value)
     });
@@ -208,28 +208,32 @@ pub(crate) fn distance_slope(cell: &StudyCell, batch: usize) -> f64 {
 fn slope(distance: &[At]) -> f64 {
     let points: Vec<(f64, f64)> = distance
         .iter()
-        .filter(|(epoch, mean, _)| *epoch > 0.0 && *mean > 0.0)
-        .map(|(epoch, mean, _)| (epoch.ln(), 2.0 * mean.ln()))
+        .filter(|at| at.epoch > 0.0)
+        .map(|at| (at.epoch.ln(), 2.0 * at.mean.ln()))
         .collect();
     mercer_statistics::line(&points).map_or(f64::NAN, |line| line.slope)
 }
 
 /// The first pass after which the error stays within 5 % of its last value.
 fn settles(errors: &[At]) -> Option<f64> {
-    let (_, last, _) = *errors.last()?;
+    let last = errors.last()?.mean;
     let near = |error: f64| (error - last).abs() <= 0.05 * last.abs();
-    let off = errors.iter().rposition(|(_, error, _)| !near(*error));
-    errors.get(off.map_or(0, |index| index + 1)).map(|(epoch, ..)| *epoch)
+    let off = errors.iter().rposition(|at| !near(at.mean));
+    errors.get(off.map_or(0, |index| index + 1)).map(|at| at.epoch)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn at(epoch: f64, mean: f64) -> At {
+        At { epoch, mean, interval: (mean, mean), largest: mean }
+    }
+
     #[test]
     fn a_distance_that_falls_like_one_over_the_root_has_slope_minus_one() {
         let curve: Vec<At> =
-            (0..50).map(|t| (f64::from(t), 3.0 / f64::from(t).sqrt(), 0.0)).collect();
+            (0..50).map(|t| at(f64::from(t), 3.0 / f64::from(t).max(0.5).sqrt())).collect();
         assert!((slope(&curve) + 1.0).abs() < 1e-12);
     }
 
@@ -243,7 +247,7 @@ mod tests {
     #[test]
     fn an_error_settles_where_it_stays_near_its_end() {
         let curve = |errors: &[f64]| -> Vec<At> {
-            errors.iter().enumerate().map(|(i, &error)| (i as f64, error, 0.0)).collect()
+            errors.iter().enumerate().map(|(i, &error)| at(i as f64, error)).collect()
         };
         // It passes by the last value at 1, and stays only from 3 on.
         assert_eq!(settles(&curve(&[9.0, 1.0, 2.0, 1.04, 1.0])), Some(3.0));

@@ -21,7 +21,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         return Ok(Rendered::default());
     }
     let figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Mean squared test error along training; runs, lines and bands as in Figure 1(b). The test rows of the text's target carry the same noise as its training rows, of variance 0.04; those of the code's target carry none.")
+        .caption("Mean squared test error along training; runs, lines (geometric means) and bands as in Figure 1(b). The test rows of the text's target carry the same noise as its training rows, of variance 0.04; those of the code's target carry none.")
         .columns(2);
     let drawing = Drawing::Figure(panels.into_iter().fold(figure, Figure::panel));
     Ok(Rendered { drawings: vec![drawing], ..Rendered::default() })

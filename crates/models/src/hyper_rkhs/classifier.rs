@@ -9,8 +9,8 @@ use mercer_kernels::{
     GaussianHyper, HyperKernel, LearnedKernel, WishartHyper, entry_variance, total_variance,
 };
 use mercer_learning::{
-    Allowed, Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Parameters, Sample,
-    Targets, fact,
+    Allowed, Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Parameters,
+    SECOND_STAGE, Sample, Targets, fact,
 };
 use mercer_linalg::in_order;
 use mercer_solvers::{Mending, Spectrum};
@@ -640,7 +640,7 @@ impl Learner for HyperClassifier {
         let (points, own) = select(&first);
         let learned = worker.learn_kernel(points.view(), &own, fitting)?;
         fitting.limits.check()?;
-        let second = some_rows(sample.rows(), params.machine_rows, "stage 2", fitting);
+        let second = some_rows(sample.rows(), params.machine_rows, SECOND_STAGE, fitting);
         let (points, own) = select(&second);
         let n = points.nrows();
         if params.stage2 == Stage2::Features {
