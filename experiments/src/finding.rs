@@ -84,6 +84,7 @@ const PAGES: &[(&str, &str)] = &[
     ),
     ("hyper-log-kernel-on-guide1-t", include_str!("../findings/hyper-log-kernel-on-guide1-t.md")),
     ("hyper-landmarks-are-enough", include_str!("../findings/hyper-landmarks-are-enough.md")),
+    ("hyper-luck-of-a-fifth", include_str!("../findings/hyper-luck-of-a-fifth.md")),
     ("hyper-two-kinds-of-fits", include_str!("../findings/hyper-two-kinds-of-fits.md")),
     ("hyper-negative-eigenvalues", include_str!("../findings/hyper-negative-eigenvalues.md")),
     ("hyper-theorem8-index", include_str!("../findings/hyper-theorem8-index.md")),
