@@ -78,13 +78,14 @@ pub fn shifted_conjugate_gradients<E: From<LinalgError>>(
         let (name, must) = ("shift", "finite and at least 0");
         return Err(LinalgError::Argument { name, value, must }.into());
     }
-    let base = shifts.iter().copied().fold(f64::INFINITY, f64::min);
     let scale = right.dot(&right).sqrt();
     let mut x = Array2::zeros((n, shifts.len()));
-    if scale == 0.0 || shifts.is_empty() {
+    let smallest = (0..shifts.len()).min_by(|&a, &b| shifts[a].total_cmp(&shifts[b]));
+    let Some(hardest) = smallest.filter(|_| scale != 0.0) else {
         let residuals = Array1::zeros(shifts.len());
         return Ok(Shifted { x, iterations: 0, residuals, converged: true });
-    }
+    };
+    let base = shifts[hardest];
     let mut systems: Vec<System> = shifts.iter().map(|&t| System::new(t - base, right)).collect();
     let mut r = right.to_owned();
     let mut p = r.clone();
@@ -122,7 +123,6 @@ pub fn shifted_conjugate_gradients<E: From<LinalgError>>(
         (rr, step_before, turn_before) = (next, step, turn);
     }
     // The recurrence falls on where rounding has ended all progress; only a product tells.
-    let hardest = shifts.iter().position(|&t| t == base).expect("the smallest is one of them");
     let found = x.column(hardest);
     let mut left = operator.apply(found.insert_axis(Axis(1))).remove_axis(Axis(1));
     left.scaled_add(base, &found);
@@ -131,7 +131,7 @@ pub fn shifted_conjugate_gradients<E: From<LinalgError>>(
     let floor = if measured > 1.1 * tolerance { measured } else { 0.0 };
     let residual = |(system, &t): (&System, &f64)| {
         // What did not get there by its own account is believed.
-        let hard = t == base || system.relative <= tolerance;
+        let hard = t <= base || system.relative <= tolerance;
         if hard { system.relative.max(floor) } else { system.relative }
     };
     let residuals: Array1<f64> = systems.iter().zip(shifts).map(residual).collect();

@@ -31,7 +31,8 @@ pub(crate) fn condensed(body: &str) -> String {
             if next.paint != paint {
                 break;
             }
-            (outline.push_str(&next.outline), count += 1);
+            outline.push_str(&next.outline);
+            count += 1;
             lines.next();
         }
         if count == 1 && line.starts_with("<rect") {

@@ -161,7 +161,8 @@ mod tests {
         assert!((at.mean - 2.0).abs() < 1e-12);
         assert!((at.interval.0 / (2.0 * (-half).exp()) - 1.0).abs() < 1e-9);
         assert!((at.interval.1 / (2.0 * half.exp()) - 1.0).abs() < 1e-9);
-        assert!(at.interval.0 > 0.0 && at.largest == 4.0 && at.epoch == 3.0);
+        assert!(at.interval.0 > 0.0);
+        assert_eq!((at.epoch, at.largest), (3.0, 4.0));
         let one_blows_up = At::of(0.0, &[0.25, 0.25, 0.25, 16.0]).unwrap();
         assert!((one_blows_up.mean - 0.25 * 64f64.powf(0.25)).abs() < 1e-12);
         assert_eq!(At::of(0.0, &[]), None);
