@@ -1,4 +1,4 @@
-//! What plotters writes as SVG, in a third of the bytes and the same picture.
+//! What plotters writes as SVG, in half of the bytes and the same picture.
 
 use std::fmt::Write;
 

@@ -106,8 +106,7 @@ fn as_many(cell: &StudyCell) -> Option<String> {
         .collect();
     (told.len() > 1).then(|| {
         format!(
-            "{}, {all} landmarks in all: {}. More subsets of M landmarks each have more of them; of as many in all they \
-             approximate worse.",
+            "{}, {all} landmarks in all: {}. The lines above have v times as many landmarks for v subsets.",
             cell.key().variant,
             told.join("; ")
         )
