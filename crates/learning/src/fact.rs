@@ -20,6 +20,8 @@ pub const SEARCH_NOT_CONVERGED: &str = "search-not-converged";
 /// Share of the angles of random features, over some training rows, of which the number format has no digit
 /// behind the point, so that their cosine is noise; there is none where none is.
 pub const LOST_ANGLES: &str = "lost-angles";
+/// Largest less smallest value of a learned kernel for two different training rows, as a share of its largest value.
+pub const KERNEL_VARIATION: &str = "kernel-variation";
 /// Mean loss of the training rows: of stochastic methods over the last pass, as its batches met it.
 pub const LOSS: &str = "loss";
 /// `loss` with the penalties of the method.

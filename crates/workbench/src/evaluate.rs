@@ -456,7 +456,7 @@ pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
 
 /// All that is to be known of a fit by its settings and facts: what each of [`jittered`], [`hardly_moved`],
 /// [`never_penalised`], [`indefinite`], [`batches_of_one`], [`search_cut_short`], [`zero_lengths`], [`angles_lost`],
-/// [`at_the_peak`] and [`batch_beyond_the_rows`] has to say of one to so many rows.
+/// [`at_the_peak`], [`inverted`], [`flat_kernel`] and [`batch_beyond_the_rows`] has to say of one to so many rows.
 ///
 /// ```
 /// use mercer_learning::Settings;
@@ -485,6 +485,7 @@ pub fn warnings(
         angles_lost(method, facts),
         at_the_peak(method, settings, rows),
         inverted(method, settings),
+        flat_kernel(method, settings, facts),
         batch_beyond_the_rows(method, settings, facts),
     ]
     .into_iter()
@@ -698,6 +699,49 @@ pub fn inverted(method: &str, settings: &Settings) -> Option<String> {
         )
     })
 }
+
+/// A word where a learned kernel has one value for any two different rows, by the fact [`fact::KERNEL_VARIATION`]:
+/// its widths lie far below or far above what the inputs are apart.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::flat_kernel;
+/// let settings = Settings::new().with("width", 1e-20).with("spread", 1.0).with("hyper", "gaussian-constructed");
+/// let of = |variation: f64| [("kernel-variation".to_owned(), variation)].into();
+/// let told = flat_kernel("hyper-krr", &settings, &of(0.0)).expect("it is flat");
+/// let widths = "`width` = 1e-20 of the inputs' variance or `spread` = 1 of that is far too";
+/// assert!(told.contains(widths), "{told}");
+/// assert_eq!(flat_kernel("hyper-krr", &settings, &of(0.4)), None);
+/// ```
+pub fn flat_kernel(
+    method: &str,
+    settings: &Settings,
+    facts: &BTreeMap<String, f64>,
+) -> Option<String> {
+    facts.get(fact::KERNEL_VARIATION).filter(|&&variation| variation < FLAT)?;
+    let word = |name: &str| settings.get(name).and_then(|value| value.as_str());
+    let wishart = word("hyper") == Some("wishart");
+    let searched = word("search").is_some_and(|search| search != "none");
+    let names: &[&str] = if wishart || searched { &["width"] } else { &["width", "spread"] };
+    let widths: Vec<String> = names
+        .iter()
+        .zip(["the inputs' variance", "that"])
+        .filter_map(|(name, of)| Some((name, settings.get(name)?.as_f64()?, of)))
+        .map(|(name, value, of)| {
+            let plain = (1e-3..1e4).contains(&value);
+            let value = if plain { value.to_string() } else { format!("{value:e}") };
+            format!("`{name}` = {value} of {of}")
+        })
+        .collect();
+    Some(format!(
+        "{method}: the learned kernel has one value for any two different rows, and tells nothing of them: {} \
+         is far too small or far too large (--set width=1, --tune), or one column dwarfs the others (--scale)",
+        if widths.is_empty() { "its width".to_owned() } else { widths.join(" or ") }
+    ))
+}
+
+/// Variation of a learned kernel's values, as a share of the largest, below which they are all the same.
+const FLAT: f64 = 1e-9;
 
 /// A word where a batch was asked for that is larger than the rows, by the fact `batch-used`.
 ///

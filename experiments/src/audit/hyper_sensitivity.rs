@@ -33,6 +33,13 @@ const PAIRS: &[Pair] = &[
     pair("hyper-SVR (Wishart): the regression's C to 1e5 against to 10", "whole-grid", SVR_WISHART),
     pair("hyper-KRR (Gaussian): target 1/0 against +1/-1", "one-zero", KRR),
     pair("hyper-SVR (Gaussian): target 1/0 against +1/-1", "one-zero", SVR),
+    pair("hyper-KRR (Gaussian): ties to more regularisation against to less", "ties", KRR),
+    pair(
+        "hyper-SVR (Gaussian): ties to a smaller C, then cost, against to a smaller spread",
+        "ties",
+        SVR,
+    ),
+    pair("hyper-KRR (Wishart): ties to more regularisation against to less", "ties", KRR_WISHART),
     pair("hyper-KRR (Gaussian): negative eigenvalues flipped against as they are", "flipped", KRR),
     pair("hyper-SVR (Gaussian): negative eigenvalues flipped against as they are", "flipped", SVR),
     pair(

@@ -385,6 +385,31 @@ fn flags_that_are_named_can_be_typed() {
     assert!(ran.unwrap().success());
 }
 
+/// Widths far from what the inputs are apart are named, with their values, where a kernel is learned with them.
+#[test]
+fn a_kernel_that_tells_no_two_rows_apart_names_its_widths() {
+    let mut table = "a,b,kind\n".to_owned();
+    for row in 0..40 {
+        let wave = |k: u32| (f64::from(row * k) * 0.618).sin();
+        writeln!(table, "{},{},{}", wave(31), wave(17), u32::from(wave(31) * wave(17) > 0.0))
+            .unwrap();
+    }
+    let place = place_with(&[("corners.csv", &table)]);
+    let fit = |set: &str| {
+        let line = format!(
+            "fit --method hyper-krr {set} --data corners.csv --target kind --force --out m"
+        );
+        place.run(&line).with_code(0).stderr
+    };
+    let told = fit("--set width=1e-20");
+    assert!(told.contains("one value for any two different rows"), "{told}");
+    assert!(
+        told.contains("`width` = 1e-20 of the inputs' variance or `spread` = 1 of that is"),
+        "{told}"
+    );
+    assert!(!fit("").contains("one value"));
+}
+
 /// A method that learned nothing says so, at the fit and where it is scored; the one that is to learn
 /// nothing does not.
 #[test]

@@ -175,7 +175,9 @@ pub enum Search {
     /// By 5-fold cross-validation over at most 100 of the training points, never over pairs: `spread` of
     /// five, `lambda` of eleven or `pair_cost` of seven, and `cost` of eleven values; then one fit of all.
     /// `pair_cost` is carried over from the pairs of a fold to those of the fit, as `1/(2 λ m²)` for the
-    /// same `λ`: unscaled, it would regularise the less the more points there are.
+    /// same `λ`: unscaled, it would regularise the less the more points there are. Of settings that get as
+    /// many points right the first of the grids is taken: the smallest `spread`, then the smallest `lambda`
+    /// or `pair_cost`, then the smallest `cost`.
     Folds,
     /// The same over all eleven printed values of `pair_cost`, to `10⁵`. Of a method without a `pair_cost` it
     /// is `Folds`.
@@ -184,6 +186,10 @@ pub enum Search {
     /// of `landmarks` points and over `pairs` drawn pairs where the fit is. `Folds` solves the few points of a
     /// fold exactly, and the `λ` that is best there is far too small for few landmarks.
     FittedFolds,
+    /// As `Folds`, but of settings that get as many points right the most regularised: the largest `lambda`
+    /// or the smallest `pair_cost`, then the smallest `cost`, then the smallest `spread`. `Folds` takes the
+    /// smallest `lambda`, which regularises the least, and the smallest `pair_cost`, which does the most.
+    RegularisedFolds,
 }
 
 impl std::fmt::Display for Search {
@@ -194,6 +200,7 @@ impl std::fmt::Display for Search {
             Self::Folds => "`folds`",
             Self::PrintedFolds => "`printed-folds`",
             Self::FittedFolds => "`fitted-folds`",
+            Self::RegularisedFolds => "`regularised-folds`",
         })
     }
 }
@@ -289,7 +296,7 @@ mercer_learning::parameters! {
 /// Stage 1 regresses the ideal kernel (`same` for two rows of a class, `other` else) in a
 /// hyper-kernel's space; stage 2 is a machine with the learned kernel for each two classes, and most
 /// votes win. Facts of a fit: those of stage 1, and `smallest-eigenvalue`, `largest-eigenvalue`,
-/// `negative-mass` of the learned Gram matrix (of 1000 rows at most), with a tube also
+/// `negative-mass`, [`fact::KERNEL_VARIATION`] of the learned Gram matrix (of 1000 rows at most), with a tube also
 /// `negative-mass-without-bias` (the regression's bias adds a constant to the kernel, which is of no
 /// consequence to a machine that has its own), `support-vectors`, `machines`, `machine-rows`,
 /// `stage-1-rows`; with [`Search::Folds`] what it chose and `search-not-converged`.
@@ -430,10 +437,15 @@ impl HyperClassifierParams {
             Variance::Entry => entry_variance(inputs),
         } * self.width;
         if variance == 0.0 {
-            let reason = "all rows have the same inputs, or differ by so little that their variance \
-                          is 0 in double precision, so pairs of them do not differ; look for \
-                          constant columns, scale them (`--scale`), or take a classifier of the majority class"
-                .to_owned();
+            let same = inputs.outer_iter().all(|row| row == inputs.row(0));
+            let reason = if same {
+                "all rows have the same inputs, so nothing tells them apart; add a column that varies, or \
+                 take a classifier of the majority class (`--method majority`)"
+            } else {
+                "the inputs differ by so little that their variance is 0 in double precision, so pairs of \
+                 them do not differ; scale the columns (`--scale`)"
+            }
+            .to_owned();
             return Err(LearningError::Numerical { operation: "building a hyper-kernel", reason });
         }
         let spread = self.spread * variance;
@@ -584,6 +596,20 @@ pub(super) fn some_rows(
     chosen
 }
 
+/// How far the values of a kernel for two different rows lie apart, largest less smallest, as a share of its
+/// largest: where they are all the same, it knows of no two rows more than that they differ. `None` of so few rows
+/// that equal values are no surprise.
+fn variation(gram: ArrayView2<'_, f64>) -> Option<f64> {
+    if gram.nrows() < 4 {
+        return None;
+    }
+    let off = gram.indexed_iter().filter(|((row, column), _)| row != column).map(|(_, &k)| k);
+    let (least, most) =
+        off.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), k| (a.min(k), b.max(k)));
+    let largest = gram.iter().fold(0.0f64, |all, k| all.max(k.abs()));
+    Some(if largest > 0.0 { (most - least) / largest } else { 0.0 })
+}
+
 /// What the eigenvalues of a learned Gram matrix say, and what they say without the regression's bias where
 /// it has one.
 fn spectrum_facts(
@@ -600,6 +626,7 @@ fn spectrum_facts(
         ("largest-eigenvalue", spectrum.values().last().copied().unwrap_or(0.0)),
         ("negative-mass", spectrum.negative_share()),
     ];
+    facts.extend(variation(gram).map(|variation| (fact::KERNEL_VARIATION, variation)));
     // A machine has a bias of its own: the kernel's is a negative eigenvalue without a consequence.
     if bias != 0.0 {
         facts.push(("negative-mass-without-bias", of((&gram - bias).view())?.negative_share()));
@@ -617,9 +644,10 @@ impl Learner for HyperClassifier {
         let inputs = sample.inputs();
         let searched = match self.0.search {
             Search::None => None,
-            Search::Folds | Search::PrintedFolds | Search::FittedFolds => {
-                Some(search(&self.0, inputs, labels, fitting)?)
-            }
+            Search::Folds
+            | Search::PrintedFolds
+            | Search::FittedFolds
+            | Search::RegularisedFolds => Some(search(&self.0, inputs, labels, fitting)?),
         };
         let mut worker =
             Self(searched.as_ref().map_or_else(|| self.0.clone(), |s| s.params.clone()));

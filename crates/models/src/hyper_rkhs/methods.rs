@@ -1,5 +1,5 @@
 use super::classifier::{HyperClassifierParams, HyperForm, Stage1};
-use super::{PairSolver, predictor};
+use super::{PairSolver, predictor, refused};
 use mercer_learning::{
     Axis, Cost, Ease, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
     Where, declared, easing, heeding, replacing,
@@ -52,7 +52,7 @@ const HEEDED: &[Heeded] = &[
         &[Where::is("method", TUBE)],
     ),
     (&["pair_cost"], &[Where::is("pair_ridge", &["null"])]),
-    (&["solver"], &[Where::is("method", &["hyper-krr", "hyper-krr-wishart", "hyper-krr-linear"])]),
+    (&["solver"], &[Where::is("method", &["hyper-krr", "hyper-krr-wishart"])]),
     (&["landmarks"], &[Where::is_not("solver", &["cholesky", "conjugate-gradients"])]),
     (&["pairs"], &[Where::is("solver", &["auto", "nystrom", "non-negative"])]),
     (
@@ -61,12 +61,15 @@ const HEEDED: &[Heeded] = &[
     ),
     (
         &["tolerance", "iterations"],
-        &[Where::is("solver", &["auto", "conjugate-gradients"]), Where::is("search", &["folds"])],
+        &[Where::is("solver", &["auto", "conjugate-gradients"]), Where::is("search", EXACT_FOLDS)],
     ),
     (&LEAST_SQUARES, &[Where::is("method", &["hyper-krr", "hyper-krr-linear"])]),
     (&LEAST_SQUARES, &[Where::is_not("hyper", &["wishart"])]),
     (&["feature_rank"], &[Where::is("stage2", &["features"])]),
 ];
+
+/// Searches whose folds are solved exactly.
+const EXACT_FOLDS: &[&str] = &["folds", "printed-folds", "regularised-folds"];
 
 /// Of solvers that are for least squares and Gaussian hyper-kernels.
 const LEAST_SQUARES: [&str; 7] = [
@@ -200,7 +203,15 @@ const HYPER_KRR_LINEAR: Method = Method {
             vec![Settings::new().with("width", 0.25).with("lambda", 1e-3).with("cost", 100.0)];
         space
     },
-    build: |settings| build(settings, "hyper-krr-linear", Stage1::Ridge),
+    build: |settings| {
+        let params: HyperClassifierParams = settings.read("hyper-krr-linear")?;
+        if params.solver != PairSolver::LinearTime {
+            let must =
+                "`linear-time`, which is what this method is; `hyper-krr` has the other solvers";
+            return Err(refused("solver", params.solver, must));
+        }
+        build(settings, "hyper-krr-linear", Stage1::Ridge)
+    },
     ..HYPER_KRR
 };
 

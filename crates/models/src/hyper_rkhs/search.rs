@@ -7,6 +7,7 @@ use mercer_kernels::LearnedKernel;
 use mercer_learning::{Fitting, LearningError, folds};
 use mercer_solvers::{Mending, OneVersusOne, Smo, Spectrum};
 use ndarray::{ArrayView2, Axis};
+use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
 const FOLDS: usize = 5;
@@ -167,15 +168,17 @@ pub(super) fn search(
             }
         }
     }
-    // The first of the best: the smallest spread, strength and cost.
-    let mut best = (0, 0);
-    for (candidate, counts) in right.iter().enumerate() {
-        for (cost, &count) in counts.iter().enumerate() {
-            if count > right[best.0][best.1] {
-                best = (candidate, cost);
-            }
+    let best = best_of(&right, |candidate, cost| match params.search {
+        Search::RegularisedFolds => {
+            let strength = candidate % strengths.len();
+            let weaker = match params.stage1 {
+                Stage1::Svr => strength,
+                Stage1::Ridge | Stage1::NonNegative => strengths.len() - 1 - strength,
+            };
+            (weaker, cost, candidate)
         }
-    }
+        _ => (candidate, cost, 0),
+    });
     let Candidate { spread, strength } = candidates[best.0];
     let mut chosen = HyperClassifierParams { spread, cost: costs[best.1], ..params.clone() };
     match params.stage1 {
@@ -188,6 +191,15 @@ pub(super) fn search(
         Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
     }
     Ok(Chosen { params: chosen, strength, right: right[best.0][best.1], points: rows.len(), open })
+}
+
+/// Of what got most points right, by candidate and cost, the one whose rank is the lowest.
+fn best_of<R: Ord>(right: &[Vec<usize>], rank: impl Fn(usize, usize) -> R) -> (usize, usize) {
+    let costs = right.first().map_or(0, Vec::len);
+    (0..right.len())
+        .flat_map(|candidate| (0..costs).map(move |cost| (candidate, cost)))
+        .min_by_key(|&(candidate, cost)| (Reverse(right[candidate][cost]), rank(candidate, cost)))
+        .unwrap_or((0, 0))
 }
 
 /// Machines of the search stop after so many steps: with a kernel that has no structure and a large
@@ -238,4 +250,17 @@ fn path(
         PairRidge { solver, landmarks, subsets: 1, pairs: None, ..params.ridge() }
     };
     ridge.learn_path(&kernel, inputs, &target, strengths, fitting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::best_of;
+
+    #[test]
+    fn ties_go_to_the_lowest_rank() {
+        let right = [vec![3, 5, 5], vec![5, 2, 5], vec![4, 4, 4]];
+        assert_eq!(best_of(&right, |candidate, cost| (candidate, cost)), (0, 1));
+        assert_eq!(best_of(&right, |candidate, cost| (2 - candidate, cost)), (1, 0));
+        assert_eq!(best_of(&right, |candidate, cost| (2 - cost, candidate)), (0, 2));
+    }
 }

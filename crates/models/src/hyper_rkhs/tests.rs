@@ -1031,6 +1031,57 @@ fn a_ridge_of_the_regression_is_the_cost_of_its_points() {
     }
 }
 
+/// The same folds, and as many points right; of the settings that get so many right the one that regularises the
+/// most, of least squares and of the regression with a tube alike.
+#[test]
+fn ties_go_to_more_regularisation() {
+    let mut differed = 0;
+    for (stage1, name) in [(Stage1::Ridge, "chosen-lambda"), (Stage1::Svr, "chosen-pair-cost")] {
+        for rows in [24, 40, 60] {
+            let sample = square(rows);
+            let fit = |search| {
+                let params = HyperClassifierParams { stage1, search, ..Default::default() };
+                let learner = params.checked().unwrap();
+                learner.fit(&sample, &mut Fitting::seeded(1)).unwrap().facts
+            };
+            let (plain, tied) = (fit(Search::Folds), fit(Search::RegularisedFolds));
+            assert_abs_diff_eq!(plain["search-right"], tied["search-right"]);
+            let ratio = tied[name] / plain[name];
+            let more = if stage1 == Stage1::Svr { 1.0 / ratio } else { ratio };
+            assert!(
+                more > 1.0 - 1e-9,
+                "{stage1:?} of {rows} rows: {} for {}",
+                tied[name],
+                plain[name]
+            );
+            differed += usize::from(more > 2.0);
+            // Where the regression is as strong, the machine is the more regularised one.
+            if (more - 1.0).abs() < 1e-9 {
+                assert!(tied["chosen-cost"] <= plain["chosen-cost"] * (1.0 + 1e-9), "{tied:?}");
+            }
+        }
+    }
+    assert!(differed >= 2, "{differed}");
+}
+
+/// Widths far from what the inputs are apart leave a kernel that is the same for any two rows; the fit says so.
+#[test]
+fn a_flat_kernel_is_a_fact() {
+    let sample = square(40);
+    let variation = |stage1, width| {
+        let params = HyperClassifierParams { stage1, width, ..Default::default() };
+        let fitted = params.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).unwrap();
+        fitted.facts[mercer_learning::fact::KERNEL_VARIATION]
+    };
+    for stage1 in [Stage1::Ridge, Stage1::Svr, Stage1::NonNegative] {
+        for width in [1e-20, 1e20] {
+            assert!(variation(stage1, width) < 1e-9, "{stage1:?} {width:e}");
+        }
+        let usual = variation(stage1, 1.0);
+        assert!(usual > 0.1, "{stage1:?} {usual}");
+    }
+}
+
 /// What is found on few rows is fitted to many: no search ends with a `C`, which fits one number of them.
 #[test]
 fn a_tuned_regression_with_a_tube_has_a_ridge() {
@@ -1325,6 +1376,7 @@ fn the_linear_second_stage_conforms_and_is_kernel_ridge_with_the_flipped_kernel(
         (Search::Folds, "`folds`"),
         (Search::PrintedFolds, "`printed-folds`"),
         (Search::FittedFolds, "`fitted-folds`"),
+        (Search::RegularisedFolds, "`regularised-folds`"),
     ] {
         let said = refused(HyperClassifierParams { search, ..features.clone() });
         assert!(said.contains("`search`") && said.contains(word), "{said}");
@@ -1362,6 +1414,21 @@ fn bad_settings_of_the_classifier_are_named() {
     let refused = base.checked().unwrap().fit(&sample, &mut Fitting::seeded(1));
     let message = refused.err().unwrap().to_string();
     assert!(message.contains("all rows have the same inputs"), "{message}");
+    assert!(!message.contains("--scale"), "{message}");
+    // Scaling brings out what is too small to be seen.
+    let small = Array2::from_shape_fn((6, 2), |(row, _)| if row < 3 { 0.0 } else { 1e-170 });
+    let sample = Sample::classification(small, vec![0, 1, 0, 1, 0, 1], 2).unwrap();
+    let learner = HyperClassifierParams::default().checked().unwrap();
+    let message = learner.fit(&sample, &mut Fitting::seeded(1)).err().unwrap().to_string();
+    assert!(message.contains("--scale"), "{message}");
+    // A method that is a solver has no other.
+    let method = find(METHODS, "hyper-krr-linear").unwrap();
+    let other = Settings::new().with("solver", "cholesky");
+    let message = method.learner(&other, sample.task()).err().unwrap().to_string();
+    assert!(
+        message.contains("`solver` is `cholesky`") && message.contains("`hyper-krr`"),
+        "{message}"
+    );
 }
 
 #[test]

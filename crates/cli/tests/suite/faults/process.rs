@@ -177,7 +177,8 @@ fn state(process: u32) -> Option<char> {
 fn stopped(bench: &Bench<'_>, seed: u64, seconds: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     aimed("stopped", seed, |directory, share| {
-        let mut child = spawned(&mut bench.place.command(&Bench::line(directory)))?;
+        let mut command = bench.place.command(&Bench::line(directory));
+        let mut child = spawned_telling(&mut command, Stdio::piped())?;
         if !bench.recording(directory, 0, &mut child)? {
             return Ok(Struck::No);
         }
@@ -200,10 +201,10 @@ fn stopped(bench: &Bench<'_>, seed: u64, seconds: u64) -> Result<(), String> {
             if seed == 0 { Duration::from_secs(seconds) } else { Duration::from_millis(200) };
         std::thread::sleep(asleep.saturating_sub(start.elapsed()));
         signal("-CONT", child.id());
-        let status = child.wait().map_err(|e| e.to_string())?;
+        let ended = Ended::of(&child.wait_with_output().map_err(|e| e.to_string())?);
         meanwhile?;
-        if !status.success() {
-            return Err(format!("the process that was stopped ended with {status}"));
+        if ended.code != Some(0) {
+            return Err(format!("the process that was stopped ended so: {ended:?}"));
         }
         bench.same(directory).map(|()| Struck::Yes)
     })
