@@ -134,7 +134,12 @@ pub(crate) fn table(id: &str, cells: &[StudyCell]) -> Table {
         let all = fits.iter().all(|facts| drawn(facts).is_none());
         let pairs = fits.iter().filter_map(|facts| ordered(facts)).map(|(pairs, _)| pairs);
         let shown = Cell::number(pairs.sum::<f64>() / fits.len() as f64, 0);
-        line.push(if all { shown.detail("all") } else { shown.detail("drawn at random") });
+        let landmarks = fits.iter().find_map(|facts| facts.get("landmark-pairs"));
+        line.push(match (all, landmarks) {
+            (true, None) => shown.detail("all"),
+            (true, Some(span)) => shown.detail(format!("all, in the span of {span:.0}")),
+            (false, _) => shown.detail("drawn at random"),
+        });
         table = table.row(Row::new(line));
     }
     table
@@ -157,8 +162,13 @@ pub(crate) fn notes(cells: &[StudyCell], variants: &[&str]) -> Vec<String> {
                 (cell.key().variant.as_str(), cell.key().method.as_str()) == (*variant, method)
             };
             let own: Vec<&StudyCell> = cells.iter().filter(own).collect();
+            if own.iter().all(|cell| cell.records().next().is_none()) {
+                continue;
+            }
+            let (label, solved) = (own[0].label(), solved(&own, tube));
             let fits: Vec<&Facts> = own.iter().flat_map(|cell| searched(cell)).collect();
             if fits.is_empty() {
+                notes.push(format!("{variant}, {label}: {solved}"));
                 continue;
             }
             let counts = grids(tube, spread).into_iter().flatten().map(|grid| {
@@ -168,10 +178,8 @@ pub(crate) fn notes(cells: &[StudyCell], variants: &[&str]) -> Vec<String> {
             });
             let counts = counts.collect::<Vec<_>>().join("; ");
             notes.push(format!(
-                "{variant}, {}: of {} searches at an edge of their grids: {counts}. {}",
-                own[0].label(),
-                fits.len(),
-                solved(&own, tube)
+                "{variant}, {label}: of {} searches at an edge of their grids: {counts}. {solved}",
+                fits.len()
             ));
         }
     }
@@ -182,7 +190,7 @@ pub(crate) fn notes(cells: &[StudyCell], variants: &[&str]) -> Vec<String> {
 fn solved(cells: &[&StudyCell], tube: bool) -> String {
     let mut few = Vec::new();
     for cell in cells {
-        let fits = searched(cell);
+        let fits: Vec<&Facts> = cell.records().map(|record| &record.result.facts).collect();
         let dataset = &cell.key().dataset;
         if tube {
             if let Some((pairs, all)) = fits.iter().find_map(|facts| drawn(facts)) {
