@@ -1,4 +1,5 @@
 use crate::ExperimentError;
+use crate::hyper::known_kernel;
 use mercer_harness::{SplitRule, Trial, TuningSource};
 use mercer_learning::{Metric, Task, fact};
 use mercer_records::{Key, Record, Status, Tuning};
@@ -241,6 +242,17 @@ impl StudyCell {
             Some(SplitRule::Random { train }) => (1.0 - train) / train,
             Some(SplitRule::Folds { blocks, .. }) => 1.0 / (blocks as f64 - 1.0),
             None => 0.25,
+        }
+    }
+
+    /// `n_test / n_train` behind a value of the curves: of the split, but where the path fits a part of its training
+    /// rows.
+    pub(crate) fn ratio_of(&self, value: &str) -> f64 {
+        let of_split = self.test_over_train();
+        if self.key().method == known_kernel::PATH.method.name {
+            known_kernel::test_over_train(of_split, value)
+        } else {
+            of_split
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct Judged<'a> {
     pub metric: &'static str,
     /// One number a repeat.
     pub values: Vec<f64>,
+    /// `n_test / n_train` behind each.
+    pub test_over_train: f64,
     /// The printed one, if there is one.
     pub theirs: Option<&'a PublishedCell>,
     /// What the printed one is multiplied by, a power of ten: hundredths are judged as points are.
@@ -40,7 +42,7 @@ impl Judged<'_> {
             (Some(_), Some(theirs)) => {
                 let ours = Ours {
                     values: self.values.clone(),
-                    test_over_train: self.cell.test_over_train(),
+                    test_over_train: self.test_over_train,
                     paper_repeats: self.cell.repeats_of_paper() as usize,
                     complete: self.cell.complete(),
                 };
@@ -148,6 +150,7 @@ pub(crate) fn stated(
     let Some(number) = number else { return Ok(["", ""].map(Cell::text)) };
     let theirs = PublishedCell::from(number);
     let judged = Judged {
+        test_over_train: cell.test_over_train(),
         artefact,
         cell,
         label: format!("{}, {}", number.method, number.dataset),

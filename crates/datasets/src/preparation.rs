@@ -256,7 +256,8 @@ impl Preparation {
     /// Fills and scales the rows where they are; `lines` says where each stands in `file`.
     ///
     /// # Errors
-    /// [`DataError::Line`] for a missing number that is not to be filled.
+    /// [`DataError::Line`] for a missing number that is not to be filled, and for one that is none any more when it is
+    /// scaled.
     pub fn apply(
         &self,
         inputs: &mut Array2<f64>,
@@ -268,6 +269,16 @@ impl Preparation {
             self.fill_row(&mut row, schema, file, line)?;
         }
         self.scaler.apply_inplace(inputs);
+        let lost = inputs.indexed_iter().find(|(_, value)| !value.is_finite());
+        if let Some(((row, at), _)) = lost {
+            let line = lines.get(row).copied().unwrap_or(row + 1);
+            let name = column_of(schema, at);
+            let problem = format!(
+                "column `{name}` holds a number too large for the scale of the training rows; mend it, or \
+                 remove the row"
+            );
+            return Err(DataError::line(file, line, problem));
+        }
         Ok(())
     }
 
@@ -572,6 +583,22 @@ mod tests {
         assert!(error.starts_with("f:3: column `a` has no value; fill it (--impute"), "{error}");
         let error = prepared(&HOLES.replace("\n,", "\n2,"), None, Categories::OneHot).unwrap_err();
         assert!(error.to_string().starts_with("f:4: column `b` has no value"), "{error}");
+    }
+
+    /// A learner would name the row by its place and the column by its number, and the value as infinite.
+    #[test]
+    fn a_number_that_scaling_makes_infinite_is_named_by_its_line() {
+        let file = RowFile::spooled(&b"a,b,y\n1,0.001,0.5\n3,0.002,2.5\n"[..], "f", None).unwrap();
+        let (schema, _) = survey(&file, &SchemaOptions::default()).unwrap();
+        let mut preparing = Preparing::new(&schema, Scaling::Standard, None);
+        let mut reading = schema.read(&file).unwrap();
+        while let Some(row) = reading.next(true).unwrap() {
+            preparing.see(row.numbers, row.truth, "f", row.line).unwrap();
+        }
+        let mut rows = array![[1.0, 0.001], [2.0, 1e308]];
+        let preparation = preparing.finish().unwrap();
+        let error = preparation.apply(&mut rows, &schema, "new", &[2, 7]).unwrap_err().to_string();
+        assert!(error.starts_with("new:7: column `b` holds a number too large"), "{error}");
     }
 
     #[test]

@@ -50,6 +50,12 @@ pub enum KernelError {
         /// The dimension `d`.
         features: usize,
     },
+    /// Too few degrees of freedom beyond the dimension for the prior to have a mean.
+    #[error("an inverse Wishart prior by its mean needs b − d above 1 and finite, got {excess}")]
+    Excess {
+        /// `b − d`.
+        excess: f64,
+    },
     /// The scale matrix of an inverse Wishart prior is no covariance.
     #[error("the scale matrix D must be symmetric positive definite: {reason}")]
     NotPositiveDefinite {

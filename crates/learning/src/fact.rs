@@ -22,6 +22,8 @@ pub const SEARCH_NOT_CONVERGED: &str = "search-not-converged";
 pub const LOST_ANGLES: &str = "lost-angles";
 /// Largest less smallest value of a learned kernel for two different training rows, as a share of its largest value.
 pub const KERNEL_VARIATION: &str = "kernel-variation";
+/// Begins the name of a setting that was changed and that the solver which was chosen does not read.
+pub const UNREAD: &str = "unread-";
 /// Mean loss of the training rows: of stochastic methods over the last pass, as its batches met it.
 pub const LOSS: &str = "loss";
 /// `loss` with the penalties of the method.

@@ -17,6 +17,7 @@
 //! | the same, with a cheaper `A` in the iterations | [`refined_gradients`] | judged by `A` | `n × r` |
 //! | `(A + t_k I) x_k = b` | [`shifted_conjugate_gradients`] | every shift for the products of one |
 //! | `A ≈ C Cᵀ` | [`PartialCholesky`] | stops early, with a bound of what is left | `n × L` |
+//! | the same, grown | [`GrowingCholesky`] | goes on where it stopped | `n × L` |
 //!
 //! It does not know what is learned, nor from what.
 
@@ -59,7 +60,7 @@ pub use explicit_inverse::explicit_inverse_f32;
 pub use kernel_path::KernelPath;
 pub use large_pages::LargePages;
 pub use parallel::{for_each, in_order, pipeline};
-pub use partial_cholesky::PartialCholesky;
+pub use partial_cholesky::{GrowingCholesky, PartialCholesky};
 pub use product::{multiplied, product};
 pub use real::Real;
 pub use ridge_path::RidgePath;

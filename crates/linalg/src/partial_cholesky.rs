@@ -1,7 +1,8 @@
 use crate::{LinalgError, for_each, product};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{MatMut, MatRef, Par};
-use ndarray::{Array1, Array2, ArrayViewMut2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use std::ops::Range;
 
 /// Rows that one task of a panel update covers.
 const ROWS: usize = 2048;
@@ -84,13 +85,78 @@ impl PartialCholesky {
     /// [`LinalgError::NotFinite`] if a diagonal entry is not, or an entry of a pivot's column.
     pub fn new(
         diagonal: &Array1<f64>,
-        columns: impl Fn(&[usize], std::ops::Range<usize>, ArrayViewMut2<'_, f64>) + Sync,
+        columns: impl Fn(&[usize], Range<usize>, ArrayViewMut2<'_, f64>) + Sync,
+        tolerance: f64,
+        most: usize,
+        threads: usize,
+    ) -> Result<Self, LinalgError> {
+        let mut growing = GrowingCholesky::new(diagonal, columns, tolerance, most, threads)?;
+        growing.grow(most)?;
+        Ok(growing.ended())
+    }
+}
+
+/// A [`PartialCholesky`] that can go on where it stopped: more columns cost what they cost, and those that are there
+/// are neither computed nor moved again.
+///
+/// Columns stand in panels of some dozens (`n × 48` at most), one a round of pivots, so that a sum over columns, such
+/// as `|Cᵀ v|²`, can be carried on as well ([`GrowingCholesky::panels`]).
+///
+/// ```
+/// use mercer_linalg::{GrowingCholesky, PartialCholesky};
+/// use ndarray::{Array1, Array2};
+/// let a = |i: usize, j: usize| (-0.02 * (i as f64 - j as f64).powi(2)).exp();
+/// let entries = |pivots: &[usize], rows: std::ops::Range<usize>, mut to: ndarray::ArrayViewMut2<'_, f64>| {
+///     for (i, row) in rows.enumerate() {
+///         pivots.iter().enumerate().for_each(|(j, &pivot)| to[[i, j]] = a(row, pivot));
+///     }
+/// };
+/// let diagonal = Array1::ones(200);
+/// let mut growing = GrowingCholesky::new(&diagonal, entries, 0.0, 30, 1)?;
+/// growing.grow(10)?;
+/// let ten = growing.residual();
+/// growing.grow(15)?;
+/// assert!(growing.rank() == 15 && growing.residual() < ten);
+/// // As if it had been so many from the beginning.
+/// let whole = PartialCholesky::new(&diagonal, entries, 0.0, 15, 1)?;
+/// assert_eq!(growing.pivots(), whole.pivots);
+/// # Ok::<(), mercer_linalg::LinalgError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GrowingCholesky<F> {
+    columns: F,
+    threads: usize,
+    most: usize,
+    /// The trace at which it ends, and what is rounding on the diagonal.
+    goal: f64,
+    floor: f64,
+    /// The residual's diagonal as the last round found it, and with the columns in use.
+    before: Array1<f64>,
+    left: Array1<f64>,
+    /// `n ×` the pivots of each round. Of the last one some may not be in use yet.
+    rounds: Vec<Array2<f64>>,
+    pivots: Vec<usize>,
+    used: usize,
+}
+
+const OPERATION: &str = "the partial Cholesky factorisation";
+
+impl<F> GrowingCholesky<F>
+where
+    F: Fn(&[usize], Range<usize>, ArrayViewMut2<'_, f64>) + Sync,
+{
+    /// Nothing yet of at most so many columns; arguments are those of [`PartialCholesky::new`].
+    ///
+    /// # Errors
+    /// As [`PartialCholesky::new`], of the diagonal and the tolerance.
+    pub fn new(
+        diagonal: &Array1<f64>,
+        columns: F,
         tolerance: f64,
         most: usize,
         threads: usize,
     ) -> Result<Self, LinalgError> {
         let n = diagonal.len();
-        let operation = "the partial Cholesky factorisation";
         if n == 0 {
             return Err(LinalgError::Empty { rows: 0, columns: 0 });
         }
@@ -99,61 +165,167 @@ impl PartialCholesky {
             return Err(LinalgError::Argument { name, value: tolerance, must });
         }
         if diagonal.iter().any(|entry| !entry.is_finite()) {
-            return Err(LinalgError::NotFinite { operation });
+            return Err(LinalgError::NotFinite { operation: OPERATION });
         }
-        let mut left = diagonal.mapv(|entry| entry.max(0.0));
-        let goal = tolerance * left.sum();
-        // Below this a pivot would be rounding: n ε of the largest entry.
-        let floor = n as f64 * f64::EPSILON * left.fold(0.0, |a: f64, &b| a.max(b));
-        let most = most.min(n);
-        let mut factor = Array2::<f64>::zeros((n, 0));
-        let mut pivots: Vec<usize> = Vec::new();
-        while pivots.len() < most && left.sum() > goal {
-            let Some((chosen, lower)) =
-                round(&left, &factor, &columns, floor, most - pivots.len(), goal)
-            else {
-                break;
-            };
-            if lower.iter().any(|entry| !entry.is_finite()) {
-                return Err(LinalgError::NotFinite { operation });
+        let left = diagonal.mapv(|entry| entry.max(0.0));
+        Ok(Self {
+            columns,
+            threads,
+            most: most.min(n),
+            goal: tolerance * left.sum(),
+            // Below this a pivot would be rounding: n ε of the largest entry.
+            floor: n as f64 * f64::EPSILON * left.fold(0.0, |a: f64, &b| a.max(b)),
+            before: left.clone(),
+            left,
+            rounds: Vec::new(),
+            pivots: Vec::new(),
+            used: 0,
+        })
+    }
+
+    /// Goes on to so many columns, or the most, or until the tolerance is met or nothing but rounding is left.
+    ///
+    /// # Errors
+    /// [`LinalgError::NotFinite`] if an entry of a pivot's column is not.
+    pub fn grow(&mut self, columns: usize) -> Result<(), LinalgError> {
+        let wanted = columns.min(self.most);
+        loop {
+            self.take_up(wanted);
+            if self.used >= wanted || self.left.sum() <= self.goal || !self.round()? {
+                return Ok(());
             }
-            let (old, new) = (pivots.len(), chosen.len());
-            let known = factor.select(Axis(0), &chosen);
-            let mut wider = Array2::zeros((n, old + new));
-            wider.slice_mut(s![.., ..old]).assign(&factor);
-            drop(factor);
-            let bands = wider.axis_chunks_iter_mut(Axis(0), ROWS);
-            let bands = bands.zip(left.axis_chunks_iter_mut(Axis(0), ROWS)).enumerate();
-            for_each(threads, bands, |(band, (mut rows, mut left))| {
-                let (before, mut panel) = rows.view_mut().split_at(Axis(1), old);
-                let start = band * ROWS;
-                columns(&chosen, start..start + panel.nrows(), panel.view_mut());
-                product(-1.0, before.view(), known.t(), 1.0, panel.view_mut());
-                divide(&lower, &mut panel);
-                for (left, row) in left.iter_mut().zip(panel.rows()) {
-                    *left = (*left - row.dot(&row)).max(0.0);
-                }
-            });
-            for &pivot in &chosen {
-                left[pivot] = 0.0;
+        }
+    }
+
+    /// Columns in use, `L`.
+    pub const fn rank(&self) -> usize {
+        self.used
+    }
+
+    /// The rows that were pivots, in order (`L`).
+    pub fn pivots(&self) -> &[usize] {
+        &self.pivots[..self.used]
+    }
+
+    /// `tr(E)`.
+    pub fn residual(&self) -> f64 {
+        self.left.sum()
+    }
+
+    /// `max E_ii`.
+    pub fn largest(&self) -> f64 {
+        self.left.fold(0.0, |a: f64, &b| a.max(b))
+    }
+
+    /// The columns in use from this one on, in order, some at a time (`n ×` some).
+    pub fn panels(&self, from: usize) -> Vec<ArrayView2<'_, f64>> {
+        let mut start = 0;
+        let mut panels = Vec::new();
+        for round in &self.rounds {
+            let end = (start + round.ncols()).min(self.used);
+            if from < end {
+                panels.push(round.slice(s![.., from.max(start) - start..end - start]));
             }
-            factor = wider;
-            pivots.extend(chosen);
+            start += round.ncols();
         }
-        if factor.iter().any(|entry| !entry.is_finite()) {
-            return Err(LinalgError::NotFinite { operation });
+        panels
+    }
+
+    /// These rows of the columns in use (`rows × L`).
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn rows(&self, rows: &[usize]) -> Array2<f64> {
+        let mut found = Array2::zeros((rows.len(), self.used));
+        let mut start = 0;
+        for panel in self.panels(0) {
+            let end = start + panel.ncols();
+            for (&row, mut to) in rows.iter().zip(found.slice_mut(s![.., start..end]).rows_mut()) {
+                to.assign(&panel.row(row));
+            }
+            start = end;
         }
-        let largest = left.fold(0.0, |a: f64, &b| a.max(b));
-        Ok(Self { factor, pivots, residual: left.sum(), largest })
+        found
+    }
+
+    /// Uses up to so many of the columns that are there.
+    fn take_up(&mut self, wanted: usize) {
+        let Some(round) = self.rounds.last() else { return };
+        let begun = self.pivots.len() - round.ncols();
+        let used = wanted.min(self.pivots.len());
+        if used <= self.used {
+            return;
+        }
+        let before = self.before.axis_chunks_iter(Axis(0), ROWS);
+        let bands = self.left.axis_chunks_iter_mut(Axis(0), ROWS).zip(before);
+        let bands = bands.zip(round.axis_chunks_iter(Axis(0), ROWS));
+        for_each(self.threads, bands, |((mut left, before), rows)| {
+            let rows = rows.slice_move(s![.., ..used - begun]);
+            for ((left, before), row) in left.iter_mut().zip(before).zip(rows.rows()) {
+                *left = (before - row.dot(&row)).max(0.0);
+            }
+        });
+        for &pivot in &self.pivots[begun..used] {
+            self.left[pivot] = 0.0;
+        }
+        self.used = used;
+    }
+
+    /// Finds another round of pivots and computes their columns, where all that are there are in use; whether
+    /// there were any.
+    fn round(&mut self) -> Result<bool, LinalgError> {
+        let Self { columns, left, .. } = &*self;
+        let room = self.most - self.used;
+        let known = |rows: &[usize]| self.rows(rows);
+        let Some((chosen, lower)) = round(left, known, columns, self.floor, room, self.goal) else {
+            return Ok(false);
+        };
+        if lower.iter().any(|entry| !entry.is_finite()) {
+            return Err(LinalgError::NotFinite { operation: OPERATION });
+        }
+        let known: Vec<Array2<f64>> =
+            self.rounds.iter().map(|round| round.select(Axis(0), &chosen)).collect();
+        let mut panel = Array2::zeros((left.len(), chosen.len()));
+        let bands = panel.axis_chunks_iter_mut(Axis(0), ROWS).enumerate();
+        for_each(self.threads, bands, |(band, mut panel)| {
+            let rows = band * ROWS..band * ROWS + panel.nrows();
+            columns(&chosen, rows.clone(), panel.view_mut());
+            for (round, known) in self.rounds.iter().zip(&known) {
+                product(-1.0, round.slice(s![rows.clone(), ..]), known.t(), 1.0, panel.view_mut());
+            }
+            divide(&lower, &mut panel);
+        });
+        if panel.iter().any(|entry| !entry.is_finite()) {
+            return Err(LinalgError::NotFinite { operation: OPERATION });
+        }
+        self.before.assign(&self.left);
+        self.rounds.push(panel);
+        self.pivots.extend(chosen);
+        Ok(true)
+    }
+
+    /// All of it in one matrix.
+    fn ended(self) -> PartialCholesky {
+        let (residual, largest) = (self.residual(), self.largest());
+        let mut factor = Array2::zeros((self.left.len(), self.used));
+        let mut start = 0;
+        for panel in self.panels(0) {
+            let end = start + panel.ncols();
+            factor.slice_mut(s![.., start..end]).assign(&panel);
+            start = end;
+        }
+        let mut pivots = self.pivots;
+        pivots.truncate(self.used);
+        PartialCholesky { factor, pivots, residual, largest }
     }
 }
 
 /// The pivots of one round and the Cholesky factor of the residual among them; nothing if none is
-/// above rounding.
+/// above rounding. `known` gives rows of the columns that there are.
 fn round(
     left: &Array1<f64>,
-    factor: &Array2<f64>,
-    columns: &(impl Fn(&[usize], std::ops::Range<usize>, ArrayViewMut2<'_, f64>) + Sync),
+    known: impl Fn(&[usize]) -> Array2<f64>,
+    columns: &(impl Fn(&[usize], Range<usize>, ArrayViewMut2<'_, f64>) + Sync),
     floor: f64,
     room: usize,
     goal: f64,
@@ -168,7 +340,7 @@ fn round(
     for (i, &row) in candidates.iter().enumerate() {
         columns(&candidates, row..row + 1, among.slice_mut(s![i..=i, ..]));
     }
-    let known = factor.select(Axis(0), &candidates);
+    let known = known(&candidates);
     product(-1.0, known.view(), known.t(), 1.0, among.view_mut());
     // Greedy elimination. A candidate of which the round has explained more than three quarters is
     // left for a later round, unless it is the first.
@@ -292,15 +464,16 @@ mod tests {
                     }
                 }
             };
-        let (left, nothing) = (Array1::ones(20), Array2::zeros((20, 0)));
-        let (taken, lower) = round(&left, &nothing, &unrelated, 1e-12, 10, 0.0).unwrap();
+        let left = Array1::ones(20);
+        let nothing = |rows: &[usize]| Array2::zeros((rows.len(), 0));
+        let (taken, lower) = round(&left, nothing, &unrelated, 1e-12, 10, 0.0).unwrap();
         assert_eq!((taken.len(), lower), (10, Array2::eye(10)));
         // Each once, and no more than bring the trace of 20 down to the goal.
         let mut distinct = taken;
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(distinct.len(), 10);
-        let (taken, _) = round(&left, &nothing, &unrelated, 1e-12, 10, 14.5).unwrap();
+        let (taken, _) = round(&left, nothing, &unrelated, 1e-12, 10, 14.5).unwrap();
         assert_eq!(taken.len(), 6);
     }
 
@@ -369,6 +542,68 @@ mod tests {
         let (one, three) = (run(1), run(3));
         assert_eq!(one, three);
         assert!(one.residual <= 1e-8 * n as f64);
+    }
+
+    /// Grown by some and by some it has the pivots and the columns of one that was made at once, also where a step
+    /// ends within a round, and its residual is that of the columns in use.
+    #[test]
+    fn it_grows_to_what_it_would_have_been_at_once() {
+        let n = ROWS + 50;
+        let x = |i: usize| [(i as f64 * 0.618).fract(), (i as f64 * 0.414).fract()];
+        let entry = |i: usize, j: usize| {
+            let (a, b) = (x(i), x(j));
+            (-30.0 * ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2))).exp()
+        };
+        let entries = |pivots: &[usize], rows: Range<usize>, mut to: ArrayViewMut2<'_, f64>| {
+            for (i, row) in rows.enumerate() {
+                pivots.iter().enumerate().for_each(|(j, &pivot)| to[[i, j]] = entry(row, pivot));
+            }
+        };
+        let ones = Array1::ones(n);
+        let at_once = |most| PartialCholesky::new(&ones, entries, 0.0, most, 1).unwrap();
+        for threads in [1, 2] {
+            let mut growing = GrowingCholesky::new(&ones, entries, 0.0, 130, threads).unwrap();
+            assert_eq!((growing.rank(), growing.panels(0).len()), (0, 0));
+            let v = Array1::from_shape_fn(n, |i| ((i * 7) as f64).sin());
+            let (mut form, mut seen) = (0.0, 0);
+            for columns in [3, 7, 8, 40, 64, 96, 130, 500] {
+                growing.grow(columns).unwrap();
+                let whole = at_once(columns.min(130));
+                assert_eq!(growing.pivots(), whole.pivots, "{columns}");
+                let rows: Vec<usize> = (0..n).collect();
+                assert_abs_diff_eq!(growing.rows(&rows), whole.factor, epsilon = 1e-10);
+                assert_abs_diff_eq!(growing.residual(), whole.residual, epsilon = 1e-9 * n as f64);
+                assert_abs_diff_eq!(growing.largest(), whole.largest, epsilon = 1e-10);
+                // A sum over the columns is carried on.
+                for panel in growing.panels(seen) {
+                    let image = panel.t().dot(&v);
+                    form += image.dot(&image);
+                }
+                seen = growing.rank();
+                let image = whole.factor.t().dot(&v);
+                assert_abs_diff_eq!(form, image.dot(&image), epsilon = 1e-8);
+            }
+            // Fewer than there are changes nothing.
+            growing.grow(5).unwrap();
+            assert_eq!(growing.rank(), 130);
+        }
+    }
+
+    #[test]
+    fn a_tolerance_ends_the_growth() {
+        let a = gaussian(300, 0.5);
+        let entries = |pivots: &[usize], rows: Range<usize>, mut to: ArrayViewMut2<'_, f64>| {
+            for (i, row) in rows.enumerate() {
+                pivots.iter().enumerate().for_each(|(j, &pivot)| to[[i, j]] = a[[row, pivot]]);
+            }
+        };
+        let ones = Array1::ones(300);
+        let mut growing = GrowingCholesky::new(&ones, entries, 1e-3, 300, 1).unwrap();
+        for columns in [10, 20, 300] {
+            growing.grow(columns).unwrap();
+        }
+        assert_eq!(growing.pivots(), factored(&a, 1e-3, 300, 1).pivots);
+        assert!(growing.rank() < 200 && growing.residual() <= 0.3);
     }
 
     #[test]

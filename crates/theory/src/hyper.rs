@@ -122,7 +122,7 @@ pub fn pair_svr_index(
 /// printed:     Θ = min( α r,  1/(2 + s) − α s/(1 + s) )                for  α < (1 + s)/(s (2 + s))
 /// consistent:  Θ = min( α r,  1 + α r − α,  (1 − α s)/(1 + s) )        of the squared norm
 /// ```
-/// The printed left side is a norm, but the bias obeys `‖k_λ − k_ρ‖² ≤ C λ^r`, index `α r/2` of a norm; so
+/// The consistent one reaches 0 at `α = 1/s`. The printed left side is a norm, but the bias obeys `‖k_λ − k_ρ‖² ≤ C λ^r`, index `α r/2` of a norm; so
 /// "rate 1/m for α ≥ 1/2" does not follow. For the squared loss `θ = 1`, which gives the other line.
 ///
 /// # Errors
@@ -142,7 +142,9 @@ pub fn pair_ridge_index(problem: PairRegularity, consistent: bool) -> Result<Bou
     if consistent {
         let (sample, capacity) = (1.0 + alpha * r - alpha, (1.0 - alpha * s) / (1.0 + s));
         let value = bias.min(sample).min(capacity).max(0.0);
-        let terms = vec![("α r", bias), ("sample", sample), ("capacity", capacity)];
+        // There the capacity's index reaches 0; the other two never do, as α ≤ 1.
+        let limit = ("limit of α", 1.0 / s);
+        let terms = vec![("α r", bias), ("sample", sample), ("capacity", capacity), limit];
         return Ok(Bound { value, terms, vacuous: Some(value <= 0.0), source: KRR_CONSISTENT });
     }
     let limit = (1.0 + s) / (s * (2.0 + s));

@@ -456,7 +456,7 @@ pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
 
 /// All that is to be known of a fit by its settings and facts: what each of [`jittered`], [`hardly_moved`],
 /// [`never_penalised`], [`indefinite`], [`batches_of_one`], [`search_cut_short`], [`zero_lengths`], [`angles_lost`],
-/// [`at_the_peak`], [`inverted`], [`flat_kernel`] and [`batch_beyond_the_rows`] has to say of one to so many rows.
+/// [`at_the_peak`], [`inverted`], [`flat_kernel`], [`unread`] and [`batch_beyond_the_rows`] has to say of one to so many rows.
 ///
 /// ```
 /// use mercer_learning::Settings;
@@ -486,6 +486,7 @@ pub fn warnings(
         at_the_peak(method, settings, rows),
         inverted(method, settings),
         flat_kernel(method, settings, facts),
+        unread(method, facts),
         batch_beyond_the_rows(method, settings, facts),
     ]
     .into_iter()
@@ -738,6 +739,27 @@ pub fn flat_kernel(
          is far too small or far too large (--set width=1, --tune), or one column dwarfs the others (--scale)",
         if widths.is_empty() { "its width".to_owned() } else { widths.join(" or ") }
     ))
+}
+
+/// A word where settings were changed that the solver which `solver=auto` chose for these rows does not read, by the
+/// facts that begin with [`fact::UNREAD`].
+///
+/// ```
+/// use mercer_workbench::unread;
+/// let told = unread("hyper-krr", &[("unread-pairs".to_owned(), 1.0)].into()).expect("one is not read");
+/// assert!(told.contains("`pairs`") && told.contains("--set solver="), "{told}");
+/// assert_eq!(unread("hyper-krr", &[("pairs".to_owned(), 1.0)].into()), None);
+/// ```
+pub fn unread(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let names = facts.keys().filter_map(|name| name.strip_prefix(fact::UNREAD));
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{method}: the solver that solver=auto chose for these rows does not read {}: leave that out, or choose a \
+             solver that does (--set solver=; see mercer list methods {method})",
+            names.join(", ")
+        )
+    })
 }
 
 /// Variation of a learned kernel's values, as a share of the largest, below which they are all the same.

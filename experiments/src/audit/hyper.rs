@@ -106,7 +106,7 @@ fn variance(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     table(
         desk,
         &VARIANCE,
-        "The two readings of \"the variance of the data\" as the width σ² of the hyper-kernel: median of exp(−‖x − x'‖²/(2σ²)) over pairs of points, and test RMSE of a Gaussian kernel (of the total variance) learned from pairs with the best ridge of the printed grid, beside that of k = 0.",
+        "The two readings of \"the variance of the data\" as the width σ² of the hyper-kernel: median of exp(−‖x − x'‖²/(2σ²)) over pairs of points, and test RMSE of a Gaussian kernel (of the total variance) learned from pairs with the ridge of the printed grid that is best on these test pairs, beside that of k = 0.",
         &[
             "per entry",
             "total",

@@ -5,7 +5,7 @@ use crate::ExperimentError;
 use crate::cell::StudyCell;
 use mercer_records::CurvePoint;
 use mercer_render::probability;
-use mercer_statistics::summarise;
+use mercer_statistics::{Summary, summarise};
 use std::collections::BTreeMap;
 
 /// The curves of a method, one a repeat and cell.
@@ -13,6 +13,24 @@ fn curves_of<'a>(cells: &[&'a StudyCell], method: &str) -> Vec<&'a [CurvePoint]>
     let own = cells.iter().copied().filter(|cell| cell.key().method == method);
     let curves = own.flat_map(StudyCell::records).map(|record| record.result.curve.as_slice());
     curves.filter(|curve| !curve.is_empty()).collect()
+}
+
+/// `n_test / n_train` of the splits behind the curves, the largest of them: repeats whose training rows overlap are
+/// not independent. 0 where the test part is fixed.
+fn ratio_of(cells: &[&StudyCell], method: &str) -> f64 {
+    let own = cells.iter().filter(|cell| cell.key().method == method);
+    own.map(|cell| cell.test_over_train()).fold(0.0, f64::max)
+}
+
+/// Half of the 95 % interval of a mean, by the corrected t where splits overlap; none for one number.
+fn half_width(spread: &Summary, ratio: f64) -> Option<f64> {
+    let plain = spread.half_width(0.95).filter(|_| spread.count > 1)?;
+    Some(plain * (1.0 + spread.count as f64 * ratio).sqrt())
+}
+
+/// What an interval of [`half_width`] is.
+const fn interval(ratio: f64) -> &'static str {
+    if ratio > 0.0 { "corrected 95 % interval" } else { "95 % interval" }
 }
 
 /// Mean of `better` minus `worse` over the points of a curve and over what both stand for.
@@ -81,11 +99,13 @@ pub(super) fn curve_ahead(
     if spread.count < 2 {
         return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean));
     }
-    let half = spread.half_width(0.95).unwrap_or(f64::INFINITY);
+    let ratio = ratio_of(cells, method);
+    let half = half_width(&spread, ratio).unwrap_or(f64::INFINITY);
     let holds = goal.met(spread.mean, half);
     let numbers = format!(
-        "mean gain {:.4} ± {half:.4} (95 % interval) over {} curves{}",
+        "mean gain {:.4} ± {half:.4} ({}) over {} curves{}",
         spread.mean,
+        interval(ratio),
         spread.count,
         goal.in_words()
     );
@@ -140,7 +160,7 @@ pub(super) fn curve_falls(
     }
     let sign = if rises { 1.0 } else { -1.0 };
     let changes: Vec<f64> = ends.iter().map(|(first, last)| sign * (last - first)).collect();
-    let Some((holds, said)) = moved(&changes) else {
+    let Some((holds, said)) = moved(&changes, ratio_of(cells, method)) else {
         return (Holds::NotRun, "no curves".to_owned());
     };
     let count = changes.iter().filter(|change| **change > 0.0).count();
@@ -158,10 +178,14 @@ pub(super) fn curve_falls(
 
 /// What the changes along some curves say, positive as claimed: the interval of their mean, since one row of
 /// one curve that goes against the others refutes nothing. What no curve moves does not move as claimed.
-fn moved(changes: &[f64]) -> Option<(Holds, String)> {
-    let (holds, said) = sign_of(changes)?;
+fn moved(changes: &[f64], ratio: f64) -> Option<(Holds, String)> {
+    let (holds, said) = sign_of(changes, ratio)?;
     let still = changes.len() > 1 && changes.iter().all(|change| *change == 0.0);
-    let over = if changes.len() > 1 { "95 % interval over curves" } else { "one curve" };
+    let over = if changes.len() > 1 {
+        format!("{} over curves", interval(ratio))
+    } else {
+        "one curve".to_owned()
+    };
     Some((if still { Holds::No } else { holds }, format!("{said} ({over})")))
 }
 
@@ -199,7 +223,11 @@ pub(super) fn goes_with(
     for cells in variants {
         fits.extend(methods.iter().filter_map(|method| ends_of(cells, method)));
     }
-    let ordered = if fits.len() < methods.len() { None } else { in_order(&fits) };
+    let ratio = variants
+        .iter()
+        .flat_map(|cells| methods.iter().map(|method| ratio_of(cells, method)))
+        .fold(0.0, f64::max);
+    let ordered = if fits.len() < methods.len() { None } else { in_order(&fits, ratio) };
     ordered.map_or_else(
         || (Holds::NotRun, "no curves".to_owned()),
         |(holds, said)| {
@@ -210,7 +238,7 @@ pub(super) fn goes_with(
 
 /// Kendall's tau of a smaller value with a higher accuracy, in each repeat that all fits have: what is equal is
 /// neither in order nor against it.
-fn in_order(fits: &[Ends]) -> Option<(Holds, String)> {
+fn in_order(fits: &[Ends], ratio: f64) -> Option<(Holds, String)> {
     let tau = |repeat: &u32| {
         let row: Option<Vec<(f64, f64)>> = fits.iter().map(|of| of.get(repeat).copied()).collect();
         let row = row?;
@@ -227,7 +255,7 @@ fn in_order(fits: &[Ends]) -> Option<(Holds, String)> {
     let taus: Vec<(usize, f64)> = fits.first()?.keys().filter_map(tau).collect();
     let &(pairs, _) = taus.first()?;
     let values: Vec<f64> = taus.iter().map(|(_, tau)| *tau).collect();
-    let (holds, said) = sign_of(&values)?;
+    let (holds, said) = sign_of(&values, ratio)?;
     let holds = if pairs < FEWEST_PAIRS { Holds::Undecided } else { holds };
     let said =
         format!("over {pairs} pairs of {} fits and {} repeats: {said}", fits.len(), values.len());
@@ -243,9 +271,9 @@ fn by_repeat(cell: &StudyCell, value: &str) -> BTreeMap<u32, BTreeMap<u64, f64>>
 }
 
 /// What an interval over repeats says of the sign of their mean; one repeat decides nothing.
-fn sign_of(gains: &[f64]) -> Option<(Holds, String)> {
+fn sign_of(gains: &[f64], ratio: f64) -> Option<(Holds, String)> {
     let spread = summarise(gains)?;
-    let half = spread.half_width(0.95).filter(|_| spread.count > 1);
+    let half = half_width(&spread, ratio);
     let holds = match half {
         Some(half) if spread.mean - half > 0.0 => Holds::Yes,
         Some(half) if spread.mean + half < 0.0 => Holds::No,
@@ -281,13 +309,14 @@ pub(super) fn overtakes(
         })
         .filter(|gains: &BTreeMap<u64, f64>| gains.len() > 1)
         .collect();
-    crossing(&gains, at).unwrap_or_else(|| not_run("no curves with two common points"))
+    crossing(&gains, at, ratio_of(cells, method))
+        .unwrap_or_else(|| not_run("no curves with two common points"))
 }
 
 /// Whether gains by step, a map a repeat, are below 0 before `at` and above from there on, or at the first step
 /// and the last: in the mean over the steps of each side by its interval, and nowhere against it in the mean
 /// over repeats, which a mean over steps would hide.
-fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>) -> Option<(Holds, String)> {
+fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>, ratio: f64) -> Option<(Holds, String)> {
     let steps: Vec<u64> = gains.first()?.keys().copied().collect();
     let (first, last) = (*steps.first()?, *steps.last()?);
     let early = |step: u64| at.map_or(step == first, |at| step < at);
@@ -300,7 +329,7 @@ fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>) -> Option<(Holds, Str
         };
         gains.iter().filter_map(of).collect()
     };
-    let (before, after) = (sign_of(&mean(&early))?, sign_of(&mean(&late))?);
+    let (before, after) = (sign_of(&mean(&early), ratio)?, sign_of(&mean(&late), ratio)?);
     let against = |step: &u64| {
         let wanted = match (early(*step), late(*step)) {
             (true, _) => -1.0,
@@ -308,7 +337,7 @@ fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>) -> Option<(Holds, Str
             _ => return None,
         };
         let there: Vec<f64> = gains.iter().filter_map(|gains| gains.get(step).copied()).collect();
-        let (mean, (_, said)) = (summarise(&there)?.mean, sign_of(&there)?);
+        let (mean, (_, said)) = (summarise(&there)?.mean, sign_of(&there, ratio)?);
         (mean * wanted < 0.0).then(|| format!("{said} at {step}"))
     };
     let against: Vec<String> = steps.iter().filter_map(against).collect();
@@ -324,9 +353,10 @@ fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>) -> Option<(Holds, Str
         |at| (format!("below {at}"), format!("from {at} to {last}")),
     );
     let numbers = format!(
-        "mean gain {} {here}, {} {there}{against} (95 % intervals over {} repeats)",
+        "mean gain {} {here}, {} {there}{against} ({}s over {} repeats)",
         before.1,
         after.1,
+        interval(ratio),
         gains.len()
     );
     Some((holds, numbers))
@@ -384,17 +414,20 @@ mod tests {
     /// One training row in one of five curves had refuted a claim.
     #[test]
     fn one_curve_against_the_others_refutes_nothing() {
-        let of = |changes: &[f64]| moved(changes).unwrap().0;
+        let of = |changes: &[f64]| moved(changes, 0.0).unwrap().0;
         assert_eq!(of(&[0.2, 0.3, 0.25, 0.22, -0.01]), Holds::Yes);
         assert_eq!(of(&[0.2, 0.3, 0.25, -0.3, -0.01]), Holds::Undecided);
         assert_eq!(of(&[-0.2, -0.3, -0.25, -0.22, 0.01]), Holds::No);
         assert_eq!(of(&[0.0, 0.0, 0.0]), Holds::No);
         assert_eq!(of(&[0.2]), Holds::Undecided);
         assert_eq!(of(&[0.0]), Holds::Undecided);
-        assert_eq!(moved(&[]), None);
-        assert_eq!(moved(&[0.2]).unwrap().1, "+0.2000 (one curve)");
+        assert_eq!(moved(&[], 0.0), None);
+        assert_eq!(moved(&[0.2], 0.0).unwrap().1, "+0.2000 (one curve)");
         // By 12.706 times the standard error of two.
-        assert_eq!(moved(&[1.0, 3.0]).unwrap().1, "+2.0000 ± 12.7062 (95 % interval over curves)");
+        let two = |ratio| moved(&[1.0, 3.0], ratio).unwrap().1;
+        assert_eq!(two(0.0), "+2.0000 ± 12.7062 (95 % interval over curves)");
+        // And by that times √(1 + 2 · 1.5) where the test rows are one and a half times the training rows.
+        assert_eq!(two(1.5), "+2.0000 ± 25.4124 (corrected 95 % interval over curves)");
     }
 
     /// Three fits are three pairs, which chance puts in order every sixth time.
@@ -406,15 +439,15 @@ mod tests {
         };
         let falling = [(4.0, 0.1), (3.0, 0.2), (2.0, 0.3), (1.0, 0.4)];
         let rising = falling.map(|(value, accuracy)| (-value, accuracy));
-        let holds = |ends: &[(f64, f64)]| in_order(&fits(ends)).map(|(holds, _)| holds);
+        let holds = |ends: &[(f64, f64)]| in_order(&fits(ends), 0.0).map(|(holds, _)| holds);
         assert_eq!(holds(&falling), Some(Holds::Yes));
         assert_eq!(holds(&rising), Some(Holds::No));
         assert_eq!(holds(&falling[..3]), Some(Holds::Undecided));
-        let (_, said) = in_order(&fits(&[falling[0], falling[1], (2.0, 0.15)])).unwrap();
+        let (_, said) = in_order(&fits(&[falling[0], falling[1], (2.0, 0.15)]), 0.0).unwrap();
         // Two pairs in order, one against.
         assert_eq!(said, "over 3 pairs of 3 fits and 3 repeats: +0.3333 ± 0.0000");
-        assert_eq!(in_order(&[]), None);
-        assert_eq!(in_order(&[Ends::new(), Ends::new()]), None);
+        assert_eq!(in_order(&[], 0.0), None);
+        assert_eq!(in_order(&[Ends::new(), Ends::new()], 0.0), None);
     }
 
     /// A mean over 50 to 500 images hid that the rival was behind at 500 already.
@@ -422,7 +455,7 @@ mod tests {
     fn who_overtakes_was_behind_at_every_look_before() {
         let of = |rows: [[f64; 4]; 3]| -> (Holds, String) {
             let along = |row: [f64; 4]| [50, 500, 1000, 5000].into_iter().zip(row).collect();
-            crossing(&rows.map(along), Some(750)).unwrap()
+            crossing(&rows.map(along), Some(750), 0.0).unwrap()
         };
         let plain =
             [[-0.30, -0.02, 0.01, 0.02], [-0.31, -0.01, 0.02, 0.02], [-0.32, -0.02, 0.01, 0.03]];
@@ -435,8 +468,8 @@ mod tests {
         // First and last alone, where no step is claimed.
         let ends: Vec<BTreeMap<u64, f64>> =
             early.iter().map(|row| [50, 500, 1000, 5000].into_iter().zip(*row).collect()).collect();
-        assert_eq!(crossing(&ends, None).unwrap().0, Holds::Yes);
-        assert_eq!(crossing(&[], None), None);
+        assert_eq!(crossing(&ends, None, 0.0).unwrap().0, Holds::Yes);
+        assert_eq!(crossing(&[], None, 0.0), None);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(super) fn below(
             each.push(if over.len() < 2 {
                 Holds::Undecided
             } else {
-                let interval = corrected_t(&over, cell.test_over_train())?.interval(0.95);
+                let interval = corrected_t(&over, cell.ratio_of(value))?.interval(0.95);
                 decided((-interval.1, -interval.0), 0.0)
             });
         }
@@ -110,7 +110,7 @@ pub(super) fn smallest_at(
                 each.push(Holds::Undecided);
                 continue;
             }
-            let test = corrected_t(&gains, cell.test_over_train())?;
+            let test = corrected_t(&gains, cell.ratio_of(value))?;
             let holds = match test.p_two_sided < 0.05 && !test.degenerate {
                 true if gain > 0.0 => Holds::Yes,
                 true => Holds::No,

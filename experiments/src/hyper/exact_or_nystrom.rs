@@ -4,9 +4,7 @@ use super::exact_cost;
 use super::exact_path::{PATH, TARGETS, WAYS, Way};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_records::OPEN;
-use mercer_render::{
-    Axis, Cell, Column, Figure, Kind, Panel, Row, Series, Style, Table, probability,
-};
+use mercer_render::{Axis, Cell, Column, Figure, Kind, Panel, Row, Series, Table, probability};
 use mercer_statistics::{TTest, summarise};
 
 pub(crate) const ARTEFACT: Artefact = Artefact {
@@ -29,7 +27,7 @@ fn values(cell: &StudyCell, name: &str) -> Vec<f64> {
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(ARTEFACT_STUDY)?;
     let mut figure = Figure::new(format!("{}-landmarks", ARTEFACT.id), "Error over landmarks")
-        .caption("Root mean squared error of the learned kernel on pairs of test points against Nyström's landmarks; dashed: the exact solution over all, half and a quarter of the labelled points. Bands: deviation over repeats.")
+        .caption("Root mean squared error of the learned kernel on pairs of test points against Nyström's landmarks; level lines: the exact solution over all, half and a quarter of the labelled points. Band of Nyström: deviation over repeats.")
         .columns(2);
     let mut tables = Vec::new();
     for (place, variant) in study.0.variants.iter().enumerate() {
@@ -207,20 +205,20 @@ fn panel(cell: &StudyCell, target: &str) -> Panel {
         .collect();
     let line = landmarks.iter().map(|&(m, (mean, _))| (m, mean));
     let band = landmarks.iter().map(|&(_, (mean, std))| (mean - std, mean + std));
-    let mut panel = Panel::new(Axis::log10("landmarks M"), Axis::linear("RMSE, test pairs"))
-        .title(format!(
-            "{}, {target} target ({}/{})",
-            cell.key().dataset,
-            values(cell, &format!("rmse {} {target}", WAYS[0].0)).len(),
-            cell.repeats_of_paper()
-        ))
-        .series(Series::line("Nyström", line).band(band));
+    let mut panel =
+        Panel::new(Axis::log10("landmarks M"), Axis::linear("RMSE, test pairs (band: deviation)"))
+            .title(format!(
+                "{}, {target} target ({}/{})",
+                cell.key().dataset,
+                values(cell, &format!("rmse {} {target}", WAYS[0].0)).len(),
+                cell.repeats_of_paper()
+            ))
+            .series(Series::line("Nyström", line).band(band));
     let ends = [landmarks.first(), landmarks.last()].map(|end| end.map_or(1.0, |end| end.0));
     for (name, way) in WAYS {
         if matches!(way, Way::Exact { .. }) {
             let (mean, _) = rmse(name);
-            let level = Series::line(title(way), ends.map(|m| (m, mean)));
-            panel = panel.series(level.style(Style::Dashed));
+            panel = panel.series(Series::line(title(way), ends.map(|m| (m, mean))));
         }
     }
     panel

@@ -28,7 +28,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/figure3")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
-        .caption("Accuracy in percent on all test images of two digits against the number of training images, half of each. The kernel matrix F ∘ K that DANK learns on the training images is continued to the test images by the row of the reciprocal nearest neighbour (the paper's rival), by that of the nearest neighbour, not at all, or by hyper-kernel ridge regression of F ∘ K over all pairs (the paper's method). Bands, of hyper-KRR and of reciprocal neighbours: 95 % intervals of the mean over repeats. DANK's article could not be read: its formulation is recalled.")
+        .caption("Accuracy in percent on all test images of two digits against the number of training images, half of each. The kernel matrix F ∘ K that DANK learns on the training images is continued to the test images by the row of the reciprocal nearest neighbour (the paper's rival), by that of the nearest neighbour, not at all, or by hyper-kernel ridge regression of F ∘ K over all pairs (the paper's method). Bands, of hyper-KRR and of reciprocal neighbours: 95 % intervals of the mean over repeats. The accuracies of the panels begin at different values. DANK's article could not be read: its formulation is recalled.")
         .columns(3);
     let mut table = Table::new("hyper/figure3-gains", "What hyper-KRR gains over neighbours")
         .caption("Mean paired difference in points ± half-width of its 95 % interval over repeats (test images are the same in all); the paper reports about 2 points over reciprocal neighbours. Last columns: root mean squared error of the learned kernel on the training pairs, and the share of its spectrum that is negative.")
@@ -38,9 +38,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     for cell in cells {
         for digits in problems(cell) {
             let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
-            let mut panel =
-                Panel::new(Axis::linear("training images"), Axis::linear("accuracy, %"))
-                    .title(format!("{digits} ({repeats}/{})", cell.repeats_of_paper()));
+            let mut panel = Panel::new(
+                Axis::linear("training images"),
+                Axis::linear("accuracy, % (bands: 95 %)"),
+            )
+            .title(format!("{digits} ({repeats}/{})", cell.repeats_of_paper()));
             for (index, (rule, label)) in RULES.iter().enumerate() {
                 let points = means(cell, |values| values.get(&format!("{rule} {digits}")).copied());
                 let line = points.iter().map(|(n, p)| (*n as f64, p.0));

@@ -38,6 +38,12 @@ pub(crate) const PATH: Path = Path {
     run,
 };
 
+/// `n_test / n_train` behind a value of the curves, of a split's: half of the training rows are labelled and fitted,
+/// and the other half is what `unlabelled` is tested on.
+pub(crate) fn test_over_train(of_split: f64, value: &str) -> f64 {
+    if value == "unlabelled" { 1.0 } else { 2.0 * of_split }
+}
+
 /// The kernels that are learned.
 pub(crate) const TARGETS: [&str; 2] = ["gaussian", "log"];
 /// How, and the kernel itself; in the order of the points of a curve, target by target.

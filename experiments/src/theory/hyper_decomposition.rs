@@ -218,7 +218,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let slopes = Table::new("theory/hyper-decomposition-slopes", "Slopes beside the predicted ones")
         .caption(format!(
             "Exponents of mean squares in m with λ = m^(−α)/10, without Nyström, over m = {} to {} of the same {POPULATION} points, least squares on logarithms with 95 % interval. Predicted for the total: minus the index of Theorem 8 as printed (of a norm, so twice that for its square), and minus the consistent index of the squared norm, with s = {CAPACITY} and one r for both α, as the source condition has it: the exponent of the bias over the ridges of both (second row; the first has that of D(λ), the bias with its penalty). A bound: the error may fall faster. At least as fast, more slowly or open: as the interval of the measured slope lies. Here the bias is no power of λ (its slopes in m over α are its exponents over the ridges of one α alone), so that r is one number for a range of ridges and no constant of the problem, and since r is measured, the consistent index says no more than that the bias decides the total. Hyper-SVR: of C = 1/(2 λ m²) with the same λ and ε = m^(−α)/4, clipped at 1, under the noise of Propositions 9 and 10 (p = ∞, q = 2): the square of its L² distance, which Theorem 7 has fall as m^(−Θ), Θ as printed and as its proof gives it, with the same r and s.",
-            SIZES[0], SIZES[4]
+            SIZES[0],
+            SIZES[SIZES.len() - 1]
         ))
         .columns(["Term", "Against"].map(Column::left))
         .columns(["Measured", "95 %", "Printed, squared", "Consistent"].map(Column::right));

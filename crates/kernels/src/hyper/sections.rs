@@ -84,6 +84,35 @@ impl PairSections {
         gram
     }
 
+    /// One row of [`Self::gram`], of one fixed pair with all (`P`), but for rounding: for matrices too large to be
+    /// stored.
+    ///
+    /// ```
+    /// use mercer_kernels::{HyperKernel, Pairs, WishartHyper};
+    /// use ndarray::array;
+    /// let hyper = HyperKernel::Wishart(WishartHyper::isotropic(0.5, 1)?);
+    /// let points = array![[0.0], [0.4], [1.0]];
+    /// let sections = hyper.sections(points.view(), &Pairs::all(3));
+    /// let gap = sections.row(4) - sections.gram(1).row(4);
+    /// assert!(gap.iter().all(|gap| gap.abs() < 1e-14));
+    /// # Ok::<(), mercer_kernels::KernelError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such pair.
+    pub fn row(&self, pair: usize) -> Array1<f64> {
+        let mut row = Array2::zeros((1, self.len()));
+        self.fill_band(&self.pairs.rows(pair, pair + 1), 0, row.view_mut());
+        let mut row = row.remove_axis(Axis(0));
+        row[pair] = self.kernel.on_diagonal(&self.pairs, pair);
+        row
+    }
+
+    /// The diagonal of [`Self::gram`] (`P`).
+    pub fn diagonal(&self) -> Array1<f64> {
+        (0..self.len()).map(|pair| self.kernel.on_diagonal(&self.pairs, pair)).collect()
+    }
+
     /// `h(p, q)` for pairs `p` of the rows of `points`: `|p| × P`, by `threads` threads.
     ///
     /// # Panics

@@ -90,14 +90,14 @@ impl WishartHyper {
     /// With one variance an input: `b = d + excess` and `D = (excess − 1) diag(variances)`.
     ///
     /// # Errors
-    /// [`KernelError::Deviation`] unless the variances are positive and finite, and `excess > 1`;
-    /// [`KernelError::NoInputs`].
+    /// [`KernelError::Deviation`] unless the variances are positive and finite; [`KernelError::Excess`] unless
+    /// `excess > 1`; [`KernelError::NoInputs`].
     pub fn diagonal(variances: &Array1<f64>, excess: f64) -> Result<Self, KernelError> {
         if let Some(&value) = variances.iter().find(|v| !(**v > 1e-300 && **v < 1e300)) {
             return Err(KernelError::Deviation { name: "variance", value });
         }
         if !(excess > 1.0 && excess.is_finite()) {
-            return Err(KernelError::Freedom { freedom: excess, features: 2 });
+            return Err(KernelError::Excess { excess });
         }
         let scale = Array2::from_diag(&(variances * (excess - 1.0)));
         Self::new(scale.view(), variances.len() as f64 + excess)

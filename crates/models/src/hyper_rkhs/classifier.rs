@@ -252,7 +252,7 @@ mercer_learning::parameters! {
         pub pairs: Option<usize> = None, Allowed::COUNT;
         /// Columns `L` of the linear-time solver's factors at most.
         pub rank: usize = PairRidge::default().rank, Allowed::COUNT;
-        /// Goal of their relative residual, where there is no `normal_tolerance`.
+        /// Goal of their relative residual, where there is no `normal_tolerance` and no `solution_tolerance`.
         pub rank_tolerance: f64 = PairRidge::default().rank_tolerance, Allowed::INSIDE_ONE;
         /// Goal of the estimated relative error of the normal matrix over all pairs, which the columns
         /// grow to meet; with a `solution_tolerance`, only where they begin.
@@ -260,7 +260,7 @@ mercer_learning::parameters! {
         /// Goal of the estimated relative error of the learned kernel, in the norm of the regression, of
         /// the linear-time solver, which the columns grow to meet.
         pub solution_tolerance: Option<f64> = PairRidge::default().solution_tolerance, Allowed::INSIDE_ONE;
-        /// Most bytes of a factor while it is made.
+        /// Most bytes of its two factors together.
         pub factor_bytes: u64 = PairRidge::default().factor_bytes;
         /// Residual of conjugate gradients.
         pub tolerance: f64 = 1e-4, Allowed::INSIDE_ONE;
@@ -392,6 +392,36 @@ impl HyperClassifierParams {
         }
     }
 
+    /// Facts that name each setting which was changed and which the solver that `auto` stands for, with so many
+    /// points, does not read.
+    fn unread(&self, points: usize) -> Vec<(String, f64)> {
+        if self.stage1 != Stage1::Ridge || self.solver != PairSolver::Auto {
+            return Vec::new();
+        }
+        let gaussian = self.hyper != HyperForm::Wishart;
+        let solver = self.ridge().solver_for(gaussian, points);
+        let usual = Self::default();
+        let linear = solver == PairSolver::LinearTime;
+        let by_products = solver == PairSolver::ConjugateGradients
+            || (gaussian && !matches!(self.search, Search::None | Search::FittedFolds));
+        let changed = [
+            ("pairs", self.pairs != usual.pairs, solver == PairSolver::Nystrom),
+            ("rank", self.rank != usual.rank, linear),
+            (
+                "rank_tolerance",
+                self.rank_tolerance.to_bits() != usual.rank_tolerance.to_bits(),
+                linear,
+            ),
+            ("normal_tolerance", self.normal_tolerance != usual.normal_tolerance, linear),
+            ("solution_tolerance", self.solution_tolerance != usual.solution_tolerance, linear),
+            ("factor_bytes", self.factor_bytes != usual.factor_bytes, linear),
+            ("tolerance", self.tolerance.to_bits() != usual.tolerance.to_bits(), by_products),
+            ("iterations", self.iterations != usual.iterations, by_products),
+        ];
+        let unread = changed.into_iter().filter(|(_, changed, read)| *changed && !read);
+        unread.map(|(name, ..)| (format!("{}{name}", fact::UNREAD), 1.0)).collect()
+    }
+
     /// Stage 1 on all of these points at once. The defaults must fit few rows too; settings that were
     /// chosen are held to.
     fn learn_one(
@@ -450,7 +480,13 @@ impl HyperClassifierParams {
         }
         let spread = self.spread * variance;
         let widths = [("width", self.width, variance), ("spread", self.spread, spread)];
-        let used = if self.hyper == HyperForm::Wishart { 1 } else { 2 };
+        let wishart = self.hyper == HyperForm::Wishart;
+        let used = if wishart { 1 } else { 2 };
+        // Three products of squared distances over it must be numbers.
+        if wishart && !(1e-90..1e90).contains(&self.width) {
+            let must = "between 1e-90 and 1e90 with a Wishart hyper-kernel, whose determinants else overflow";
+            return Err(refused("width", format!("{:e}", self.width), must));
+        }
         for (name, setting, value) in widths.into_iter().take(used) {
             if !(1e-300..1e300).contains(&value) {
                 let reason = format!(
@@ -671,6 +707,8 @@ impl Learner for HyperClassifier {
         let second = some_rows(sample.rows(), params.machine_rows, SECOND_STAGE, fitting);
         let (points, own) = select(&second);
         let n = points.nrows();
+        let mut learned = learned;
+        learned.facts.extend(params.unread(first.len()));
         if params.stage2 == Stage2::Features {
             let (own_kernel, how) = (&learned.kernel, (params.cost, params.feature_rank));
             let stage =

@@ -23,6 +23,7 @@
 mod classifier;
 mod distance;
 mod exact;
+mod growing;
 mod krein;
 mod linear;
 mod linear_stage;

@@ -119,9 +119,13 @@ impl ErrorProbe {
         probe
     }
 
-    /// `‖G − Ĝ‖_F / ‖G‖_F` of the factor `C` (`m × L`), estimated.
-    pub(super) fn error(&self, factor: &Array2<f64>) -> f64 {
-        let own = factor.select(Axis(0), &self.rows);
+    /// Rows that it looks at.
+    pub(super) fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// `‖G − Ĝ‖_F / ‖G‖_F` of the factor `C`, known at [`Self::rows`] (`n × L`), estimated.
+    pub(super) fn error(&self, own: &Array2<f64>) -> f64 {
         let residual = &self.kernel - &multiplied(own.view(), own.t());
         self.norm_of(residual.view()) / self.norm
     }

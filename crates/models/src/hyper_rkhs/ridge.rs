@@ -106,7 +106,7 @@ pub struct PairRidge {
     pub solution_tolerance: Option<f64>,
     /// Linear time: most columns `L` of its partial Cholesky factors.
     pub rank: usize,
-    /// Linear time: most bytes that a factor takes while it is made.
+    /// Linear time: most bytes of its two factors together.
     pub factor_bytes: u64,
 }
 
@@ -159,6 +159,8 @@ pub struct Learned {
 
 /// Points up to which the hyper-Gram matrix (277 MB) is factored by default.
 const CHOLESKY_POINTS: usize = 108;
+/// `λ m²` whose square is still a number.
+const LARGEST_RIDGE: f64 = 1e100;
 /// Points up to which all pairs are solved exactly by default.
 const EXACT_POINTS: usize = 700;
 /// Landmarks where none are asked for.
@@ -201,7 +203,11 @@ impl PairRidge {
 
     /// The solver for so many points.
     pub fn chosen(&self, kernel: &HyperKernel, points: usize) -> PairSolver {
-        let gaussian = matches!(kernel, HyperKernel::Gaussian(_));
+        self.solver_for(matches!(kernel, HyperKernel::Gaussian(_)), points)
+    }
+
+    /// The same by what the hyper-kernel is.
+    pub(super) fn solver_for(&self, gaussian: bool, points: usize) -> PairSolver {
         let approximate = if gaussian && self.subsets == 1 && self.pairs.is_none() {
             PairSolver::LinearTime
         } else {
@@ -270,6 +276,11 @@ impl PairRidge {
             positive("lambda", lambda)?;
         }
         check_points(inputs, target)?;
+        let largest = LARGEST_RIDGE / (inputs.nrows() as f64).powi(2);
+        if let Some(&lambda) = lambdas.iter().find(|&&lambda| lambda > largest) {
+            let must = "at most 1e100 over the square of the points: the kernel, of order 1/λ, is nothing long before";
+            return Err(refused("lambda", format!("{lambda:e}"), must));
+        }
         if self.subsets > inputs.nrows() / 2 {
             return Err(many_subsets(self.subsets, inputs.nrows()));
         }

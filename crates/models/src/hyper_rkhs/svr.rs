@@ -2,7 +2,7 @@ use super::nystrom::draw_landmarks;
 use super::ridge::{check_points, facts};
 use super::system::Span;
 use super::{Learned, PairTarget, Stopped, of_kernel, positive, refused};
-use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs};
+use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, PairSections, Pairs};
 use mercer_learning::{Convergence, Fitting, LearningError};
 use mercer_linalg::multiplied;
 use mercer_solvers::{Dual, InteriorPoint, KernelRows, Precomputed, Smo, Solution};
@@ -76,6 +76,9 @@ impl Default for PairSvr {
 
 /// Bytes of kernel rows that are kept: all of 108 points' pairs, a tenth of 276 points'.
 const CACHE: usize = 512 << 20;
+/// Bytes of a Wishart hyper-kernel's matrix up to which all of it is stored, which is one pass over it with every
+/// core; rows that are asked for cost a determinant an entry each time.
+const STORED: usize = 1 << 30;
 /// Columns up to which interior points solve what is approximated: a step takes the square of them.
 const FEW_FEATURES: usize = 1000;
 
@@ -197,6 +200,11 @@ impl PairSvr {
             HyperKernel::Gaussian(gaussian) => {
                 fitting.limits.reserve((CACHE + 64 * pairs.len()) as u64)?;
                 let rows = ProductRows::new(gaussian, inputs, &pairs);
+                self.solutions(&rows, &pairs, target, costs, fitting)?
+            }
+            HyperKernel::Wishart(_) if pairs.len().pow(2) * 8 > STORED => {
+                fitting.limits.reserve((CACHE + 64 * pairs.len()) as u64)?;
+                let rows = SectionRows::new(kernel.sections(inputs, &pairs));
                 self.solutions(&rows, &pairs, target, costs, fitting)?
             }
             HyperKernel::Wishart(_) => {
@@ -389,6 +397,34 @@ impl KernelRows for ProductRows<'_> {
     }
 }
 
+/// Rows of the matrix of any hyper-kernel, computed as they are asked for.
+struct SectionRows {
+    sections: PairSections,
+    diagonal: Array1<f64>,
+}
+
+impl SectionRows {
+    fn new(sections: PairSections) -> Self {
+        let diagonal = sections.diagonal();
+        Self { sections, diagonal }
+    }
+}
+
+impl KernelRows for SectionRows {
+    fn size(&self) -> usize {
+        self.sections.len()
+    }
+
+    fn diagonal(&self, t: usize) -> f64 {
+        self.diagonal[t]
+    }
+
+    fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]) {
+        let all = self.sections.row(row);
+        columns.iter().zip(values).for_each(|(&column, value)| *value = all[column]);
+    }
+}
+
 /// Rows of `F Fᵀ`.
 struct FeatureRows<'a> {
     features: &'a Array2<f64>,
@@ -445,6 +481,33 @@ mod tests {
         let images = |solution: &Solution| features.t().dot(&solution.weights);
         let apart = images(&interior) - images(&smo);
         assert!(apart.iter().all(|d| d.abs() < 1e-4), "{apart}");
+    }
+
+    #[test]
+    fn rows_as_they_are_asked_for_are_those_of_the_stored_matrix() {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let points = Array2::from_shape_simple_fn((14, 3), || rng.gen_range(0.0..1.0));
+        let labels: Vec<u32> = (0..14).map(|i| u32::from(points[[i, 0]] > 0.5)).collect();
+        let wishart = mercer_kernels::WishartHyper::isotropic(0.3, 3).unwrap();
+        let (kernel, pairs) = (HyperKernel::Wishart(wishart), Pairs::all(14));
+        let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+        let (svr, fitting) =
+            (PairSvr { tolerance: 1e-8, ..PairSvr::default() }, Fitting::seeded(1));
+        let gram = kernel.gram(points.view(), &pairs, 1);
+        let stored = Precomputed::new(gram.view()).unwrap();
+        let asked = SectionRows::new(kernel.sections(points.view(), &pairs));
+        let mut values = [0.0; 3];
+        asked.fill(9, &[50, 9, 2], &mut values);
+        for (value, column) in values.iter().zip([50, 9, 2]) {
+            assert!((value - gram[[9, column]]).abs() < 1e-14);
+        }
+        assert!((asked.diagonal(9) - gram[[9, 9]]).abs() < 1e-14);
+        let one =
+            svr.solutions(&stored, &pairs, &target, &[10.0], &fitting).unwrap().swap_remove(0);
+        let two = svr.solutions(&asked, &pairs, &target, &[10.0], &fitting).unwrap().swap_remove(0);
+        assert!(one.converged && two.converged && one.support() > 5);
+        let apart = &one.weights - &two.weights;
+        assert!(apart.iter().all(|d| d.abs() < 1e-6), "{apart}");
     }
 
     #[test]

@@ -1064,6 +1064,31 @@ fn ties_go_to_more_regularisation() {
     assert!(differed >= 2, "{differed}");
 }
 
+/// What `auto` does not read is named; what it reads, or what is as it would be, is not.
+#[test]
+fn settings_that_the_chosen_solver_does_not_read_are_facts() {
+    let sample = square(40);
+    let unread = |params: HyperClassifierParams| -> Vec<String> {
+        let fitted = params.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).unwrap();
+        let names = fitted.facts.keys();
+        names.filter_map(|name| name.strip_prefix("unread-")).map(ToOwned::to_owned).collect()
+    };
+    let base = HyperClassifierParams::default();
+    // 40 points: by Cholesky.
+    let few = HyperClassifierParams { pairs: Some(9), rank: 7, tolerance: 0.5, ..base.clone() };
+    assert_eq!(unread(few.clone()), ["pairs", "rank", "tolerance"]);
+    let named = HyperClassifierParams { solver: PairSolver::Nystrom, ..few.clone() };
+    assert!(unread(HyperClassifierParams { landmarks: Some(5), ..named }).is_empty());
+    // Landmarks: in linear time, or with drawn pairs by Nyström.
+    let linear = HyperClassifierParams { landmarks: Some(5), rank: 7, ..base.clone() };
+    assert!(unread(linear).is_empty());
+    let drawn = HyperClassifierParams { landmarks: Some(5), ..few.clone() };
+    assert_eq!(unread(drawn), ["rank", "tolerance"]);
+    // The folds are solved by conjugate gradients, whatever the fit.
+    assert_eq!(unread(HyperClassifierParams { search: Search::Folds, ..few }), ["pairs", "rank"]);
+    assert!(unread(base).is_empty());
+}
+
 /// Widths far from what the inputs are apart leave a kernel that is the same for any two rows; the fit says so.
 #[test]
 fn a_flat_kernel_is_a_fact() {
@@ -1394,6 +1419,10 @@ fn bad_settings_of_the_classifier_are_named() {
     let base = HyperClassifierParams::default();
     assert_eq!(named(HyperClassifierParams { width: 0.0, ..base.clone() }), "width");
     assert_eq!(named(HyperClassifierParams { spread: 0.0, ..base.clone() }), "spread");
+    let narrow = HyperClassifierParams { width: 1e-200, hyper: HyperForm::Wishart, ..base.clone() };
+    let sample = square(12);
+    let error = narrow.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).err().unwrap();
+    assert!(matches!(error, LearningError::Setting { name: "width", .. }), "{error}");
     assert_eq!(named(HyperClassifierParams { freedom: 1.0, ..base.clone() }), "freedom");
     assert_eq!(named(HyperClassifierParams { cost: f64::NAN, ..base.clone() }), "cost");
     assert_eq!(named(HyperClassifierParams { points: 1, ..base.clone() }), "points");
@@ -1446,6 +1475,7 @@ fn bad_input_is_named() {
     let base = PairRidge::default();
     assert_eq!(run(PairRidge { lambda: 0.0, ..base.clone() }), "lambda");
     assert_eq!(run(PairRidge { lambda: f64::NAN, ..base.clone() }), "lambda");
+    assert_eq!(run(PairRidge { lambda: 1e300, ..base.clone() }), "lambda");
     assert_eq!(run(PairRidge { landmarks: Some(7), ..base.clone() }), "landmarks");
     assert_eq!(run(PairRidge { landmarks: Some(0), ..base.clone() }), "landmarks");
     assert_eq!(run(PairRidge { subsets: 7, ..base.clone() }), "subsets");
