@@ -28,6 +28,7 @@ use mercer_linalg::{
     Cholesky, Crew, RidgePath, SymmetricOperator, cos, exp, sin_cos, symmetric_eigen,
     symmetric_product,
 };
+use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
 use mercer_models::mce::{Explicit, Implicit, Objective};
 use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};
 use mercer_solvers::{Dual, InteriorPoint, Precomputed, Smo, Threshold};
@@ -61,6 +62,7 @@ const HOT_PATHS: &[(&str, fn())] = &[
     ("thresholding", thresholding),
     ("hyper-gram", hyper_gram),
     ("pair-product", pair_product),
+    ("all-pairs", all_pairs),
     ("embedding", embedding),
     ("explicit-embedding", explicit_embedding),
     ("network-step", network_step),
@@ -242,6 +244,20 @@ fn pair_product() {
     let operator = PairOperator::new(&hyper, x.view(), 1);
     let v = Array2::ones((operator.size(), 1));
     measured(|| operator.apply(black_box(v.view())));
+}
+
+/// Steps of 64 and of 96 columns: the second adds to the first.
+fn all_pairs() {
+    let (x, hyper) = pairs_of_points(600);
+    let labels: Vec<u32> = x.rows().into_iter().map(|row| u32::from(row[0] > 0.5)).collect();
+    let target = PairTarget::classes(&labels, 1.0, -1.0).expect("two values");
+    let (solver, landmarks) = (PairSolver::LinearTime, Some(6));
+    let usual = PairRidge::default();
+    let ridge = PairRidge { solver, landmarks, rank: 96, solution_tolerance: Some(1e-12), ..usual };
+    let (kernel, fitting) = (HyperKernel::Gaussian(hyper), Fitting::seeded(1));
+    measured(|| {
+        ridge.learn(&kernel, black_box(x.view()), &target, &fitting).map(|_| ()).expect("finite");
+    });
 }
 
 fn classes(rows: usize) -> Vec<u32> {

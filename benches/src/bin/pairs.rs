@@ -1,7 +1,8 @@
 //! Times one way of learning a kernel from pairs and prints one JSON line: processor seconds on one
 //! thread, wall-clock seconds, and the largest memory that the process held.
 //!
-//! `pairs CASE`, one of those that `pairs` without one lists. One case a process, so that the memory is
+//! `pairs CASE [BYTES]`, a case of those that `pairs` without one lists, and of those in linear time the most bytes of
+//! the two factors (1 GiB). One case a process, so that the memory is
 //! that case's. Rows are uniform in the unit cube, but for the cases of a dataset: these read it where
 //! `MERCER_DATA` says, scale its training rows to the unit interval and learn with the settings that the
 //! committed records chose for it. Reading is not timed.
@@ -163,10 +164,16 @@ fn run(name: &str, work: &Work) -> std::collections::BTreeMap<String, f64> {
             normal_tolerance: Some(0.01),
             solution_tolerance: Some(0.01),
             rank: 1000,
+            factor_bytes: bytes().unwrap_or(usual.factor_bytes),
             ..usual
         },
     };
     ridge.learn(&hyper, x, &target, &fitting).expect("finite numbers").facts
+}
+
+/// The bytes that were asked for.
+fn bytes() -> Option<u64> {
+    std::env::args().nth(2)?.parse().ok()
 }
 
 /// Seconds that this thread has run, where the system tells (Linux).

@@ -67,7 +67,9 @@ const FIRST_COLUMNS: usize = 64;
 /// two, over `1 − η`, is not convex. With a `solution_tolerance` the
 /// columns grow by half until `solution-error` is below it for every ridge; a `normal_tolerance` beside it only
 /// says from which columns on, since its estimate is cheaper and the solution is what is asked for: with a
-/// small ridge it is several times as far from the exact one as the normal matrix is. A solution that does
+/// small ridge it is several times as far from the exact one as the normal matrix is. Columns are added to those that
+/// are there, and `|Cᵀ t|²` to what was summed ([`mercer_linalg::GrowingCholesky`]): all steps together cost what the
+/// last one would. A solution that does
 /// not come near enough counts as not converged, and its `solution-error` is the residual.
 ///
 /// The learned kernel is a [`LearnedKernel`] of `P` pairs of landmarks.
