@@ -71,6 +71,7 @@ const PAGES: &[(&str, &str)] = &[
     ("hyper-two-forms", include_str!("../findings/hyper-two-forms.md")),
     ("hyper-errors-follow-the-ridge", include_str!("../findings/hyper-errors-follow-the-ridge.md")),
     ("hyper-log-kernel-on-wine", include_str!("../findings/hyper-log-kernel-on-wine.md")),
+    ("hyper-log-kernel-flipped", include_str!("../findings/hyper-log-kernel-flipped.md")),
     ("hyper-table3-needs-a-budget", include_str!("../findings/hyper-table3-needs-a-budget.md")),
     ("hyper-subsets-small-ridge", include_str!("../findings/hyper-subsets-small-ridge.md")),
     ("hyper-table3-outliers", include_str!("../findings/hyper-table3-outliers.md")),

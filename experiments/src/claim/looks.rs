@@ -17,8 +17,11 @@ fn curves_of<'a>(cells: &[&'a StudyCell], method: &str) -> Vec<&'a [CurvePoint]>
 
 /// `n_test / n_train` of the splits behind the curves, the largest of them: repeats whose training rows overlap are
 /// not independent. 0 where the test part is fixed.
-fn ratio_of(cells: &[&StudyCell], method: &str) -> f64 {
-    let own = cells.iter().filter(|cell| cell.key().method == method);
+fn ratio_of(cells: &[&StudyCell], dataset: Option<&str>, method: &str) -> f64 {
+    let own = cells.iter().filter(|cell| {
+        let key = cell.key();
+        key.method == method && dataset.is_none_or(|dataset| key.dataset == dataset)
+    });
     own.map(|cell| cell.test_over_train()).fold(0.0, f64::max)
 }
 
@@ -99,7 +102,7 @@ pub(super) fn curve_ahead(
     if spread.count < 2 {
         return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean));
     }
-    let ratio = ratio_of(cells, method);
+    let ratio = ratio_of(cells, None, method);
     let half = half_width(&spread, ratio).unwrap_or(f64::INFINITY);
     let holds = goal.met(spread.mean, half);
     let numbers = format!(
@@ -160,7 +163,7 @@ pub(super) fn curve_falls(
     }
     let sign = if rises { 1.0 } else { -1.0 };
     let changes: Vec<f64> = ends.iter().map(|(first, last)| sign * (last - first)).collect();
-    let Some((holds, said)) = moved(&changes, ratio_of(cells, method)) else {
+    let Some((holds, said)) = moved(&changes, ratio_of(cells, None, method)) else {
         return (Holds::NotRun, "no curves".to_owned());
     };
     let count = changes.iter().filter(|change| **change > 0.0).count();
@@ -225,7 +228,7 @@ pub(super) fn goes_with(
     }
     let ratio = variants
         .iter()
-        .flat_map(|cells| methods.iter().map(|method| ratio_of(cells, method)))
+        .flat_map(|cells| methods.iter().map(|method| ratio_of(cells, Some(dataset), method)))
         .fold(0.0, f64::max);
     let ordered = if fits.len() < methods.len() { None } else { in_order(&fits, ratio) };
     ordered.map_or_else(
@@ -309,7 +312,7 @@ pub(super) fn overtakes(
         })
         .filter(|gains: &BTreeMap<u64, f64>| gains.len() > 1)
         .collect();
-    crossing(&gains, at, ratio_of(cells, method))
+    crossing(&gains, at, ratio_of(cells, Some(dataset), method))
         .unwrap_or_else(|| not_run("no curves with two common points"))
 }
 

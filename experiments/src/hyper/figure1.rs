@@ -20,15 +20,15 @@ fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 
 fn diagram() -> Diagram {
     Diagram::new(ARTEFACT.id, ARTEFACT.title, (760.0, 330.0))
-        .caption("Stage 1 regresses a target on pairs of labelled points in a hyper-kernel's space; stage 2 is a support vector machine with the learned kernel, which need not be positive definite. Yᵢⱼ is made of the labels of both points. It shows structure, no numbers.")
-        .block((90.0, 70.0), (140.0, 60.0), "labelled points\nxᵢ, yᵢ", None)
-        .block((276.0, 70.0), (140.0, 60.0), "unordered pairs\np = (xᵢ, xⱼ)", Some(0))
+        .caption("Stage 1 regresses a target on pairs of labelled points in a hyper-kernel's space; stage 2 is a support vector machine with the learned kernel, which need not be positive definite. Y(x, x') is made of the labels of both points. The spectrum of the learned kernel is kept as it is, clipped, flipped or shifted. It shows structure, no numbers.")
+        .block((90.0, 70.0), (140.0, 60.0), "labelled points\nx, y", None)
+        .block((276.0, 70.0), (140.0, 60.0), "unordered pairs\np = (x, x')", Some(0))
         .block((462.0, 70.0), (140.0, 60.0), "hyper-kernel\nh(p, q)", Some(1))
-        .block((276.0, 170.0), (140.0, 50.0), "targets Yᵢⱼ", Some(0))
+        .block((276.0, 170.0), (140.0, 50.0), "targets Y(x, x')", Some(0))
         .block((462.0, 170.0), (140.0, 60.0), "regression\nKRR or SVR over h", Some(1))
         .block((665.0, 170.0), (150.0, 60.0), "learned kernel\nk(x, x')", Some(2))
         .block((462.0, 260.0), (140.0, 50.0), "machine f(x)", None)
-        .block((665.0, 260.0), (150.0, 50.0), "as is, clip,\nflip or shift", Some(2))
+        .block((665.0, 260.0), (150.0, 50.0), "spectrum\nkept or mended", Some(2))
         .arrow([(160.0, 70.0), (206.0, 70.0)], "", false)
         .arrow([(346.0, 70.0), (392.0, 70.0)], "", false)
         .arrow([(462.0, 100.0), (462.0, 140.0)], "", false)
@@ -86,8 +86,10 @@ mod tests {
             }
         }
         let drawn = |from: &str, to: &str| arrows.contains(&(from.to_owned(), to.to_owned()));
-        assert!(drawn("hyper-kernel", "regression") && drawn("targets Yᵢⱼ", "regression"));
-        assert!(drawn("labelled points", "targets Yᵢⱼ") && drawn("regression", "learned kernel"));
+        assert!(drawn("hyper-kernel", "regression") && drawn("targets Y(x, x')", "regression"));
+        assert!(
+            drawn("labelled points", "targets Y(x, x')") && drawn("regression", "learned kernel")
+        );
         assert!(!drawn("regression", "hyper-kernel") && !drawn("hyper-kernel", "learned kernel"));
     }
 }
