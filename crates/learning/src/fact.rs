@@ -20,7 +20,7 @@ pub const SEARCH_NOT_CONVERGED: &str = "search-not-converged";
 /// Share of the angles of random features, over some training rows, of which the number format has no digit
 /// behind the point, so that their cosine is noise; there is none where none is.
 pub const LOST_ANGLES: &str = "lost-angles";
-/// Largest less smallest value of a learned kernel for two different training rows, as a share of its largest value.
+/// Largest less smallest value of a learned kernel for two training rows that differ, as a share of its largest value.
 pub const KERNEL_VARIATION: &str = "kernel-variation";
 /// Begins the name of a setting that was changed and that the solver which was chosen does not read.
 pub const UNREAD: &str = "unread-";

@@ -16,13 +16,14 @@ fn curves_of<'a>(cells: &[&'a StudyCell], method: &str) -> Vec<&'a [CurvePoint]>
 }
 
 /// `n_test / n_train` of the splits behind the curves, the largest of them: repeats whose training rows overlap are
-/// not independent. 0 where the test part is fixed.
+/// not independent. 0 where the test part is fixed; of k datasets, whose splits have nothing in common, a kth.
 fn ratio_of(cells: &[&StudyCell], dataset: Option<&str>, method: &str) -> f64 {
     let own = cells.iter().filter(|cell| {
         let key = cell.key();
         key.method == method && dataset.is_none_or(|dataset| key.dataset == dataset)
     });
-    own.map(|cell| cell.test_over_train()).fold(0.0, f64::max)
+    let ratios: Vec<f64> = own.map(|cell| cell.test_over_train()).collect();
+    ratios.iter().copied().fold(0.0, f64::max) / ratios.len().max(1) as f64
 }
 
 /// Half of the 95 % interval of a mean, by the corrected t where splits overlap; none for one number.

@@ -319,6 +319,8 @@ pub struct HyperClassifier(HyperClassifierParams);
 
 /// Rows whose learned Gram matrix is decomposed for the record.
 const SPECTRUM_ROWS: usize = 1000;
+/// Rows of it that are looked at where signed features take the place of the matrix.
+const FEW_ROWS: usize = 200;
 
 impl HyperClassifierParams {
     /// The learner, after checking every setting.
@@ -632,24 +634,27 @@ pub(super) fn some_rows(
     chosen
 }
 
-/// How far the values of a kernel for two different rows lie apart, largest less smallest, as a share of its
+/// How far the values of a kernel for two rows that differ lie apart, largest less smallest, as a share of its
 /// largest: where they are all the same, it knows of no two rows more than that they differ. `None` of so few rows
 /// that equal values are no surprise.
-fn variation(gram: ArrayView2<'_, f64>) -> Option<f64> {
+fn variation(gram: ArrayView2<'_, f64>, points: ArrayView2<'_, f64>) -> Option<f64> {
     if gram.nrows() < 4 {
         return None;
     }
-    let off = gram.indexed_iter().filter(|((row, column), _)| row != column).map(|(_, &k)| k);
+    let apart = |&((i, j), _): &((usize, usize), &f64)| i != j && points.row(i) != points.row(j);
+    let off = gram.indexed_iter().filter(apart).map(|(_, &k)| k);
     let (least, most) =
         off.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), k| (a.min(k), b.max(k)));
     let largest = gram.iter().fold(0.0f64, |all, k| all.max(k.abs()));
-    Some(if largest > 0.0 { (most - least) / largest } else { 0.0 })
+    // No two rows that differ: nothing is said.
+    (most >= least).then(|| if largest > 0.0 { (most - least) / largest } else { 0.0 })
 }
 
 /// What the eigenvalues of a learned Gram matrix say, and what they say without the regression's bias where
 /// it has one.
 fn spectrum_facts(
     gram: ArrayView2<'_, f64>,
+    points: ArrayView2<'_, f64>,
     bias: f64,
 ) -> Result<Vec<(String, f64)>, LearningError> {
     let of = |gram: ArrayView2<'_, f64>| {
@@ -662,7 +667,7 @@ fn spectrum_facts(
         ("largest-eigenvalue", spectrum.values().last().copied().unwrap_or(0.0)),
         ("negative-mass", spectrum.negative_share()),
     ];
-    facts.extend(variation(gram).map(|variation| (fact::KERNEL_VARIATION, variation)));
+    facts.extend(variation(gram, points).map(|variation| (fact::KERNEL_VARIATION, variation)));
     // A machine has a bias of its own: the kernel's is a negative eigenvalue without a consequence.
     if bias != 0.0 {
         facts.push(("negative-mass-without-bias", of((&gram - bias).view())?.negative_share()));
@@ -715,6 +720,10 @@ impl Learner for HyperClassifier {
                 LinearStage::fit(sample.task(), own_kernel, points.view(), &own, how, fitting)?;
             let (features, negative) = stage.counts();
             let mut facts = learned.facts;
+            let looked = points.select(Axis(0), &some_rows(n, FEW_ROWS, "spectrum", fitting));
+            let gram = own_kernel.gram(looked.view(), fitting.threads);
+            let variation = variation(gram.view(), looked.view());
+            facts.extend(variation.map(|value| (fact::KERNEL_VARIATION.to_owned(), value)));
             for (name, value) in [
                 ("features", features as f64),
                 ("negative-features", negative as f64),
@@ -735,7 +744,8 @@ impl Learner for HyperClassifier {
         let part = gram.select(Axis(0), &looked).select(Axis(1), &looked);
         drop(gram);
         let mut facts = learned.facts;
-        facts.extend(spectrum_facts(part.view(), learned.kernel.bias())?);
+        let at = points.select(Axis(0), &looked);
+        facts.extend(spectrum_facts(part.view(), at.view(), learned.kernel.bias())?);
         let machine_steps = machines.steps;
         let machine = if machines.converged {
             None

@@ -1105,6 +1105,16 @@ fn a_flat_kernel_is_a_fact() {
         let usual = variation(stage1, 1.0);
         assert!(usual > 0.1, "{stage1:?} {usual}");
     }
+    // Also where a row is there twice, and where features take the place of the machine.
+    let twice = Array2::from_shape_fn((41, 2), |(i, c)| sample.inputs()[[i % 40, c]]);
+    let Targets::Classes { labels, .. } = sample.targets() else { panic!("classes") };
+    let labels = (0..41).map(|i| labels[i % 40]).collect();
+    let sample = Sample::classification(twice, labels, 2).unwrap();
+    for stage2 in [Stage2::Machine, Stage2::Features] {
+        let params = HyperClassifierParams { stage2, width: 1e-20, ..Default::default() };
+        let fitted = params.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).unwrap();
+        assert!(fitted.facts[mercer_learning::fact::KERNEL_VARIATION] < 1e-9, "{stage2:?}");
+    }
 }
 
 /// What is found on few rows is fitted to many: no search ends with a `C`, which fits one number of them.
