@@ -1,8 +1,8 @@
-//! Times one way of learning a kernel from pairs and prints one JSON line: processor seconds on one
-//! thread, wall-clock seconds, and the largest memory that the process held.
+//! Times one way of learning a kernel from pairs and prints one JSON line: processor seconds of the main
+//! thread, which are all of them on one thread, wall-clock seconds, and the largest memory that the process held.
 //!
-//! `pairs CASE [BYTES]`, a case of those that `pairs` without one lists, and of those in linear time the most bytes of
-//! the two factors (1 GiB). One case a process, so that the memory is
+//! `pairs CASE [BYTES [THREADS]]`, a case of those that `pairs` without one lists, of those in linear time the most bytes
+//! of the two factors (1 GiB), and the threads (one). One case a process, so that the memory is
 //! that case's. Rows are uniform in the unit cube, but for the cases of a dataset: these read it where
 //! `MERCER_DATA` says, scale its training rows to the unit interval and learn with the settings that the
 //! committed records chose for it. Reading is not timed.
@@ -127,7 +127,8 @@ fn run(name: &str, work: &Work) -> std::collections::BTreeMap<String, f64> {
         GaussianHyper::constructed(variance, work.spread * variance).expect("points that differ");
     let hyper = HyperKernel::Gaussian(gaussian);
     let target = PairTarget::classes(&work.labels, 1.0, -1.0).expect("two values");
-    let fitting = Fitting::seeded(1);
+    let threads = std::env::args().nth(3).and_then(|told| told.parse().ok()).unwrap_or(1);
+    let fitting = Fitting { threads, ..Fitting::seeded(1) };
     let usual = PairRidge { lambda: work.lambda, tolerance: 1e-6, ..PairRidge::default() };
     let ridge = match name {
         "gram-108" => {

@@ -124,7 +124,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     for cell in studies.iter().flat_map(|study| &study.1) {
         table = goals(cell).into_iter().fold(table, Table::note);
     }
-    table = table.note("Stage 1 alone was wanted in at most 3 s on two cores, together with both shares. It takes 2.0 and 2.1 processor seconds as tuned with 3000 rows in stage 2, 4.7 and 4.9 with 8000 (benches/README.md; the seconds of this table are of the code that began anew with each step of columns): no fit has all three.");
+    table = table.note("Stage 1 alone was wanted in at most 3 s on two cores, together with both shares. On two cores it takes 1.1 to 1.3 s as tuned with 3000 rows in stage 2, 2.6 to 2.8 with 8000 (benches/README.md; the seconds of this table are of one core, and of the code that began anew with each step of columns): with 8000 rows a fit has all three.");
     for (study, _) in studies.iter().map(|study| &**study) {
         for variant in &study.variants {
             table =
