@@ -14,7 +14,7 @@ const FIRST_COLUMNS: usize = 64;
 /// Nyström's hyper-KRR over **all** pairs of `m` points in time linear in `m`, for a Gaussian
 /// hyper-kernel.
 ///
-/// In the product form of [`GaussianHyper`], `h((i, j), q) = β_ij β_q w_q(i) w_q(j)` with
+/// In the product form of [`GaussianHyper`](mercer_kernels::GaussianHyper), `h((i, j), q) = β_ij β_q w_q(i) w_q(j)` with
 /// `w_q = u(·, z) u(·, z')` of the landmark pair `q = (z, z')`. Hence the normal matrix over all ordered
 /// pairs is
 /// ```text
