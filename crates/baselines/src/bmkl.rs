@@ -1,7 +1,7 @@
 mod bound;
 mod update;
 
-use crate::kernel_machine::{BLOCK, Base, BaseSections, facts, labels, powers};
+use crate::kernel_machine::{BLOCK, Base, BaseSections, facts, labels, powers, scores, signs};
 use crate::subsample::at_most;
 use mercer_learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
@@ -137,14 +137,6 @@ fn bases() -> Vec<Base> {
     powers().into_iter().map(Base::Gaussian).chain((1..=3).map(Base::Polynomial)).collect()
 }
 
-/// `±1` targets: of class 1 for two classes, else a column a class.
-fn signs(labels: &[u32], classes: usize) -> Array2<f64> {
-    let columns: Vec<u32> = if classes == 2 { vec![1] } else { (0..classes as u32).collect() };
-    Array2::from_shape_fn((labels.len(), columns.len()), |(i, o)| {
-        if labels[i] == columns[o] { 1.0 } else { -1.0 }
-    })
-}
-
 /// A fitted part: its rows' kernels and what the inference says of them.
 pub(crate) struct Fit {
     sections: Vec<BaseSections>,
@@ -243,15 +235,6 @@ impl Fit {
         }
         all
     }
-}
-
-/// `(−f, f)` for two classes, the values themselves for more.
-pub(crate) fn scores(values: Array2<f64>, task: Task) -> Array2<f64> {
-    if task.outputs() == 2 {
-        let f = values.column(0);
-        return ndarray::stack![Axis(1), -&f, f];
-    }
-    values
 }
 
 impl Learner for Bmkl {

@@ -1,5 +1,5 @@
-use crate::bmkl::{BmklParams, Fit, fit_rows, scores};
-use crate::kernel_machine::{facts, labels};
+use crate::bmkl::{BmklParams, Fit, fit_rows};
+use crate::kernel_machine::{facts, labels, scores};
 use mercer_learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
     Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,

@@ -56,6 +56,23 @@ pub(crate) fn labels(sample: &Sample) -> Result<&[u32], LearningError> {
     })
 }
 
+/// `±1` targets: of class 1 for two classes, else a column a class.
+pub(crate) fn signs(labels: &[u32], classes: usize) -> Array2<f64> {
+    let columns: Vec<u32> = if classes == 2 { vec![1] } else { (0..classes as u32).collect() };
+    Array2::from_shape_fn((labels.len(), columns.len()), |(i, o)| {
+        if labels[i] == columns[o] { 1.0 } else { -1.0 }
+    })
+}
+
+/// The scores that outputs for such targets are: `(−f, f)` of the one for two classes, the outputs themselves of more.
+pub(crate) fn scores(values: Array2<f64>, task: Task) -> Array2<f64> {
+    if task.outputs() == 2 && values.ncols() == 1 {
+        let f = values.column(0);
+        return ndarray::stack![Axis(1), -&f, f];
+    }
+    values
+}
+
 /// In which fold each training row is held out: the same for every method of a trial.
 pub(crate) fn folds_of(labels: &[u32], fitting: &Fitting<'_>) -> Vec<usize> {
     folds(labels, FOLDS, &mut fitting.streams.rng("folds"))

@@ -140,7 +140,9 @@ pub fn align(grams: &[Array2<f64>], labels: &[u32]) -> Result<Alignment, Learnin
         return Err(LearningError::Numerical { operation: "centred alignment", reason });
     }
     let norm = target.dot(&target).sqrt();
-    let single = (0..p).map(|k| with_target[k] / (between[[k, k]].sqrt() * norm)).collect();
+    // A kernel that tells no two rows apart is 0 when centred: it is aligned with nothing.
+    let cosine = |dot: f64, size: f64| if size > 0.0 { dot / (size * norm) } else { 0.0 };
+    let single = (0..p).map(|k| cosine(with_target[k], between[[k, k]].sqrt())).collect();
 
     let (r, image) = qr(columns, &target);
     let unnormalised = nonnegative_least_squares(r.view(), image.view())
@@ -154,7 +156,7 @@ pub fn align(grams: &[Array2<f64>], labels: &[u32]) -> Result<Alignment, Learnin
     };
     // ‖H K_μ H‖ from the factor, not from M.
     let combined = r.dot(&weights);
-    let alignment = weights.dot(&with_target) / (combined.dot(&combined).sqrt() * norm);
+    let alignment = cosine(weights.dot(&with_target), combined.dot(&combined).sqrt());
     Ok(Alignment { unnormalised, weights, with_target, between, alignment, single, fallback })
 }
 
@@ -249,6 +251,7 @@ mod tests {
     use super::*;
     use crate::toy::{self, number, numbers};
     use approx::{assert_abs_diff_eq, assert_relative_eq};
+    use ndarray::array;
     use toml::{Table, Value};
 
     fn golden() -> Value {
@@ -328,5 +331,17 @@ mod tests {
         let found = align(&[gram.clone(), gram], &[0, 1, 0, 1]).unwrap();
         assert!(found.fallback);
         assert_abs_diff_eq!(found.weights, Array1::from_elem(2, 0.5f64.sqrt()), epsilon = 1e-15);
+    }
+
+    #[test]
+    fn kernels_that_tell_no_rows_apart_are_aligned_with_nothing() {
+        let (flat, target) = (Array2::ones((4, 4)), array![1.0, 1.0, -1.0, -1.0]);
+        let found = align(&[flat.clone(), flat.clone()], &[0, 0, 1, 1]).unwrap();
+        assert_eq!((found.alignment, found.single), (0.0, Array1::zeros(2)));
+        // Beside one that does, they have no weight.
+        let column = target.insert_axis(Axis(1));
+        let found = align(&[flat, column.dot(&column.t())], &[0, 0, 1, 1]).unwrap();
+        assert_abs_diff_eq!(found.weights, array![0.0, 1.0], epsilon = 1e-12);
+        assert_abs_diff_eq!(found.alignment, 1.0, epsilon = 1e-12);
     }
 }

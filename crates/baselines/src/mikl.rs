@@ -2,7 +2,9 @@ mod fista;
 mod interior;
 mod solution;
 
-use crate::kernel_machine::{BLOCK, Base, BaseSections, CAP, TOLERANCE, facts, folds_of, labels};
+use crate::kernel_machine::{
+    BLOCK, Base, BaseSections, CAP, TOLERANCE, facts, folds_of, labels, scores,
+};
 use crate::subsample::at_most;
 use mercer_learning::{
     Allowed, Convergence, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome,
@@ -231,15 +233,6 @@ impl Learner for Mikl {
             Expansion { task, features: sample.features(), outputs: classes.len(), parts };
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
-}
-
-/// `(−f, f)` for two classes, the values themselves for more.
-fn scores(values: Array2<f64>, task: Task) -> Array2<f64> {
-    if task.outputs() == 2 && values.ncols() == 1 {
-        let f = values.column(0);
-        return ndarray::stack![Axis(1), -&f, f];
-    }
-    values
 }
 
 /// `f(x) = Σ_k Σ_j α_jk k_k(x_j, x)`.

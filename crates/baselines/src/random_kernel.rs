@@ -1,6 +1,6 @@
 use crate::kernel_machine::{
-    TOLERANCE, convergence, facts, labels, machine_restored, machine_state, second_stage,
-    stage_facts,
+    TOLERANCE, convergence, facts, labels, machine_restored, machine_state, scores, second_stage,
+    signs, stage_facts,
 };
 use crate::subsample::at_most;
 use mercer_learning::{
@@ -183,8 +183,8 @@ pub fn chi_square_ball(scores: ArrayView1<'_, f64>, radius: f64) -> (Array1<f64>
     (weights, 0.0)
 }
 
-/// Ridge regression of `y − ȳ` on features: `(ZᵀZ + λ n … )` in the public code's scaling,
-/// `min ‖Z w − (y − ȳ)‖² + λ ‖w‖²`.
+/// Ridge regression of `y − ȳ` on features, `min ‖Z w − (y − ȳ)‖² + λ ‖w‖²`: `(ZᵀZ + λ I) w = Zᵀ (y − ȳ)`, the `λ`
+/// that of the public code, not divided by the rows.
 fn ridge(
     features: ArrayView2<'_, f64>,
     targets: ArrayView1<'_, f64>,
@@ -218,18 +218,10 @@ fn cosines(
 }
 
 /// `s_j = Σ_c (φ_jᵀ y_c)²`.
-fn scores(features: ArrayView2<'_, f64>, targets: ArrayView2<'_, f64>) -> Array1<f64> {
+fn alignments(features: ArrayView2<'_, f64>, targets: ArrayView2<'_, f64>) -> Array1<f64> {
     let mut products = Array2::zeros((features.ncols(), targets.ncols()));
     product(1.0, features.t(), targets, 0.0, products.view_mut());
     products.mapv(|p| p * p).sum_axis(Axis(1))
-}
-
-/// A column of `±1` for each class, or a single one for two classes.
-fn targets(labels: &[u32], classes: usize) -> Array2<f64> {
-    let columns: Vec<u32> = if classes == 2 { vec![1] } else { (0..classes as u32).collect() };
-    Array2::from_shape_fn((labels.len(), columns.len()), |(i, c)| {
-        if labels[i] == columns[c] { 1.0 } else { -1.0 }
-    })
 }
 
 /// Median distance between rows; of at most 500 of them, by seed.
@@ -278,14 +270,14 @@ impl Learner for RandomKernel {
             rng.sample::<f64, _>(StandardNormal) / width
         });
         let phases = Array1::from_shape_simple_fn(big_n, || rng.gen_range(0.0..TAU));
-        let signs = targets(labels, task.outputs());
+        let signs = signs(labels, task.outputs());
         let mut all = Array1::zeros(big_n);
         for start in (0..big_n).step_by(TILE) {
             fitting.limits.check()?;
             let end = (start + TILE).min(big_n);
             let part = frequencies.slice(s![start..end, ..]);
             let values = cosines(sample.inputs(), part, phases.slice(s![start..end]));
-            all.slice_mut(s![start..end]).assign(&scores(values.view(), signs.view()));
+            all.slice_mut(s![start..end]).assign(&alignments(values.view(), signs.view()));
         }
         let (weights, multiplier) = chi_square_ball(all.view(), self.params.radius);
         let kept: Vec<usize> = (0..big_n).filter(|&j| weights[j] > f64::EPSILON).collect();
@@ -396,7 +388,7 @@ impl Predictor for CosinePredictor {
     }
 
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
-        let mut scores = Array2::zeros((inputs.nrows(), self.task.outputs()));
+        let mut all = Array2::zeros((inputs.nrows(), self.task.outputs()));
         for start in (0..inputs.nrows()).step_by(TILE) {
             let rows = s![start..(start + TILE).min(inputs.nrows()), ..];
             let features = cosines(inputs.slice(rows), self.frequencies.view(), self.phases.view());
@@ -405,15 +397,11 @@ impl Predictor for CosinePredictor {
                 Reading::Machine(machine) => {
                     machine.scores_of_values(values.view(), self.task.outputs())
                 }
-                Reading::Scores if values.ncols() == 1 && self.task.outputs() == 2 => {
-                    let f = values.column(0);
-                    ndarray::stack![Axis(1), -&f, f]
-                }
-                Reading::Scores => values,
+                Reading::Scores => scores(values, self.task),
             };
-            scores.slice_mut(rows).assign(&part);
+            all.slice_mut(rows).assign(&part);
         }
-        scores
+        all
     }
 }
 
@@ -450,7 +438,7 @@ mod tests {
             golden[name].as_array().unwrap().iter().map(|v| v.as_float().unwrap()).collect()
         };
         let features = golden_features();
-        let s = scores(features.view(), targets(&toy::A, 2).view());
+        let s = alignments(features.view(), signs(&toy::A, 2).view());
         assert_relative_eq!(s, numbers("scores"), max_relative = 1e-8);
         let (small, lambda) = chi_square_ball(s.view(), 0.5 / 8.0);
         assert_relative_eq!(small, numbers("small-weights"), max_relative = 1e-8);
@@ -463,7 +451,7 @@ mod tests {
         assert_relative_eq!(lambda, number("large-multiplier"), max_relative = 1e-8);
 
         let kept: Vec<usize> = (0..8).filter(|&j| large[j] > f64::EPSILON).collect();
-        let y = targets(&toy::A, 2).column(0).to_owned();
+        let y = signs(&toy::A, 2).column(0).to_owned();
         let chosen = features.select(Axis(1), &kept);
         let plain = &chosen * (2.0 / kept.len() as f64).sqrt();
         let w = ridge(plain.view(), y.view(), 0.05).unwrap();

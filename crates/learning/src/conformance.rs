@@ -394,11 +394,27 @@ impl<'a> Conformance<'a> {
         if !self.trivial {
             self.beats_chance(&predictions, &test)?;
         }
+        self.equal_rows(&train)?;
         // One column is enough to learn from, or to be refused; never to panic on.
         let narrow = toy(task, 1, 40, 3);
         let predictor = self.fit(&narrow, 7)?;
         self.predict(&*predictor, narrow.inputs())?;
         Ok(())
+    }
+
+    /// Rows that nothing tells apart are refused, or end in a model that can be kept and has numbers as scores.
+    fn equal_rows(&self, train: &Sample) -> Result<(), Violation> {
+        let inputs = Array2::from_shape_fn((24, 2), |(_, column)| 0.3 + column as f64);
+        let rows: Vec<usize> = (0..24).collect();
+        let sample = train.select(&rows).expect("rows of the sample").map_inputs(|to| *to = inputs);
+        let sample = sample.expect("finite inputs, and as many rows");
+        let Ok(predictor) = self.try_fit(&sample, 7) else { return Ok(()) };
+        let scores = predictor.decision(sample.inputs());
+        if scores.iter().any(|score| !score.is_finite()) {
+            let detail = format!("fitted to equal rows it gives {}", scores.row(0));
+            return self.broken("scores are numbers", detail);
+        }
+        self.can_be_kept(&*predictor, sample.inputs(), &scores)
     }
 
     /// Reversed and one at a time, rows keep their scores, to within single precision.

@@ -22,6 +22,8 @@ pub const SEARCH_NOT_CONVERGED: &str = "search-not-converged";
 pub const LOST_ANGLES: &str = "lost-angles";
 /// Largest less smallest value of a learned kernel for two training rows that differ, as a share of its largest value.
 pub const KERNEL_VARIATION: &str = "kernel-variation";
+/// `‖K − K̂‖_F/‖K‖_F` over some training rows, of a learned kernel `K` and the features `K̂` that stand in for it.
+pub const FEATURES_ERROR: &str = "features-error";
 /// Begins the name of a setting that was changed and that the solver which was chosen does not read.
 pub const UNREAD: &str = "unread-";
 /// Mean loss of the training rows: of stochastic methods over the last pass, as its batches met it.

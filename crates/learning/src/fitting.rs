@@ -69,7 +69,7 @@ impl Convergence {
     /// assert!(ended.warning().is_some_and(|said| said.contains("2.5e-1 after 200 iterations")));
     /// // Of columns no iterations can be allowed.
     /// let ended = Convergence::FewColumns { columns: 300, residual: 0.5, goal: 1e-3 };
-    /// assert!(ended.warning().is_some_and(|said| said.contains("allow more of them (`rank`")));
+    /// assert!(ended.warning().is_some_and(|said| said.contains("allow more of them (`rank`, ")));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn warning(&self) -> Option<String> {
@@ -83,7 +83,7 @@ impl Convergence {
                 })
             }
             Self::FewColumns { columns, residual, goal } => Some(format!(
-                "not converged: {columns} columns leave {residual:.1e} where {goal:.1e} was asked for; allow more of them (`rank`, `factor_bytes`), or take a wider kernel (`width`) or a larger ridge"
+                "not converged: {columns} columns leave {residual:.1e} where {goal:.1e} was asked for; allow more of them (`rank`, `factor_bytes`, or a smaller `rank_tolerance`), or take a wider kernel (`width`) or a larger ridge"
             )),
             _ => None,
         }
@@ -180,9 +180,27 @@ pub struct Outcome<P> {
 pub type Fitted = Outcome<Box<dyn Predictor>>;
 
 impl<P: Predictor + 'static> Outcome<P> {
-    /// Forgets the predictor's type.
+    /// Forgets the predictor's type, and facts that are no numbers: neither a record nor a model file can hold them.
+    ///
+    /// ```
+    /// # use mercer_learning::{Convergence, Outcome, Predictor, State, Task};
+    /// # use ndarray::{Array2, ArrayView2};
+    /// # struct Zero;
+    /// # impl Predictor for Zero {
+    /// #     fn task(&self) -> Task { Task::Regression }
+    /// #     fn features(&self) -> usize { 1 }
+    /// #     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+    /// #         Array2::zeros((inputs.nrows(), 1))
+    /// #     }
+    /// #     fn state(&self) -> State { State::new() }
+    /// # }
+    /// let facts = [("norm".to_owned(), 2.0), ("alignment".to_owned(), f64::NAN)].into();
+    /// let fitted = Outcome { predictor: Zero, convergence: Convergence::Exact, facts }.boxed();
+    /// assert!(fitted.facts.keys().eq(["norm"]));
+    /// ```
     pub fn boxed(self) -> Fitted {
-        let Self { predictor, convergence, facts } = self;
+        let Self { predictor, convergence, mut facts } = self;
+        facts.retain(|_, value| value.is_finite());
         Outcome { predictor: Box::new(predictor), convergence, facts }
     }
 }

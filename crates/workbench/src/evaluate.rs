@@ -487,6 +487,7 @@ pub fn warnings(
         inverted(method, settings),
         flat_kernel(method, settings, facts),
         unread(method, facts),
+        features_apart(method, settings, facts),
         batch_beyond_the_rows(method, settings, facts),
     ]
     .into_iter()
@@ -760,6 +761,36 @@ pub fn unread(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
             names.join(", ")
         )
     })
+}
+
+/// Relative error of features that stand in for a kernel, above which they are another one.
+const APART: f64 = 0.1;
+
+/// A word where the features of a second stage are far from the learned kernel that they stand in for, by the fact
+/// [`fact::FEATURES_ERROR`].
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::features_apart;
+/// let settings = Settings::new().with("feature_rank", 100);
+/// let of = |error: f64| [("features-error".to_owned(), error)].into();
+/// let told = features_apart("hyper-krr-linear", &settings, &of(0.3)).expect("they are");
+/// assert!(told.contains("30 %") && told.contains("`feature_rank` = 100"), "{told}");
+/// assert_eq!(features_apart("hyper-krr-linear", &settings, &of(0.01)), None);
+/// ```
+pub fn features_apart(
+    method: &str,
+    settings: &Settings,
+    facts: &BTreeMap<String, f64>,
+) -> Option<String> {
+    let error = facts.get(fact::FEATURES_ERROR).filter(|&&error| error > APART)?;
+    let rank = settings.get("feature_rank").map_or_else(String::new, |rank| format!(" = {rank}"));
+    Some(format!(
+        "{method}: the features of its second stage differ from the learned kernel by {:.0} % (of its norm over some \
+         training rows): what is fitted is another kernel. Take more of them (`feature_rank`{rank}) or the whole kernel \
+         on some rows (--set stage2=machine)",
+        100.0 * error
+    ))
 }
 
 /// Variation of a learned kernel's values, as a share of the largest, below which they are all the same.

@@ -24,7 +24,7 @@ pub(crate) const PATH: Path = Path {
         title: "regression of a known kernel",
         summary: "how well a known kernel is learned from pairs of labelled points, one split",
         cites: "Liu, Shi, Huang, Yang & Suykens (2021)",
-        revision: 2,
+        revision: 3,
         tasks: Tasks::Classification,
         cost: Cost {
             // Half of the rows are labelled; two kernels, each by three regressions.
@@ -50,6 +50,8 @@ pub(crate) const TARGETS: [&str; 2] = ["gaussian", "log"];
 pub(crate) const WAYS: [&str; 4] = ["known kernel", "Pan2017", "hyper-KRR", "hyper-SVR"];
 
 const FOLDS: usize = 5;
+/// Name of the number of regressions of the search, and of searches of the machine's cost, that stopped short.
+pub(crate) const CUT_SHORT: &str = "cut short";
 
 /// Settings of the path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,7 +83,7 @@ impl Default for Params {
             printed: false,
             spreads: vec![0.25, 0.5, 1.0, 2.0, 4.0],
             lambdas: (-5..=5).collect(),
-            pair_costs: (-2..=2).collect(),
+            pair_costs: (-5..=5).collect(),
             epsilon: 0.1,
             tuned_on: 100,
             exact_points: 276,
@@ -164,12 +166,14 @@ impl Sets {
         let (points, labels) = &self.labelled;
         let variance = total_variance(points.view());
         let mut values = BTreeMap::new();
-        let mut open = 0;
+        let (mut open, mut cut_short) = (0, 0);
         let truth = known(target, variance, self.test.0.view(), self.test.0.view());
         let kernel: Values<'_> = if way == WAYS[0] {
             Box::new(move |x, z| known(target, variance, x, z))
         } else {
-            let (spread, chosen, on) = self.tuned(target, way, params, fitting)?;
+            let found = self.tuned(target, way, params, fitting)?;
+            let Tuned { spread, strength: chosen, on, .. } = found;
+            cut_short += found.cut_short;
             let strength = if way == WAYS[3] {
                 PairSvr::carried_over(chosen, on as f64, points.nrows() as f64)
             } else {
@@ -202,6 +206,7 @@ impl Sets {
         let check = || Ok::<(), SolverError>(());
         let choice = choose_cost(own.view(), &labels[..few.len()], &held, &costs, &smo, check)
             .map_err(|error| of_solver(&error))?;
+        cut_short += usize::from(!choice.converged);
         let machine = OneVersusOne::fit(gram.view(), labels, choice.cost, &smo)
             .map_err(|error| of_solver(&error))?;
         for (name, (points, truth)) in [("unlabelled", &self.unlabelled), ("test", &self.test)] {
@@ -210,25 +215,27 @@ impl Sets {
         }
         open += usize::from(!machine.converged);
         values.insert(OPEN.to_owned(), open as f64);
+        values.insert(CUT_SHORT.to_owned(), cut_short as f64);
         Ok(values)
     }
 
-    /// `σ_h²` and `λ` (or `C`) with the least error on pairs of held-out points, and how many others a fold
-    /// learns from.
+    /// What has the least error on pairs of held-out points.
     fn tuned(
         &self,
         target: &str,
         way: &str,
         params: &Params,
         fitting: &Fitting<'_>,
-    ) -> Result<(f64, f64, usize), LearningError> {
+    ) -> Result<Tuned, LearningError> {
         let few: Vec<usize> = (0..self.labelled.1.len().min(params.tuned_on)).collect();
         let points = self.labelled.0.select(Axis(0), &few);
         let labels = &self.labelled.1[..few.len()];
         let held = folds(labels, FOLDS, &mut fitting.streams.rng("folds"));
         let exponents = if way == WAYS[3] { &params.pair_costs } else { &params.lambdas };
         let strengths: Vec<f64> = exponents.iter().map(|&power| 10f64.powi(power)).collect();
-        let mut best = (f64::INFINITY, 1.0, strengths[0]);
+        let on = few.len() * (FOLDS - 1) / FOLDS;
+        let (mut least, mut cut_short) = (f64::INFINITY, 0);
+        let mut best = (1.0, strengths[0]);
         for &spread in &params.spreads {
             let mut errors = vec![0.0; strengths.len()];
             for fold in 0..FOLDS {
@@ -247,22 +254,41 @@ impl Sets {
                     params,
                     fitting,
                 )?;
-                for (learned, error) in learned.iter().zip(&mut errors) {
+                let own = learned.iter().map(|learned| {
+                    cut_short += usize::from(learned.convergence.is_open());
                     let gap = learned.kernel.gram(test.view(), fitting.threads) - &truth;
-                    *error += gap.iter().map(|v| v * v).sum::<f64>();
+                    gap.iter().map(|v| v * v).sum::<f64>()
+                });
+                let own: Vec<f64> = own.collect();
+                // The last kernel is that of all strengths from there on.
+                for (place, error) in errors.iter_mut().enumerate() {
+                    *error += own[place.min(own.len() - 1)];
                 }
             }
             for (&strength, &error) in strengths.iter().zip(&errors) {
-                if error < best.0 {
-                    best = (error, spread, strength);
+                if error < least {
+                    (least, best) = (error, (spread, strength));
                 }
             }
         }
-        Ok((best.1, best.2, few.len() * (FOLDS - 1) / FOLDS))
+        let (spread, strength) = best;
+        Ok(Tuned { spread, strength, on, cut_short })
     }
 }
 
-/// The kernels learned from these points, one a strength.
+/// What a search chose.
+struct Tuned {
+    /// `σ_h²/σ²`.
+    spread: f64,
+    /// `λ`, or the `C` of the regression with a tube on so many points.
+    strength: f64,
+    /// Points that a fold learns from.
+    on: usize,
+    /// Regressions that stopped before their tolerance.
+    cut_short: usize,
+}
+
+/// The kernels learned from these points, one a strength but that the last may be that of all from there on.
 #[expect(clippy::too_many_arguments, reason = "one regression is all of these")]
 fn learn(
     points: ArrayView2<'_, f64>,
@@ -284,20 +310,21 @@ fn learn(
     let values = (&values + &values.t()) * 0.5;
     let y = PairTarget::matrix(values.view())?;
     if way == WAYS[3] {
-        let learn = |&cost: &f64| {
-            let svr = PairSvr {
-                cost,
-                ridge: None,
-                epsilon: params.epsilon,
-                exact_points: params.exact_points,
-                landmarks: params.landmarks.min(points.nrows()),
-                pairs: params.pairs,
-                tolerance: 1e-2,
-                steps: 300_000,
-            };
-            svr.learn(&hyper, points, &y, fitting)
+        let svr = PairSvr {
+            cost: strengths[0],
+            ridge: None,
+            epsilon: params.epsilon,
+            exact_points: params.exact_points,
+            landmarks: params.landmarks.min(points.nrows()),
+            pairs: params.pairs,
+            tolerance: 1e-2,
+            steps: 300_000,
         };
-        return strengths.iter().map(learn).collect();
+        if points.nrows() > params.exact_points {
+            let learn = |&cost: &f64| PairSvr { cost, ..svr }.learn(&hyper, points, &y, fitting);
+            return strengths.iter().map(learn).collect();
+        }
+        return svr.learn_path(&hyper, points, &y, strengths, fitting);
     }
     let large = points.nrows() > params.exact_points;
     let few = Some(params.landmarks.min(points.nrows()));

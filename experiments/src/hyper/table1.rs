@@ -1,6 +1,6 @@
 //! Table 1: known kernels learned from pairs, and machines with them.
 
-use super::known_kernel::{TARGETS, WAYS};
+use super::known_kernel::{CUT_SHORT, TARGETS, WAYS};
 use crate::judged::{Judged, shown as judged, summary};
 use crate::published::{PublishedCell, published};
 use crate::{Artefact, CellReport, Desk, ExperimentError, Finding, Rendered, StudyCell, standing};
@@ -32,7 +32,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             _ => format!("{}-{}", ARTEFACT.id, variant.name),
         };
         let mut table = Table::new(id, ARTEFACT.title)
-            .caption(format!("Root mean squared error of the learned kernel over ordered pairs of test points, the same relative to the kernel's root mean square, and accuracy in percent of a machine with the kernel on unlabelled and on test points; negative mass: the share of negative eigenvalues in the sum of absolute values, of hyper-SVR with the bias of its regression, a constant that a machine with its own bias does not see; mean ± deviation (divided by J − 1) over repeats, the printed number in brackets. Of the eleven printed values of the regression's C (10^-5 .. 10^5) hyper-SVR has five here, 0.01 to 100, each for the weight that a pair has with the points of a fold: the fit of all has the C of the same ridge, 1/(2 λ m²). Below: how often a search ended at an edge of its grids, beyond which the regression could be better, and over which pairs each is solved. The paper does not say how many trials stand behind its Table 1: a printed error, which has no deviation, is judged as one more trial of ours, an accuracy by its printed deviation over 10 trials, as in Table 2. Variant {}: {}.", variant.name, variant.summary))
+            .caption(format!("Root mean squared error of the learned kernel over ordered pairs of test points, the same relative to the kernel's root mean square, and accuracy in percent of a machine with the kernel on unlabelled and on test points; negative mass: the share of negative eigenvalues in the sum of absolute values, of hyper-SVR with the bias of its regression, a constant that a machine with its own bias does not see; mean ± deviation (divided by J − 1) over repeats, the printed number in brackets. Every search has the printed grids, the regression's C of eleven values (10^-5 .. 10^5), each for the weight that a pair has with the points of a fold: the fit of all has the C of the same ridge, 1/(2 λ m²). Below: how often a search ended at an edge of its grids, beyond which the regression could be better, and over which pairs each is solved. The paper does not say how many trials stand behind its Table 1: a printed error, which has no deviation, is judged as one more trial of ours, an accuracy by its printed deviation over 10 trials, as in Table 2. Variant {}: {}.", variant.name, variant.summary))
             .columns(["Dataset", "Target", "Method"].map(Column::left))
             .columns(["RMSE", "relative", "unlabelled", "test", "negative mass", "Repeats"].map(Column::right));
         for cell in cells.iter().filter(|cell| cell.key().variant == variant.name) {
@@ -201,12 +201,27 @@ fn searches(cells: &[&StudyCell]) -> Vec<String> {
         let counts = counts.collect::<Vec<_>>().join("; ");
         let cornered = fits.iter().filter(|fits| in_one_corner(fits)).count();
         notes.push(format!(
-            "{target} kernel, {way}: of {} searches at an edge of their grids: {counts}. In one and the same corner of both in every repeat: {cornered} of {} datasets.",
+            "{target} kernel, {way}: of {} searches at an edge of their grids: {counts}. In one and the same corner of both in every repeat: {cornered} of {} datasets.{}",
             all.len(),
-            fits.len()
+            fits.len(),
+            cut_short(cells, index)
         ));
     }
     notes
+}
+
+/// How much of the searches stopped before its tolerance.
+fn cut_short(cells: &[&StudyCell], index: usize) -> String {
+    let of = |cell: &&StudyCell| point_values(cell, index, CUT_SHORT);
+    let all: Vec<f64> = cells.iter().flat_map(of).collect();
+    let (searches, short) =
+        (all.iter().filter(|short| **short > 0.0).count(), all.iter().sum::<f64>());
+    if searches == 0 {
+        return String::new();
+    }
+    format!(
+        " Regressions and choices of a cost that stopped at their limit of steps: {short:.0}, in {searches} of them."
+    )
 }
 
 /// Whether all of these searches ended at the same edges of both grids.

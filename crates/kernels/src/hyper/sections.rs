@@ -315,8 +315,12 @@ fn fill_gaussian(mut tile: ArrayViewMut2<'_, f64>, left: &Selected<'_>, right: &
     for (mut row, &p) in tile.rows_mut().into_iter().zip(left.within) {
         let buffer = &mut buffer[..row.len()];
         let exponents = buffer.iter_mut().zip(row.iter().zip(right.within));
-        // Rounding can leave the exponent of equal pairs above 0 by an ulp or two.
-        exponents.for_each(|(to, (&dot, &q))| *to = (dot + p + q).min(0.0));
+        // Rounding can leave the exponent of equal pairs above 0 by an ulp or two. Of points so far out that it is no
+        // number the value is none either: `min` would take them for equal.
+        exponents.for_each(|(to, (&dot, &q))| {
+            let exponent = dot + p + q;
+            *to = if exponent > 0.0 { 0.0 } else { exponent };
+        });
         match row.as_slice_mut() {
             Some(row) => exp(buffer, row),
             None => row.iter_mut().zip(buffer).for_each(|(to, exponent)| *to = exponent.exp()),

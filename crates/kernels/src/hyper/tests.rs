@@ -381,9 +381,12 @@ proptest! {
 fn squares_that_overflow_make_no_equal_pairs() {
     let points = array![[1e200, 0.0], [0.0, -2e200], [3e200, 1e200]];
     let pairs = Pairs::all(3);
-    let kernel = HyperKernel::Wishart(WishartHyper::isotropic(0.8, 2).unwrap());
-    let gram = kernel.gram(points.view(), &pairs, 1);
-    for ((p, q), &value) in gram.indexed_iter() {
-        assert!(p == q || value.is_nan() || value < 1e-9, "{p} and {q}: {value}");
+    let wishart = HyperKernel::Wishart(WishartHyper::isotropic(0.8, 2).unwrap());
+    let gaussian = HyperKernel::Gaussian(GaussianHyper::constructed(0.8, 0.8).unwrap());
+    for kernel in [wishart, gaussian] {
+        let gram = kernel.gram(points.view(), &pairs, 1);
+        for ((p, q), &value) in gram.indexed_iter() {
+            assert!(p == q || value.is_nan() || value < 1e-9, "{p} and {q}: {value}");
+        }
     }
 }

@@ -49,6 +49,7 @@ pub(super) struct Asked {
     pub normal_tolerance: Option<f64>,
     /// Whether there is one for the solution.
     pub solution: bool,
+    /// Most columns.
     pub most: usize,
 }
 
@@ -120,16 +121,22 @@ enum Right<'a> {
     Dense(Array1<f64>),
 }
 
+/// What is to be solved, over which span, and how exactly.
+#[derive(Clone, Copy)]
+pub(super) struct Problem<'a, 't, 'f> {
+    pub gaussian: &'a GaussianHyper,
+    pub inputs: ArrayView2<'a, f64>,
+    pub target: &'a PairTarget<'t>,
+    pub pairs: LandmarkPairs<'a>,
+    pub span: &'a Span,
+    pub asked: Asked,
+    pub fitting: &'a Fitting<'f>,
+}
+
 /// The normal equations of [`super::LinearTime`]: more columns are added to what is there, and nothing that was
 /// summed is summed again.
 pub(super) struct Equations<'a, 't, 'f> {
-    gaussian: &'a GaussianHyper,
-    inputs: ArrayView2<'a, f64>,
-    target: &'a PairTarget<'t>,
-    pairs: LandmarkPairs<'a>,
-    span: &'a Span,
-    asked: Asked,
-    fitting: &'a Fitting<'f>,
+    problem: Problem<'a, 't, 'f>,
     quads: Quads,
     /// Rows that the error of the solution looks at.
     rows: Vec<usize>,
@@ -144,15 +151,8 @@ pub(super) struct Equations<'a, 't, 'f> {
 }
 
 impl<'a, 't, 'f> Equations<'a, 't, 'f> {
-    pub(super) fn new(
-        gaussian: &'a GaussianHyper,
-        inputs: ArrayView2<'a, f64>,
-        target: &'a PairTarget<'t>,
-        pairs: LandmarkPairs<'a>,
-        span: &'a Span,
-        asked: Asked,
-        fitting: &'a Fitting<'f>,
-    ) -> Result<Self, LearningError> {
+    pub(super) fn new(problem: Problem<'a, 't, 'f>) -> Result<Self, LearningError> {
+        let Problem { gaussian, inputs, target, pairs, asked, fitting, .. } = problem;
         let LandmarkPairs { factors, all, beta } = pairs;
         let quads = Quads::new(factors.nrows());
         // β² is β at twice the rate.
@@ -173,29 +173,13 @@ impl<'a, 't, 'f> Equations<'a, 't, 'f> {
         };
         let sizes = sizes(&quads, factors, fitting.threads);
         let rows = distance::rows(inputs.nrows(), fitting);
-        let error = None;
-        Ok(Self {
-            gaussian,
-            inputs,
-            target,
-            pairs,
-            span,
-            asked,
-            fitting,
-            quads,
-            rows,
-            probe,
-            sizes,
-            squared,
-            error,
-            right,
-        })
+        Ok(Self { problem, quads, rows, probe, sizes, squared, error: None, right })
     }
 
     /// Goes on to so many columns, where errors say how many; then to so many more that the error of the normal
     /// matrix is within its tolerance.
     pub(super) fn grow(&mut self, columns: usize) -> Result<(), LearningError> {
-        let (asked, fitting) = (self.asked, self.fitting);
+        let Problem { asked, fitting, pairs, .. } = self.problem;
         let mut columns = if asked.grows() { columns.min(asked.most) } else { asked.most };
         loop {
             self.squared.grow(columns)?;
@@ -212,7 +196,7 @@ impl<'a, 't, 'f> Equations<'a, 't, 'f> {
             }
             columns = (columns + columns / 2).min(asked.most);
         }
-        let factors = self.pairs.factors;
+        let factors = pairs.factors;
         let sets = &self.quads.sets;
         self.squared.add(1.0, |set, rows, to| quad(factors, sets[set], rows, to), fitting.threads);
         self.squared.counted();
@@ -221,7 +205,7 @@ impl<'a, 't, 'f> Equations<'a, 't, 'f> {
         if let Right::Separable { terms, factor } = &mut self.right {
             // β is smoother than its square: what is enough columns for that is for this.
             factor.grow(if asked.grows() { rank } else { asked.most })?;
-            let all = self.pairs.all.as_slice();
+            let all = pairs.all.as_slice();
             for (weight, values) in terms.iter() {
                 let vectors = |q: usize, rows: Range<usize>, to: &mut [f64]| {
                     let (i, j) = all[q];
@@ -242,13 +226,14 @@ impl<'a, 't, 'f> Equations<'a, 't, 'f> {
 
     /// The equations with the columns that there are, and how far their solutions are from the exact ones.
     pub(super) fn solved(&self, lambdas: &[f64]) -> Result<Solved, LearningError> {
-        let (m, fitting, span) = (self.inputs.nrows(), self.fitting, self.span);
+        let Problem { gaussian, inputs, target, pairs, span, fitting, .. } = self.problem;
+        let m = inputs.nrows();
         let (normal, error_bound) = self.normal();
         let (right, of_right) = match &self.right {
             Right::Separable { factor, .. } => (&factor.sums, Some(factor)),
             Right::Dense(right) => (right, None),
         };
-        let right = right * self.pairs.beta;
+        let right = right * pairs.beta;
         let coordinates =
             multiplied(span.basis.t(), multiplied(normal.view(), span.basis.view()).view());
         let system = System::new(span, coordinates.view(), &span.basis.t().dot(&right))?;
@@ -259,8 +244,7 @@ impl<'a, 't, 'f> Equations<'a, 't, 'f> {
             right: at_rows.as_ref(),
             system: &system,
         };
-        let (gaussian, inputs, target) = (self.gaussian, self.inputs, self.target);
-        let distance = Distance::new(gaussian, inputs, target, self.pairs, &approximated, fitting);
+        let distance = Distance::new(gaussian, inputs, target, pairs, &approximated, fitting);
         let errors = lambdas
             .iter()
             .map(|lambda| distance.of(&system, lambda * (m * m) as f64))
@@ -278,7 +262,7 @@ impl<'a, 't, 'f> Equations<'a, 't, 'f> {
 
     /// `Ĝ`, `P × P`, and the bound on its relative error.
     fn normal(&self) -> (Array2<f64>, f64) {
-        let LandmarkPairs { all, beta, .. } = self.pairs;
+        let LandmarkPairs { all, beta, .. } = self.problem.pairs;
         let (residual, largest) = (self.squared.factor.residual(), self.squared.factor.largest());
         let size = all.len();
         let mut normal = Array2::zeros((size, size));

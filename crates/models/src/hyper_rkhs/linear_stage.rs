@@ -76,6 +76,14 @@ impl LinearStage {
         Ok(Self { task, features, weights, bias })
     }
 
+    /// `‖K − K̂‖_F/‖K‖_F` at some rows `x`, of the learned kernel's Gram matrix `K` there and that of the signed features,
+    /// which have at most so many pivots and no functions of small `|σ|`.
+    pub(super) fn error(&self, x: ArrayView2<'_, f64>, gram: ArrayView2<'_, f64>) -> f64 {
+        let norm = |values: ArrayView2<'_, f64>| values.iter().map(|k| k * k).sum::<f64>().sqrt();
+        let left = norm((&self.features.block(x, x) - &gram).view());
+        if left == 0.0 { 0.0 } else { left / norm(gram) }
+    }
+
     /// Features, and how many of them have a negative sign.
     pub(super) fn counts(&self) -> (usize, usize) {
         let negative = self.features.signs().iter().filter(|sign| **sign < 0.0).count();

@@ -170,7 +170,7 @@ const HYPER_SVR_WISHART: Method = Method {
 
 const HYPER_KRR_LINEAR: Method = Method {
     name: "hyper-krr-linear",
-    revision: 3,
+    revision: 4,
     title: "hyper-KRR, all pairs",
     summary: "SVM with a kernel learned by Nyström's ridge regression on all pairs in linear time",
     cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",

@@ -127,7 +127,9 @@ impl ErrorProbe {
     /// `‖G − Ĝ‖_F / ‖G‖_F` of the factor `C`, known at [`Self::rows`] (`n × L`), estimated.
     pub(super) fn error(&self, own: &Array2<f64>) -> f64 {
         let residual = &self.kernel - &multiplied(own.view(), own.t());
-        self.norm_of(residual.view()) / self.norm
+        let (left, all) = (self.norm_of(residual.view()), self.norm);
+        // Of a kernel so narrow that none of these rows is near a landmark there is nothing to leave out.
+        if left == 0.0 { 0.0 } else { left / all }
     }
 
     /// The Frobenius norm of the matrix whose entries are `tᵀ A t`, for `A` known among the rows.

@@ -4,7 +4,7 @@
 use super::classifier::{HyperClassifierParams, HyperForm, Search, Stage1, some_rows};
 use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped};
 use mercer_kernels::LearnedKernel;
-use mercer_learning::{Fitting, LearningError, folds};
+use mercer_learning::{Fitting, LearningError, fact, folds};
 use mercer_solvers::{Mending, OneVersusOne, Smo, Spectrum};
 use ndarray::{ArrayView2, Axis};
 use std::cmp::Reverse;
@@ -12,13 +12,15 @@ use std::ops::RangeInclusive;
 
 const FOLDS: usize = 5;
 /// The grids that [`Search::Folds`](super::Search::Folds) walks: the paper's, but for the regression's `C`,
-/// whose printed grid goes on to `10⁵`, and the solution goes on changing there:
+/// whose printed grid goes on to `10⁵`, where the solution goes on changing and a fit takes longest:
 /// [`Search::PrintedFolds`](super::Search::PrintedFolds) walks all of it.
 ///
 /// ```
 /// use mercer_models::hyper_rkhs::SEARCH_GRIDS;
 /// assert_eq!(SEARCH_GRIDS.lambda_powers.clone().count(), 11);
 /// assert_eq!(SEARCH_GRIDS.spreads[0], 0.25); // sigma_h^2 = sigma^2 / 4
+/// assert_eq!(SEARCH_GRIDS.pair_cost_powers.end(), &1);
+/// assert_eq!(SEARCH_GRIDS.printed_pair_cost_powers.end(), &5);
 /// ```
 #[derive(Debug, Clone)]
 pub struct SearchGrids {
@@ -28,6 +30,8 @@ pub struct SearchGrids {
     pub lambda_powers: RangeInclusive<i32>,
     /// Exponents of ten of the regression's `C` on the training part of a fold.
     pub pair_cost_powers: RangeInclusive<i32>,
+    /// The same as the paper prints them.
+    pub printed_pair_cost_powers: RangeInclusive<i32>,
     /// Exponents of two of the machine's `C`.
     pub cost_powers: RangeInclusive<i32>,
 }
@@ -37,11 +41,9 @@ pub const SEARCH_GRIDS: SearchGrids = SearchGrids {
     spreads: [0.25, 0.5, 1.0, 2.0, 4.0],
     lambda_powers: -5..=5,
     pair_cost_powers: -5..=1,
+    printed_pair_cost_powers: -5..=5,
     cost_powers: -5..=5,
 };
-
-/// Exponents of ten of the regression's `C` as the paper prints them.
-const PRINTED_PAIR_COST_POWERS: RangeInclusive<i32> = -5..=5;
 
 /// Points that the folds divide at most.
 const POINTS: usize = 100;
@@ -66,7 +68,7 @@ impl Chosen {
             ("chosen-cost", params.cost),
             ("search-right", self.right as f64),
             ("search-points", self.points as f64),
-            ("search-not-converged", self.open as f64),
+            (fact::SEARCH_NOT_CONVERGED, self.open as f64),
         ];
         if params.hyper != HyperForm::Wishart {
             facts.push(("chosen-spread", params.spread));
@@ -104,7 +106,7 @@ pub(super) fn search(
     let spreads: &[f64] =
         if params.hyper == HyperForm::Wishart { &[1.0] } else { grids.spreads.as_slice() };
     let exponents = match (params.stage1, params.search) {
-        (Stage1::Svr, Search::PrintedFolds) => PRINTED_PAIR_COST_POWERS,
+        (Stage1::Svr, Search::PrintedFolds) => grids.printed_pair_cost_powers,
         (Stage1::Svr, _) => grids.pair_cost_powers,
         _ => grids.lambda_powers,
     };

@@ -627,6 +627,58 @@ fn columns_that_miss_the_rank_tolerance_are_no_convergence() {
     assert!(!wide.convergence.is_open(), "{:?}", wide.convergence);
 }
 
+/// The smaller the ridge, the more the last digits of the factors matter: met or not, their tolerance is not that of the
+/// solution.
+#[test]
+fn a_solution_that_is_far_from_the_exact_one_is_no_convergence() {
+    let x = random(800, 3, 44);
+    let labels: Vec<u32> = (0..800).map(|i| u32::from(x[[i, 0]] + x[[i, 1]] > 1.0)).collect();
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let hyper = gaussian(x.view());
+    let run = |lambda: f64, solution_tolerance| {
+        let ridge = PairRidge {
+            landmarks: Some(8),
+            solution_tolerance,
+            ..with(PairSolver::LinearTime, lambda)
+        };
+        ridge.learn(&hyper, x.view(), &target, &Fitting::seeded(3)).unwrap()
+    };
+    let near = run(1e-4, None);
+    assert!(near.facts["solution-error"] < 0.01 && !near.convergence.is_open());
+    let far = run(1e-14, None);
+    assert!(far.facts["pair-kernel-residual"] <= 1e-3, "{:?}", far.facts);
+    let Convergence::FewColumns { residual, goal, .. } = far.convergence else {
+        panic!("{:?} with {:?}", far.convergence, far.facts);
+    };
+    assert_abs_diff_eq!(goal, 0.01);
+    assert_abs_diff_eq!(residual, far.facts["solution-error"]);
+    assert!(residual > 0.01);
+    // Whoever asks for the solution gets it, or hears of it.
+    let asked = run(1e-9, Some(0.01));
+    assert!(asked.facts["solution-error"] <= 0.01, "{:?}", asked.facts);
+}
+
+/// Landmarks that no other row is near leave nothing to approximate, and every fact is a number.
+#[test]
+fn a_width_that_keeps_every_row_to_itself_leaves_numbers() {
+    let x = random(1500, 3, 45);
+    let labels: Vec<u32> = (0..1500).map(|i| u32::from(x[[i, 0]] > 0.5)).collect();
+    let target = PairTarget::classes(&labels, 1.0, -1.0).unwrap();
+    let narrow = HyperKernel::Gaussian(GaussianHyper::constructed(1e-8, 1e-8).unwrap());
+    let ridge = PairRidge {
+        landmarks: Some(3),
+        normal_tolerance: Some(0.01),
+        solution_tolerance: Some(0.01),
+        rank: 64,
+        ..with(PairSolver::LinearTime, 1e-3)
+    };
+    // Among 1500 rows the probe sees 1000: of some seeds it sees no landmark.
+    for seed in 0..40 {
+        let learned = ridge.learn(&narrow, x.view(), &target, &Fitting::seeded(seed)).unwrap();
+        assert!(learned.facts.values().all(|fact| fact.is_finite()), "{:?}", learned.facts);
+    }
+}
+
 #[test]
 fn subsets_without_a_class_are_counted_and_numbers_stand_in_messages() {
     let x = random(40, 2, 43);
@@ -1433,6 +1485,13 @@ fn bad_settings_of_the_classifier_are_named() {
     let sample = square(12);
     let error = narrow.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).err().unwrap();
     assert!(matches!(error, LearningError::Setting { name: "width", .. }), "{error}");
+    // Squared distances over 1e-308 of a variance are no numbers.
+    for (width, spread, name) in [(1e-308, 1.0, "width"), (1e-150, 1e-150, "spread")] {
+        let narrow = HyperClassifierParams { width, spread, ..base.clone() };
+        let error = narrow.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).err().unwrap();
+        let named = matches!(error, LearningError::Setting { name: of, .. } if of == name);
+        assert!(named, "{error}");
+    }
     assert_eq!(named(HyperClassifierParams { freedom: 1.0, ..base.clone() }), "freedom");
     assert_eq!(named(HyperClassifierParams { cost: f64::NAN, ..base.clone() }), "cost");
     assert_eq!(named(HyperClassifierParams { points: 1, ..base.clone() }), "points");
