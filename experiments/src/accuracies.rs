@@ -202,7 +202,7 @@ impl Accuracies {
         format!(
             "Mean ± deviation over {}, ours divided by J − 1, the published ones {}; {unit}. \
              Bold: best of the paper's methods, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: one of them that is not significantly worse than that at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs that all differ by the same, are not tested and not marked, and no cell is marked whose fits all ended above their tolerance; a cell that equals the best on every pair is marked without a test. \
-             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the paper's methods, by the paper's paired t-test / by the corrected test. A method for reference is never marked: `ahead` or `behind`, with the mean difference, is said where the corrected test finds one.",
+             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the paper's methods, by the paper's paired t-test / by the corrected test. A method for reference is never marked: ahead or behind, with the mean difference, is said where the corrected test finds one.",
             self.splits, self.printed_deviation
         )
     }

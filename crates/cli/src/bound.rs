@@ -9,7 +9,7 @@ use crate::args::BoundArgs;
 use crate::own::open;
 use anyhow::Context;
 use array::{Refused, of_json as array_of, of_text};
-use known::{clipped_elsewhere, missing, of_model, squared, warn_of_other_rows};
+use known::{Had, clipped_elsewhere, missing, of_model, squared, warn_of_other_rows};
 use listing::{array_inputs, calculators, inputs, print, print_calculators};
 use mercer_experiments::registry;
 use mercer_theory::{ARRAY_CALCULATORS, ArrayCalculator, CALCULATORS, find_calculator};
@@ -125,7 +125,8 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
     let given = given.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let bound = calculator.bound(&given).map_err(|error| {
         let example = |name: &str| calculator.input(name).map(|input| input.example.to_string());
-        missing(error, example, model.as_ref().map(|model| &model.header))
+        let header = model.as_ref().map(|model| &model.header);
+        missing(error, example, &Had { header, rows: args.data.is_some(), arrays: false })
     })?;
     print(calculator.name, calculator.title, &bound, args.json)?;
     Ok(Ended::Done)
@@ -146,7 +147,9 @@ fn of_arrays(calculator: &ArrayCalculator, args: &BoundArgs) -> anyhow::Result<E
         if let Some(table) = &table {
             warn_of_other_rows(&model.header, table);
         }
-        let numbers = of_model(&model.header);
+        let mut numbers = of_model(&model.header);
+        // Here they are the rows themselves, not their number.
+        numbers.remove("points");
         for input in calculator.inputs {
             let number = numbers.get(input.name).map(|&number| Array2::from_elem((1, 1), number));
             let found = match &table {
@@ -186,7 +189,8 @@ fn of_arrays(calculator: &ArrayCalculator, args: &BoundArgs) -> anyhow::Result<E
     let given = given.iter().map(|(name, array)| (name.as_str(), array.clone())).collect();
     let bound = calculator.bound(&given).map_err(|error| {
         let example = |name: &str| calculator.input(name).map(listing::example);
-        missing(error, example, model.as_ref().map(|model| &model.header))
+        let header = model.as_ref().map(|model| &model.header);
+        missing(error, example, &Had { header, rows: args.data.is_some(), arrays: true })
     })?;
     print(calculator.name, calculator.title, &bound, args.json)?;
     Ok(Ended::Done)

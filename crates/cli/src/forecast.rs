@@ -327,6 +327,9 @@ fn furthest(error: &HeldOut) -> String {
 
 /// One line on the error of predictions.
 pub(crate) fn off(what: &str, error: &HeldOut) -> String {
+    if error.records == 0 {
+        return format!("held out {what}: too few records to say how far such predictions are off");
+    }
     let doubtful = match error.doubtful {
         0 => String::new(),
         count => format!(

@@ -60,12 +60,13 @@ impl Listing {
 
 fn artefacts() -> Listing {
     let row = |artefact: &mercer_experiments::Artefact| {
-        let studies = artefact.studies.iter().chain(artefact.computed).copied();
-        vec![
-            json!(artefact.id),
-            json!(artefact.title),
-            json!(studies.collect::<Vec<_>>().join(", ")),
-        ]
+        let mut studies: Vec<&str> = Vec::new();
+        for name in artefact.studies.iter().chain(artefact.computed) {
+            if !studies.contains(name) {
+                studies.push(name);
+            }
+        }
+        vec![json!(artefact.id), json!(artefact.title), json!(studies.join(", "))]
     };
     Listing { heads: &["artefact", "title", "records"], rows: ARTEFACTS.iter().map(row).collect() }
 }

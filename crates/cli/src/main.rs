@@ -88,11 +88,11 @@ fn main() -> ExitCode {
         Command::Results(args) => results::run(&args.command),
         Command::Bound(args) => bound::run(&args),
         Command::Cluster(args) => cluster::run(&args.command),
-        Command::Fit(args) => own::fit(&args),
+        Command::Fit(args) => own::fit(&args, cli.quiet),
         Command::Predict(args) => own::predict(&args),
         Command::Evaluate(args) => own::evaluate(&args, cli.quiet),
         Command::Compare(args) => own::compare(&args, cli.quiet),
-        Command::Tune(args) => own::tune(&args),
+        Command::Tune(args) => own::tune(&args, cli.quiet),
         Command::Info(args) => own::info(&args),
     };
     match ended {

@@ -32,7 +32,8 @@ pub(crate) fn settings(method: &Method) -> Vec<Shown> {
         Shown {
             name: setting.name,
             default: match defaults.get(setting.name).unwrap_or(&setting.default) {
-                Value::Null => "none".to_owned(),
+                // As it is written after `--set NAME=`.
+                Value::Null => "null".to_owned(),
                 Value::String(word) => word.clone(),
                 Value::Number(number) if number.is_f64() => short(number.as_f64()),
                 value => value.to_string(),

@@ -162,7 +162,7 @@ pub fn pair_ridge_index(problem: PairRegularity, consistent: bool) -> Result<Bou
 /// counts it: `m⁶` exactly, `m² M⁴` with Nyström, and, the value, `m² M⁴/v` with divide and conquer.
 ///
 /// Among the terms also what this workspace needs: an eighth of each over unordered pairs, `m⁴/2` for a
-/// product with the exact matrix, and `m L M⁴/24` for all pairs with factors of rank `L = 100`.
+/// product with the exact matrix, and `m L M⁴/24` for all pairs with factors of rank `L = 300`.
 ///
 /// # Errors
 /// [`TheoryError::Range`] if a count is 0, if there are more subsets than points, or more landmarks than a
@@ -207,7 +207,7 @@ pub fn pair_ridge_operations(
             ("m² M⁴/8", nystrom / 8.0),
             ("m² M⁴/(8v)", divided / 8.0),
             ("m⁴/2", 0.5 * m.powi(4)),
-            ("m L M⁴/24 with L = 100", m * 100.0 * big_m.powi(4) / 24.0),
+            ("m L M⁴/24 with L = 300", m * 300.0 * big_m.powi(4) / 24.0),
         ],
         vacuous: None,
         source: OPERATIONS,

@@ -1,6 +1,6 @@
 use mercer_datasets::{DataError, Schema};
 use mercer_harness::HarnessError;
-use mercer_learning::{LearningError, one_line};
+use mercer_learning::{LearningError, Method, Settings, Task, one_line};
 use mercer_render::RenderError;
 use mercer_statistics::StatisticsError;
 use std::path::PathBuf;
@@ -115,8 +115,8 @@ pub enum WorkbenchError {
     Data(#[from] DataError),
     /// A fit that the machine has no memory for.
     #[error(
-        "needs {} of memory, where {} are free; take smaller settings (--set features=, degree=, cap= or batch=), \
-         fewer rows, or a method that reads the file in passes (--buffer)",
+        "needs {} of memory, where {} are free; take {settings}fewer rows, or a method that reads the file in passes \
+         (--buffer)",
         bytes(*needed),
         bytes(*free)
     )]
@@ -125,6 +125,8 @@ pub enum WorkbenchError {
         needed: u64,
         /// Bytes that it may have.
         free: u64,
+        /// What of the method's settings makes it smaller, or nothing.
+        settings: String,
     },
     /// Training rows of one class.
     #[error(
@@ -199,10 +201,47 @@ impl WorkbenchError {
     }
 }
 
+/// Settings that a fit's memory grows with.
+const SIZES: [&str; 9] = [
+    "features",
+    "degree",
+    "cap",
+    "batch",
+    "points",
+    "machine_rows",
+    "landmarks",
+    "stored_rows",
+    "factor_bytes",
+];
+
+impl WorkbenchError {
+    /// With the settings of the method that its memory grows with, where that was too much.
+    pub(crate) fn by_settings(self, method: &Method, settings: &Settings, task: Task) -> Self {
+        let Self::Memory { needed, free, .. } = self else { return self };
+        let idle = method.idle(settings, task);
+        let heeded = |name: &str| {
+            let own = (method.settings)();
+            let own = own.iter().find(|setting| setting.name == name);
+            own.is_some_and(|own| method.offers(own)) && !idle.contains(&name)
+        };
+        let sizes: Vec<String> =
+            SIZES.iter().filter(|name| heeded(name)).map(|name| format!("--set {name}=")).collect();
+        let smaller = if sizes.is_empty() {
+            String::new()
+        } else {
+            format!("smaller settings ({}), ", sizes.join(", "))
+        };
+        let other = if heeded("solver") { "another solver (--set solver=), " } else { "" };
+        Self::Memory { needed, free, settings: smaller + other }
+    }
+}
+
 impl From<LearningError> for WorkbenchError {
     fn from(error: LearningError) -> Self {
         match error {
-            LearningError::OutOfMemory { needed, limit } => Self::Memory { needed, free: limit },
+            LearningError::OutOfMemory { needed, limit } => {
+                Self::Memory { needed, free: limit, settings: String::new() }
+            }
             LearningError::OneClass { rows } => Self::OneClass { rows },
             other => Self::Learning(other),
         }

@@ -403,7 +403,8 @@ fn split_notes(table: &Table) -> Vec<String> {
     notes
 }
 
-/// A word where a method says (`rows-used`) that it was fitted to fewer rows than it was given.
+/// A word where a method says (`rows-used`; with a learned kernel `stage-1-rows` and `machine-rows`) that it was fitted
+/// to fewer rows than it was given.
 ///
 /// ```
 /// use mercer_workbench::rows_left_out;
@@ -411,13 +412,62 @@ fn split_notes(table: &Table) -> Vec<String> {
 /// let told = rows_left_out("gaussian-svm", &facts, 9000).expect("fewer were used");
 /// assert!(told.contains("4000 of 9000") && told.contains("--set cap=9000"));
 /// assert_eq!(rows_left_out("gaussian-svm", &facts, 4000), None);
+/// let facts = [("stage-1-rows".to_owned(), 9000.0), ("machine-rows".to_owned(), 3000.0)].into();
+/// let told = rows_left_out("hyper-krr-linear", &facts, 9000).expect("the machine has fewer");
+/// assert!(told.contains("its machine to 3000 of 9000") && told.contains("--set machine_rows=9000"));
 /// ```
 pub fn rows_left_out(method: &str, facts: &BTreeMap<String, f64>, rows: usize) -> Option<String> {
-    let used = *facts.get("rows-used")? as usize;
-    (used < rows).then(|| {
+    let fewer = |name: &str| {
+        let used = facts.get(name).map(|&used| used as usize);
+        used.filter(|&used| used < rows)
+    };
+    let stages =
+        [("stage-1-rows", "points", "its kernel"), ("machine-rows", "machine_rows", "its machine")];
+    let stages = stages.into_iter().filter_map(|(name, setting, what)| {
+        fewer(name).map(|used| (setting, format!("{what} to {used} of {rows}")))
+    });
+    let (settings, told): (Vec<&str>, Vec<String>) = match fewer(fact::ROWS_USED) {
+        Some(used) => (vec!["cap"], vec![format!("{used} of {rows}")]),
+        None => stages.unzip(),
+    };
+    if told.is_empty() {
+        return None;
+    }
+    let to = if settings == ["cap"] { "was fitted to" } else { "fitted" };
+    let names = settings.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+    let flags: Vec<String> = settings.iter().map(|name| format!("--set {name}={rows}")).collect();
+    let (noun, takes) = if flags.len() == 1 { ("setting", "takes") } else { ("settings", "take") };
+    Some(format!(
+        "{method} {to} {} training rows, drawn at random: its {noun} {names}; {} {takes} all, and more time and memory",
+        told.join(" and "),
+        flags.join(" ")
+    ))
+}
+
+/// A word where the regression of a learned kernel sums over some of the pairs that its rows have.
+///
+/// ```
+/// use mercer_learning::Settings;
+/// use mercer_workbench::pairs_left_out;
+/// let settings = Settings::new().with("pairs", 4000).with("subsets", 2);
+/// let of = |pairs: f64| [("pairs".to_owned(), pairs), ("stage-1-rows".to_owned(), 200.0)].into();
+/// let told = pairs_left_out("hyper-svr", &settings, &of(8000.0)).expect("they are some");
+/// assert!(told.contains("8000 of 20000 ordered pairs"), "{told}");
+/// assert_eq!(pairs_left_out("hyper-svr", &settings, &of(20000.0)), None);
+/// ```
+pub fn pairs_left_out(
+    method: &str,
+    settings: &Settings,
+    facts: &BTreeMap<String, f64>,
+) -> Option<String> {
+    settings.get("pairs")?.as_u64()?;
+    let (summed, points) = (*facts.get("pairs")?, *facts.get("stage-1-rows")?);
+    let subsets = settings.get("subsets").and_then(serde_json::Value::as_f64).unwrap_or(1.0);
+    let all = points * points / subsets;
+    (summed < all).then(|| {
         format!(
-            "{method} was fitted to {used} of {rows} training rows, drawn at random: its setting `cap`; \
-             --set cap={rows} takes all, and more time and memory"
+            "{method}: its regression sums over {summed} of {all:.0} ordered pairs, drawn at random: its setting `pairs`; \
+             more are nearer to all of them, and take longer"
         )
     })
 }
@@ -488,6 +538,7 @@ pub fn warnings(
         flat_kernel(method, settings, facts),
         unread(method, facts),
         features_apart(method, settings, facts),
+        pairs_left_out(method, settings, facts),
         batch_beyond_the_rows(method, settings, facts),
     ]
     .into_iter()
@@ -856,13 +907,16 @@ pub fn solved_at(facts: &BTreeMap<String, f64>, rows: usize) -> Option<String> {
 /// use mercer_workbench::{Scores, no_better};
 /// let two = Task::Classification { classes: 2 };
 /// let of = |accuracy: f64| Scores::from([("balanced-accuracy".to_owned(), accuracy)]);
-/// assert!(no_better("askl", &of(0.5), two, None).expect("it is not").contains("--tune"));
-/// assert_eq!(no_better("askl", &of(0.6), two, None), None);
+/// assert!(no_better("askl", true, &of(0.5), two, None).expect("it is not").contains("--tune"));
+/// assert_eq!(no_better("askl", true, &of(0.6), two, None), None);
+/// // Some methods choose all by themselves.
+/// assert!(!no_better("kta", false, &of(0.5), two, None).expect("it is not").contains("--tune"));
 /// let error = Scores::from([("rmse".to_owned(), 3.1)]);
-/// assert!(no_better("askl", &error, Task::Regression, Some(3.0)).is_some());
+/// assert!(no_better("askl", true, &error, Task::Regression, Some(3.0)).is_some());
 /// ```
 pub fn no_better(
     method: &str,
+    tunable: bool,
     scores: &Scores,
     task: Task,
     deviation: Option<f64>,
@@ -884,8 +938,13 @@ pub fn no_better(
         _ => return None,
     };
     Some(format!(
-        "{method} is no better than the same answer for every row ({told}): choose settings by --tune, or \
-         see what it has (mercer list methods {method})"
+        "{method} is no better than the same answer for every row ({told}): {}see what settings it has (mercer list \
+         methods {method})",
+        if tunable {
+            "choose settings by --tune, or "
+        } else {
+            "its columns may say nothing of the target; "
+        }
     ))
 }
 

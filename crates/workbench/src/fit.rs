@@ -113,9 +113,11 @@ pub(crate) fn fit_sample(
     };
     let settings = completed(method, &sample.shape(), choices, tuning.as_ref());
     let learner = method.learner(&settings, sample.task())?;
-    room(method, &sample.shape(), &settings, choices.limits)?;
-    let mut fitting = fitting(choices, streams);
-    let outcome = learner.fit(sample, &mut fitting)?;
+    let fitted = || {
+        room(method, &sample.shape(), &settings, choices.limits)?;
+        Ok::<_, WorkbenchError>(learner.fit(sample, &mut fitting(choices, streams))?)
+    };
+    let outcome = fitted().map_err(|e| e.by_settings(method, &settings, sample.task()))?;
     Ok(FittedTo { outcome, settings, tuning })
 }
 

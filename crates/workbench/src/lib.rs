@@ -37,8 +37,8 @@ pub use error::WorkbenchError;
 pub use evaluate::{
     Estimate, Evaluation, Splitting, angles_lost, at_the_peak, batch_beyond_the_rows,
     batches_of_one, classes_missing, evaluate, evaluate_model, features_apart, flat_kernel,
-    hardly_moved, indefinite, inverted, jittered, never_penalised, no_better, rows_left_out,
-    search_cut_short, solved_at, unread, warnings, zero_lengths,
+    hardly_moved, indefinite, inverted, jittered, never_penalised, no_better, pairs_left_out,
+    rows_left_out, search_cut_short, solved_at, unread, warnings, zero_lengths,
 };
 pub use fit::{Choices, fit, method_for};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};

@@ -78,6 +78,17 @@ pub(super) fn of_model(header: &Header) -> BTreeMap<String, f64> {
             };
         }
     }
+    // Other methods have landmarks, too, which are not those of a hyper-kernel; what a fit of one chose by itself
+    // stands in how many pairs of them it has.
+    let fact = |name: &str| header.facts.get(name).copied();
+    let subsets = known.get("subsets").copied().unwrap_or(1.0);
+    let landmarks = fact("landmark-pairs")
+        .map(|pairs| 0.5 * ((8.0 * pairs / subsets + 1.0).sqrt() - 1.0))
+        .filter(|count| count.fract() == 0.0);
+    let points = fact("stage-1-rows").unwrap_or(rows);
+    known.remove("landmarks");
+    known.extend(landmarks.map(|count| ("landmarks".to_owned(), count)));
+    known.insert("points".to_owned(), points);
     let steps = match header.convergence {
         Convergence::FixedSteps { steps } => Some(steps as f64),
         _ => None,
@@ -101,21 +112,31 @@ pub(super) fn of_model(header: &Header) -> BTreeMap<String, f64> {
 /// Methods that are named of many.
 const NAMED: usize = 8;
 
+/// What a bound was given.
+pub(super) struct Had<'a> {
+    /// A model.
+    pub header: Option<&'a Header>,
+    /// Whether there were rows beside it.
+    pub rows: bool,
+    /// Whether the bound is one of lists and tables.
+    pub arrays: bool,
+}
+
 /// The error of an input that is missing, with what can be done about it; any other as it is.
 pub(super) fn missing(
     error: TheoryError,
     example: impl Fn(&str) -> Result<String, TheoryError>,
-    model: Option<&Header>,
+    had: &Had<'_>,
 ) -> anyhow::Error {
     let TheoryError::Missing { input, .. } = error else { return error.into() };
     let give = match example(input) {
         Ok(example) => format!("{input}={example}, say"),
         Err(error) => return error.into(),
     };
-    let told = match model {
+    let told = match had.header {
         None => format!("give it: {give}"),
         Some(header) => {
-            let those = knowing(input);
+            let those = knowing(input, had.arrays);
             let own = those.iter().find(|(name, _)| *name == header.method);
             let names = |these: &[(&str, bool)]| {
                 let names: Vec<&str> = these.iter().take(NAMED).map(|(name, _)| *name).collect();
@@ -125,8 +146,12 @@ pub(super) fn missing(
                 }
             };
             match own {
-                Some((_, true)) => {
+                Some((_, true)) if !had.rows => {
                     format!("it is measured on rows: add --data FILE, or give it: {give}")
+                }
+                // A model of the method may, and this one does not: by how it was fitted.
+                Some(_) => {
+                    format!("this model of {} does not know it; give it: {give}", header.method)
                 }
                 _ if those.is_empty() => format!("no model knows it, give it: {give}"),
                 _ => format!(
@@ -143,15 +168,16 @@ pub(super) fn missing(
 
 /// The methods whose models know an input, and whether rows are needed for it: asked of a model of each,
 /// fitted to a few rows.
-fn knowing(input: &str) -> Vec<(&'static str, bool)> {
+fn knowing(input: &str, arrays: bool) -> Vec<(&'static str, bool)> {
     let methods = registry();
     let one = |method: &Method| {
         let (model, table) = toy(&methods, method).ok()?;
-        let kept = of_model(&model.header).contains_key(input);
+        let kept = of_model(&model.header).contains_key(input) && !(arrays && input == "points");
         let measured = || {
-            let numbers = model.measured(&table, 0.1).ok()?;
-            let array = || model.measured_array(&table, input).ok().flatten().map(|_| ());
-            numbers.contains_key(input).then_some(()).or_else(array)
+            if arrays {
+                return model.measured_array(&table, input).ok().flatten().map(|_| ());
+            }
+            model.measured(&table, 0.1).ok()?.contains_key(input).then_some(())
         };
         if kept { Some((method.name, false)) } else { measured().map(|()| (method.name, true)) }
     };

@@ -1,7 +1,7 @@
 use super::args::EvaluateArgs;
 use super::{
-    about, bar, choices, full_name, limits, open, print_json, say_if_no_better, say_of_parts,
-    schema_options, splitting, threads,
+    about, bar, choices, full_name, limits, open, print_json, say_if_no_better, say_if_untunable,
+    say_of_parts, schema_options, splitting, threads,
 };
 use crate::Ended;
 use crate::columns::print_words;
@@ -48,6 +48,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             let file = open(&args.table.data, args.table.columns.format)?;
             let table = Table::read(&file, &schema_options(&args.table.columns))?;
             say_of_parts(&table, choices.impute);
+            say_if_untunable(&name, &choices, table.task());
             let splitting = splitting(&args.split);
             let bar = bar(quiet);
             let told = |at: usize, of: usize| {

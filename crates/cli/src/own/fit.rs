@@ -1,7 +1,7 @@
 use super::args::FitArgs;
 use super::{
-    LARGE, choices, claim, filled, full_name, limits, mebibytes, numbering, open, plain,
-    print_json, say_if_no_better, schema_options, unconverged,
+    LARGE, choices, claim, clock, filled, full_name, limits, mebibytes, numbering, open, plain,
+    print_json, say_if_no_better, say_if_untunable, schema_options, unconverged,
 };
 use crate::Ended;
 use mercer_experiments::registry;
@@ -13,7 +13,7 @@ use mercer_workbench::{
 use std::io::Write;
 use std::time::Instant;
 
-pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
+pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = registry();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
@@ -24,11 +24,14 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<Ended> {
     let started = Instant::now();
     let file = open(&args.table.data, args.table.columns.format)?;
     let options = schema_options(&args.table.columns);
+    let clock = clock(quiet, format!("{name} on {}", file.name()));
     let model = match args.buffer {
         Some(buffer) => fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?,
         None => fit(&methods, &name, &Table::read(&file, &options)?, &file, &choices)?,
     };
+    clock.finish_and_clear();
     let seconds = started.elapsed().as_secs_f64();
+    say_if_untunable(&name, &choices, model.header.task());
     if let Some(warning) = unconverged(&model.header) {
         tracing::warn!("{}: {warning}", model.header.method);
     }

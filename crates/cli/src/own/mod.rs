@@ -26,7 +26,7 @@ use mercer_datasets::{
 };
 use mercer_experiments::registry;
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
-use mercer_learning::{Settings, Task, counted, find};
+use mercer_learning::{Settings, Shape, Task, counted, find};
 use mercer_workbench::{
     Budget, Choices, Header as ModelHeader, Output, Scores, Splitting, Table, WorkbenchError,
     no_better,
@@ -261,6 +261,28 @@ pub(super) fn bar(quiet: bool) -> ProgressBar {
     ) {
         bar.set_style(style);
     }
+    ticking(bar, shown)
+}
+
+/// A clock on standard error beside work whose steps are not known, where that is a terminal.
+pub(super) fn clock(quiet: bool, what: String) -> ProgressBar {
+    let shown = !quiet && std::io::stderr().is_terminal();
+    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    if let Ok(style) =
+        ProgressStyle::with_template("{spinner} {elapsed} gone  {msg}  (Ctrl-C stops)")
+    {
+        bar.set_style(style);
+    }
+    bar.set_message(what);
+    ticking(bar, shown)
+}
+
+/// Drawn anew each second, also while a step takes minutes.
+fn ticking(bar: ProgressBar, shown: bool) -> ProgressBar {
+    if shown {
+        bar.enable_steady_tick(Duration::from_secs(1));
+    }
     bar
 }
 
@@ -361,12 +383,26 @@ pub(super) fn say_of_parts(table: &Table, impute: Option<Impute>) {
 /// Methods that are to say the same of every row.
 const CONSTANT: [&str; 3] = ["majority", "mean", "zero"];
 
+/// Whether a tuner has something to try of a method.
+fn tunable(method: &str, task: Task) -> bool {
+    let shape = Shape { rows: 100, features: 2, task };
+    find(&registry(), method).is_ok_and(|method| !(method.space)(&shape).axes.is_empty())
+}
+
+/// Says where tuning was asked for of a method that has nothing to tune.
+pub(super) fn say_if_untunable(method: &str, choices: &Choices<'_>, task: Task) {
+    if choices.tune.is_some() && !tunable(method, task) {
+        tracing::warn!("{method} has nothing to tune: --tune and --budget do nothing");
+    }
+}
+
 /// Says where a method learned nothing that shows in its scores.
 pub(super) fn say_if_no_better(method: &str, scores: &Scores, task: Task, deviation: Option<f64>) {
     if CONSTANT.contains(&method) {
         return;
     }
-    if let Some(told) = no_better(method, scores, task, deviation) {
+    let tunable = tunable(method, task);
+    if let Some(told) = no_better(method, tunable, scores, task, deviation) {
         tracing::warn!("{told}");
     }
 }

@@ -1,6 +1,6 @@
 use super::args::TuneArgs;
 use super::{
-    about, choices, claim, command, full_name, limits, open, print_json, say_of_parts,
+    about, choices, claim, clock, command, full_name, limits, open, print_json, say_of_parts,
     schema_options, today,
 };
 use crate::Ended;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
-pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
+pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = registry();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
@@ -24,7 +24,9 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Ended> {
     say_of_parts(&table, choices.impute);
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
     let budget = choices.tune.unwrap_or(Budget::default());
+    let clock = clock(quiet, format!("tuning {} on {}", method.name, table.name));
     let tuning = tune(method, &table, budget, &choices)?;
+    clock.finish_and_clear();
     if tuning.history.iter().all(|step| step.score.is_none()) {
         tracing::warn!("no candidate ended within the budget: the defaults are taken, untried");
     }

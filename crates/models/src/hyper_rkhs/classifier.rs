@@ -298,8 +298,9 @@ mercer_learning::parameters! {
 /// votes win. Facts of a fit: those of stage 1, and `smallest-eigenvalue`, `largest-eigenvalue`,
 /// `negative-mass`, [`fact::KERNEL_VARIATION`] of the learned Gram matrix (of 1000 rows at most), with a tube also
 /// `negative-mass-without-bias` (the regression's bias adds a constant to the kernel, which is of no
-/// consequence to a machine that has its own), `support-vectors`, `machines`, `machine-rows`,
-/// `stage-1-rows`; with [`Search::Folds`] what it chose and `search-not-converged`.
+/// consequence to a machine that has its own), `support-vectors` of the machines, `rows-kept` in the model (all of them
+/// with a mended spectrum), `machines`, `machine-rows`, `stage-1-rows`. `pairs` are ordered pairs, however the solver
+/// counts them; with [`Search::Folds`] what it chose and `search-not-converged`.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -332,6 +333,13 @@ impl HyperClassifierParams {
         PairTarget::classes(&[], self.same, self.other)?;
         if self.stage1 != Stage1::Ridge && self.solver != PairSolver::Auto {
             return Err(refused("solver", self.solver, "`auto`, but for least squares"));
+        }
+        if self.stage1 == Stage1::Ridge
+            && self.solver == PairSolver::NonNegative
+            && self.other < 0.0
+        {
+            let must = "at least 0 with `solver` = `non-negative`, whose kernel is nowhere below 0: `other` = 0, say";
+            return Err(refused("other", self.other, must));
         }
         if self.hyper == HyperForm::Wishart
             && matches!(self.solver, PairSolver::ConjugateGradients | PairSolver::LinearTime)
@@ -755,7 +763,7 @@ impl Learner for HyperClassifier {
         let mut facts = learned.facts;
         let at = points.select(Axis(0), &looked);
         facts.extend(spectrum_facts(part.view(), at.view(), learned.kernel.bias())?);
-        let machine_steps = machines.steps;
+        let (machine_steps, support) = (machines.steps, machines.support);
         let machine = if machines.converged {
             None
         } else {
@@ -765,7 +773,8 @@ impl Learner for HyperClassifier {
         let count = machines.pairs.len();
         let predictor = HyperMachine::new(sample.task(), learned.kernel, points.view(), machines);
         for (name, value) in [
-            ("support-vectors", predictor.support() as f64),
+            ("support-vectors", support as f64),
+            ("rows-kept", predictor.support() as f64),
             ("machines", count as f64),
             ("machine-rows", n as f64),
             ("machine-steps", machine_steps as f64),

@@ -43,7 +43,7 @@ pub(super) fn by_cholesky(
             kernel: LearnedKernel::new(kernel.clone(), inputs, &pairs, &gamma)
                 .map_err(of_kernel)?,
             convergence: Convergence::Exact,
-            facts: facts([("pairs", pairs.len() as f64), ("jitter", jitter)]),
+            facts: facts([("pairs", (m * m) as f64), ("jitter", jitter)]),
         });
     }
     Ok(all)
@@ -94,7 +94,7 @@ pub(super) fn by_conjugate_gradients(
                     .map_err(of_kernel)?,
                 convergence,
                 facts: facts([
-                    ("pairs", pairs.len() as f64),
+                    ("pairs", (m * m) as f64),
                     (fact::ITERATIONS, iterations as f64),
                     (fact::RESIDUAL, residual),
                 ]),

@@ -12,6 +12,8 @@ pub(super) struct Machines {
     pub weights: Array2<f64>,
     /// One a machine.
     pub bias: Array1<f64>,
+    /// Rows with a weight in some machine, with the mended kernel: as it is, every row may have one.
+    pub support: usize,
     /// SMO's steps of all machines.
     pub steps: usize,
     /// The largest violation that is left, and whether all met the tolerance.
@@ -50,6 +52,7 @@ impl Machines {
             return Err(LearningError::OneClass { rows: labels.len() });
         }
         let pairs = found.pairs().to_vec();
+        let support = found.support().len();
         // T β, so that new points need the kernel as it is.
         let mut weights = match &mended {
             Some(mended) => mended.test(found.weights.t()).reversed_axes(),
@@ -63,7 +66,7 @@ impl Machines {
         }
         let weights = weights.as_standard_layout().into_owned();
         let (steps, violation, converged) = (found.steps, found.violation, found.converged);
-        Ok(Self { pairs, weights, bias, steps, violation, converged })
+        Ok(Self { pairs, weights, bias, support, steps, violation, converged })
     }
 }
 

@@ -41,6 +41,12 @@ const CITES: &str = "Liu, Shi, Huang, Yang & Suykens (2021)";
 /// The methods with a regression with a tube.
 const TUBE: &[&str] = &["hyper-svr", "hyper-svr-wishart"];
 
+/// The methods that solve their regression in one way.
+const OWN_WAY: &[&str] = &["hyper-svr", "hyper-svr-wishart", "hyper-non-negative"];
+
+/// The methods whose hyper-kernel is no product over points.
+const WISHART: &[&str] = &["hyper-krr-wishart", "hyper-svr-wishart"];
+
 /// Where settings are heeded, by the regression that a method has, its solver and its hyper-kernel.
 const HEEDED: &[Heeded] = &[
     (&["spread", "lambda", "pair_cost", "pair_ridge", "cost"], &[Where::is("search", &["none"])]),
@@ -53,8 +59,19 @@ const HEEDED: &[Heeded] = &[
     ),
     (&["pair_cost"], &[Where::is("pair_ridge", &["null"])]),
     (&["solver"], &[Where::is("method", &["hyper-krr", "hyper-krr-wishart"])]),
-    (&["landmarks"], &[Where::is_not("solver", &["cholesky", "conjugate-gradients"])]),
-    (&["pairs"], &[Where::is("solver", &["auto", "nystrom", "non-negative"])]),
+    (&["subsets", "pairs"], &[Where::is_not("method", &["hyper-krr-linear"])]),
+    // Those of the regressions with a tube and without negative coefficients have no solver to choose.
+    (
+        &["landmarks"],
+        &[
+            Where::is("method", OWN_WAY),
+            Where::is_not("solver", &["cholesky", "conjugate-gradients"]),
+        ],
+    ),
+    (
+        &["pairs"],
+        &[Where::is("method", OWN_WAY), Where::is("solver", &["auto", "nystrom", "non-negative"])],
+    ),
     (
         &["rank", "rank_tolerance", "normal_tolerance", "solution_tolerance", "factor_bytes"],
         &[Where::is("solver", &["auto", "linear-time"])],
@@ -65,7 +82,10 @@ const HEEDED: &[Heeded] = &[
     ),
     (&LEAST_SQUARES, &[Where::is("method", &["hyper-krr", "hyper-krr-linear"])]),
     (&LEAST_SQUARES, &[Where::is_not("hyper", &["wishart"])]),
+    (&["stage2"], &[Where::is_not("method", WISHART)]),
     (&["feature_rank"], &[Where::is("stage2", &["features"])]),
+    // The features' negative part is flipped, whatever this says.
+    (&["spectrum"], &[Where::is("stage2", &["machine"])]),
 ];
 
 /// Searches whose folds are solved exactly.
@@ -205,6 +225,10 @@ const HYPER_KRR_LINEAR: Method = Method {
     },
     build: |settings| {
         let params: HyperClassifierParams = settings.read("hyper-krr-linear")?;
+        if params.hyper == HyperForm::Wishart {
+            let must = "a Gaussian one, which factors over points; `hyper-krr-wishart` is the method with the other";
+            return Err(refused("hyper", "wishart", must));
+        }
         if params.solver != PairSolver::LinearTime {
             let must =
                 "`linear-time`, which is what this method is; `hyper-krr` has the other solvers";

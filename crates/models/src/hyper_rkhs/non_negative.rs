@@ -87,7 +87,7 @@ pub(super) fn learn(
                     .map_err(of_kernel)?,
                 convergence,
                 facts: facts([
-                    ("pairs", count as f64),
+                    ("pairs", ridge.pairs.unwrap_or(m * m) as f64),
                     ("landmark-pairs", width as f64),
                     ("support-pairs", support as f64),
                     ("violation", found.violation),

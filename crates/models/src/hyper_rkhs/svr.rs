@@ -218,7 +218,7 @@ impl PairSvr {
         let learned = |solution: &Solution| {
             let weights = &solution.weights;
             let learned = LearnedKernel::new(kernel.clone(), inputs, &pairs, weights);
-            Ok(Self::learned(learned.map_err(of_kernel)?, solution, pairs.len()))
+            Ok(Self::learned(learned.map_err(of_kernel)?, solution, inputs.nrows().pow(2)))
         };
         solutions.iter().map(learned).collect()
     }
