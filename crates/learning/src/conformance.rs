@@ -200,7 +200,7 @@ impl<'a> Conformance<'a> {
     /// settings are refused by name; what is declared is accepted, is what is used where nothing is given,
     /// and holds defaults and tuner, which stay in its ranges; fits are reproducible; a row's prediction depends neither on
     /// the order nor on the company of the other rows; inputs of a wrong width and NaN are refused;
-    /// one column, and one class, end in a fit or in a clear error; it can be kept and restored; a fit
+    /// one column, one class, and rows that are all equal end in a fit or in a clear error; it can be kept and restored; a fit
     /// that was kept when it was cut off goes on to the same bits; and it beats chance.
     ///
     /// # Errors
@@ -654,7 +654,7 @@ fn toy(task: Task, features: usize, rows: usize, seed: u64) -> Sample {
 mod tests {
     use super::*;
     use crate::{Convergence, Cost, Fitted, Learner, Outcome, Parameters, Space, Tasks, declared};
-    use ndarray::Ix2;
+    use ndarray::{ArrayView1, Ix2};
     use std::collections::BTreeMap;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -671,6 +671,7 @@ mod tests {
         Unchecked,
         OneClass,
         Amnesic,
+        Divides,
     }
 
     crate::parameters! {
@@ -763,8 +764,15 @@ mod tests {
                 Fault::Company => n as f64,
                 Fault::Order => i as f64,
                 _ => {
+                    let squared = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| {
+                        (&a - &b).mapv(|entry| entry * entry).sum()
+                    };
                     let (x, mean) = (inputs.row(i), self.centres.row(class % classes));
-                    self.offset - (&x - &mean).mapv(|entry| entry * entry).sum()
+                    let apart = match self.fault {
+                        Fault::Divides => squared(self.centres.row(0), self.centres.row(1)),
+                        _ => 1.0,
+                    };
+                    self.offset - squared(x, mean) / apart
                 }
             })
         }
@@ -798,6 +806,7 @@ mod tests {
             ("unchecked", "NaN and infinity are refused"),
             ("one-class", "one class is fitted or refused as such"),
             ("amnesic", "a fitted model can be kept"),
+            ("divides", "scores are numbers"),
         ] {
             let faulty = Conformance::of(&METHOD).with(Settings::new().with("fault", fault));
             assert_eq!(faulty.check().unwrap_err().law, law, "{fault}");

@@ -197,7 +197,11 @@ fn toy(methods: &[Method], method: &Method) -> Result<(Model, Table), WorkbenchE
     let file = RowFile::spooled(text.as_bytes(), "rows", Some(RowFormat::Text(b',')))?;
     let table = Table::read(&file, &SchemaOptions::default())?;
     let shape = Shape { rows: table.rows(), features: table.schema.width(), task };
-    let settings = small(&(method.defaults)(&shape), Settings::new());
+    let all = small(&(method.defaults)(&shape), Settings::new());
+    // What does nothing beside the method's solver would be refused.
+    let idle: Vec<&str> = method.unheeded(&all, &shape).into_iter().map(|(name, _)| name).collect();
+    let kept = all.iter().filter(|(name, _)| !idle.contains(name));
+    let settings = kept.fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()));
     let choices = Choices { settings, ..Choices::plain() };
     Ok((fit(methods, method.name, &table, &file, &choices)?, table))
 }

@@ -335,6 +335,18 @@ fn a_bound_says_who_knows_what_it_needs() {
         2,
         &["no model knows it, give it: sgd-distance=0.1, say"],
     );
+    // The preconditioner of kernel-ridge has landmarks, too; those that are meant stand in how many pairs a fit has.
+    for model in ["k", "k --data toys.csv"] {
+        says(
+            &place,
+            &format!("bound hyper-krr-operations --model {model}"),
+            2,
+            &["needs `landmarks`", "one of these does: hyper-krr-linear, hyper-non-negative"],
+        );
+    }
+    place.run("fit --method hyper-non-negative --data toys.csv --out n").with_code(0);
+    let told = place.run("bound hyper-krr-operations --model n").with_code(0).stdout;
+    assert!(told.contains("m² M⁴ = 144000000\n"), "{told}"); // 30² 20⁴
     for (line, told) in [
         (
             "bound rftk-effective-ridge eigenvalues=[1,abc]",
@@ -408,6 +420,60 @@ fn a_kernel_that_tells_no_two_rows_apart_names_its_widths() {
         "{told}"
     );
     assert!(!fit("").contains("one value"));
+}
+
+/// Of a learned kernel it is said how many of the rows and pairs it has, and what a fit without room could have less of.
+#[test]
+fn what_a_learned_kernel_leaves_out_is_said() {
+    let place = place_with(&[("toys.csv", &toys(120))]);
+    let fit = |more: &str| {
+        let line = format!("fit --data toys.csv --force --out m --method {more}");
+        place.run(&line)
+    };
+    let told = fit("hyper-krr --set points=60 --set machine_rows=50").with_code(0).stderr;
+    assert!(told.contains("its kernel to 60 of 120 and its machine to 50 of 120"), "{told}");
+    assert!(told.contains("--set points=120 --set machine_rows=120 take all"), "{told}");
+    let told = fit("hyper-svr").with_code(0).stderr;
+    assert!(told.contains("4000 of 14400 ordered pairs"), "{told}");
+    assert!(!fit("hyper-krr").with_code(0).stderr.contains("training rows"));
+    let compared = "compare --methods hyper-krr,majority --data toys.csv --set hyper-krr.machine_rows=20 --folds 3";
+    let told = place.run(compared).with_code(0).stderr;
+    assert!(told.contains("hyper-krr fitted its machine to 20 of 80"), "{told}");
+    let many = place_with(&[("toys.csv", &toys(4000))]);
+    let line = "fit --data toys.csv --out m --method hyper-krr --set solver=cholesky";
+    let told = many.run(line).with_code(2).stderr;
+    let less =
+        "smaller settings (--set points=, --set machine_rows=), another solver (--set solver=)";
+    assert!(told.contains(less) && !told.contains("degree"), "{told}");
+}
+
+/// Settings that a method can never heed are not offered, and what it takes the place of is named.
+#[test]
+fn settings_of_other_solvers_are_refused_by_name() {
+    let place = place_with(&[("toys.csv", &toys(40))]);
+    let listed = place.run("list methods hyper-krr-linear").with_code(0).stdout;
+    assert!(!listed.contains("\nsubsets") && !listed.contains("\npairs"), "{listed}");
+    assert!(!place.run("list methods hyper-krr-wishart").with_code(0).stdout.contains("\nstage2"));
+    for (method, set, told) in [
+        ("hyper-krr-linear", "subsets=5", "the method is not hyper-krr-linear"),
+        ("hyper-krr-linear", "hyper=wishart", "`hyper` is wishart; it must be a Gaussian one"),
+        ("hyper-krr", "solver=non-negative", "`other` is -1; it must be at least 0"),
+        ("hyper-krr", "stage2=features --set spectrum=as-is", "`stage2` is machine"),
+        ("hyper-krr", "width=1e-308", "`width` is 1e-308; it must be between 1e-200"),
+    ] {
+        let line = format!("fit --method {method} --data toys.csv --out m --set {set}");
+        says(&place, &line, 2, &[told]);
+    }
+    let told = place.run("fit --method kta --tune --data toys.csv --out m").with_code(0).stderr;
+    assert!(told.contains("kta has nothing to tune"), "{told}");
+}
+
+/// Rows that are all the same leave no number in a model file that cannot be read.
+#[test]
+fn a_model_of_equal_rows_can_be_read() {
+    let place = place_with(&[("same.csv", &format!("a,kind\n{}", "1,x\n1,y\n".repeat(10)))]);
+    place.run("fit --method kta --data same.csv --out m").with_code(0);
+    place.run("predict m --data same.csv").with_code(0);
 }
 
 /// A method that learned nothing says so, at the fit and where it is scored; the one that is to learn

@@ -492,18 +492,10 @@ impl HyperClassifierParams {
         let widths = [("width", self.width, variance), ("spread", self.spread, spread)];
         let wishart = self.hyper == HyperForm::Wishart;
         let used = if wishart { 1 } else { 2 };
-        // Squared distances over it must be numbers, and so must three products of them where determinants are taken.
+        // Three products of squared distances over it must be numbers.
         if wishart && !(1e-90..1e90).contains(&self.width) {
             let must = "between 1e-90 and 1e90 with a Wishart hyper-kernel, whose determinants else overflow";
             return Err(refused("width", format!("{:e}", self.width), must));
-        }
-        let must = "between 1e-200 and 1e200, beyond which squared distances over it overflow";
-        for (name, setting, all) in
-            [("width", self.width, self.width), ("spread", self.spread, self.spread * self.width)]
-        {
-            if !wishart && !(1e-200..1e200).contains(&all) {
-                return Err(refused(name, format!("{setting:e}"), must));
-            }
         }
         for (name, setting, value) in widths.into_iter().take(used) {
             if !(1e-300..1e300).contains(&value) {
@@ -516,6 +508,15 @@ impl HyperClassifierParams {
                     operation: "building a hyper-kernel",
                     reason,
                 });
+            }
+        }
+        // Squared distances over them, too.
+        let must = "between 1e-200 and 1e200, beyond which squared distances over it overflow";
+        for (name, setting, all) in
+            [("width", self.width, self.width), ("spread", self.spread, self.spread * self.width)]
+        {
+            if !wishart && !(1e-200..1e200).contains(&all) {
+                return Err(refused(name, format!("{setting:e}"), must));
             }
         }
         match self.hyper {

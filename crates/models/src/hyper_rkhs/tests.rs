@@ -637,7 +637,7 @@ fn a_solution_that_is_far_from_the_exact_one_is_no_convergence() {
     let hyper = gaussian(x.view());
     let run = |lambda: f64, solution_tolerance| {
         let ridge = PairRidge {
-            landmarks: Some(8),
+            landmarks: Some(14),
             solution_tolerance,
             ..with(PairSolver::LinearTime, lambda)
         };
@@ -645,7 +645,7 @@ fn a_solution_that_is_far_from_the_exact_one_is_no_convergence() {
     };
     let near = run(1e-4, None);
     assert!(near.facts["solution-error"] < 0.01 && !near.convergence.is_open());
-    let far = run(1e-14, None);
+    let far = run(1e-10, None);
     assert!(far.facts["pair-kernel-residual"] <= 1e-3, "{:?}", far.facts);
     let Convergence::FewColumns { residual, goal, .. } = far.convergence else {
         panic!("{:?} with {:?}", far.convergence, far.facts);
@@ -654,7 +654,7 @@ fn a_solution_that_is_far_from_the_exact_one_is_no_convergence() {
     assert_abs_diff_eq!(residual, far.facts["solution-error"]);
     assert!(residual > 0.01);
     // Whoever asks for the solution gets it, or hears of it.
-    let asked = run(1e-9, Some(0.01));
+    let asked = run(1e-8, Some(0.01));
     assert!(asked.facts["solution-error"] <= 0.01, "{:?}", asked.facts);
 }
 
