@@ -199,11 +199,11 @@ mod tests {
         assert_eq!(of("gaussian-svm", "multiclass").default, "one-versus-one");
         assert_eq!(of("askl", "lambda1").default, "0.0001");
         assert_eq!(of("kernel-ridge", "std").default, "0.316");
-        assert_eq!(of("rftk", "trace_share").default, "none");
+        assert_eq!(of("rftk", "trace_share").default, "null");
         assert_eq!(of("gmce", "epsilon").default, "1e-15");
         let lambda = of("kernel-ridge", "lambda");
         // Chosen by the fit, in a first run on a table of one's own.
-        assert_eq!(lambda.default, "none");
+        assert_eq!(lambda.default, "null");
         assert_eq!(lambda.allowed, "a number, at least 0 and finite, or null");
         assert_eq!(lambda.tuned, "1e-10 to 0.1, logarithmic");
         assert!(lambda.meaning.starts_with("λ ≥ 0 in K + λ n I. If null, it is chosen"));

@@ -44,9 +44,6 @@ const TUBE: &[&str] = &["hyper-svr", "hyper-svr-wishart"];
 /// The methods that solve their regression in one way.
 const OWN_WAY: &[&str] = &["hyper-svr", "hyper-svr-wishart", "hyper-non-negative"];
 
-/// The methods whose hyper-kernel is no product over points.
-const WISHART: &[&str] = &["hyper-krr-wishart", "hyper-svr-wishart"];
-
 /// Where settings are heeded, by the regression that a method has, its solver and its hyper-kernel.
 const HEEDED: &[Heeded] = &[
     (&["spread", "lambda", "pair_cost", "pair_ridge", "cost"], &[Where::is("search", &["none"])]),
@@ -82,7 +79,7 @@ const HEEDED: &[Heeded] = &[
     ),
     (&LEAST_SQUARES, &[Where::is("method", &["hyper-krr", "hyper-krr-linear"])]),
     (&LEAST_SQUARES, &[Where::is_not("hyper", &["wishart"])]),
-    (&["stage2"], &[Where::is_not("method", WISHART)]),
+    (&["stage2"], &[Where::is_not("hyper", &["wishart"])]),
     (&["feature_rank"], &[Where::is("stage2", &["features"])]),
     // The features' negative part is flipped, whatever this says.
     (&["spectrum"], &[Where::is("stage2", &["machine"])]),
