@@ -134,6 +134,8 @@ const SEARCHED: &str = "The paper's route (v=...): the folds tune another soluti
 /// The first of all settings that a search tries, which it takes where none is better: the least spread, penalty
 /// and cost.
 struct Corner {
+    /// Whether it is that of the regression with a tube. Older records of the others have its fact, too.
+    tube: bool,
     penalty: &'static str,
     /// The fact of the penalty that was chosen, whose least value is 1e-5.
     fact: &'static str,
@@ -141,8 +143,9 @@ struct Corner {
 }
 
 const CORNERS: [Corner; 2] = [
-    Corner { penalty: "λ", fact: "chosen-lambda", means: "the least regularised" },
+    Corner { tube: false, penalty: "λ", fact: "chosen-lambda", means: "the least regularised" },
     Corner {
+        tube: true,
         penalty: "the regression's C",
         fact: "chosen-pair-cost",
         means: "the most regularised, whose kernel is next to a constant",
@@ -154,7 +157,10 @@ const CORNERS: [Corner; 2] = [
 fn cornered(cells: &[&StudyCell], dataset: &str, corner: &Corner) -> Option<String> {
     let (mut searched, mut first) = (0, 0);
     let (mut of, mut draws) = (BTreeSet::new(), BTreeMap::new());
-    for cell in cells.iter().filter(|cell| cell.key().dataset == dataset) {
+    let own = |cell: &&&StudyCell| {
+        cell.key().dataset == dataset && (cell.key().method == "hyper-svr") == corner.tube
+    };
+    for cell in cells.iter().filter(own) {
         for record in cell.records() {
             let facts = &record.result.facts;
             let near = |(name, least): (&str, f64)| {
