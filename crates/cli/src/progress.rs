@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long nothing is said at most where there is no bar.
-const QUIET: Duration = Duration::from_secs(120);
+const QUIET: Duration = Duration::from_mins(2);
 
 /// The bar counts predicted cost, so that the time left is right when trials differ in size.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    shown: ProgressBar,
     warned: Mutex<BTreeSet<String>>,
     log: Mutex<Log>,
 }
@@ -61,13 +61,13 @@ impl Bar {
         let target =
             if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        Self { bar, warned: Mutex::default(), log: Mutex::new(Log::new()) }
+        Self { shown: bar, warned: Mutex::default(), log: Mutex::new(Log::new()) }
     }
 
     /// One more trial is gone.
     fn ended(&self, trial: &Trial) {
-        self.bar.inc(units(trial.weight));
-        if self.bar.is_hidden()
+        self.shown.inc(units(trial.weight));
+        if self.shown.is_hidden()
             && let Some(line) = held(&self.log).ended(trial.weight, Instant::now())
         {
             tracing::info!("{line}");
@@ -75,15 +75,15 @@ impl Bar {
     }
 
     fn say(&self, line: &str) {
-        if self.bar.is_hidden() {
+        if self.shown.is_hidden() {
             tracing::warn!("{line}");
         } else {
-            self.bar.println(line);
+            self.shown.println(line);
         }
     }
 
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.shown.finish_and_clear();
     }
 }
 
@@ -101,11 +101,11 @@ impl Progress for Bar {
     fn begin(&self, trials: usize, recorded: usize, weight: f64) {
         tracing::info!("{trials} trials, {recorded} recorded, {} to run", trials - recorded);
         *held(&self.log) = Log { trials: trials - recorded, weight, ..Log::new() };
-        self.bar.set_length(units(weight));
+        self.shown.set_length(units(weight));
         let template = "{bar:30} {percent:>3} %  {elapsed} gone, about {eta} left  {wide_msg}";
         // The template is constant; a fault in it would show in the first test.
         if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style);
+            self.shown.set_style(style);
         }
     }
 
@@ -117,7 +117,7 @@ impl Progress for Bar {
             let error = record.result.error.as_deref().unwrap_or_default();
             self.say(&format!("{name}: {:?}: {error}", record.result.status));
         }
-        self.bar.set_message(name);
+        self.shown.set_message(name);
         self.ended(trial);
     }
 

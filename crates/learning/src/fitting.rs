@@ -46,6 +46,13 @@ pub enum Convergence {
         /// The tolerance.
         goal: f64,
     },
+    /// Factors that are as near as was asked, and a solution with them that is not near.
+    FarSolution {
+        /// Its relative error.
+        residual: f64,
+        /// What would do.
+        goal: f64,
+    },
 }
 
 /// A number, or the null as which JSON writes a NaN.
@@ -69,7 +76,7 @@ impl Convergence {
     /// assert!(ended.warning().is_some_and(|said| said.contains("2.5e-1 after 200 iterations")));
     /// // Of columns no iterations can be allowed.
     /// let ended = Convergence::FewColumns { columns: 300, residual: 0.5, goal: 1e-3 };
-    /// assert!(ended.warning().is_some_and(|said| said.contains("allow more of them (`rank`, ")));
+    /// assert!(ended.warning().is_some_and(|said| said.contains("allow more of them (`rank`")));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn warning(&self) -> Option<String> {
@@ -83,7 +90,10 @@ impl Convergence {
                 })
             }
             Self::FewColumns { columns, residual, goal } => Some(format!(
-                "not converged: {columns} columns leave {residual:.1e} where {goal:.1e} was asked for; allow more of them (`rank`, `factor_bytes`, or a smaller `rank_tolerance`), or take a wider kernel (`width`) or a larger ridge"
+                "not converged: {columns} columns leave {residual:.1e} where {goal:.1e} was asked for; allow more of them (`rank`, `factor_bytes`), or take a wider kernel (`width`) or a larger ridge"
+            )),
+            Self::FarSolution { residual, goal } => Some(format!(
+                "not converged: the factors are as near as was asked, and the solution is {residual:.1e} of itself away from the exact one, where {goal:.0e} would do; ask for the solution (--set solution_tolerance={goal}), or take a larger ridge"
             )),
             _ => None,
         }
@@ -95,10 +105,14 @@ impl Convergence {
     /// use mercer_learning::Convergence;
     /// assert!(Convergence::NotConverged { iterations: 200, residual: 0.25 }.is_open());
     /// assert!(Convergence::FewColumns { columns: 300, residual: 0.5, goal: 1e-3 }.is_open());
+    /// assert!(Convergence::FarSolution { residual: 0.5, goal: 0.01 }.is_open());
     /// assert!(!Convergence::FixedSteps { steps: 35 }.is_open()); // nothing was asked of it
     /// ```
     pub const fn is_open(&self) -> bool {
-        matches!(self, Self::NotConverged { .. } | Self::FewColumns { .. })
+        matches!(
+            self,
+            Self::NotConverged { .. } | Self::FewColumns { .. } | Self::FarSolution { .. }
+        )
     }
 }
 
@@ -118,7 +132,7 @@ impl std::fmt::Display for Convergence {
             Self::Exact => f.write_str("solved in closed form"),
             Self::Converged { iterations } => write!(f, "converged after {iterations} iterations"),
             Self::FixedSteps { steps } => write!(f, "{steps} steps, as asked"),
-            Self::NotConverged { .. } | Self::FewColumns { .. } => {
+            Self::NotConverged { .. } | Self::FewColumns { .. } | Self::FarSolution { .. } => {
                 f.write_str(&self.warning().unwrap_or_default())
             }
         }

@@ -270,7 +270,7 @@ impl TrialResult {
     /// count ([`CurvePoint::open_fits`]).
     pub fn open_fits(&self) -> usize {
         let said = self.convergence.get("status").and_then(Value::as_str);
-        let said = matches!(said, Some("not-converged" | "few-columns"));
+        let said = matches!(said, Some("not-converged" | "few-columns" | "far-solution"));
         let counted: usize = self.curve.iter().filter_map(CurvePoint::open_fits).sum();
         counted.max(usize::from(said))
     }

@@ -115,8 +115,7 @@ pub enum WorkbenchError {
     Data(#[from] DataError),
     /// A fit that the machine has no memory for.
     #[error(
-        "needs {} of memory, where {} are free; take {settings}fewer rows, or a method that reads the file in passes \
-         (--buffer)",
+        "needs {} of memory, where {} are free; take {remedies}",
         bytes(*needed),
         bytes(*free)
     )]
@@ -125,8 +124,8 @@ pub enum WorkbenchError {
         needed: u64,
         /// Bytes that it may have.
         free: u64,
-        /// What of the method's settings makes it smaller, or nothing.
-        settings: String,
+        /// What makes it smaller.
+        remedies: String,
     },
     /// Training rows of one class.
     #[error(
@@ -216,7 +215,14 @@ const SIZES: [&str; 9] = [
 
 impl WorkbenchError {
     /// With the settings of the method that its memory grows with, where that was too much.
-    pub(crate) fn by_settings(self, method: &Method, settings: &Settings, task: Task) -> Self {
+    /// With a `buffer` the file is read in passes already.
+    pub(crate) fn by_settings(
+        self,
+        method: &Method,
+        settings: &Settings,
+        task: Task,
+        buffer: bool,
+    ) -> Self {
         let Self::Memory { needed, free, .. } = self else { return self };
         let idle = method.idle(settings, task);
         let heeded = |name: &str| {
@@ -226,13 +232,23 @@ impl WorkbenchError {
         };
         let sizes: Vec<String> =
             SIZES.iter().filter(|name| heeded(name)).map(|name| format!("--set {name}=")).collect();
-        let smaller = if sizes.is_empty() {
-            String::new()
+        let mut remedies = Vec::new();
+        if !sizes.is_empty() {
+            remedies.push(format!("smaller settings ({})", sizes.join(", ")));
+        }
+        if heeded("solver") {
+            remedies.push("another solver (--set solver=)".to_owned());
+        }
+        if buffer {
+            remedies.push("a smaller --buffer".to_owned());
         } else {
-            format!("smaller settings ({}), ", sizes.join(", "))
-        };
-        let other = if heeded("solver") { "another solver (--set solver=), " } else { "" };
-        Self::Memory { needed, free, settings: smaller + other }
+            remedies.push("fewer rows".to_owned());
+            remedies.push("a method that reads the file in passes (--buffer)".to_owned());
+        }
+        let last = remedies.pop().unwrap_or_default();
+        let remedies =
+            if remedies.is_empty() { last } else { format!("{}, or {last}", remedies.join(", ")) };
+        Self::Memory { needed, free, remedies }
     }
 }
 
@@ -240,7 +256,8 @@ impl From<LearningError> for WorkbenchError {
     fn from(error: LearningError) -> Self {
         match error {
             LearningError::OutOfMemory { needed, limit } => {
-                Self::Memory { needed, free: limit, settings: String::new() }
+                let remedies = "smaller settings, or fewer rows".to_owned();
+                Self::Memory { needed, free: limit, remedies }
             }
             LearningError::OneClass { rows } => Self::OneClass { rows },
             other => Self::Learning(other),

@@ -117,7 +117,7 @@ pub(crate) fn fit_sample(
         room(method, &sample.shape(), &settings, choices.limits)?;
         Ok::<_, WorkbenchError>(learner.fit(sample, &mut fitting(choices, streams))?)
     };
-    let outcome = fitted().map_err(|e| e.by_settings(method, &settings, sample.task()))?;
+    let outcome = fitted().map_err(|e| e.by_settings(method, &settings, sample.task(), false))?;
     Ok(FittedTo { outcome, settings, tuning })
 }
 

@@ -199,7 +199,8 @@ pub fn fit_in_passes(
     };
     let settings = completed(method, &shape, choices, tuning.as_ref());
     let learner = method.learner(&settings, shape.task)?;
-    room(method, &Shape { rows: size, ..shape }, &settings, choices.limits)?;
+    let named = |error: WorkbenchError| error.by_settings(method, &settings, shape.task, true);
+    room(method, &Shape { rows: size, ..shape }, &settings, choices.limits).map_err(named)?;
     // Reading takes a thread of its own, as long as it goes on.
     let threads = if rows <= buffer { choices.threads } else { choices.threads.max(2) - 1 };
     let choices = &Choices { threads, ..choices.clone() };
@@ -209,7 +210,7 @@ pub fn fit_in_passes(
         LearningError::NotInPasses { rows, held } => {
             WorkbenchError::NotInPasses { method: method.name.to_owned(), rows, held }
         }
-        other => WorkbenchError::from(other).by_name(&schema),
+        other => named(WorkbenchError::from(other).by_name(&schema)),
     })?;
     let (training, scored) = scores_on(&*outcome.predictor, &first, &preparation)?;
     let mut header = header_of(

@@ -1,7 +1,7 @@
 use super::args::CompareArgs;
 use super::{
-    about, bar, choices, claim, command, full_name, limits, open, print_json, say_of_parts,
-    schema_options, splitting, task, today,
+    about, bar, choices, claim, command, full_name, limits, open, print_json, say_if_untunable,
+    say_of_parts, schema_options, splitting, task, today,
 };
 use crate::Ended;
 use crate::columns::{print_aligned, print_words};
@@ -33,6 +33,11 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     for table in &tables {
         splitting(&args.split).splits(&table.truths, &Streams::root(choices.seed))?;
         say_of_parts(table, choices.impute);
+    }
+    if let Some(table) = tables.first() {
+        for name in &names {
+            say_if_untunable(name, &choices, table.task());
+        }
     }
     let bar = bar(quiet);
     let mut done = 0;

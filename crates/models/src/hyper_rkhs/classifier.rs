@@ -334,10 +334,8 @@ impl HyperClassifierParams {
         if self.stage1 != Stage1::Ridge && self.solver != PairSolver::Auto {
             return Err(refused("solver", self.solver, "`auto`, but for least squares"));
         }
-        if self.stage1 == Stage1::Ridge
-            && self.solver == PairSolver::NonNegative
-            && self.other < 0.0
-        {
+        let non_negative = self.stage1 == Stage1::Ridge && self.solver == PairSolver::NonNegative;
+        if non_negative && self.other < 0.0 {
             let must = "at least 0 with `solver` = `non-negative`, whose kernel is nowhere below 0: `other` = 0, say";
             return Err(refused("other", self.other, must));
         }
@@ -512,11 +510,11 @@ impl HyperClassifierParams {
         }
         // Squared distances over them, too.
         let must = "between 1e-200 and 1e200, beyond which squared distances over it overflow";
-        for (name, setting, all) in
-            [("width", self.width, self.width), ("spread", self.spread, self.spread * self.width)]
-        {
-            if !wishart && !(1e-200..1e200).contains(&all) {
-                return Err(refused(name, format!("{setting:e}"), must));
+        let product = self.spread * self.width;
+        for (name, value) in [("width", self.width), ("spread", product)] {
+            if !wishart && !(1e-200..1e200).contains(&value) {
+                let with = if name == "spread" { ", times `width`" } else { "" };
+                return Err(refused(name, format!("{value:e}{with}"), must));
             }
         }
         match self.hyper {

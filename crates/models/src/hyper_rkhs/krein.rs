@@ -251,14 +251,26 @@ fn products(
 const LOOKED: usize = 600;
 const ROUNDING: f64 = 1e-11;
 
+/// At most so many of `count` places, spread over all without a period: multiples of the golden ratio.
+fn spread(count: usize, most: usize) -> Vec<usize> {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    if count <= most {
+        return (0..count).collect();
+    }
+    let place = |k: usize| ((k as f64 * GOLDEN).fract() * count as f64) as usize;
+    let mut places: Vec<usize> = (0..most).map(place).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
 /// `w` to `|σ|^½ v`, and the signs of `σ`, of functions with values in the rows of `products`.
 fn functions(
     products: &Array2<f64>,
     weights: &Array1<f64>,
     tolerance: f64,
 ) -> Result<(Array2<f64>, Vec<f64>), LearningError> {
-    let step = products.ncols().div_ceil(LOOKED).max(1);
-    let products = products.slice(s![.., ..;step]);
+    let products = products.select(Axis(1), &spread(products.ncols(), LOOKED));
     let weighted = &products * &weights.view().insert_axis(Axis(1));
     let mut form = Array2::zeros((products.ncols(), products.ncols()));
     product(1.0, products.t(), weighted.view(), 0.0, form.view_mut());

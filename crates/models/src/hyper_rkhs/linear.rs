@@ -218,7 +218,7 @@ impl LinearTime {
                     Convergence::FewColumns { columns, residual, goal }
                 } else if self.solution_tolerance.is_none() && error.relative > goal.max(FAR) {
                     let goal = goal.max(FAR);
-                    Convergence::FewColumns { columns, residual: error.relative, goal }
+                    Convergence::FarSolution { residual: error.relative, goal }
                 } else {
                     Convergence::Exact
                 };

@@ -5,6 +5,7 @@ use mercer_kernels::LearnedKernel;
 use mercer_learning::{Fitting, LearningError, Predictor, State, Task};
 use mercer_linalg::{Cholesky, product, symmetric_product};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
+use rand::seq::index;
 
 /// Rows whose features are held at once.
 const BLOCK: usize = 2048;
@@ -35,8 +36,11 @@ impl LinearStage {
         (cost, rank): (f64, usize),
         fitting: &Fitting<'_>,
     ) -> Result<Self, LearningError> {
-        let step = points.nrows().div_ceil(REFERENCE).max(1);
-        let features = KreinFeatures::of(kernel, points.slice(s![..;step, ..]), rank, FUNCTIONS)?;
+        // Drawn, not every so many: a file may have a period, and these rows would meet one phase of it.
+        let (rows, most) = (points.nrows(), points.nrows().min(REFERENCE));
+        let drawn = index::sample(&mut fitting.streams.rng("reference"), rows, most).into_vec();
+        let features =
+            KreinFeatures::of(kernel, points.select(Axis(0), &drawn).view(), rank, FUNCTIONS)?;
         let size = features.len();
         if size == 0 {
             let reason = "the learned kernel is 0; a smaller `lambda` learns more".to_owned();
