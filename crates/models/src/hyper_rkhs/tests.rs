@@ -1510,7 +1510,7 @@ fn bad_settings_of_the_classifier_are_named() {
     let error = narrow.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).err().unwrap();
     assert!(matches!(error, LearningError::Setting { name: "width", .. }), "{error}");
     // Squared distances over so little of a variance are no numbers.
-    for (width, spread, name) in [(1e-250, 1.0, "width"), (1e-150, 1e-150, "spread")] {
+    for (width, spread, name) in [(1e-250, 1.0, "width"), (1e-150, 1e-100, "spread")] {
         let narrow = HyperClassifierParams { width, spread, ..base.clone() };
         let error = narrow.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).err().unwrap();
         let named = matches!(error, LearningError::Setting { name: of, .. } if of == name);
