@@ -55,7 +55,8 @@ pub struct KreinFeatures {
 
 impl KreinFeatures {
     /// Of `kernel`, with at most `rank` pivots among the rows of `reference` (`n × d`), and functions of
-    /// `|σ|` above `tolerance` times the largest.
+    /// `|σ|` above `tolerance` times the largest. Of more than 600 rows the functions are looked at on some, so that
+    /// these should stand in no order: shuffle those of a file.
     ///
     /// # Errors
     /// [`LearningError::Setting`] for a kernel of a Wishart hyper-kernel, which is no product over
@@ -251,7 +252,8 @@ fn products(
 const LOOKED: usize = 600;
 const ROUNDING: f64 = 1e-11;
 
-/// At most so many of `count` places, spread over all without a period: multiples of the golden ratio.
+/// At most so many of `count` places, spread over all: multiples of the golden ratio, which follow no small period as
+/// every so many do, but are no draw; hence the order that [`KreinFeatures::of`] asks for.
 fn spread(count: usize, most: usize) -> Vec<usize> {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     if count <= most {
