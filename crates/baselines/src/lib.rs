@@ -11,6 +11,8 @@
 //! the facts of the fit say so (`rows-used`). It does not know the papers' own methods.
 
 mod constant;
+#[cfg(test)]
+mod example;
 mod kernel_machine;
 mod network_classifier;
 mod sections;

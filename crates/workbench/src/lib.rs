@@ -60,6 +60,6 @@ mod book {
     struct OwnData;
     #[doc = include_str!("../../../book/src/statistics.md")]
     struct Statistics;
-    #[doc = include_str!("../../../book/src/add-a-baseline.md")]
-    struct AddABaseline;
+    #[doc = include_str!("../../../book/src/extend.md")]
+    struct Extend;
 }

@@ -1,11 +1,14 @@
-//! Every command of the book and of the README's part on people's own data is carried out, in the
-//! order of its chapter, in a folder of its own.
+//! Every command of the book and of the README is run, in the order of its chapter, in a folder of its own.
 
 use crate::place::Place;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// Fenced blocks: what stands behind the fence, and the lines.
@@ -28,23 +31,19 @@ fn blocks(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Carries out a chapter and returns how many commands it has.
-fn carry_out(name: &str, text: &str) -> usize {
+/// Runs the commands of a text and returns how many it has.
+fn run(name: &str, text: &str) -> usize {
     let place = Place::new();
+    std::fs::create_dir(place.path("book")).unwrap();
+    std::fs::copy(root().join("book/flowers.csv"), place.path("book/flowers.csv")).unwrap();
     let mut commands = 0;
-    for (info, block) in blocks(text) {
-        if let Some(file) = info.strip_prefix("csv,") {
-            std::fs::write(place.path(file), block).unwrap();
-            continue;
-        }
-        if info != "sh" {
-            continue;
-        }
+    for (_, block) in blocks(text).iter().filter(|(info, _)| info == "sh") {
         for line in block.lines().filter(|line| !line.trim().is_empty()) {
             let (words, remark) = line.split_once('#').unwrap_or((line, ""));
-            let words = words.trim().strip_prefix("mercer ").unwrap_or_else(|| {
-                panic!("{name}: a command of the book begins with mercer: {line}")
-            });
+            let words = words
+                .trim()
+                .strip_prefix("mercer ")
+                .unwrap_or_else(|| panic!("{name}: a command begins with mercer: {line}"));
             let expected = remark
                 .trim()
                 .strip_prefix("fails:")
@@ -57,10 +56,31 @@ fn carry_out(name: &str, text: &str) -> usize {
     commands
 }
 
+/// What a text links to is there, and what it calls by `just` is a recipe.
+fn refers(folder: &Path, name: &str, text: &str) {
+    let parts: Vec<&str> = text.split("](").collect();
+    for pair in parts.windows(2) {
+        let picture = pair[0].rsplit_once('[').is_some_and(|(before, _)| before.ends_with('!'));
+        let path = pair[1].split([')', '#']).next().unwrap_or_default();
+        let outside = picture || path.is_empty() || path.starts_with("http");
+        assert!(outside || folder.join(path).exists(), "{name} links to {path}");
+    }
+    let recipes = read("justfile");
+    for start in ["`just ", "\njust ", "&& just "] {
+        for call in text.split(start).skip(1) {
+            let recipe = call.split(|c: char| !c.is_alphanumeric() && c != '-').next().unwrap();
+            let is = |line: &str| {
+                line.strip_prefix(recipe).is_some_and(|rest| rest.starts_with([':', ' ']))
+            };
+            assert!(recipes.lines().any(is), "{name}: just {recipe}");
+        }
+    }
+}
+
 #[test]
 fn every_chapter_does_what_it_says() {
     let folder = root().join("book/src");
-    let summary = std::fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
+    let summary = read("book/src/SUMMARY.md");
     let mut listed: Vec<&str> =
         summary.split('(').skip(1).filter_map(|part| part.split(')').next()).collect();
     listed.sort_unstable();
@@ -73,24 +93,25 @@ fn every_chapter_does_what_it_says() {
     assert_eq!(files, listed, "the summary lists every chapter");
     let mut commands = 0;
     for name in &files {
-        let text = std::fs::read_to_string(folder.join(name)).unwrap();
-        // What a chapter refers to is there.
-        for link in text.split("](").skip(1).filter_map(|part| part.split(')').next()) {
-            let path = link.split('#').next().unwrap_or_default();
-            let outside = link.starts_with("http") || path.is_empty();
-            assert!(outside || folder.join(path).exists(), "{name} refers to {link}");
-        }
-        commands += carry_out(name, &text);
+        let text = read(folder.join(name));
+        refers(&folder, name, &text);
+        commands += run(name, &text);
     }
     assert!(commands > 20, "{commands} commands");
 }
 
 #[test]
-fn the_readme_does_what_it_says_of_your_own_data() {
-    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, part) = text.split_once("\n## On your own data\n").expect("the README has that part");
-    assert!(part.contains("`./setup && just build`"), "what it calls has to be built first");
-    let part = part.split("\n## ").next().unwrap_or_default();
-    let part = part.replace("target/release/mercer ", "mercer ");
-    assert!(carry_out("README.md", &part) >= 6);
+fn the_readme_does_what_it_says() {
+    let text = read("README.md");
+    refers(&root(), "README.md", &text);
+    refers(&root(), "CONTRIBUTING.md", &read("CONTRIBUTING.md"));
+    // `./setup` and the recipes are what `.ci/run` begins with.
+    let (first, own) = ("```sh\n./setup && just reproduce\n```", "target/release/mercer ");
+    assert!(text.contains(first) && text.contains("after `just build`"));
+    let text = text.replace(first, "").replace(own, "mercer ");
+    assert!(run("README.md", &text) >= 6);
+    let snippet = blocks(&text).into_iter().find(|(info, _)| info == "rust").unwrap().1;
+    let file = read("crates/baselines/src/example.rs");
+    let (_, file) = file.split_once("\n\n").unwrap();
+    assert!(file.starts_with(&snippet), "crates/baselines/src/example.rs is what the README shows");
 }
