@@ -33,6 +33,10 @@ test-all:
 test-burn:
     cd crates/networks/burn && cargo test --release --target-dir ../../../target/burn
 
+# Sentences, Flesch's ease and words to avoid of README, CONTRIBUTING and the book; `just test` holds them to it.
+prose:
+    cargo nextest run --release -p mercer-cli -p mercer-dependencies --no-capture prose_is
+
 # Test one crate: just unit linalg
 unit CRATE *ARGS:
     cargo nextest run --release -p mercer-{{CRATE}} -p mercer-dependencies {{ARGS}}
@@ -93,7 +97,7 @@ bench-peers REMARK *ARGS:
     python3 benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
     target/release/performance page
 
-# Render the committed reports again from the committed records and results/, and the README's tables from them.
+# Render the committed reports again from the committed records and results/, and the README's table from them.
 report: build
     {{mercer}} report --profile paper
     MERCER_README=write cargo nextest run --release -p mercer-experiments -p mercer-dependencies --test readme

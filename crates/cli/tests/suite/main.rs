@@ -10,6 +10,7 @@ mod faults;
 mod interrupt;
 mod own;
 mod place;
+mod prose;
 #[path = "../../../render/tests/suite/protocol.rs"]
 mod protocol;
 mod reproduce;
