@@ -20,10 +20,6 @@ fn default(settings: &Settings, name: &str) -> f64 {
 /// pairs that were learned from and on pairs that were not.
 #[test]
 fn slow_the_kernel_learned_from_pairs_of_ijcnn1_is_within_a_percent_of_brute_force() {
-    if std::env::var_os("MERCER_DATA").is_none_or(|name| name.is_empty()) {
-        eprintln!("skipped: $MERCER_DATA names no folder of datasets");
-        return;
-    }
     let dataset = Library::discover(None).unwrap().load("ijcnn1").unwrap();
     let labels = dataset.sample.labels().unwrap();
     let train = dataset.sample.inputs().slice_move(s![dataset.parts.train.clone(), ..]);

@@ -1,6 +1,5 @@
 //! The protocol of the embedding paper's authors, against what it gave when it was recomputed:
-//! `golden/mce.toml`, the third block. Tests of datasets that no crate brings along say that they
-//! are skipped where `$MERCER_DATA` names no folder.
+//! `golden/mce.toml`, the third block.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_datasets::{Dataset, Library};
@@ -25,13 +24,8 @@ fn number(name: &str) -> f64 {
     golden()[name].as_float().unwrap()
 }
 
-fn mirrored(name: &str) -> Option<Dataset> {
-    let folder = std::env::var_os("MERCER_DATA").filter(|name| !name.is_empty());
-    let Some(folder) = folder.map(std::path::PathBuf::from) else {
-        eprintln!("skipped: $MERCER_DATA names no folder of datasets, so there is no {name}");
-        return None;
-    };
-    Some(Library::of_folders([folder]).unwrap().load(name).unwrap())
+fn dataset(name: &str) -> Dataset {
+    Library::of_folders([]).unwrap().load(name).unwrap()
 }
 
 fn trials(study_name: &str, variant: &str, dataset: &str, method: &str) -> Vec<Trial> {
@@ -94,7 +88,7 @@ fn ratios_are_about(folds: &[(usize, usize, BTreeMap<String, f64>)], golden: f64
 
 #[test]
 fn wine_comes_out_row_by_row() {
-    let Some(wine) = mirrored("wine") else { return };
+    let wine = dataset("wine");
     let found = folds(&wine, "gmce");
     let right: Vec<f64> = found.iter().map(|(right, ..)| *right as f64).collect();
     assert_eq!(right, numbers("wine-right"));
@@ -107,7 +101,7 @@ fn wine_comes_out_row_by_row() {
 
 #[test]
 fn slow_ecoli_comes_out_row_by_row() {
-    let Some(ecoli) = mirrored("ecoli") else { return };
+    let ecoli = dataset("ecoli");
     let found = folds(&ecoli, "gmce");
     let right: Vec<f64> = found.iter().map(|(right, ..)| *right as f64).collect();
     assert_eq!(right, numbers("ecoli-right"));
@@ -124,15 +118,14 @@ fn slow_ecoli_comes_out_row_by_row() {
 #[test]
 fn slow_batches_come_out_as_printed() {
     for name in ["wine", "ecoli"] {
-        let Some(dataset) = mirrored(name) else { return };
-        assert_eq!(printed(&folds(&dataset, "gmce-sgd")), published_cell(name, "GMCE-SGD"));
+        assert_eq!(printed(&folds(&dataset(name), "gmce-sgd")), published_cell(name, "GMCE-SGD"));
     }
 }
 
 /// Iris, both starts: the first fold is the split of the paper.
 #[test]
 fn two_starts_on_iris_meet_and_the_mean_form_does_not_work() {
-    let iris = Library::of_folders([]).unwrap().load("iris").unwrap();
+    let iris = dataset("iris");
     let path = PATHS.iter().find(|path| path.method.name == "embedding-curves").unwrap();
     let run = |variant: &str| {
         let trial = &trials("mce/figure1", variant, "iris", path.method.name)[0];

@@ -130,7 +130,8 @@ pub(crate) enum Listed {
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Places {
-    /// Data directory with a MANIFEST.toml; else that of the variable `MERCER_DATA`, else data/cache.
+    /// Read datasets from this directory first; then from that of `MERCER_DATA`, the repository's data,
+    /// the user's data directory, and the binary.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Record directory.
@@ -298,15 +299,15 @@ pub(crate) enum DataCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Download datasets from their official addresses into data/cache.
+    /// Download datasets from their official addresses into the user's data directory.
     Fetch {
-        /// Datasets; all without one.
+        /// Datasets; all that are missing without one.
         names: Vec<String>,
         /// Keep files whose content is not the catalogue's version.
         #[arg(long)]
         accept_version: bool,
     },
-    /// Copy the datasets of a directory into data/cache, verifying each.
+    /// Copy the datasets of a directory into the user's data directory, verifying each.
     Import {
         /// A directory with a MANIFEST.toml.
         dir: PathBuf,

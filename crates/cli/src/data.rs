@@ -3,10 +3,13 @@
 use crate::Ended;
 use crate::args::{DataArgs, DataCommand};
 use crate::list;
+use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mercer_datasets::{CACHE, Catalogue, Downloader, Entry, Library, Patience, Progress, Store};
+use mercer_datasets::{
+    Catalogue, Downloader, Entry, Library, Patience, Place, Progress, Store, user_folder,
+};
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &DataArgs, quiet: bool) -> anyhow::Result<Ended> {
     match &args.command {
@@ -26,11 +29,18 @@ fn verify(names: &[String], data: Option<&Path>) -> anyhow::Result<Ended> {
         (_, Some(folder)) => Library::of_folders([folder.to_owned()])?,
         (found, None) => found,
     };
-    let all: Vec<String> =
-        Catalogue::builtin().entries().iter().map(|entry| entry.name.clone()).collect();
+    let catalogue = Catalogue::builtin();
+    let all: Vec<String> = catalogue.entries().iter().map(|entry| entry.name.clone()).collect();
     let asked = if names.is_empty() { &all } else { names };
     let mut ended = Ended::Done;
     for name in asked {
+        let inside = library.place(name)? == Place::BuiltIn
+            && catalogue.find(name)?.source.generated.is_none();
+        if let Some(folder) = data.filter(|_| inside) {
+            writeln!(std::io::stdout(), "{name}: not in {}", folder.display())?;
+            ended = Ended::NoData;
+            continue;
+        }
         if names.is_empty() && !library.available(name) {
             writeln!(std::io::stdout(), "{name}: missing")?;
             ended = Ended::NoData;
@@ -58,11 +68,12 @@ fn verify(names: &[String], data: Option<&Path>) -> anyhow::Result<Ended> {
 fn fetch(names: &[String], accept_version: bool, quiet: bool) -> anyhow::Result<Ended> {
     let catalogue = Catalogue::builtin();
     let entries: Vec<&Entry> = if names.is_empty() {
-        catalogue.entries().iter().collect()
+        let library = Library::discover(None)?;
+        catalogue.entries().iter().filter(|entry| !library.available(&entry.name)).collect()
     } else {
         names.iter().map(|name| catalogue.find(name)).collect::<Result<_, _>>()?
     };
-    let store = Store::new(CACHE).accept_version(accept_version);
+    let store = Store::new(folder()?).accept_version(accept_version);
     let downloader = Downloader::new(Patience::default());
     let bar = ProgressBar::new(0);
     if quiet || !std::io::stderr().is_terminal() {
@@ -90,11 +101,17 @@ fn fetch(names: &[String], accept_version: bool, quiet: bool) -> anyhow::Result<
     Ok(ended)
 }
 
+/// Where fetched and imported datasets are kept.
+fn folder() -> anyhow::Result<PathBuf> {
+    user_folder().context("no place to keep data: set $XDG_DATA_HOME or $HOME to a folder")
+}
+
 fn import(dir: &Path) -> anyhow::Result<Ended> {
-    let imported = Store::new(CACHE).import(dir, &[])?;
+    let folder = folder()?;
+    let imported = Store::new(&folder).import(dir, &[])?;
     for name in &imported {
         writeln!(std::io::stdout(), "{name}: imported")?;
     }
-    tracing::info!("{} datasets now in {CACHE}", imported.len());
+    tracing::info!("{} datasets now in {}", imported.len(), folder.display());
     Ok(if imported.is_empty() { Ended::NoData } else { Ended::Done })
 }

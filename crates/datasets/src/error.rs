@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 ///
 /// ```
 /// use mercer_datasets::{CsvOptions, Library, Limits, csv};
-/// let missing = Library::of_folders([])?.load("letter").unwrap_err();
-/// assert!(missing.is_missing() && missing.to_string().starts_with("dataset `letter` is not here; "));
+/// let missing = Library::of_folders([])?.load("mnist").unwrap_err();
+/// assert!(missing.is_missing() && missing.to_string().starts_with("dataset `mnist` is not here; "));
 /// let text = b"size,kind\n1.5,box\n2,ball,9\n";
 /// let wrong = csv::parse(text, "toys.csv", &CsvOptions::default(), &Limits::default()).unwrap_err();
 /// assert!(!wrong.is_missing() && wrong.to_string().starts_with("toys.csv:3: ")); // the line
@@ -78,16 +78,16 @@ pub enum DataError {
         field: &'static str,
     },
     /// A file whose bytes are not those that its manifest or the catalogue names.
-    #[error("{file}: {what} is {found}, but it should be {expected}; get the file again")]
+    #[error("{file} is damaged: its SHA-256 is {found}, but it should be {expected}; {remedy}")]
     Damaged {
         /// The file.
         file: String,
-        /// What was compared: `sha256` or `bytes`.
-        what: &'static str,
-        /// What should be.
+        /// The SHA-256 that it should have.
         expected: String,
-        /// What is.
+        /// The SHA-256 that it has.
         found: String,
+        /// What to do about it.
+        remedy: String,
     },
     /// A dataset that parses, but is not the one of the catalogue.
     #[error(

@@ -1,7 +1,7 @@
 //! From a file or a generator to a sample.
 //!
-//! A [`Library`] finds the datasets of the [`Catalogue`] in folders with a `MANIFEST.toml`, reads
-//! them and holds each against the catalogue: rows, columns, class counts, [`fingerprint`]. The
+//! A [`Library`] finds the datasets of the [`Catalogue`] in folders with a `MANIFEST.toml` or in the
+//! binary, reads them and holds each against the catalogue: rows, columns, class counts, [`fingerprint`]. The
 //! parsers ([`svmlight`], [`csv`], [`parquet`], [`idx`]) also serve files that no catalogue knows.
 //! [`Scaler`] and [`random_split`] and their kin prepare a sample for training.
 //!
@@ -17,6 +17,7 @@ mod compression;
 pub mod csv;
 mod dataset;
 mod download;
+mod embedded;
 mod error;
 mod file;
 mod fingerprint;
@@ -48,7 +49,7 @@ pub use error::DataError;
 pub use file::{ReadOptions, read_dataset, read_table};
 pub use fingerprint::fingerprint;
 pub use generate::{Generator, checkerboard, stand_in, two_gaussians};
-pub use library::{CACHE, DATA_VARIABLE, Library, Place};
+pub use library::{DATA_VARIABLE, Library, Place, user_folder};
 pub use manifest::{Content, ListedFile, Listing, MANIFEST, Manifest, Role};
 pub use preparation::{Filled, Filler, Impute, Moments, Preparation, Preparing, TargetStandard};
 pub use rows::{Field, Fields, Row, RowFile, RowFormat, Rows};

@@ -3,7 +3,7 @@ use crate::manifest::{Content, ListedFile, Listing, MANIFEST, Manifest};
 use crate::table::Rows;
 use crate::{
     Base, Catalogue, Column, DataError, Dataset, Entry, Generator, Kind, Limits, Parts, Role,
-    compression, csv, dataset, fingerprint, idx, parquet, svmlight,
+    compression, csv, dataset, embedded, fingerprint, idx, parquet, svmlight,
 };
 use mercer_learning::{Sample, Task};
 use ndarray::Array2;
@@ -13,13 +13,36 @@ use std::path::{Path, PathBuf};
 /// Names the folder of datasets to use when none is given.
 pub const DATA_VARIABLE: &str = "MERCER_DATA";
 
-/// Where fetched and imported datasets are kept, relative to the working directory.
-pub const CACHE: &str = "data/cache";
+/// Returns where `mercer data fetch` and `import` put datasets: `$XDG_DATA_HOME/mercer`, or
+/// `~/.local/share/mercer`; nothing where neither variable names a folder.
+pub fn user_folder() -> Option<PathBuf> {
+    let folder = |variable| std::env::var_os(variable).map(PathBuf::from);
+    let chosen = folder("XDG_DATA_HOME").filter(|path| path.is_absolute());
+    let usual = || Some(folder("HOME").filter(|path| path.is_absolute())?.join(".local/share"));
+    Some(chosen.or_else(usual)?.join("mercer"))
+}
 
-/// Where data is found; for each dataset the first folder that lists it wins.
+/// Returns the folder `data` of a repository of Mercer at or above the working directory, or the
+/// executable.
+fn repository() -> Option<PathBuf> {
+    let starts = [std::env::current_dir(), std::env::current_exe()];
+    let above = |start: PathBuf| start.ancestors().map(|at| at.join("data")).collect::<Vec<_>>();
+    starts.into_iter().flatten().flat_map(above).find(|data| is_repository(data))
+}
+
+/// Whether a folder is `data` of a repository.
+fn is_repository(folder: &Path) -> bool {
+    folder.join(MANIFEST).is_file() && folder.join("catalogue.toml").is_file()
+}
+
+/// Where data is found; for each dataset the first place that has it wins.
 ///
-/// The order is: the folder given, the one that `$MERCER_DATA` names, `data/cache/` in the working
-/// directory, and last what is compiled in (iris).
+/// The places, in this order:
+/// 1. the folder given;
+/// 2. the folder that `$MERCER_DATA` names;
+/// 3. `data` of the repository at or above the working directory, or the executable;
+/// 4. the user's folder, see [`user_folder`];
+/// 5. the binary, which holds the small datasets.
 ///
 /// ```
 /// use mercer_datasets::Library;
@@ -41,7 +64,7 @@ pub struct Library {
 /// use mercer_datasets::{Library, Place};
 /// let library = Library::of_folders([])?;
 /// assert_eq!(library.place("iris")?, Place::BuiltIn);
-/// let Place::Missing(remedy) = library.place("letter")? else { panic!("no folder has it") };
+/// let Place::Missing(remedy) = library.place("mnist")? else { panic!("no folder has it") };
 /// assert!(remedy.contains("mercer data")); // what to type
 /// assert!(library.place("lettre").is_err()); // in no catalogue
 /// # Ok::<(), mercer_datasets::DataError>(())
@@ -50,7 +73,7 @@ pub struct Library {
 pub enum Place {
     /// In this folder, listed in its manifest.
     Folder(PathBuf),
-    /// Compiled in.
+    /// Inside the binary, or computed.
     BuiltIn,
     /// Nowhere; what to do about it.
     Missing(String),
@@ -80,12 +103,12 @@ impl Library {
             }
             folders.push(folder);
         }
-        let cache = PathBuf::from(CACHE);
-        folders.extend(cache.join(MANIFEST).is_file().then_some(cache));
+        folders.extend(repository());
+        folders.extend(user_folder().filter(|folder| folder.join(MANIFEST).is_file()));
         Self::of_folders(folders)
     }
 
-    /// Exactly these folders, in this order, and what is compiled in.
+    /// Exactly these folders, in this order, and what is inside the binary.
     ///
     /// # Errors
     /// [`DataError::Io`] or [`DataError::Manifest`] if one has no usable `MANIFEST.toml`.
@@ -125,7 +148,8 @@ impl Library {
         let entry = Catalogue::builtin().find(name)?;
         Ok(match self.listed(&entry.name) {
             Some((folder, _)) => Place::Folder(folder.to_owned()),
-            None if entry.name == "iris" || entry.source.generated.is_some() => Place::BuiltIn,
+            None if embedded::listed(&entry.name).is_some() => Place::BuiltIn,
+            None if entry.source.generated.is_some() => Place::BuiltIn,
             None => Place::Missing(remedy(entry)),
         })
     }
@@ -140,10 +164,10 @@ impl Library {
     pub fn load(&self, name: &str) -> Result<Dataset, DataError> {
         let entry = Catalogue::builtin().find(name)?;
         if let Some((folder, listing)) = self.listed(&entry.name) {
-            return self.read(folder, listing, entry);
+            return self.read(Origin::Folder(folder), listing, entry);
         }
-        if entry.name == "iris" {
-            return iris(entry);
+        if let Some(listing) = embedded::listed(&entry.name) {
+            return self.read(Origin::Binary, listing, entry);
         }
         if let Some(generator) = entry.source.generated {
             return made(entry, generator);
@@ -165,9 +189,14 @@ impl Library {
         })
     }
 
-    fn read(&self, folder: &Path, listing: &Listing, entry: &Entry) -> Result<Dataset, DataError> {
-        let (inputs, targets, parts) = read_listed(folder, listing, &self.limits)?;
-        let place = folder.join(&listing.name).display().to_string();
+    fn read(
+        &self,
+        origin: Origin<'_>,
+        listing: &Listing,
+        entry: &Entry,
+    ) -> Result<Dataset, DataError> {
+        let (inputs, targets, parts) = read_listed(origin, listing, &self.limits)?;
+        let place = origin.path(Path::new(&listing.name)).display().to_string();
         checked(inputs, &targets, parts, entry, &place, self.accept_version)
     }
 }
@@ -185,9 +214,42 @@ fn remedy(entry: &Entry) -> String {
     }
 }
 
+/// Where the files of a listing lie.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    Folder(&'a Path),
+    Binary,
+}
+
+impl Origin<'_> {
+    /// How messages call a file.
+    fn path(self, file: &Path) -> PathBuf {
+        match self {
+            Self::Folder(folder) => folder.join(file),
+            Self::Binary => Path::new("built-in").join(file),
+        }
+    }
+
+    fn bytes(self, file: &Path, limits: &Limits) -> Result<Vec<u8>, DataError> {
+        match self {
+            Self::Folder(folder) => compression::read(&folder.join(file), limits),
+            Self::Binary => Ok(embedded::bytes(file).unwrap_or_default().to_vec()),
+        }
+    }
+
+    /// What to type to have a damaged file again.
+    fn restore(self, name: &str, file: &Path) -> String {
+        let Self::Folder(folder) = self else { return "build the program again".to_owned() };
+        if is_repository(folder) {
+            return format!("restore it: git checkout -- data/{}", file.display());
+        }
+        format!("get it again: mercer data fetch {name}")
+    }
+}
+
 /// Reads the files of a listing into one matrix, training rows first.
-pub(crate) fn read_listed(
-    folder: &Path,
+fn read_listed(
+    origin: Origin<'_>,
     listing: &Listing,
     limits: &Limits,
 ) -> Result<(Array2<f64>, Column, Parts), DataError> {
@@ -200,14 +262,18 @@ pub(crate) fn read_listed(
         part.fold(0, |sum, file| sum.saturating_add(file.rows))
     };
     let (train, test) = (rows_of(false), rows_of(true));
-    let manifest = folder.join(MANIFEST).display().to_string();
+    let manifest = origin.path(Path::new(MANIFEST)).display().to_string();
     let mut rows = Rows::with_room(&manifest, train.saturating_add(test), features, limits)?;
     let mut names: Option<Vec<String>> = None;
     for file in files {
-        let path = folder.join(&file.path);
-        let shown = path.display().to_string();
-        let bytes = compression::read(&path, limits)?;
-        check_bytes(&bytes, file, &shown)?;
+        let shown = origin.path(&file.path).display().to_string();
+        let bytes = origin.bytes(&file.path, limits)?;
+        let found = hexadecimal(&Sha256::digest(&bytes));
+        if !found.eq_ignore_ascii_case(&file.sha256) {
+            let (expected, remedy) =
+                (file.sha256.clone(), origin.restore(&listing.name, &file.path));
+            return Err(DataError::Damaged { file: shown, expected, found, remedy });
+        }
         let bytes = compression::decompress(bytes, &shown, limits)?;
         let before = (rows.values.len(), rows.targets.len());
         append(&bytes, file, &shown, features, limits, &mut rows, &mut names)?;
@@ -220,28 +286,12 @@ pub(crate) fn read_listed(
             return Err(DataError::format(&shown, problem));
         }
     }
-    let (n, place) = (rows.targets.len(), folder.join(&listing.name).display().to_string());
-    let inputs = Array2::from_shape_vec((n, features), rows.values)
-        .map_err(|error| DataError::format(&place, format!("inputs and targets: {error}")))?;
+    let (n, place) = (rows.targets.len(), origin.path(Path::new(&listing.name)));
+    let inputs = Array2::from_shape_vec((n, features), rows.values).map_err(|error| {
+        DataError::format(&place.display().to_string(), format!("inputs and targets: {error}"))
+    })?;
     let targets = names.map_or(Column::Numbers(rows.targets), Column::Names);
     Ok((inputs, targets, Parts::divided(train, test)))
-}
-
-fn check_bytes(bytes: &[u8], file: &ListedFile, shown: &str) -> Result<(), DataError> {
-    let damaged = |what, expected: String, found: String| DataError::Damaged {
-        file: shown.to_owned(),
-        what,
-        expected,
-        found,
-    };
-    if bytes.len() as u64 != file.bytes {
-        return Err(damaged("bytes", file.bytes.to_string(), bytes.len().to_string()));
-    }
-    let found = hexadecimal(&Sha256::digest(bytes));
-    if !found.eq_ignore_ascii_case(&file.sha256) {
-        return Err(damaged("sha256", file.sha256.clone(), found));
-    }
-    Ok(())
 }
 
 /// Appends one file, whose format its name tells.
@@ -392,18 +442,10 @@ fn difference(
 }
 
 /// A dataset that is computed, not read.
-pub(crate) fn made(entry: &Entry, generator: Generator) -> Result<Dataset, DataError> {
+fn made(entry: &Entry, generator: Generator) -> Result<Dataset, DataError> {
     let parts = Parts::divided(entry.parts.train, entry.parts.test);
     let sample = generator.sample(entry.parts.train, entry.parts.test, entry.features);
     let targets = sample.values().map(|values| values.to_vec()).unwrap_or_default();
     let inputs = sample.inputs().to_owned();
     checked(inputs, &Column::Numbers(targets), parts, entry, "a generated dataset", false)
-}
-
-/// iris from linfa-datasets, whose classes count from 0 where the catalogue's count from 1.
-fn iris(entry: &Entry) -> Result<Dataset, DataError> {
-    let iris = linfa_datasets::iris();
-    let targets = Column::Numbers(iris.targets.iter().map(|&class| class as f64 + 1.0).collect());
-    let parts = Parts::undivided(iris.records.nrows());
-    checked(iris.records, &targets, parts, entry, "built-in iris", false)
 }

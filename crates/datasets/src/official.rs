@@ -70,8 +70,8 @@ pub(crate) fn read_file(
     if let Some(expected) = file.sha256.as_ref().filter(|_| name.starts_with(&file.name)) {
         let found = hexadecimal(&Sha256::digest(&bytes));
         if found != *expected {
-            let expected = expected.clone();
-            return Err(DataError::Damaged { file: shown, what: "sha256", expected, found });
+            let (expected, remedy) = (expected.clone(), "get it again".to_owned());
+            return Err(DataError::Damaged { file: shown, expected, found, remedy });
         }
     }
     let bytes = compression::decompress(bytes, &shown, limits)?;

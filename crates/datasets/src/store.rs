@@ -37,7 +37,7 @@ pub struct Store {
 
 impl Store {
     /// A store in `folder`, which is made when something is put into it; the usual one is
-    /// [`crate::CACHE`].
+    /// [`crate::user_folder`].
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), limits: Limits::default(), accept_version: false }
     }
@@ -63,12 +63,13 @@ impl Store {
         downloader: &Downloader,
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<Dataset, DataError> {
+        if entry.source.files.is_empty() {
+            // Computed, or inside the binary.
+            return Library::of_folders([])?.load(&entry.name);
+        }
         if let Some(reason) = &entry.source.by_hand {
             let (name, reason) = (entry.name.clone(), reason.clone());
             return Err(DataError::ByHand { name, reason });
-        }
-        if let Some(generator) = entry.source.generated {
-            return library::made(entry, generator);
         }
         let folder = self.folder.join("downloads").join(&entry.name);
         fs::create_dir_all(&folder).map_err(DataError::io(&folder))?;

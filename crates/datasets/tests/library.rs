@@ -48,12 +48,20 @@ fn a_damaged_file_is_named() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&path, &bytes).unwrap();
-    let error = library(folder.path()).load("iris").unwrap_err();
-    assert!(matches!(&error, DataError::Damaged { what: "sha256", .. }), "{error}");
-    assert!(error.to_string().contains("iris.svm.gz"));
+    let text = library(folder.path()).load("iris").unwrap_err().to_string();
+    assert!(
+        text.contains("iris.svm.gz is damaged") && text.ends_with("mercer data fetch iris"),
+        "{text}"
+    );
+    // In a repository, where `git` has the file.
+    fs::write(folder.path().join("catalogue.toml"), "").unwrap();
     fs::write(&path, &bytes[..middle]).unwrap();
+    let listed = Manifest::read(folder.path()).unwrap().find("iris").unwrap().files[0].clone();
     let error = library(folder.path()).load("iris").unwrap_err();
-    assert!(matches!(&error, DataError::Damaged { what: "bytes", .. }), "{error}");
+    let DataError::Damaged { expected, found, remedy, .. } = &error else { panic!("{error}") };
+    assert_eq!((expected, found.len()), (&listed.sha256, 64));
+    assert_eq!(remedy, "restore it: git checkout -- data/iris/iris.svm.gz");
+    assert!(error.to_string().contains(found) && error.to_string().contains(expected), "{error}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //!
 //! `MERCER_DETERMINISM=PATH` makes the run write what differed, and by how much.
 
-use crate::place::{Ended, Place, files, mirror};
+use crate::place::{Ended, Place, files};
 use mercer_records::{Predicted, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -187,14 +187,10 @@ fn compare(place: &Place, level: &str, reference: &str) -> BTreeMap<String, Diff
 const SHARES: [(usize, usize); 4] = [(1, 1), (1, 4), (2, 3), (7, 2)];
 
 /// Runs into a directory, one selection after the other, each by so many processes at once.
-fn run(
-    place: &Place,
-    what: &[&str],
-    directory: &str,
-    shares: (usize, usize),
-    level: Level<'_>,
-) -> Option<()> {
-    what.iter().try_for_each(|what| run_one(place, what, directory, shares, level))
+fn run(place: &Place, what: &[&str], directory: &str, shares: (usize, usize), level: Level<'_>) {
+    for what in what {
+        run_one(place, what, directory, shares, level);
+    }
 }
 
 /// Variables that keep our loops and OpenBLAS from the best vector instructions; none for the best level.
@@ -224,8 +220,7 @@ fn run_one(
     directory: &str,
     (shards, jobs): (usize, usize),
     level: Level<'_>,
-) -> Option<()> {
-    let mirror = mirror()?;
+) {
     let children: Vec<_> = (1..=shards)
         .map(|shard| {
             let line = format!(
@@ -233,7 +228,6 @@ fn run_one(
                  --out {directory}-report-{shard}"
             );
             let mut command = level.command(place, &line);
-            command.env("MERCER_DATA", &mirror);
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
             command.spawn().unwrap()
         })
@@ -242,16 +236,15 @@ fn run_one(
         let ended = Ended::of(&child.wait_with_output().unwrap());
         assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
     }
-    Some(())
 }
 
 /// Runs the same trials by every share of `shares` and asserts that nothing differs; a line of what was compared.
-fn shared_out(place: &Place, what: &[&str], shares: &[(usize, usize)]) -> Option<String> {
+fn shared_out(place: &Place, what: &[&str], shares: &[(usize, usize)]) -> String {
     let mut said = Vec::new();
     let mut reference = None;
     for &(shards, jobs) in shares {
         let directory = format!("by-{shards}-{jobs}");
-        run(place, what, &directory, (shards, jobs), BEST)?;
+        run(place, what, &directory, (shards, jobs), BEST);
         let found = place.records(&directory);
         let reference = reference.get_or_insert_with(|| found.clone());
         assert!(!found.is_empty());
@@ -259,19 +252,19 @@ fn shared_out(place: &Place, what: &[&str], shares: &[(usize, usize)]) -> Option
         said.push(format!("{shards} x {jobs}"));
     }
     let count = reference.map_or(0, |records| records.len());
-    Some(format!(
+    format!(
         "## Jobs and shards\n\nProcesses at once x jobs of each: {}. The {count} records of each are those of the \
          first, bit by bit.\n",
         said.join(", ")
-    ))
+    )
 }
 
 const BEST: Level<'_> = Level(&[]);
 
-fn measure(what: &[&str], shares: &[(usize, usize)]) -> Option<String> {
+fn measure(what: &[&str], shares: &[(usize, usize)]) -> String {
     let place = Place::new();
     // The same level again and again must agree in every bit.
-    let shared = shared_out(&place, what, shares)?;
+    let shared = shared_out(&place, what, shares);
     let best = format!("by-{}-{}", shares[0].0, shares[0].1);
     let host = records(&place, &best).into_values().next().unwrap().run.host;
     let (processor, level) = host.rsplit_once(", ").unwrap_or((&host, "unknown"));
@@ -297,7 +290,7 @@ fn measure(what: &[&str], shares: &[(usize, usize)]) -> Option<String> {
         if level == best_level {
             continue;
         }
-        run(&place, what, level, (1, 2), how)?;
+        run(&place, what, level, (1, 2), how);
         let core = how.blas(&place);
         // Two levels by the same kernels would agree whatever they do.
         assert!(!cores.contains(&core), "{level}: OpenBLAS as {core} again");
@@ -325,7 +318,7 @@ fn measure(what: &[&str], shares: &[(usize, usize)]) -> Option<String> {
         let _ =
             writeln!(text, "| **all** | **{trials}** | **{differing}** | **{chosen}** | | | | |");
     }
-    Some(text)
+    text
 }
 
 #[test]
@@ -428,9 +421,8 @@ fn one_level_gives_one_result() {
 #[test]
 fn jobs_and_shards_change_no_bit_of_any_paper() {
     let place = Place::new();
-    if shared_out(&place, &[EVERY_PAPER, TUNED], &SHARES).is_some() {
-        assert!(tuned(&place, "by-1-1") > 10);
-    }
+    shared_out(&place, &[EVERY_PAPER, TUNED], &SHARES);
+    assert!(tuned(&place, "by-1-1") > 10);
 }
 
 const EVERY_PAPER: &str = "askl/table2 rftk/table1 hyper/table1 mce/table1 --profile smoke";
@@ -443,7 +435,7 @@ const TUNED_ASKL: &str =
 #[test]
 fn slow_levels_are_compared_over_all_papers() {
     let text = measure(&["--profile smoke", TUNED, TUNED_ASKL], &SHARES);
-    if let (Some(path), Some(text)) = (std::env::var_os("MERCER_DETERMINISM"), text) {
+    if let Some(path) = std::env::var_os("MERCER_DETERMINISM") {
         assert!(!text.contains("**not measured**"), "no tuner chose");
         std::fs::write(path, text).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Killed or asked to stop at any moment, a run goes on from what it had finished.
 
-use crate::place::{Ended, Place, files, mirror, smoke};
+use crate::place::{Ended, Place, files, smoke};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
@@ -107,7 +107,6 @@ fn fifty_kills_lose_nothing() {
 /// nobody disturbed.
 #[test]
 fn networks_killed_between_steps_go_on_to_the_same_curves() {
-    let Some(mirror) = mirror() else { return };
     let place = Place::new();
     let command = |results: &str, every: u32| {
         let line = format!(
@@ -115,7 +114,7 @@ fn networks_killed_between_steps_go_on_to_the_same_curves() {
              --results {results} --checkpoint-every {every}"
         );
         let mut command = place.command(&line);
-        command.env("MERCER_DATA", &mirror).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     };
     assert!(command("whole", 300).status().unwrap().success());
@@ -146,13 +145,10 @@ fn networks_killed_between_steps_go_on_to_the_same_curves() {
 }
 
 #[test]
-fn fifty_kills_lose_nothing_on_the_mirror() {
-    let Some(mirror) = mirror() else { return };
+fn fifty_kills_lose_nothing_on_the_real_data() {
     let place = Place::new();
     kill_and_resume(&place, &|rest| {
-        let mut command = place.command(&format!("reproduce askl/table2 --profile smoke {rest}"));
-        command.env("MERCER_DATA", &mirror);
-        command
+        place.command(&format!("reproduce askl/table2 --profile smoke {rest}"))
     });
 }
 

@@ -8,18 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Where the real data is, or a word on standard error that a test goes without.
-pub fn mirror() -> Option<PathBuf> {
-    let folder = std::env::var_os("MERCER_DATA").map(PathBuf::from);
-    let found = folder.filter(|folder| folder.join("MANIFEST.toml").is_file());
-    if found.is_none() {
-        // Where CI has the data nothing goes without.
-        assert!(std::env::var_os("MERCER_STRICT").is_none(), "MERCER_DATA names no mirror");
-        eprintln!("skipped: MERCER_DATA names no folder with a MANIFEST.toml");
-    }
-    found
-}
-
 /// A folder to work in.
 pub struct Place {
     folder: TempDir,
@@ -40,7 +28,12 @@ impl Place {
 
     /// The program, in this folder, without the user's environment.
     pub fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mercer"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_mercer")), line)
+    }
+
+    /// The same of another copy of the program.
+    pub fn command_of(&self, program: &Path, line: &str) -> Command {
+        let mut command = Command::new(program);
         command
             .args(line.split_whitespace())
             .current_dir(self.folder.path())
@@ -49,6 +42,7 @@ impl Place {
             // A machine may ask for older kernels of OpenBLAS than its processor has.
             .env_remove("OPENBLAS_CORETYPE")
             .env_remove("MERCER_DATA")
+            .env("XDG_DATA_HOME", self.path("home"))
             .env_remove("MERCER_RESULTS")
             .env_remove("MERCER_LOG");
         command

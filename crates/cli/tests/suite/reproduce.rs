@@ -1,6 +1,6 @@
 //! `mercer reproduce`: cells, exit status, and what stands in the way.
 
-use crate::place::{Ended, Place, files, mirror, smoke};
+use crate::place::{Ended, Place, files, smoke};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
@@ -132,8 +132,10 @@ fn jobs_and_shards_leave_the_same_records() {
 #[test]
 fn missing_data_ends_with_4_and_says_how_to_get_it() {
     let place = Place::new();
-    let none = place.run("reproduce askl/table2 --profile smoke --json").with_code(4);
-    assert!(none.stderr.contains("mercer data fetch segment"), "{none:?}");
+    let line =
+        "reproduce rftk/table1 --profile paper --dataset sensorless --variant released --json";
+    let none = place.run(line).with_code(4);
+    assert!(none.stderr.contains("mercer data fetch sensorless"), "{none:?}");
     for cell in none.json()["cells"].as_array().unwrap() {
         assert!(cell["mean"].is_null() && cell["note"].is_string(), "{cell}");
     }
@@ -254,14 +256,14 @@ fn quiet_is_quiet_and_a_file_gets_no_progress_bar() {
     assert_eq!(quiet.stdout, loud.stdout);
 }
 
-/// The same on the real data, where it is.
+/// The same on the real data, which the program has inside.
 #[test]
-fn the_smoke_profile_runs_on_the_mirror() {
-    let Some(mirror) = mirror() else { return };
+fn a_bare_binary_runs_the_smoke_profile() {
     let place = Place::new();
+    let bare = place.path("mercer");
+    std::fs::copy(env!("CARGO_BIN_EXE_mercer"), &bare).unwrap();
     let line = "reproduce askl/table2 --profile smoke --json";
-    let output = place.command(line).env("MERCER_DATA", mirror).output().unwrap();
-    let json = Ended::of(&output).with_code(0).json();
+    let json = Ended::of(&place.command_of(&bare, line).output().unwrap()).with_code(0).json();
     let cells = json["cells"].as_array().unwrap();
     assert!(cells.len() >= 30 && cells.iter().all(|cell| cell["repeats"] == 2));
 }

@@ -264,9 +264,9 @@ fn data_of_another_version_is_verified_as_such() {
     std::fs::copy(place.path("data/MANIFEST.toml"), place.path("lacking/MANIFEST.toml")).unwrap();
     let mut elsewhere = place.command("data verify segment --data lacking");
     let ended = Ended::of(&elsewhere.env("MERCER_DATA", place.path("data")).output().unwrap());
-    assert!(ended.with_code(4).stdout.contains("mercer data fetch segment"));
-    let missing = place.run("data verify letter --data data").with_code(4);
-    assert!(missing.stdout.contains("mercer data fetch letter"), "{missing:?}");
+    assert_eq!(ended.with_code(4).stdout, "segment: not in lacking\n");
+    let missing = place.run("data verify mnist --data data").with_code(4);
+    assert!(missing.stdout.contains("mercer data fetch mnist"), "{missing:?}");
     let iris = place.run("data verify iris").with_code(0);
     assert!(iris.stdout.contains("iris: 150 rows, 4 columns"), "{iris:?}");
 }
