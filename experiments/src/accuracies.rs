@@ -96,12 +96,15 @@ impl Accuracies {
         for dataset in &spec.datasets {
             let of_dataset: Vec<&StudyCell> =
                 cells.iter().filter(|cell| cell.key().dataset == *dataset).collect();
-            if of_dataset.is_empty() {
+            if of_dataset.is_empty() || superseded(dataset, cells) {
                 continue;
             }
             let metric = of_dataset[0].metric().name();
-            let group = format!("{dataset} ({metric})");
-            table = table.row(self.published_row(&printed, dataset, slots.len()).under(&group));
+            let (whole, group) = match of_dataset[0].subset_of() {
+                Some(whole) => (whole, format!("{whole} ({metric}; a subset of its rows)")),
+                None => (dataset.as_str(), format!("{dataset} ({metric})")),
+            };
+            table = table.row(self.published_row(&printed, whole, slots.len()).under(&group));
             for variant in &spec.variants {
                 let row: Vec<&StudyCell> = of_dataset
                     .iter()
@@ -130,7 +133,7 @@ impl Accuracies {
                     };
                     let control = self.controls.contains(&variant.name.as_str());
                     let theirs = printed.iter().filter(|_| !control).find(|published| {
-                        published.dataset == *dataset
+                        published.dataset == whole
                             && self.methods.contains(&(*slot, published.method.as_str()))
                     });
                     let report = self.report(desk, cell, best, theirs, repeats)?;
@@ -480,6 +483,18 @@ impl Accuracies {
             table = table.row(Row::new(row));
         }
         self.agreement_by_choice(reports).into_iter().fold(table, Table::note)
+    }
+}
+
+/// Whether another dataset has the row: the whole one that of its subset, once it has been run, and
+/// the subset that of the whole one before.
+fn superseded(dataset: &str, cells: &[StudyCell]) -> bool {
+    let run =
+        |name: &str| cells.iter().any(|cell| cell.key().dataset == name && cell.score().is_some());
+    let own = cells.iter().find(|cell| cell.key().dataset == dataset);
+    match own.and_then(StudyCell::subset_of) {
+        Some(whole) => run(whole),
+        None => cells.iter().any(|cell| cell.subset_of() == Some(dataset)) && !run(dataset),
     }
 }
 

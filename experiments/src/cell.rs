@@ -91,6 +91,11 @@ impl StudyCell {
         (&own.variant, &own.dataset, &own.method) == (&key.variant, &key.dataset, &key.method)
     }
 
+    /// The dataset of the paper of which this cell has some of the rows.
+    pub(crate) fn subset_of(&self) -> Option<&'static str> {
+        mercer_datasets::Catalogue::builtin().find(&self.key().dataset).ok()?.subset_of.as_deref()
+    }
+
     /// Adds a repeat.
     pub fn push(&mut self, trial: Trial, record: Option<Record>) {
         self.trials.push(trial);

@@ -882,9 +882,10 @@ fn of<'a>(cells: &[&'a StudyCell], dataset: &str, method: &str) -> Option<&'a St
     found.filter(|cell| cell.score().is_some())
 }
 
+/// The datasets of a claim that names none: some rows of one are not one.
 fn datasets_of(cells: &[&StudyCell]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for cell in cells {
+    for cell in cells.iter().filter(|cell| cell.subset_of().is_none()) {
         if !names.contains(&cell.key().dataset) {
             names.push(cell.key().dataset.clone());
         }

@@ -321,7 +321,7 @@ impl Cell<'_> {
                 look_at_losses: spec.look_at_losses(dataset),
                 keep_predictions: spec.keep_predictions,
                 repeats_of_paper: spec.repeats_of_paper(dataset),
-                complete: cut.rows.is_none() && cut.at_most.is_empty(),
+                complete: cut.rows.is_none() && cut.at_most.is_empty() && entry.subset_of.is_none(),
                 weight: weight(&shape, 1.0),
             };
             if let Some(tuner) = &tuner {
