@@ -1,8 +1,5 @@
 # Everything that anyone types. `just` alone lists it.
 
-# A data mirror beside the repository is used when no other is named. A test runs in the folder of its crate, where
-# a relative path would name another place.
-export MERCER_DATA := if env("MERCER_DATA", "") != "" { absolute_path(env("MERCER_DATA", "")) } else if path_exists(justfile_directory() / "../shared/data/MANIFEST.toml") == "true" { justfile_directory() / "../shared/data" } else { "" }
 # One BLAS thread beside our own.
 export OPENBLAS_NUM_THREADS := "1"
 
@@ -100,7 +97,7 @@ bench-peers REMARK *ARGS:
 # Render the committed reports again from the committed records and results/, and the README's table from them.
 report: build
     {{mercer}} report --profile paper
-    MERCER_README=write cargo nextest run --release -p mercer-experiments -p mercer-dependencies --test readme
+    MERCER_README=write cargo nextest run --release -p mercer-experiments -p mercer-dependencies --test suite readme
 
 # Go on with the reference run: what is committed counts as done. Narrow it as you like, then `just compact report`.
 extend *ARGS: build

@@ -1,7 +1,6 @@
 //! The files of the project hold together: specs, claims, findings, artefacts, published numbers.
 
-mod shelves;
-
+use crate::shelves;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{
     ARTEFACTS, CellReport, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES,

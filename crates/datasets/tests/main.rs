@@ -1,0 +1,6 @@
+//! All tests of the crate from outside in one binary, which is linked once.
+
+mod committed;
+mod fetch;
+mod library;
+mod packed;

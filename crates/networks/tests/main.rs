@@ -1,0 +1,4 @@
+//! All tests of the crate from outside in one binary, which is linked once.
+
+mod gradients;
+mod torch;

@@ -1,0 +1,15 @@
+//! All tests of the crate from outside in one binary, which is linked once.
+
+mod all_pairs;
+mod conformance;
+mod costs;
+mod embeddings;
+mod examples;
+mod golden;
+mod heeded;
+mod layers;
+mod readme;
+mod shelves;
+mod specs;
+mod unsafe_blocks;
+mod watched;
