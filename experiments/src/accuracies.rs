@@ -3,7 +3,7 @@
 
 use crate::artefact::PublishedNumber;
 use crate::cell::{LEVEL, best_of};
-use crate::judged::{CLASSES, badge, class, counts};
+use crate::judged::{BY_CHOICE, CLASSES, badge, counts};
 use crate::published::PublishedCell;
 use crate::{
     Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
@@ -28,8 +28,8 @@ pub(crate) struct Accuracies {
     /// Variants that are controls of ours: what they leave out the printed cells have, so that they are
     /// judged against none.
     pub controls: &'static [&'static str],
-    /// Variants with datasets where something that neither text nor code states was chosen because it comes
-    /// nearer to the print: that they agree there shows nothing.
+    /// Variants with the datasets whose scaling was chosen because it comes nearer to the print: agreement there
+    /// is a class of its own.
     pub chosen: &'static [(&'static str, &'static [&'static str])],
     /// What the mean is taken over.
     pub splits: &'static str,
@@ -266,7 +266,11 @@ impl Accuracies {
             _ => None,
         };
         let verdict = match (theirs, score, judgement) {
-            (Some(_), Some(_), Some(judgement)) => Some(word(judgement.verdict).to_owned()),
+            (Some(_), Some(_), Some(judgement)) => {
+                let agrees = matches!(judgement.verdict, Verdict::Exact | Verdict::Agrees);
+                let chosen = agrees && self.chosen_by_print(&key.variant, &key.dataset);
+                Some(if chosen { BY_CHOICE } else { word(judgement.verdict) }.to_owned())
+            }
             (Some(_), ..) => Some("missing".to_owned()),
             _ => None,
         };
@@ -322,10 +326,8 @@ impl Accuracies {
             if let Some((finding, cells)) = found {
                 report.finding = Some(finding.id.to_owned());
                 report.cause_known = Some(cells.cause_known.unwrap_or(finding.cause_known));
-                report.side_named = cells.ours.is_some();
             }
         }
-        report.open = open(&report);
         report
     }
 
@@ -358,9 +360,7 @@ impl Accuracies {
         }
         let side = || self.side(cell, report).map(|text| (text, Kind::Muted));
         if let Some((text, kind)) = badge(report).or_else(side) {
-            let by_choice = self.by_choice(report) && kind == Kind::Good;
-            let text = if by_choice { format!("{text} by choice") } else { text };
-            shown = shown.badge(text, if by_choice { Kind::Neutral } else { kind });
+            shown = shown.badge(text, kind);
         }
         let tests = match (report.p_naive, report.p_corrected) {
             _ if report.pairs > 1 && report.degenerate && report.p_corrected == Some(1.0) => {
@@ -413,30 +413,20 @@ impl Accuracies {
         found.then(|| format!("{word} {difference:+.2}"))
     }
 
-    /// Whether the cell is one of those where something was chosen by the print.
-    fn by_choice(&self, report: &CellReport) -> bool {
-        self.chosen.iter().any(|(variant, datasets)| {
-            *variant == report.variant && datasets.contains(&report.dataset.as_str())
-        })
+    /// Whether the scaling of a dataset in a variant was chosen because it comes nearer to the print.
+    fn chosen_by_print(&self, variant: &str, dataset: &str) -> bool {
+        self.chosen.iter().any(|(name, datasets)| *name == variant && datasets.contains(&dataset))
     }
 
-    /// How many of the cells that agree, or do not contradict the print, do so where something was chosen by
-    /// the print; a sentence for each variant that has such cells.
+    /// Where the scaling was chosen by the print: a sentence for each variant.
     fn agreement_by_choice(&self, reports: &[CellReport]) -> Vec<String> {
         let sentence = |(variant, datasets): &(&str, &[&str])| {
-            let own = reports.iter().filter(|report| {
-                report.variant == *variant
-                    && self.by_choice(report)
-                    && self.of_paper(&report.method)
-            });
-            let mut counts = [0; CLASSES.len()];
-            own.filter_map(class).for_each(|class| counts[class] += 1);
-            let all: usize = counts.iter().sum();
-            let (exact, agrees, open) = (counts[0], counts[1], counts[2]);
-            (all > 0).then(|| {
+            let of_choice = |report: &&CellReport| {
+                report.variant == *variant && datasets.contains(&report.dataset.as_str())
+            };
+            reports.iter().any(|report| of_choice(&report)).then(|| {
                 format!(
-                    "Of {variant} {} of the cells that are exact or agree, and {open} of the open ones, are of {} ({all} published cells), where the scaling of the inputs was chosen because it comes nearer to the print: their agreement is no evidence of its own.",
-                    exact + agrees,
+                    "By choice: in {variant} the scaling of {} was chosen because it comes nearer to the print. A cell that agrees there is no evidence, and is not counted among those that agree.",
                     datasets.join(", ")
                 )
             })
@@ -448,7 +438,7 @@ impl Accuracies {
     fn summary(&self, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", self.artefact.id), format!("{}, in numbers", self.artefact.title))
         .caption(
-            "Verdicts over the published cells, each in one of the classes, which add up to all of them. Open: the interval of the difference covers 0, so that the two means do not contradict each other, but it is too wide to call that agreement; often the printed deviation is large. (Accuracy: half of it above 2 points and above the printed deviation; RMSE: above 2 points or a tenth of the printed error.) A cell that lies on the side on which a finding with a known cause puts it is explained, however wide its interval. Any other cell that differs leads to the finding that explains it, or that shows that neither the paper's text nor its code gives the number; without one, nothing is known of why it differs. And differences of the paper's methods from the best of them that are significant at 5 %: by the paper's paired t-test, and by the corrected test.",
+            "Verdicts over the published cells, each in one class, and differences from the best of the paper's methods that are significant at 5 %. Differs: Welch's 95 % interval of our mean minus theirs excludes 0, and the difference is above half a point. Agrees: it does not differ, and half of the interval is at most two points or the printed standard deviation. Open: too few repeats to say. A point is 1 % of accuracy, or 1 % of a printed error. By choice: it agrees where the scaling was chosen by what comes out. Explained: a finding gives the cause; unexplained: none is known. The significant differences are those of the paper's paired t-test and of the corrected test.",
         )
         .columns([Column::left("Variant")]);
         let heads = CLASSES.into_iter().chain(["all"]);
@@ -510,7 +500,6 @@ pub(crate) fn judge(
 ) -> Result<Judgement, ExperimentError> {
     let ours = Ours {
         values: cell.values().into_iter().map(|(_, value)| value).collect(),
-        test_over_train: cell.test_over_train(),
         paper_repeats: cell.repeats_of_paper() as usize,
         complete: cell.complete() && cell.capped().is_none(),
     };
@@ -527,6 +516,7 @@ pub(crate) const fn word(verdict: Verdict) -> &'static str {
         Verdict::Exact => "exact",
         Verdict::Agrees => "agrees",
         Verdict::Differs { .. } => "differs",
+        Verdict::Open => "open",
         Verdict::Short => "short",
     }
 }
@@ -538,19 +528,10 @@ fn level_with_the_best(report: &CellReport) -> bool {
     report.pairs > 1 && alike && report.p_corrected.is_some_and(|p| p >= LEVEL)
 }
 
-/// A cell that differs by the letter, but whose interval covers 0: too wide to call it agreement. Not one on
-/// the side on which a finding puts it whose cause is known: what is behind it may be what widens the
-/// interval, as the folds of a sorted file do.
-pub(crate) fn open(report: &CellReport) -> bool {
-    let explained = report.cause_known == Some(true) && report.side_named;
-    report.verdict.as_deref() == Some("differs")
-        && !explained
-        && report.interval.is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judged::class;
 
     fn table_1() -> Accuracies {
         Accuracies {
@@ -583,18 +564,25 @@ mod tests {
     #[test]
     fn what_agrees_by_choice_is_counted_apart() {
         let reports = [
-            report("released", "pendigits", "agrees"),
-            report("released", "vowel", "differs"), // its interval covers 0
+            report("released", "pendigits", BY_CHOICE),
+            report("released", "vowel", "open"),
             report("released", "usps", "agrees"),
-            report("corrected", "vowel", "agrees"),
         ];
-        let said = table_1().agreement_by_choice(&reports);
+        let table = table_1();
+        assert!(table.chosen_by_print("released", "vowel"));
+        assert!(!table.chosen_by_print("corrected", "vowel"));
+        assert!(!table.chosen_by_print("released", "usps"));
+        let said = table.agreement_by_choice(&reports);
         assert_eq!(said.len(), 1);
-        let start = "Of released 1 of the cells that are exact or agree, and 1 of the open ones, are of pendigits, vowel (2 published cells)";
-        assert!(said[0].starts_with(start), "{}", said[0]);
-        assert!(table_1().agreement_by_choice(&reports[2..]).is_empty());
-        let summary = table_1().summary(&reports);
+        assert!(said[0].starts_with("By choice: in released the scaling of pendigits, vowel was"));
+        assert!(table.agreement_by_choice(&reports[2..]).is_empty());
+        let summary = table.summary(&reports);
         assert_eq!(summary.notes, said);
+        let counted: Vec<usize> = reports.iter().filter_map(class).collect();
+        assert_eq!(
+            counted.iter().map(|at| CLASSES[*at]).collect::<Vec<_>>(),
+            [BY_CHOICE, "open", "agrees"]
+        );
     }
 
     #[test]

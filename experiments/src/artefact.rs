@@ -161,7 +161,6 @@ pub enum Drawing {
 
 /// One cell as `reproduce --json` prints it: percentages and target units as the paper has them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field of a cell's JSON")]
 pub struct CellReport {
     /// `askl/table2`.
     pub artefact: String,
@@ -187,19 +186,15 @@ pub struct CellReport {
     pub tuning: String,
     /// The printed number.
     pub published: Option<PublishedNumber>,
-    /// `exact`, `agrees`, `differs`, `short`, `missing`, or nothing where nothing was printed.
+    /// `exact`, `agrees`, `by choice`, `differs`, `open`, `short`, `missing`, or nothing where nothing was printed.
     pub verdict: Option<String>,
-    /// Whether a cell that `differs` is open: its interval holds 0 too, and no finding with a known cause is about it.
-    pub open: bool,
     /// The finding that explains why it differs; none where that is an open question.
     pub finding: Option<String>,
     /// Whether that finding says why, or only that neither the text nor the code gives the number.
     pub cause_known: Option<bool>,
-    /// Whether it names the side of the print on which it puts ours, where this one is.
-    pub side_named: bool,
     /// Our mean minus theirs.
     pub difference: Option<f64>,
-    /// 95 % interval of that difference.
+    /// Welch's 95 % interval of that difference.
     pub interval: Option<(f64, f64)>,
     /// Its mean minus that of the best of the paper's methods, over the repeats that both have; none
     /// where it is that best.

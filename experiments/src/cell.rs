@@ -240,12 +240,12 @@ impl StudyCell {
         (used < offered).then_some((used, offered))
     }
 
-    /// `n_test / n_train` of random splits; 0 where the test part is fixed.
+    /// `n_test / n_train` of random splits, for the corrected test; 0 where the test part is fixed, and of folds, whose
+    /// test parts have no row in common: there the ordinary paired test has its size.
     pub fn test_over_train(&self) -> f64 {
         match self.trials[0].protocol.split {
-            Some(SplitRule::Official { .. }) => 0.0,
+            Some(SplitRule::Official { .. } | SplitRule::Folds { .. }) => 0.0,
             Some(SplitRule::Random { train }) => (1.0 - train) / train,
-            Some(SplitRule::Folds { blocks, .. }) => 1.0 / (blocks as f64 - 1.0),
             None => 0.25,
         }
     }

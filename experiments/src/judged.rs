@@ -1,6 +1,6 @@
 //! Printed numbers judged one by one, in tables that are no grid of datasets and methods.
 
-use crate::accuracies::{open, word};
+use crate::accuracies::word;
 use crate::artefact::PublishedNumber;
 use crate::published::PublishedCell;
 use crate::{CellReport, ExperimentError, Finding, QuotedNumber, StudyCell};
@@ -19,8 +19,6 @@ pub(crate) struct Judged<'a> {
     pub metric: &'static str,
     /// One number a repeat.
     pub values: Vec<f64>,
-    /// `n_test / n_train` behind each.
-    pub test_over_train: f64,
     /// The printed one, if there is one.
     pub theirs: Option<&'a PublishedCell>,
     /// What the printed one is multiplied by, a power of ten: hundredths are judged as points are.
@@ -42,7 +40,6 @@ impl Judged<'_> {
             (Some(_), Some(theirs)) => {
                 let ours = Ours {
                     values: self.values.clone(),
-                    test_over_train: self.test_over_train,
                     paper_repeats: self.cell.repeats_of_paper() as usize,
                     complete: self.cell.complete(),
                 };
@@ -64,7 +61,7 @@ impl Judged<'_> {
                     && cells.speak_of(&self.label)
                     && judgement.is_none_or(|found| cells.lead(found.difference))
             });
-        let mut report = CellReport {
+        Ok(CellReport {
             artefact: self.artefact.to_owned(),
             dataset: key.dataset.clone(),
             method: key.method.clone(),
@@ -81,14 +78,11 @@ impl Judged<'_> {
             finding: found.map(|(finding, _)| finding.id.to_owned()),
             cause_known: found
                 .map(|(finding, cells)| cells.cause_known.unwrap_or(finding.cause_known)),
-            side_named: found.is_some_and(|(_, cells)| cells.ours.is_some()),
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
             note: ours.is_none().then(|| "not run yet".to_owned()),
             ..CellReport::default()
-        };
-        report.open = open(&report);
-        Ok(report)
+        })
     }
 
     /// The printed number as a statistic. One without a deviation may be of a single run, and is judged
@@ -106,14 +100,12 @@ pub(crate) fn badge(report: &CellReport) -> Option<(String, Kind)> {
     let verdict = report.verdict.as_deref()?;
     let kind = match verdict {
         "exact" | "agrees" => Kind::Good,
-        "differs" if open(report) => Kind::Neutral,
+        BY_CHOICE | "open" => Kind::Neutral,
         "differs" => Kind::Bad,
         _ => Kind::Muted,
     };
     let text = match report.difference {
-        Some(difference) if verdict == "differs" && open(report) => {
-            format!("open {difference:+.2}")
-        }
+        Some(difference) if verdict == "open" => format!("open {difference:+.2}"),
         Some(difference) if verdict == "differs" && report.finding.is_none() => {
             format!("differs {difference:+.2}, unexplained")
         }
@@ -150,7 +142,6 @@ pub(crate) fn stated(
     let Some(number) = number else { return Ok(["", ""].map(Cell::text)) };
     let theirs = PublishedCell::from(number);
     let judged = Judged {
-        test_over_train: cell.test_over_train(),
         artefact,
         cell,
         label: format!("{}, {}", number.method, number.dataset),
@@ -164,10 +155,14 @@ pub(crate) fn stated(
     Ok([Cell::number(number.mean, theirs.digits), shown(Cell::text(""), &report)])
 }
 
+/// The verdict of a cell that is exact or agrees where the scaling was chosen by what comes out.
+pub(crate) const BY_CHOICE: &str = "by choice";
+
 /// What became of a published cell: each is in one class.
-pub(crate) const CLASSES: [&str; 8] = [
+pub(crate) const CLASSES: [&str; 9] = [
     "exact",
     "agrees",
+    BY_CHOICE,
     "open",
     "explained by a finding",
     "shown, cause unknown",
@@ -181,14 +176,15 @@ pub(crate) fn class(report: &CellReport) -> Option<usize> {
     Some(match report.verdict.as_deref()? {
         "exact" => 0,
         "agrees" => 1,
-        "differs" if open(report) => 2,
+        BY_CHOICE => 2,
+        "open" => 3,
         "differs" => match report.cause_known {
-            Some(true) => 3,
-            Some(false) => 4,
-            None => 5,
+            Some(true) => 4,
+            Some(false) => 5,
+            None => 6,
         },
-        "short" => 6,
-        _ => 7,
+        "short" => 7,
+        _ => 8,
     })
 }
 

@@ -4,7 +4,7 @@ use statrs::function::{beta, gamma};
 use std::f64::consts::PI;
 
 /// `φ(z)`, the standard normal density.
-fn normal_density(z: f64) -> f64 {
+pub(crate) fn normal_density(z: f64) -> f64 {
     (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
 }
 

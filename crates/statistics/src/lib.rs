@@ -4,13 +4,17 @@
 //! |---|---|
 //! | two methods, `J` random splits | [`corrected_t`] (beside it, as papers do, [`paired_t`]) |
 //! | two methods, a fixed test set | [`paired_bootstrap`], [`mcnemar`] |
-//! | two methods, several datasets | [`wilcoxon_signed_rank`] with [`holm`], [`bayesian_correlated_t`] |
+//! | two methods, these data sets | [`stouffer`] over the p of each, [`gain_over_data_sets`] |
+//! | two methods, data sets in general | [`wilcoxon_signed_rank`] with [`holm`], [`bayesian_correlated_t`] |
+//! | a method and the best of several | [`below_the_best`] |
+//! | which of two varies less | [`less_spread`] |
+//! | is a printed gain there again | [`replication_bayes_factor`] |
 //! | several methods, several datasets | [`friedman`], [`average_ranks`], [`nemenyi_critical_difference`] |
 //! | our mean against a printed one | [`verdict()`], [`verdict_on_error`], [`welch_summaries`] |
 //! | how large is it | [`cohen_d_z`], [`hedges_g_z`], [`vargha_delaney_a12`] |
 //! | one proportion | [`wilson_interval`], [`binomial_deviation`] |
 //! | how does one number grow with another | [`line()`] |
-//! | is a test honest | [`null_rejection_rates`] |
+//! | is a test honest | [`null_rejection_rates`], [`SameProcedure`] |
 //!
 //! | symbol | code | meaning |
 //! |---|---|---|
@@ -30,6 +34,7 @@
 
 mod bayes;
 mod bootstrap;
+mod combined;
 mod distributions;
 mod effect;
 mod error;
@@ -37,6 +42,7 @@ mod line;
 mod mcnemar;
 mod multiplicity;
 mod null;
+mod null_verdict;
 mod proportion;
 mod random;
 mod ranks;
@@ -48,18 +54,23 @@ mod wilcoxon;
 
 pub use bayes::{BayesianT, bayesian_correlated_t};
 pub use bootstrap::{Bootstrap, paired_bootstrap};
+pub use combined::{
+    Combined, Posterior, below_the_best, gain_over_data_sets, less_spread, p_of_interval, page,
+    replication_bayes_factor, stouffer,
+};
 pub use effect::{cohen_d_z, hedges_g_z, vargha_delaney_a12};
 pub use error::StatisticsError;
 pub use line::{Line, line};
 pub use mcnemar::{McNemar, mcnemar};
 pub use multiplicity::holm;
 pub use null::{EqualMethods, RejectionRates, null_rejection_rates};
+pub use null_verdict::{Design, SameProcedure, VerdictRates};
 pub use proportion::{binomial_deviation, wilson_interval};
 pub use ranks::{
     Friedman, average_ranks, friedman, indistinguishable_groups, nemenyi_critical_difference,
 };
 pub use row_bootstrap::row_bootstrap;
 pub use summary::{Summary, summarise};
-pub use t_test::{MeanStd, TTest, corrected_summaries, corrected_t, paired_t, welch_summaries};
+pub use t_test::{MeanStd, TTest, corrected_t, paired_summaries, paired_t, welch_summaries};
 pub use verdict::{Judgement, Ours, Published, Verdict, verdict, verdict_on_error};
 pub use wilcoxon::{Wilcoxon, wilcoxon_signed_rank};

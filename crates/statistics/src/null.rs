@@ -1,4 +1,5 @@
 use crate::error::check_range;
+use crate::null_verdict::Design;
 use crate::random::SplitMix;
 use crate::{StatisticsError, corrected_t, paired_t, wilson_interval};
 use serde::{Deserialize, Serialize};
@@ -129,17 +130,9 @@ impl EqualMethods {
             self.test_rows,
             self.rows
         );
-        let mut rng = SplitMix::seeded(self.seed);
-        // Far apart in the stream: a hash of the root plus the number, hashed again on first use.
-        let mut rng =
-            SplitMix::seeded(rng.next().wrapping_add(number.wrapping_mul(0xd1b5_4a32_d192_ed03)));
+        let mut rng = stream(self.seed, number);
         let columns = 2 * self.inputs;
-        let sample: Vec<(f64, Vec<f64>)> = (0..self.rows)
-            .map(|_| {
-                let class = if rng.below(2) == 0 { -1.0 } else { 1.0 };
-                (class, (0..columns).map(|_| class * self.signal + rng.normal()).collect())
-            })
-            .collect();
+        let sample = two_classes(&mut rng, self.rows, columns, self.signal);
         let mut order: Vec<usize> = (0..self.rows).collect();
         (0..self.splits)
             .map(|_| {
@@ -155,8 +148,56 @@ impl EqualMethods {
     }
 }
 
+impl EqualMethods {
+    /// Test errors in percent of `methods` equal methods, each with columns of its own, split by split, in study
+    /// `number`; of folds there are as many as splits.
+    ///
+    /// ```
+    /// use mercer_statistics::{Design, EqualMethods};
+    /// let study = EqualMethods { splits: 10, ..EqualMethods::default() };
+    /// let errors = study.errors(1, 5, Design::Folds);
+    /// assert_eq!((errors.len(), errors[0].len()), (5, 10));
+    /// ```
+    ///
+    /// # Panics
+    /// Unless there is a test row and a training row.
+    pub fn errors(&self, number: u64, methods: usize, design: Design) -> Vec<Vec<f64>> {
+        let mut rng = stream(self.seed, number);
+        let sample = two_classes(&mut rng, self.rows, methods * self.inputs, self.signal);
+        let mut errors = vec![Vec::new(); methods];
+        for (train, test) in design.splits(&mut rng, self.rows, self.splits) {
+            for (method, errors) in errors.iter_mut().enumerate() {
+                let columns = method * self.inputs..(method + 1) * self.inputs;
+                let wrong = nearest_mean_errors(&sample, &train, &test, columns);
+                errors.push(100.0 * wrong / test.len() as f64);
+            }
+        }
+        errors
+    }
+}
+
+/// The stream of a study: a hash of the root plus the number, hashed again on first use, so that they are far apart.
+pub(crate) fn stream(seed: u64, number: u64) -> SplitMix {
+    let mut root = SplitMix::seeded(seed);
+    SplitMix::seeded(root.next().wrapping_add(number.wrapping_mul(0xd1b5_4a32_d192_ed03)))
+}
+
+/// Rows of two classes with means `∓ signal` in each of so many independent unit normal columns.
+pub(crate) fn two_classes(
+    rng: &mut SplitMix,
+    rows: usize,
+    columns: usize,
+    signal: f64,
+) -> Vec<(f64, Vec<f64>)> {
+    let row = |rng: &mut SplitMix| {
+        let class = if rng.below(2) == 0 { -1.0 } else { 1.0 };
+        (class, (0..columns).map(|_| class * signal + rng.normal()).collect())
+    };
+    (0..rows).map(|_| row(rng)).collect()
+}
+
 /// Number of test rows nearer to the other class's training mean.
-fn nearest_mean_errors(
+pub(crate) fn nearest_mean_errors(
     sample: &[(f64, Vec<f64>)],
     train: &[usize],
     test: &[usize],

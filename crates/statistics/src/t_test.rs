@@ -172,54 +172,6 @@ pub struct MeanStd {
 /// # Panics
 /// If a count is 0, a deviation is negative, or a number is not finite.
 pub fn welch_summaries(a: MeanStd, b: MeanStd) -> TTest {
-    welch(a, 1.0 / a.count as f64, b, 1.0 / b.count as f64)
-}
-
-/// The corrected resampled t test from printed summaries of two methods over `J` random splits, as if their errors
-/// on a split had nothing in common:
-/// ```text
-/// error² = (1/J_a + n_test/n_train) s_a² + (1/J_b + n_test/n_train) s_b²,   df as in [`welch_summaries`]
-/// ```
-/// What a table prints says nothing of how the methods move together over the splits. Where they do, the variance of
-/// their difference is smaller than the sum, and [`corrected_t`] on the paired differences sees more.
-///
-/// - `test_over_train`: `n_test / n_train`, 0.25 for 80/20 splits; 0 gives [`welch_summaries`]
-///
-/// ```
-/// use mercer_statistics::{MeanStd, corrected_summaries, welch_summaries};
-/// let nskl = MeanStd { mean: 94.4, std: 1.1, count: 30 };
-/// let askl = MeanStd { mean: 95.0, std: 1.0, count: 30 };
-/// assert!(welch_summaries(askl, nskl).p_two_sided < 0.05);
-/// assert!(corrected_summaries(askl, nskl, 0.25)?.p_two_sided > 0.4);
-/// # Ok::<(), mercer_statistics::StatisticsError>(())
-/// ```
-///
-/// # Errors
-/// `test_over_train` negative or not finite.
-///
-/// # Panics
-/// If a count is 0, a deviation is negative, or a number is not finite.
-pub fn corrected_summaries(
-    a: MeanStd,
-    b: MeanStd,
-    test_over_train: f64,
-) -> Result<TTest, StatisticsError> {
-    check_ratio(test_over_train)?;
-    let factor = |side: MeanStd| 1.0 / side.count as f64 + test_over_train;
-    Ok(welch(a, factor(a), b, factor(b)))
-}
-
-fn check_ratio(test_over_train: f64) -> Result<(), StatisticsError> {
-    check_range(
-        "test_over_train",
-        test_over_train,
-        |r| (0.0..f64::INFINITY).contains(&r),
-        "n_test / n_train, not negative and finite",
-    )
-}
-
-/// Welch's test with given variance factors: `error² = f_a s_a² + f_b s_b²`.
-pub(crate) fn welch(a: MeanStd, factor_a: f64, b: MeanStd, factor_b: f64) -> TTest {
     for side in [a, b] {
         assert!(side.count > 0, "`count` is 0; a mean needs a value");
         assert!(
@@ -230,9 +182,9 @@ pub(crate) fn welch(a: MeanStd, factor_a: f64, b: MeanStd, factor_b: f64) -> TTe
         );
     }
     let (mut variance, mut weighted) = (0.0, 0.0);
-    for (side, factor) in [(a, factor_a), (b, factor_b)] {
+    for side in [a, b] {
         if side.count > 1 {
-            let part = factor * side.std * side.std;
+            let part = side.std * side.std / side.count as f64;
             variance += part;
             weighted += part * part / (side.count as f64 - 1.0);
         }
@@ -244,6 +196,52 @@ pub(crate) fn welch(a: MeanStd, factor_a: f64, b: MeanStd, factor_b: f64) -> TTe
         (a.count + b.count).saturating_sub(2) as f64
     };
     TTest::new(a.mean - b.mean, variance.sqrt(), freedom)
+}
+
+/// The corrected resampled t test from printed summaries of two methods over `J` random splits, for errors that
+/// correlate over the splits by `correlation`:
+/// ```text
+/// error² = (1/J + n_test/n_train) (s_a² + s_b² − 2 r s_a s_b),   J − 1 degrees of freedom
+/// ```
+/// A table does not print `r`. With `r = 0` the variance is the largest that it can be for methods that do not move
+/// against each other, with `r = 1` the smallest: the two ends bound what [`corrected_t`] on the pairs would say.
+///
+/// - `a`, `b`: with the same `count`
+/// - `test_over_train`: `n_test / n_train`, 0.25 for 80/20 splits; 0 for a fixed test part
+///
+/// ```
+/// use mercer_statistics::{MeanStd, paired_summaries};
+/// let nskl = MeanStd { mean: 94.4, std: 1.1, count: 30 };
+/// let askl = MeanStd { mean: 95.0, std: 1.0, count: 30 };
+/// assert!(paired_summaries(askl, nskl, 0.25, 0.0)?.p_two_sided > 0.4);
+/// assert!(paired_summaries(askl, nskl, 0.25, 1.0)?.p_two_sided < 1e-6);
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
+///
+/// # Errors
+/// `test_over_train` negative or not finite; `correlation` outside `[0, 1]`; different or too small counts.
+pub fn paired_summaries(
+    a: MeanStd,
+    b: MeanStd,
+    test_over_train: f64,
+    correlation: f64,
+) -> Result<TTest, StatisticsError> {
+    check_ratio(test_over_train)?;
+    check_range("correlation", correlation, |r| (0.0..=1.0).contains(&r), "in [0, 1]")?;
+    let pairs = a.count as f64;
+    check_range("count", pairs, |n| n >= 2.0 && a.count == b.count, "at least 2, and the same")?;
+    let variance = a.std * a.std + b.std * b.std - 2.0 * correlation * a.std * b.std;
+    let error = ((1.0 / pairs + test_over_train) * variance.max(0.0)).sqrt();
+    Ok(TTest::new(a.mean - b.mean, error, pairs - 1.0))
+}
+
+fn check_ratio(test_over_train: f64) -> Result<(), StatisticsError> {
+    check_range(
+        "test_over_train",
+        test_over_train,
+        |r| (0.0..f64::INFINITY).contains(&r),
+        "n_test / n_train, not negative and finite",
+    )
 }
 
 #[cfg(test)]
@@ -265,26 +263,27 @@ mod tests {
         assert_eq!(welch_summaries(same, same).p_two_sided, 1.0);
     }
 
-    /// SciPy 1.17.1: `ttest_ind_from_stats` with deviations `s √(1 + J n_test/n_train)`.
     #[test]
-    fn printed_summaries_are_corrected_as_if_independent() {
+    fn printed_summaries_bound_what_the_pairs_would_say() {
         let askl = MeanStd { mean: 95.02, std: 1.54, count: 30 };
-        let others = [
-            (89.93, 2.12, 3.649_362_855_162_804_6, 0.000_601_968_757_982_903),
-            (94.37, 0.81, 0.701_791_495_034_639_7, 0.486_512_949_080_977_4),
-        ];
-        for (mean, std, statistic, p) in others {
-            let other = MeanStd { mean, std, count: 30 };
-            let test = corrected_summaries(askl, other, 0.25).unwrap();
-            assert_relative_eq!(test.statistic, statistic, max_relative = 1e-12);
-            assert_relative_eq!(test.p_two_sided, p, max_relative = 1e-10);
-            assert_eq!(
-                corrected_summaries(askl, other, 0.0).unwrap(),
-                welch_summaries(askl, other)
-            );
-        }
-        assert!(corrected_summaries(askl, askl, -0.1).is_err());
-        assert!(corrected_summaries(askl, askl, f64::INFINITY).is_err());
+        let other = MeanStd { mean: 94.37, std: 0.81, count: 30 };
+        let of = |correlation| paired_summaries(askl, other, 0.25, correlation).unwrap();
+        let error = |spread: f64| ((1.0 / 30.0 + 0.25) * spread).sqrt();
+        let apart = 1.54f64.powi(2) + 0.81f64.powi(2);
+        assert_relative_eq!(of(0.0).standard_error, error(apart), max_relative = 1e-12);
+        let together = (1.54f64 - 0.81).powi(2);
+        assert_relative_eq!(of(1.0).standard_error, error(together), max_relative = 1e-12);
+        assert!(
+            of(1.0).p_two_sided < of(0.5).p_two_sided && of(0.5).p_two_sided < of(0.0).p_two_sided
+        );
+        assert!(paired_summaries(askl, other, -0.1, 0.0).is_err());
+        assert!(paired_summaries(askl, other, 0.25, 1.1).is_err());
+        assert!(paired_summaries(askl, MeanStd { count: 10, ..other }, 0.25, 0.0).is_err());
+        // Alike in every split but for the mean.
+        assert_eq!(
+            paired_summaries(askl, MeanStd { mean: 90.0, ..askl }, 0.25, 1.0).unwrap().p_two_sided,
+            0.0
+        );
     }
 
     #[test]

@@ -4,9 +4,10 @@
 #![allow(clippy::float_cmp, reason = "rank sums are multiples of one half, hence exact")]
 
 use mercer_statistics::{
-    MeanStd, StatisticsError, average_ranks, bayesian_correlated_t, cohen_d_z, corrected_t,
-    friedman, hedges_g_z, holm, mcnemar, nemenyi_critical_difference, paired_bootstrap, summarise,
-    vargha_delaney_a12, welch_summaries, wilcoxon_signed_rank, wilson_interval,
+    MeanStd, Ours, Published, StatisticsError, Verdict, average_ranks, bayesian_correlated_t,
+    below_the_best, cohen_d_z, corrected_t, friedman, hedges_g_z, holm, less_spread, mcnemar,
+    nemenyi_critical_difference, page, paired_bootstrap, stouffer, summarise, vargha_delaney_a12,
+    verdict, verdict_on_error, welch_summaries, wilcoxon_signed_rank, wilson_interval,
 };
 use serde_json::Value;
 
@@ -239,5 +240,61 @@ fn effect_sizes() -> Result<(), StatisticsError> {
     let case = &reference["a12"];
     let ours = vargha_delaney_a12(&numbers(&case["first"]), &numbers(&case["second"]))?;
     assert_close(ours, &case["a12"], "A12");
+    Ok(())
+}
+
+#[test]
+fn what_combines_several_p() -> Result<(), StatisticsError> {
+    for case in cases("combined") {
+        let test = stouffer(&numbers(&case["p"]))?;
+        assert_close(test.z, &case["z"], "Stouffer's Z");
+        assert_close(test.p_two_sided, &case["p_two_sided"], "its p");
+    }
+    for case in cases("best") {
+        let p =
+            below_the_best(number(&case["p"]), number(&case["freedom"]), integer(&case["rivals"]))?;
+        // Both sides integrate numerically.
+        let error = (p - number(&case["below"])).abs();
+        assert!(error < 1e-7, "{p} against {}", case["below"]);
+    }
+    for case in cases("spreads") {
+        let p = less_spread(&numbers(&case["first"]), &numbers(&case["second"]))?;
+        assert_close(p, &case["p"], "p of two spreads");
+    }
+    for case in cases("trends") {
+        let rows: Vec<Vec<f64>> = case["rows"].as_array().unwrap().iter().map(numbers).collect();
+        let (z, p) = page(&rows)?;
+        assert!(z > 0.0);
+        assert_close(0.5 * p, &case["p_greater"], "one-sided p of Page's test");
+    }
+    Ok(())
+}
+
+/// Forty printed cells with what came out of them: Welch's interval, and the verdict by the rule.
+#[test]
+fn verdicts_on_forty_cells() -> Result<(), StatisticsError> {
+    let all = cases("verdicts");
+    assert_eq!(all.len(), 40);
+    for case in all {
+        let printed = numbers(&case["printed"]);
+        let runs = integer(&case["runs"]);
+        let ours = Ours { values: numbers(&case["values"]), paper_repeats: runs, complete: true };
+        // So many digits that none of them is exact.
+        let theirs = Published { mean: printed[0], std: printed[1], repeats: runs, digits: 12 };
+        let judgement = if case["metric"] == "accuracy" {
+            verdict(&ours, &theirs)?
+        } else {
+            verdict_on_error(&ours, &theirs)?
+        };
+        assert_close(judgement.interval.0, &case["interval"][0], "low");
+        assert_close(judgement.interval.1, &case["interval"][1], "high");
+        let word = match judgement.verdict {
+            Verdict::Agrees => "agrees",
+            Verdict::Differs { .. } => "differs",
+            Verdict::Open => "open",
+            Verdict::Exact | Verdict::Short => "neither",
+        };
+        assert_eq!(word, case["verdict"], "{}", case["cell"]);
+    }
     Ok(())
 }

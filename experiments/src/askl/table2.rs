@@ -27,7 +27,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             ("askl", "ASKL"),
         ],
         controls: &[],
-        chosen: &[],
+        chosen: &[("released", &["cadata", "poker"])],
         splits: RANDOM_SPLITS,
         printed_deviation: DIVISOR_UNKNOWN,
         notes: &[

@@ -121,7 +121,6 @@ impl Number<'_> {
             label: format!("{}, {} kernel, {}", self.way, self.target, self.what),
             metric: if self.accuracy { "accuracy" } else { "rmse" },
             values: values.into_iter().map(|value| 100.0 * value).collect(),
-            test_over_train: cell.ratio_of(self.what),
             theirs: Some(self.theirs),
             scale: if self.accuracy { 1.0 } else { 100.0 },
             repeats,

@@ -76,7 +76,6 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                         label: format!("{}, {}", theirs.method, cell.key().variant),
                         metric: "accuracy",
                         values: cell.values().into_iter().map(|(_, value)| value).collect(),
-                        test_over_train: cell.test_over_train(),
                         theirs: Some(theirs),
                         scale: 1.0,
                         repeats: 1,

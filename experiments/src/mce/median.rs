@@ -143,7 +143,6 @@ fn as_printed(
             label: "MED".to_owned(),
             metric: "accuracy",
             values: cell.values().into_iter().map(|(_, value)| value).collect(),
-            test_over_train: cell.test_over_train(),
             theirs: Some(theirs),
             scale: 1.0,
             repeats: cell.repeats_of_paper() as usize,
