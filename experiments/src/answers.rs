@@ -2,13 +2,19 @@
 
 use crate::ExperimentError;
 use crate::artefact::PAPERS;
-use crate::claim::{ClaimResult, ENOUGH, Holds, claims};
+use crate::claim::{ClaimResult, ENOUGH, Family, Holds, claims};
 use mercer_render::{Cell, Column, Kind, Row, Table};
+use std::collections::BTreeMap;
 
 /// What a reader of the tables must know.
 pub(crate) fn rules() -> String {
     format!(
-        "Each claim of the papers, and ours, is checked in each variant. A claim over datasets holds if the Wilcoxon signed rank test over the mean gains, each as a share of the sum of both errors, says so at 5 % together with all such claims of the paper in the variant (Holm); where there are too few datasets for that test to decide, three at least, it holds, or does not, if the corrected test finds so on every one of them. Single rows follow the corrected test. Where the test part is fixed (MNIST, ijcnn1) a tuned method has one search for all seeds: a significant difference there is one of the settings that it found. That a method is best or not significantly worse than the best holds if it is best on more than half of the datasets and significantly worse on none; it does not hold if it is significantly worse on one by Holm's adjustment over the datasets. That it is ahead on almost all of them holds if it is best on four of five and never significantly worse than the best; it does not if it is best on no more than half, or significantly worse on more than a quarter. Both hold with at least {ENOUGH} repeats only. That one method overtakes another holds if the 95 % intervals of the mean gains before and after say so, and no look on either side goes against it in the mean. That a value falls or rises along training follows the 95 % interval of its mean change over the curves; that it still falls after another has converged is undecided where the other moves by 5 % or more late in training. That a curve comes sooner to a level than another holds if a sign test over the repeats says so of each two neighbours, and does not if the opposite is shown of one by Holm's adjustment over them. `Not tuned`: the variant tunes its methods, but some of the cells behind the answer ran with given settings (a profile that does not tune); it then says nothing about tuned methods. `Not applicable`: what the variant runs is not what the claim speaks of; the finding says why. Means are ranked over the repeats that both have."
+        "Each claim of the papers, and ours, is checked in each variant. It holds, does not hold, or is inconclusive, at 5 % after Holm's adjustment over its family: the paper's claims in a variant are one, ours another.\n\n\
+         How our gain compares with the printed one stands first. Replicated: our 95 % interval is above 0, and not below the printed gain. Smaller: it is above 0, and below the printed gain. Absent: it holds 0, and is below the printed gain; the claim then does not hold. Reversed: it is below 0. The replication Bayes factor says how many times as likely our gain is if the printed one is true as if there is none.\n\n\
+         A claim over data sets is decided by Stouffer's combination of the one-sided p of each data set, from its repeats. The p are those of the corrected resampled t-test on random splits, and of the ordinary paired t-test on folds. Beside it stand the Wilcoxon signed rank test over the data sets, and the probabilities that the gain is worse, equal within a point, or better. A claim about named data sets follows the test on each. A difference below 0.1 points, or 1 % of an error, is level and decides nothing. So does a tie on a grid.\n\n\
+         Best, or not significantly worse than the best: holds if the method is best on more than half of the data sets and significantly worse on none, by Hsu's multiple comparisons with the best. It does not hold if Holm's adjustment over the data sets leaves a loss. Ahead on almost all: holds if it is best on four of five and never significantly worse. It does not hold if it is worse on more than a quarter, or cannot be best on more than half. Both hold with at least {ENOUGH} repeats only. Missing repeats leave a claim inconclusive only where they could change it.\n\n\
+         Claims about curves follow 95 % intervals over repeats; an order of several values may also be shown by Page's trend test. That one method overtakes another holds if the intervals before and after say so, and no evaluation on either side goes against it. Claims about peaks and about curves that end alike rest on resampled curves or counts, without a p to adjust.\n\n\
+         Not tuned: the variant tunes its methods, and some cells behind the answer ran with given settings. Not applicable: the variant does not run what the claim speaks of; the finding says why. Where the test part is fixed (MNIST, ijcnn1) a tuned method has one search for all seeds."
     )
 }
 
@@ -58,14 +64,60 @@ pub(crate) fn answers(results: &[ClaimResult]) -> Result<Vec<Table>, ExperimentE
     Ok(tables)
 }
 
+/// What a reader of the table of both rules must know.
+pub(crate) const BY_RULE: &str = "The verdicts of the claims by the rule before and by today's, with what decides today. Before: Wilcoxon's signed rank test over the data sets with Holm's adjustment over all claims of the paper and ours together, comparisons with the best by the test of one pair, no printed gains, and the correction for random splits on folds too. Only the rows that changed are listed; the counts are of all.";
+
+/// The verdicts by the rule before, claim by claim and variant by variant.
+fn before() -> Result<BTreeMap<String, BTreeMap<String, String>>, ExperimentError> {
+    toml::from_str(include_str!("../claims/before.toml")).map_err(|error| ExperimentError::Form {
+        file: "claims/before.toml".to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// How many verdicts each rule gives, and a line for each that changed.
+///
+/// # Errors
+/// If the verdicts of before do not have their form.
+pub(crate) fn by_rule(results: &[ClaimResult]) -> Result<[Table; 2], ExperimentError> {
+    let before = before()?;
+    let mut counts: BTreeMap<(Family, &str), [usize; 2]> = BTreeMap::new();
+    let mut changed = Table::new("claims-by-rule", "Claims whose verdict changed")
+        .columns(["Claim", "Variant", "Before", "Now", "Decided by"].map(Column::left));
+    for result in results {
+        let was = before.get(&result.claim).and_then(|of| of.get(&result.variant));
+        let now = result.holds.words();
+        counts.entry((result.family, now)).or_default()[1] += 1;
+        let Some(was) = was else { continue };
+        counts.entry((result.family, was)).or_default()[0] += 1;
+        if was != now {
+            let line = [&result.claim, &result.variant, was.as_str(), now, result.rule.words()];
+            changed = changed.row(Row::new(line.map(Cell::text)).under(&result.paper));
+        }
+    }
+    let mut all = Table::new("claims-by-rule-counts", "Verdicts by either rule")
+        .columns(["Whose claims", "Verdict"].map(Column::left))
+        .columns(["Before", "Now"].map(Column::right));
+    for ((family, word), [was, now]) in counts {
+        let whose = if family == Family::Paper { "the papers'" } else { "ours" };
+        all = all.row(Row::new([
+            Cell::text(whose),
+            Cell::text(word),
+            Cell::count(was),
+            Cell::count(now),
+        ]));
+    }
+    Ok([all, changed])
+}
+
 fn outcome(result: &ClaimResult) -> Cell {
     let (word, kind) = match result.holds {
         Holds::Yes if result.not_tuned > 0 => ("holds, not tuned", Kind::Neutral),
         Holds::No if result.not_tuned > 0 => ("does not hold, not tuned", Kind::Neutral),
-        Holds::Undecided if result.not_tuned > 0 => ("undecided, not tuned", Kind::Neutral),
+        Holds::Undecided if result.not_tuned > 0 => ("inconclusive, not tuned", Kind::Neutral),
         Holds::Yes => ("holds", Kind::Good),
         Holds::No => ("does not hold", Kind::Bad),
-        Holds::Undecided => ("undecided", Kind::Neutral),
+        Holds::Undecided => ("inconclusive", Kind::Neutral),
         Holds::NotApplicable => {
             let cell = Cell::text("").badge("not applicable", Kind::Muted).detail(&result.numbers);
             return match result.numbers.strip_prefix("see ") {

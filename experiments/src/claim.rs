@@ -1,14 +1,16 @@
 mod curves;
+mod effect;
 mod looks;
 mod points;
 mod scores;
 
+pub use effect::{Effect, Outcome};
 pub(crate) use scores::{ENOUGH, ahead_over};
 
 use crate::cell::{LEVEL, NOT_TUNED, StudyCell};
 use crate::{Desk, ExperimentError};
 use mercer_harness::Variant;
-use mercer_statistics::{holm, summarise};
+use mercer_statistics::{holm, less_spread, summarise};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -471,6 +473,7 @@ pub enum Holds {
     /// The opposite, or its absence, is shown.
     No,
     /// The records do not decide.
+    #[serde(rename = "inconclusive")]
     Undecided,
     /// The variant does not do what the claim speaks of: a finding says why.
     NotApplicable,
@@ -479,26 +482,105 @@ pub enum Holds {
 }
 
 /// What a check says of a variant.
+#[derive(Debug)]
 pub(crate) struct Answer {
     pub holds: Holds,
     pub numbers: String,
-    /// Of a test over datasets that could have decided.
-    pub p: Option<OverMany>,
+    /// Two-sided, by itself; none where a count or a resampled curve decides.
+    pub p: Option<f64>,
+    /// What decided.
+    pub rule: Rule,
+    /// Gains in points of accuracy, data set by data set.
+    pub gains: Vec<(String, Gain)>,
 }
 
-/// A two-sided p of a test over datasets.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct OverMany {
-    /// By itself.
-    pub p: f64,
-    /// The least that as many datasets can have.
-    pub least: f64,
+/// A mean paired gain, positive if the first is better, and half its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Gain {
+    pub mean: f64,
+    pub half: f64,
+    /// Degrees of freedom of the interval.
+    pub freedom: f64,
+}
+
+/// What decides a claim, or keeps it from being decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// The p of the data sets, from their repeats, combined by Stouffer's method.
+    Combined,
+    /// The test on each of the data sets that the claim names.
+    EachDataset,
+    /// Multiple comparisons with the best, data set by data set.
+    WithTheBest,
+    /// On how many data sets the method is best, which missing repeats cannot change.
+    Count,
+    /// Our interval excludes the printed gain and holds 0.
+    PrintedGain,
+    /// Page's trend test.
+    Trend,
+    /// An interval over repeats, curves or data sets.
+    Interval,
+    /// The difference is below the margin of practice.
+    Level,
+    /// Holm's adjustment over the family of claims takes the verdict back.
+    Adjusted,
+    /// The variant does not do what the claim speaks of, or was not run.
+    None,
+}
+
+impl Holds {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Yes => "holds",
+            Self::No => "does not hold",
+            Self::Undecided => "inconclusive",
+            Self::NotApplicable => "not applicable",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+impl Rule {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Combined => "Stouffer's test over the repeats of all data sets",
+            Self::EachDataset => "the test on each data set",
+            Self::WithTheBest => "Hsu's comparison with the best on each data set",
+            Self::Count => "the number of data sets on which it is best",
+            Self::PrintedGain => "our interval holds 0 and excludes the printed gain",
+            Self::Trend => "Page's trend test over the repeats",
+            Self::Interval => "the interval over repeats",
+            Self::Level => "the difference is below the margin of practice",
+            Self::Adjusted => "Holm's adjustment over the family takes it back",
+            Self::None => "-",
+        }
+    }
 }
 
 impl From<(Holds, String)> for Answer {
     fn from((holds, numbers): (Holds, String)) -> Self {
-        Self { holds, numbers, p: None }
+        Self { holds, numbers, p: None, rule: Rule::Interval, gains: Vec::new() }
     }
+}
+
+impl From<(Holds, String, f64)> for Answer {
+    fn from((holds, numbers, p): (Holds, String, f64)) -> Self {
+        Self { p: Some(p), ..Self::from((holds, numbers)) }
+    }
+}
+
+/// The p of a claim that asks for several tests: the largest where all must be for it, and the smallest times
+/// their number where one is against it.
+fn joint_p(parts: &[(Holds, f64)]) -> f64 {
+    let against = parts.iter().filter(|(holds, _)| *holds == Holds::No);
+    let least = against.map(|(_, p)| *p).reduce(f64::min);
+    least.map_or_else(
+        || parts.iter().map(|(_, p)| *p).fold(0.0, f64::max),
+        |p| (p * parts.len() as f64).min(1.0),
+    )
 }
 
 /// A claim checked in one variant.
@@ -508,6 +590,8 @@ pub struct ClaimResult {
     pub claim: String,
     /// `askl`: whose claim it is.
     pub paper: String,
+    /// The claims that it is held to 5 % with: those of the paper, or ours.
+    pub family: Family,
     /// The variant.
     pub variant: String,
     /// Whether it is answered by times, which no two runs have alike.
@@ -519,9 +603,24 @@ pub struct ClaimResult {
     pub numbers: String,
     /// Cells behind it whose variant tunes its methods, and which ran with given settings instead.
     pub not_tuned: usize,
-    /// Of a test over datasets, by itself, where as many datasets can decide anything.
-    #[serde(flatten)]
-    pub p: Option<OverMany>,
+    /// Two-sided p by itself; none where a count or a resampled curve decides.
+    pub p: Option<f64>,
+    /// After Holm's adjustment over the family.
+    pub adjusted: Option<f64>,
+    /// What decides, or what keeps it from being decided.
+    pub rule: Rule,
+    /// Our gain beside the printed one, where the paper prints numbers.
+    pub effect: Option<Effect>,
+}
+
+/// Claims that are held to one level together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// What the paper says.
+    Paper,
+    /// What is asked beyond it.
+    Ours,
 }
 
 impl ClaimResult {
@@ -534,40 +633,30 @@ impl ClaimResult {
     }
 }
 
-/// Holds the claims of a paper that are tested over datasets to 5 % together, variant by variant
-/// (Holm): among twenty of them one would come out by chance. Where that leaves a claim without any outcome
-/// that would decide it, it says so: undecided is then no result.
+/// Holds the claims of a paper to 5 % together, and ours, variant by variant (Holm): among twenty one would come out
+/// by chance.
 pub(crate) fn hold_together(results: &mut [ClaimResult]) -> Result<(), ExperimentError> {
-    let variants: std::collections::BTreeSet<String> =
-        results.iter().map(|result| result.variant.clone()).collect();
-    for variant in variants {
-        let mut tested: Vec<(&mut ClaimResult, OverMany)> = results
+    let families: BTreeSet<(String, Family)> =
+        results.iter().map(|result| (result.variant.clone(), result.family)).collect();
+    for (variant, family) in families {
+        let own = |result: &&mut ClaimResult| result.variant == variant && result.family == family;
+        let mut tested: Vec<(&mut ClaimResult, f64)> = results
             .iter_mut()
-            .filter(|result| result.variant == variant)
+            .filter(own)
             .filter_map(|result| result.p.map(|p| (result, p)))
             .collect();
-        let adjusted = |of: &dyn Fn(&OverMany) -> f64| {
-            holm(&tested.iter().map(|(_, p)| of(p)).collect::<Vec<_>>())
-        };
-        // An adjusted p falls with each p of the family: no outcome is below that of all at their least.
-        let (adjusted, least) = (adjusted(&|p| p.p)?, adjusted(&|p| p.least)?);
+        let adjusted = holm(&tested.iter().map(|(_, p)| *p).collect::<Vec<_>>())?;
         let count = tested.len();
-        for ((result, _), (adjusted, least)) in
-            tested.iter_mut().zip(adjusted.into_iter().zip(least))
-        {
+        for ((result, _), adjusted) in tested.iter_mut().zip(adjusted) {
+            result.adjusted = Some(adjusted);
             if count > 1 {
                 let p = mercer_render::probability(adjusted);
-                let _ = write!(result.numbers, ", among the variant's {count} such claims {p}");
+                let whose = if family == Family::Paper { "the paper's" } else { "our" };
+                let _ = write!(result.numbers, "; among {whose} {count} claims here p = {p}");
             }
-            if least >= LEVEL {
-                let least = mercer_render::probability(least);
-                let _ = write!(
-                    result.numbers,
-                    " (no outcome on as many datasets is below {least} there)"
-                );
-            }
-            if adjusted >= LEVEL && result.holds != Holds::NotRun {
+            if adjusted >= LEVEL && matches!(result.holds, Holds::Yes | Holds::No) {
                 result.holds = Holds::Undecided;
+                result.rule = Rule::Adjusted;
             }
         }
     }
@@ -675,7 +764,7 @@ impl Claim {
                 }
                 _ => Vec::new(),
             };
-            let Answer { holds, mut numbers, p } = self.check.on(&own, &control)?;
+            let (mut answer, effect) = self.with_effect(self.check.on(&own, &control)?)?;
             let methods = self.check.methods();
             let behind = own.iter().chain(&control).filter(|cell| cell.score().is_some());
             let behind = behind.filter(|cell| methods.contains(&&cell.key().method));
@@ -685,35 +774,73 @@ impl Claim {
                 not_tuned += usize::from(cell.tuning() == NOT_TUNED);
             }
             if not_tuned > 0 {
-                numbers = format!(
-                    "{numbers}; {not_tuned} of {all} cells with given settings, not tuned as the variant says"
+                let _ = write!(
+                    answer.numbers,
+                    "; {not_tuned} of {all} cells with given settings, not tuned as the variant says"
                 );
             }
-            let (mut holds, mut p) = (holds, p);
+            let mut effect = effect;
             if let Some(finding) = self.not_applicable.get(&variant.name)
-                && holds != Holds::NotRun
+                && answer.holds != Holds::NotRun
             {
-                (holds, numbers, p) = (Holds::NotApplicable, format!("see {finding}"), None);
-                not_tuned = 0;
+                answer = (Holds::NotApplicable, format!("see {finding}")).into();
+                (not_tuned, effect) = (0, None);
             }
-            let answer = Answer { holds, numbers, p };
-            results.push(self.result(&variant.name, answer, not_tuned));
+            let result = self.result(&variant.name, answer, not_tuned);
+            results.push(ClaimResult { effect, ..result });
         }
         Ok(results)
     }
 
     fn result(&self, variant: &str, answer: Answer, not_tuned: usize) -> ClaimResult {
-        let Answer { holds, numbers, p } = answer;
+        let Answer { holds, numbers, p, rule, gains: _ } = answer;
+        let answered = !matches!(holds, Holds::NotRun | Holds::NotApplicable);
         ClaimResult {
             claim: self.id.clone(),
             paper: self.paper.clone(),
+            family: self.family(),
             variant: variant.to_owned(),
             timed: self.check.is_timed(),
             holds,
             numbers,
             not_tuned,
-            p,
+            p: p.filter(|_| answered),
+            adjusted: None,
+            rule: if answered { rule } else { Rule::None },
+            effect: None,
         }
+    }
+
+    /// Whose claim it is: the sources of ours say so.
+    pub(crate) fn family(&self) -> Family {
+        if self.source.starts_with("ours") { Family::Ours } else { Family::Paper }
+    }
+
+    /// An answer that says first what became of the printed gain; where that is absent the claim does not hold.
+    fn with_effect(&self, answer: Answer) -> Result<(Answer, Option<Effect>), ExperimentError> {
+        let Some(effect) = self.effect(&answer.gains)? else { return Ok((answer, None)) };
+        let numbers = format!("{}; {}", effect.words(), answer.numbers);
+        let absent = answer.holds == Holds::Undecided && effect.outcome == Outcome::Absent;
+        let answer = if absent {
+            let (rule, p) = (Rule::PrintedGain, Some(effect.p_printed));
+            Answer { holds: Holds::No, numbers, rule, p, ..answer }
+        } else {
+            Answer { numbers, ..answer }
+        };
+        Ok((answer, Some(effect)))
+    }
+
+    /// Our gains beside the printed ones, for a claim of the paper about two methods of a printed table.
+    fn effect(&self, gains: &[(String, Gain)]) -> Result<Option<Effect>, ExperimentError> {
+        let (Check::Beats { study, better, worse, .. }
+        | Check::BeatsThere { study, better, worse, .. }) = &self.check
+        else {
+            return Ok(None);
+        };
+        if self.family() == Family::Ours {
+            return Ok(None);
+        }
+        Effect::of(study, better, worse, gains)
     }
 }
 
@@ -775,97 +902,107 @@ impl Check {
                 scores::beats(cells, better, worse, datasets)?
             }
             Self::BeatsThere { datasets, better, worse, .. } => {
-                scores::beats_there(cells, datasets, better, worse)?.into()
+                scores::beats_there(cells, datasets, better, worse)?
             }
             Self::AlwaysAhead { dataset, better, rivals, value, larger, .. } => {
-                curves::always_ahead(cells, dataset, better, rivals, value, *larger).into()
+                curves::always_ahead(cells, dataset, better, rivals, value, *larger)
             }
             Self::Overtakes { dataset, method, rival, value, larger, at, .. } => {
-                looks::overtakes(cells, dataset, [method, rival], value, *larger, *at).into()
+                looks::overtakes(cells, dataset, [method, rival], value, *larger, *at)
             }
             Self::EndsAlike { method, values, margin, .. } => {
                 looks::ends_alike(cells, method, values, *margin).into()
             }
             Self::GoesWith { dataset, methods, value, .. } => {
-                looks::goes_with(&[cells, control], dataset, methods, value).into()
+                looks::goes_with(&[cells, control], dataset, methods, value)
             }
             Self::NeverWorse { method, methods, almost_all, .. } => {
-                scores::never_worse(cells, method, methods, *almost_all)?.into()
+                scores::never_worse(cells, method, methods, *almost_all)?
             }
             Self::Steadier { steadier, shakier, .. } => {
-                let deviation = |cell: &StudyCell, repeats: &BTreeSet<u32>| {
+                let values = |cell: &StudyCell, repeats: &BTreeSet<u32>| -> Vec<f64> {
                     let values = cell.values().into_iter();
-                    let values: Vec<f64> = values
+                    values
                         .filter(|(repeat, _)| repeats.contains(repeat))
                         .map(|(_, value)| value)
-                        .collect();
-                    summarise(&values).filter(|s| s.count > 1).map(|s| s.sample_std)
+                        .collect()
                 };
-                scores::smaller(cells, steadier, shakier, "deviation", &deviation)?
+                let deviation = |cell: &StudyCell, repeats: &BTreeSet<u32>| {
+                    summarise(&values(cell, repeats)).filter(|s| s.count > 1).map(|s| s.sample_std)
+                };
+                let p = |a: &StudyCell, b: &StudyCell, repeats: &BTreeSet<u32>| {
+                    let sides = (values(a, repeats), values(b, repeats));
+                    if repeats.len() < 3 { None } else { less_spread(&sides.0, &sides.1).ok() }
+                };
+                scores::smaller(cells, [steadier, shakier], "deviation", &deviation, &p)?
             }
-            Self::Tighter { tighter, looser, .. } => {
-                scores::smaller(cells, tighter, looser, "bound", &scores::rademacher)?
-            }
+            Self::Tighter { tighter, looser, .. } => scores::smaller(
+                cells,
+                [tighter, looser],
+                "bound",
+                &scores::rademacher,
+                &scores::smaller_bound,
+            )?,
             Self::LargerThere { better, worse, datasets, .. } => {
-                scores::larger_there(cells, better, worse, datasets)?.into()
+                scores::larger_there(cells, better, worse, datasets)?
             }
             Self::Within { method, rival, datasets, margin, .. } => {
-                scores::within(cells, method, rival, datasets, *margin)?.into()
+                scores::within(cells, method, rival, datasets, *margin)?
             }
             Self::CurveAhead { method, better, worse, larger, by, within, .. } => {
                 let goal = looks::Goal { by: *by, within: *within };
-                looks::curve_ahead(cells, method, better, worse, *larger, goal).into()
+                looks::curve_ahead(cells, method, better, worse, *larger, goal)
             }
             Self::PointsBelow { method, value, steps, limit, .. } => {
-                points::below(cells, method, value, steps, *limit)?.into()
+                points::below(cells, method, value, steps, *limit)?
             }
             Self::SmallestAt { method, value, dataset, best, others, .. } => {
                 let curves = (method.as_str(), dataset.as_deref());
-                points::smallest_at(cells, curves, value, *best, others)?.into()
+                points::smallest_at(cells, curves, value, *best, others)?
             }
             Self::WeaklyRelated { method, error, score, groups, limit, .. } => {
                 points::weakly_related(cells, method, (error, score), groups, *limit).into()
             }
             Self::StableUnder { method, margin, .. } => {
-                points::stable(cells, control, method, *margin)?.into()
+                points::stable(cells, control, method, *margin)?
             }
             Self::FasterThanControl { method, .. } => {
-                points::faster(points::beside(cells, control, method), "the control").into()
+                points::faster(points::beside(cells, control, method), "the control")
             }
             Self::EndBeats { method, better, worse, larger, .. } => {
-                looks::end_beats(cells, method, better, worse, *larger)?.into()
+                looks::end_beats(cells, method, better, worse, *larger)?
             }
             Self::CurveFalls { method, value, rises, late, .. } => {
-                looks::curve_falls(cells, method, value, *rises, *late).into()
+                looks::curve_falls(cells, method, value, *rises, *late)
             }
             Self::Faster { faster, slower, .. } => {
-                points::faster(points::side_by_side(cells, faster, slower), slower).into()
+                points::faster(points::side_by_side(cells, faster, slower), slower)
             }
             Self::LevelWithQuoted { method, paper, row, margin, .. } => {
                 let mut quoted = crate::quoted(paper)?;
                 quoted.retain(|number| number.method == *row);
-                points::level_with(cells, method, &quoted, *margin)?.into()
+                points::level_with(cells, method, &quoted, *margin)?
             }
             Self::Ordered { dataset, method, values, at, .. } => {
-                curves::ordered(cells, dataset, method, values, *at).into()
+                curves::ordered(cells, dataset, method, values, *at)?
             }
             Self::FallsLate { dataset, method, value, .. } => {
-                curves::falls_late(cells, dataset, method, value).into()
+                curves::falls_late(cells, dataset, method, value)
             }
             Self::RisesThenFalls { dataset, method, value, .. } => {
-                curves::rises_then_falls(cells, dataset, method, value).into()
+                curves::rises_then_falls(cells, dataset, method, value)
             }
             Self::PeaksAt { dataset, method, value, at, log, .. } => {
                 curves::peaks_at(cells, dataset, method, value, *at, *log).into()
             }
             Self::TendsTo { dataset, method, value, from, .. } => {
-                curves::tends_to(cells, dataset, method, value, *from).into()
+                curves::tends_to(cells, dataset, method, value, *from)
             }
             Self::StillFalls { dataset, method, falling, settling, .. } => {
-                curves::still_falls(cells, dataset, method, falling, settling).into()
+                curves::still_falls(cells, dataset, method, falling, settling)
             }
             Self::ReachesSooner { dataset, method, values, steps, .. } => {
-                curves::reaches_sooner(cells, dataset, method, values, steps)?.into()
+                curves::reaches_sooner(cells, dataset, method, values, steps)?
             }
             Self::Sharper { dataset, method, values, .. } => {
                 curves::sharper(cells, dataset, method, values).into()
@@ -908,36 +1045,46 @@ mod tests {
 
     #[test]
     fn claims_over_datasets_are_held_to_their_level_together() {
-        let result = |variant: &str, holds, p| ClaimResult {
+        let of = |family, variant: &str, holds, p| ClaimResult {
             claim: "c".to_owned(),
             paper: "p".to_owned(),
+            family,
             variant: variant.to_owned(),
             timed: false,
             holds,
-            numbers: "p".to_owned(),
+            numbers: "n".to_owned(),
             not_tuned: 0,
             p,
+            adjusted: None,
+            rule: Rule::Combined,
+            effect: None,
         };
-        // Twelve datasets, and six.
-        let of = |p, least| Some(OverMany { p, least });
+        let result = |variant, holds, p| of(Family::Paper, variant, holds, p);
         let mut results = [
-            result("a", Holds::Yes, of(0.03, 5e-4)),
-            result("a", Holds::No, of(0.04, 5e-4)),
-            result("a", Holds::Yes, of(1e-3, 5e-4)),
+            result("a", Holds::Yes, Some(0.03)),
+            result("a", Holds::No, Some(0.04)),
+            result("a", Holds::Yes, Some(1e-3)),
             result("a", Holds::Yes, None),
-            result("b", Holds::Yes, of(0.03, 0.03)),
-            result("c", Holds::Yes, of(0.03, 0.03)),
-            result("c", Holds::Undecided, of(0.6, 0.03)),
+            result("b", Holds::Yes, Some(0.03)),
+            of(Family::Ours, "a", Holds::Yes, Some(0.03)),
+            result("b", Holds::NotRun, None),
         ];
         hold_together(&mut results).unwrap();
         let found: Vec<Holds> = results.iter().map(|result| result.holds).collect();
         let (yes, undecided) = (Holds::Yes, Holds::Undecided);
-        assert_eq!(found, [undecided, undecided, yes, yes, yes, undecided, undecided]);
-        assert_eq!(results[0].numbers, "p, among the variant's 3 such claims 0.06");
-        // Alone in its variant, it is its own family.
-        assert_eq!(results[4].numbers, "p");
-        // Two claims on six datasets each: nothing that could come out would decide both.
-        let said = "p, among the variant's 2 such claims 0.06 (no outcome on as many datasets is below 0.06 there)";
-        assert_eq!(results[5].numbers, said);
+        assert_eq!(found, [undecided, undecided, yes, yes, yes, yes, Holds::NotRun]);
+        assert_eq!(results[0].numbers, "n; among the paper's 3 claims here p = 0.06");
+        assert_eq!((results[0].rule, results[2].rule), (Rule::Adjusted, Rule::Combined));
+        // Alone in its family.
+        assert_eq!((results[4].numbers.as_str(), results[4].adjusted), ("n", Some(0.03)));
+    }
+
+    #[test]
+    fn all_must_be_for_a_claim_and_one_may_be_against_it() {
+        use Holds::{No, Undecided, Yes};
+        let close = |parts: &[(Holds, f64)], p: f64| (joint_p(parts) - p).abs() < 1e-12;
+        assert!(close(&[(Yes, 0.01), (Yes, 0.04)], 0.04));
+        assert!(close(&[(Yes, 0.01), (No, 0.004), (Undecided, 0.5)], 0.012));
+        assert!(close(&[(Yes, 0.01), (Undecided, 0.5)], 0.5));
     }
 }

@@ -38,7 +38,7 @@ mod work;
 pub use artefact::{ARTEFACTS, Artefact, CellReport, Drawing, PAPERS, Rendered, select};
 pub use asked::Asked;
 pub use cell::{Comparison, Score, StudyCell, compare};
-pub use claim::{Check, Claim, ClaimResult, Holds, claims};
+pub use claim::{Check, Claim, ClaimResult, Effect, Family, Holds, Outcome, Rule, claims};
 pub use complexity::{Scaling, claimed_costs};
 pub use computed::{COMPUTED, Computed};
 pub use coverage::coverage;

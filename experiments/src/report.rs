@@ -1,4 +1,4 @@
-use crate::answers::{answers, rules};
+use crate::answers::{BY_RULE, answers, by_rule, rules};
 use crate::artefact::{Artefact, Drawing, PAPERS};
 use crate::claim::{ClaimResult, claims, hold_together};
 use crate::coverage::{RULES, coverage};
@@ -102,6 +102,8 @@ pub fn write(
     }
     let answers: Vec<String> = answers(&claim_results)?.iter().map(Table::to_markdown).collect();
     folder.put("answers.md", format!("{}\n\n{}", rules(), answers.join("\n")).as_bytes())?;
+    let by_rule = by_rule(&claim_results)?.map(|table| table.to_markdown()).join("\n");
+    folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;
     folder.put("index.html", page.to_html()?.as_bytes())?;
     let summary = Summary {
         profile: desk.profile.to_owned(),

@@ -14,18 +14,16 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     render,
 };
 
+/// The columns: names here and in print.
+pub(crate) const COLUMNS: &[(&str, &str)] =
+    &[("sk", "SK"), ("nsk", "NSK"), ("skl", "SKL"), ("nskl", "NSKL"), ("askl", "ASKL")];
+
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let table = Accuracies {
         artefact: &ARTEFACT,
         study: "askl/table2",
         paper: "askl",
-        methods: &[
-            ("sk", "SK"),
-            ("nsk", "NSK"),
-            ("skl", "SKL"),
-            ("nskl", "NSKL"),
-            ("askl", "ASKL"),
-        ],
+        methods: COLUMNS,
         controls: &[],
         chosen: &[("released", &["cadata", "poker"])],
         splits: RANDOM_SPLITS,

@@ -1,12 +1,12 @@
 //! Claims about the shape of curves: intervals over repeats of what each repeat shows. One repeat
 //! decides nothing.
 
-use super::Holds;
+use super::{Answer, Holds, Rule, joint_p};
 use crate::ExperimentError;
 use crate::cell::{LEVEL, StudyCell};
 use crate::peak::Repeats;
 use mercer_render::probability;
-use mercer_statistics::{StatisticsError, holm, mcnemar, summarise};
+use mercer_statistics::{StatisticsError, holm, mcnemar, p_of_interval, page, summarise};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -18,8 +18,8 @@ fn curves(cells: &[&StudyCell], dataset: &str, method: &str, value: &str) -> Vec
     by_repeat(cells, dataset, method, value).into_values().collect()
 }
 
-fn not_run() -> (Holds, String) {
-    (Holds::NotRun, "no curves".to_owned())
+fn not_run() -> Answer {
+    (Holds::NotRun, "no curves".to_owned()).into()
 }
 
 /// The mean of one number a repeat with its 95 % interval, and which side of 0 that lies on.
@@ -29,6 +29,8 @@ struct Shown {
     half: f64,
     repeats: usize,
     holds: Holds,
+    /// Two-sided; 1 of one repeat.
+    p: f64,
 }
 
 impl Shown {
@@ -39,16 +41,31 @@ impl Shown {
         let half = |level| spread.half_width(level).unwrap_or(f64::INFINITY);
         let (mean, own) = (spread.mean, half(0.95));
         let shared = half(1.0 - 0.05 / tests.max(1) as f64);
-        // A difference that is 0 in every repeat is none.
-        let none = spread.count > 1 && numbers.iter().all(|number| *number == 0.0);
+        // A tie decides nothing: on a grid it says that the grid is too coarse.
         let holds = if mean - own > 0.0 {
             Holds::Yes
-        } else if none || mean + shared < 0.0 {
+        } else if mean + shared < 0.0 {
             Holds::No
         } else {
             Holds::Undecided
         };
-        Some(Self { mean, half: own, repeats: spread.count, holds })
+        let p = if spread.count > 1 {
+            p_of_interval(mean, own, spread.count as f64 - 1.0)
+        } else {
+            1.0
+        };
+        Some(Self { mean, half: own, repeats: spread.count, holds, p })
+    }
+
+    /// A mean that is nearer to 0 than `margin` is level, and decides nothing.
+    fn level_within(self, margin: f64) -> Self {
+        if self.mean.abs() < margin { Self { holds: Holds::Undecided, ..self } } else { self }
+    }
+
+    /// What several of them say together, in words.
+    fn answer(parts: &[Self], numbers: String) -> Answer {
+        let each: Vec<(Holds, f64)> = parts.iter().map(|part| (part.holds, part.p)).collect();
+        (Self::all(parts), numbers, joint_p(&each)).into()
     }
 
     /// Over all: one against decides, else all must be for it.
@@ -70,7 +87,7 @@ impl Shown {
 
 impl Holds {
     /// Over all: one against decides, else all must be for it.
-    fn all(parts: &[Self]) -> Self {
+    pub(super) fn all(parts: &[Self]) -> Self {
         if parts.contains(&Self::No) {
             Self::No
         } else if parts.iter().all(|part| *part == Self::Yes) {
@@ -99,7 +116,7 @@ pub(super) fn always_ahead(
     rivals: &[String],
     value: &str,
     larger: bool,
-) -> (Holds, String) {
+) -> Answer {
     let of = |method: &str| by_repeat(cells, dataset, method, value);
     let (leader, others) = (of(better), rivals.iter().map(|rival| of(rival)).collect::<Vec<_>>());
     let sign = if larger { 1.0 } else { -1.0 };
@@ -120,7 +137,7 @@ pub(super) fn always_ahead(
 }
 
 /// What the gains of each look, repeat by repeat, say together.
-fn ahead_at_all(gains: &[Vec<f64>]) -> (Holds, String) {
+fn ahead_at_all(gains: &[Vec<f64>]) -> Answer {
     let looks: Vec<Shown> = gains.iter().filter_map(|of| Shown::of(of, gains.len())).collect();
     let Some(repeats) = looks.iter().map(|look| look.repeats).max() else { return not_run() };
     let count = |test: &dyn Fn(&Shown) -> bool| looks.iter().filter(|look| test(look)).count();
@@ -132,7 +149,7 @@ fn ahead_at_all(gains: &[Vec<f64>]) -> (Holds, String) {
         count(&|look| look.holds == Holds::No),
         over(repeats)
     );
-    (Shown::all(&looks), numbers)
+    Shown::answer(&looks, numbers)
 }
 
 /// The values of a method on a dataset by repeat.
@@ -152,17 +169,21 @@ fn by_repeat(
     curves.filter(|(_, curve)| !curve.is_empty()).collect()
 }
 
+/// Two errors that differ by a smaller share than this are level.
+const PRACTICE: f64 = 0.01;
+
 /// Each value lies below the next one: in the mean over the looks after the start that both have, or
-/// at one step, as logarithms, so that early looks do not outweigh late ones.
+/// at one step, as logarithms, so that early looks do not outweigh late ones. It holds if each step is shown, or if
+/// Page's test over the repeats shows the trend and no step is shown to go against it.
 pub(super) fn ordered(
     cells: &[&StudyCell],
     dataset: &str,
     method: &str,
     values: &[String],
     at: Option<u64>,
-) -> (Holds, String) {
-    let all: Vec<Vec<Curve>> =
-        values.iter().map(|value| curves(cells, dataset, method, value)).collect();
+) -> Result<Answer, ExperimentError> {
+    let all: Vec<BTreeMap<u32, Curve>> =
+        values.iter().map(|value| by_repeat(cells, dataset, method, value)).collect();
     let wanted = |step: u64| at.map_or(step > 0, |at| step == at);
     let gain = |low: &Curve, high: &Curve| {
         let common = low.iter().filter(|(step, a)| wanted(**step) && **a > 0.0);
@@ -171,27 +192,65 @@ pub(super) fn ordered(
         summarise(&ratios).map(|spread| spread.mean)
     };
     let (mut parts, mut said) = (Vec::new(), Vec::new());
+    // By repeat, the logarithm of each value over the first.
+    let mut rows: BTreeMap<u32, Vec<f64>> =
+        all.first().into_iter().flatten().map(|(repeat, _)| (*repeat, vec![0.0])).collect();
     for (pair, names) in all.windows(2).zip(values.windows(2)) {
-        let gains: Vec<f64> =
-            pair[0].iter().zip(&pair[1]).filter_map(|(low, high)| gain(low, high)).collect();
-        let Some(shown) = Shown::of(&gains, values.len() - 1) else { return not_run() };
+        let gains: BTreeMap<u32, f64> = pair[0]
+            .iter()
+            .filter_map(|(repeat, low)| Some((*repeat, gain(low, pair[1].get(repeat)?)?)))
+            .collect();
+        let numbers: Vec<f64> = gains.values().copied().collect();
+        let Some(shown) = Shown::of(&numbers, values.len() - 1) else { return Ok(not_run()) };
+        let shown = shown.level_within(PRACTICE);
         said.push(format!("{} {}", names[1], shown.text(f64::exp, 3)));
         parts.push(shown);
+        rows.retain(|repeat, _| gains.contains_key(repeat));
+        for (repeat, row) in &mut rows {
+            let last = row.last().copied().unwrap_or(0.0);
+            row.push(last + gains[repeat]);
+        }
     }
-    let Some(first) = parts.first() else { return not_run() };
+    let Some(first) = parts.first() else { return Ok(not_run()) };
     let place = if at.is_some() { "" } else { ", geometric mean over the looks" };
     let numbers =
         format!("times the value before it{place}: {}; {}", said.join("; "), over(first.repeats));
-    (Shown::all(&parts), numbers)
+    let rows: Vec<Vec<f64>> = rows.into_values().collect();
+    trend(&parts, &rows, numbers)
+}
+
+/// What the steps of an order and its trend say together; rows of logarithms, one a repeat.
+fn trend(parts: &[Shown], rows: &[Vec<f64>], numbers: String) -> Result<Answer, ExperimentError> {
+    let steps = Shown::answer(parts, numbers);
+    if rows.len() < 2 || parts.len() < 2 || steps.holds != Holds::Undecided {
+        return Ok(steps);
+    }
+    // A step of less than the margin is a tie, whatever its sign.
+    let tied: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|row| {
+            let mut level = row[0];
+            let held = |value: &f64| {
+                if (value - level).abs() >= PRACTICE {
+                    level = *value;
+                }
+                level
+            };
+            row.iter().map(held).collect()
+        })
+        .collect();
+    let (z, p) = page(&tied)?;
+    let numbers = format!("{}; Page's trend test p = {}", steps.numbers, probability(p));
+    let holds = match p < LEVEL {
+        true if z > 0.0 => Holds::Yes,
+        true => Holds::No,
+        false => Holds::Undecided,
+    };
+    Ok(Answer { rule: Rule::Trend, ..Answer::from((holds, numbers, p)) })
 }
 
 /// The value falls, and more of its fall lies in the second half of the looks than in the first.
-pub(super) fn falls_late(
-    cells: &[&StudyCell],
-    dataset: &str,
-    method: &str,
-    value: &str,
-) -> (Holds, String) {
+pub(super) fn falls_late(cells: &[&StudyCell], dataset: &str, method: &str, value: &str) -> Answer {
     // First, at half time, last.
     let ends: Vec<[f64; 3]> = curves(cells, dataset, method, value)
         .into_iter()
@@ -214,7 +273,7 @@ pub(super) fn falls_late(
         later.text(|x| x, 4),
         over(fall.repeats)
     );
-    (Shown::all(&[fall, later]), numbers)
+    Shown::answer(&[fall, later], numbers)
 }
 
 /// The value rises and then falls: the mean of its last tenth of looks lies below the best mean of
@@ -224,7 +283,7 @@ pub(super) fn rises_then_falls(
     dataset: &str,
     method: &str,
     value: &str,
-) -> (Holds, String) {
+) -> Answer {
     let all: Vec<Vec<f64>> = curves(cells, dataset, method, value)
         .into_iter()
         .map(|curve| curve.into_values().collect())
@@ -256,7 +315,7 @@ pub(super) fn rises_then_falls(
         shown.text(|x| x, 4),
         over(shown.repeats)
     );
-    (shown.holds, numbers)
+    Shown::answer(&[shown], numbers)
 }
 
 /// The value peaks next to a step: an interior maximum that it rises to from a dip, there in 95 % of
@@ -270,7 +329,7 @@ pub(super) fn peaks_at(
     logarithms: bool,
 ) -> (Holds, String) {
     let Some(curves) = repeats(cells, dataset, method, value, logarithms) else {
-        return not_run();
+        return (Holds::NotRun, "no curves".to_owned());
     };
     let count = curves.count();
     let Some(peak) = curves.peak() else {
@@ -339,7 +398,7 @@ pub(super) fn sharper(
     let found: Vec<Repeats> =
         values.iter().filter_map(|value| repeats(cells, dataset, method, value, false)).collect();
     let Some(first) = found.first().filter(|_| found.len() == values.len()) else {
-        return not_run();
+        return (Holds::NotRun, "no curves".to_owned());
     };
     let peaks: Vec<Option<f64>> =
         found.iter().map(|curves| curves.peak().map(|peak| peak.prominence)).collect();
@@ -394,7 +453,7 @@ pub(super) fn tends_to(
     method: &str,
     value: &str,
     from: u64,
-) -> (Holds, String) {
+) -> Answer {
     let gaps = |curve: &Curve| {
         let limit = curve.get(&0)?;
         let (_, start) = curve.range(from..).next()?;
@@ -415,7 +474,7 @@ pub(super) fn tends_to(
         left.text(|x| x, 4),
         over(nearer.repeats)
     );
-    (nearer.holds, said)
+    Shown::answer(&[nearer], said)
 }
 
 /// The median over the last third of the looks, which single noisy looks hardly move.
@@ -498,7 +557,7 @@ pub(super) fn reaches_sooner(
     method: &str,
     values: &[String],
     steps: &[f64],
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let of_all: Vec<BTreeMap<u32, Curve>> =
         values.iter().map(|value| by_repeat(cells, dataset, method, value)).collect();
     let (mut all, mut said) = (Vec::new(), Vec::new());
@@ -529,7 +588,12 @@ pub(super) fn reaches_sooner(
         "steps (medians) to the first look at the level that both come to, the larger of their medians over the last third of the looks; a repeat counts where it does so wherever between two looks each came there, by the sign test: {}",
         said.join("; ")
     );
-    Ok((sooner(&all)?, numbers))
+    let part = |of: &Paces| {
+        let (fewer, more) = (of.sign_test(of.fewer), of.sign_test(of.more));
+        if more < fewer { (Holds::No, more) } else { (Holds::Yes, fewer) }
+    };
+    let parts: Vec<(Holds, f64)> = all.iter().map(part).collect();
+    Ok((sooner(&all)?, numbers, joint_p(&parts)).into())
 }
 
 /// Share by which what has converged may still move from the second third of the looks to the last.
@@ -566,7 +630,7 @@ pub(super) fn still_falls(
     method: &str,
     falling: &[String],
     settling: &[String],
-) -> (Holds, String) {
+) -> Answer {
     let (mut parts, mut said, mut repeats) = (Vec::new(), Vec::new(), usize::MAX);
     for (falls, settles) in falling.iter().zip(settling) {
         let of = |value: &str| -> Vec<f64> {
@@ -578,9 +642,9 @@ pub(super) fn still_falls(
         let Some((fall, holds)) = falls_beside(&of_falls, &of_settles, falling.len()) else {
             return not_run();
         };
+        parts.push((holds, fall.p));
         let (moves, fall) = (moves.text(f64::exp, 3), fall.text(f64::exp, 3));
         said.push(format!("{settles} to 1/{moves}, {falls} to 1/{fall}"));
-        parts.push(holds);
     }
     if parts.is_empty() {
         return not_run();
@@ -591,7 +655,8 @@ pub(super) fn still_falls(
         said.join("; "),
         over(repeats)
     );
-    (Holds::all(&parts), numbers)
+    let each: Vec<Holds> = parts.iter().map(|(holds, _)| *holds).collect();
+    (Holds::all(&each), numbers, joint_p(&parts)).into()
 }
 
 #[cfg(test)]
@@ -606,8 +671,8 @@ mod tests {
         assert_eq!(holds(&[1.0, -1.0, 0.5], 1), Some(Holds::Undecided));
         assert_eq!(holds(&[5.0], 1), Some(Holds::Undecided));
         assert_eq!(holds(&[], 1), None);
-        // Nowhere any difference: then it is not smaller.
-        assert_eq!(holds(&[0.0, 0.0], 1), Some(Holds::No));
+        // A tie says that the grid is too coarse, and decides nothing.
+        assert_eq!(holds(&[0.0, 0.0], 1), Some(Holds::Undecided));
         // t = −4.1 and −9.8 with two degrees of freedom, where 4.3 is the limit of one test.
         assert_eq!(holds(&[-1.0, -0.4, -0.9], 1), Some(Holds::Undecided));
         let close = [-1.0, -0.7, -0.9];
@@ -619,17 +684,17 @@ mod tests {
     #[test]
     fn who_leads_at_all_looks_of_one_run_is_undecided() {
         let one = [vec![0.4], vec![0.02], vec![0.01]];
-        let (holds, numbers) = ahead_at_all(&one);
+        let Answer { holds, numbers, .. } = ahead_at_all(&one);
         assert_eq!(holds, Holds::Undecided);
         assert!(numbers.contains("at 3 of 3 looks"), "{numbers}");
         assert!(numbers.ends_with("one repeat, which decides nothing"), "{numbers}");
         let three = [vec![0.4, 0.41, 0.42], vec![0.02, 0.021, 0.022]];
-        assert_eq!(ahead_at_all(&three).0, Holds::Yes);
+        assert_eq!(ahead_at_all(&three).holds, Holds::Yes);
         let once_behind = [three[0].clone(), vec![-0.2, -0.21, -0.2]];
-        assert_eq!(ahead_at_all(&once_behind).0, Holds::No);
+        assert_eq!(ahead_at_all(&once_behind).holds, Holds::No);
         let once_level = [three[0].clone(), vec![-0.2, 0.21, 0.0]];
-        assert_eq!(ahead_at_all(&once_level).0, Holds::Undecided);
-        assert_eq!(ahead_at_all(&[]).0, Holds::NotRun);
+        assert_eq!(ahead_at_all(&once_level).holds, Holds::Undecided);
+        assert_eq!(ahead_at_all(&[]).holds, Holds::NotRun);
     }
 
     fn curve(values: &[f64]) -> Curve {
@@ -734,11 +799,35 @@ mod tests {
 
     #[test]
     fn all_must_be_for_and_one_against_is_enough() {
-        let part = |holds| Shown { mean: 0.0, half: 0.0, repeats: 2, holds };
+        let part = |holds| Shown { mean: 0.0, half: 0.0, repeats: 2, holds, p: 0.5 };
         let all =
             |parts: &[Holds]| Shown::all(&parts.iter().copied().map(part).collect::<Vec<_>>());
         assert_eq!(all(&[Holds::Yes, Holds::Yes]), Holds::Yes);
         assert_eq!(all(&[Holds::Yes, Holds::Undecided]), Holds::Undecided);
         assert_eq!(all(&[Holds::Yes, Holds::Undecided, Holds::No]), Holds::No);
+    }
+
+    /// Three steps were shown and one was open, so that a trend in all repeats was none.
+    #[test]
+    fn a_trend_over_the_repeats_decides_what_single_steps_do_not() {
+        let rows: Vec<Vec<f64>> =
+            (0..10).map(|r| vec![0.0, 0.1 - 0.05 * f64::from(r % 4), 0.8, 1.1, 1.2]).collect();
+        let step = |at: usize| {
+            let gains: Vec<f64> = rows.iter().map(|row| row[at + 1] - row[at]).collect();
+            Shown::of(&gains, 4).unwrap().level_within(PRACTICE)
+        };
+        let parts: Vec<Shown> = (0..4).map(step).collect();
+        assert_eq!(Shown::all(&parts), Holds::Undecided);
+        let found = trend(&parts, &rows, String::new()).unwrap();
+        assert_eq!((found.holds, found.rule), (Holds::Yes, Rule::Trend));
+        // Ten repeats on one point of the grid.
+        let tied = vec![vec![0.0, 0.0, 0.0]; 10];
+        let none = [Shown::of(&[0.0; 10], 2).unwrap(); 2];
+        let found = trend(&none, &tied, String::new()).unwrap();
+        assert_eq!(found.holds, Holds::Undecided);
+        // A thousandth more in every repeat is level.
+        let trifle = Shown::of(&[0.001, 0.0011, 0.0009], 1).unwrap();
+        assert_eq!(trifle.holds, Holds::Yes);
+        assert_eq!(trifle.level_within(PRACTICE).holds, Holds::Undecided);
     }
 }

@@ -1,11 +1,11 @@
 //! Claims about what was looked at along training, repeat by repeat.
 
-use super::{Holds, of};
+use super::{Answer, Holds, Rule, joint_p, of};
 use crate::ExperimentError;
 use crate::cell::StudyCell;
 use mercer_records::CurvePoint;
 use mercer_render::probability;
-use mercer_statistics::{Summary, summarise};
+use mercer_statistics::{Summary, p_of_interval, summarise};
 use std::collections::BTreeMap;
 
 /// The curves of a method, one a repeat and cell.
@@ -30,6 +30,12 @@ fn ratio_of(cells: &[&StudyCell], dataset: Option<&str>, method: &str) -> f64 {
 fn half_width(spread: &Summary, ratio: f64) -> Option<f64> {
     let plain = spread.half_width(0.95).filter(|_| spread.count > 1)?;
     Some(plain * (1.0 + spread.count as f64 * ratio).sqrt())
+}
+
+/// Two-sided p that the mean of some numbers is `from`; 1 of one number.
+fn p_from(spread: &Summary, ratio: f64, from: f64) -> f64 {
+    half_width(spread, ratio)
+        .map_or(1.0, |half| p_of_interval(spread.mean - from, half, spread.count as f64 - 1.0))
 }
 
 /// What an interval of [`half_width`] is.
@@ -91,17 +97,17 @@ pub(super) fn curve_ahead(
     worse: &str,
     larger: bool,
     goal: Goal,
-) -> (Holds, String) {
+) -> Answer {
     let sign = if larger { 1.0 } else { -1.0 };
     let gains: Vec<f64> = curves_of(cells, method)
         .into_iter()
         .filter_map(|curve| Some(sign * mean_gain(curve, better, worse)?))
         .collect();
     let Some(spread) = summarise(&gains) else {
-        return (Holds::NotRun, "no curves".to_owned());
+        return (Holds::NotRun, "no curves".to_owned()).into();
     };
     if spread.count < 2 {
-        return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean));
+        return (Holds::Undecided, format!("mean gain {:.4} in one repeat", spread.mean)).into();
     }
     let ratio = ratio_of(cells, None, method);
     let half = half_width(&spread, ratio).unwrap_or(f64::INFINITY);
@@ -113,7 +119,12 @@ pub(super) fn curve_ahead(
         spread.count,
         goal.in_words()
     );
-    (holds, numbers)
+    let least = -goal.within.unwrap_or(0.0);
+    let from = match goal.by {
+        Some(by) if holds == Holds::No && spread.mean + half >= least => by,
+        _ => least,
+    };
+    (holds, numbers, p_from(&spread, ratio, from)).into()
 }
 
 /// The corrected test on each dataset: all for it, or one against it, decides.
@@ -123,24 +134,34 @@ pub(super) fn end_beats(
     better: &str,
     worse: &str,
     larger: bool,
-) -> Result<(Holds, String), ExperimentError> {
-    let (mut said, mut ahead, mut behind) = (Vec::new(), 0, 0);
+) -> Result<Answer, ExperimentError> {
+    let (mut said, mut each) = (Vec::new(), Vec::new());
+    let errors = !better.starts_with("accuracy");
     for cell in cells.iter().filter(|cell| cell.key().method == method) {
         let Some(test) = cell.compare_at_end(better, worse)? else { continue };
         let gain = if larger { test.mean_difference } else { -test.mean_difference };
-        let shown = test.p_two_sided < 0.05;
-        ahead += usize::from(shown && gain > 0.0);
-        behind += usize::from(shown && gain < 0.0);
+        let size = summarise(&cell.at_end(worse).into_iter().map(|(_, v)| v).collect::<Vec<_>>());
+        // A tenth of a point of accuracy in percent, a hundredth of an error.
+        let margin = if errors { 0.01 * size.map_or(0.0, |size| size.mean.abs()) } else { 0.1 };
+        let shown = test.p_two_sided < 0.05 && !test.degenerate && gain.abs() >= margin;
+        each.push((
+            match (shown, gain > 0.0) {
+                (true, true) => Holds::Yes,
+                (true, false) => Holds::No,
+                _ => Holds::Undecided,
+            },
+            test.p_two_sided,
+        ));
         let p = probability(test.p_two_sided);
         said.push(format!("{} {gain:+.4} (corrected p = {p})", cell.key().dataset));
     }
-    let holds = match said.len() {
-        0 => return Ok((Holds::NotRun, "no curves of two repeats".to_owned())),
-        _ if behind > 0 => Holds::No,
-        all if ahead == all => Holds::Yes,
-        _ => Holds::Undecided,
-    };
-    Ok((holds, format!("mean gain on {}", said.join(", "))))
+    if each.is_empty() {
+        return Ok((Holds::NotRun, "no curves of two repeats".to_owned()).into());
+    }
+    let holds = Holds::all(&each.iter().map(|(holds, _)| *holds).collect::<Vec<_>>());
+    let numbers = format!("mean gain on {}", said.join(", "));
+    let answer = Answer::from((holds, numbers, joint_p(&each)));
+    Ok(Answer { rule: Rule::EachDataset, ..answer })
 }
 
 pub(super) fn curve_falls(
@@ -149,7 +170,7 @@ pub(super) fn curve_falls(
     value: &str,
     rises: bool,
     late: bool,
-) -> (Holds, String) {
+) -> Answer {
     let ends: Vec<(f64, f64)> = curves_of(cells, method)
         .into_iter()
         .filter_map(|curve| {
@@ -160,12 +181,13 @@ pub(super) fn curve_falls(
         })
         .collect();
     if ends.is_empty() {
-        return (Holds::NotRun, "no curves".to_owned());
+        return (Holds::NotRun, "no curves".to_owned()).into();
     }
     let sign = if rises { 1.0 } else { -1.0 };
     let changes: Vec<f64> = ends.iter().map(|(first, last)| sign * (last - first)).collect();
-    let Some((holds, said)) = moved(&changes, ratio_of(cells, None, method)) else {
-        return (Holds::NotRun, "no curves".to_owned());
+    let ratio = ratio_of(cells, None, method);
+    let (Some((holds, said)), Some(spread)) = (moved(&changes, ratio), summarise(&changes)) else {
+        return (Holds::NotRun, "no curves".to_owned()).into();
     };
     let count = changes.iter().filter(|change| **change > 0.0).count();
     let mean = |of: fn(&(f64, f64)) -> f64| ends.iter().map(of).sum::<f64>() / ends.len() as f64;
@@ -177,7 +199,10 @@ pub(super) fn curve_falls(
         if late { " at half time" } else { "" },
         mercer_render::number(mean(|ends| ends.1), 4),
     );
-    (holds, numbers)
+    // What no curve moves does not move as claimed: that needs no test.
+    let still = holds == Holds::No && spread.min == 0.0 && spread.max == 0.0;
+    let p = if still { None } else { Some(p_from(&spread, ratio, 0.0)) };
+    Answer { p, ..(holds, numbers).into() }
 }
 
 /// What the changes along some curves say, positive as claimed: the interval of their mean, since one row of
@@ -213,7 +238,7 @@ pub(super) fn goes_with(
     dataset: &str,
     methods: &[String],
     value: &str,
-) -> (Holds, String) {
+) -> Answer {
     let ends_of = |cells: &[&StudyCell], method: &String| -> Option<Ends> {
         let cell = of(cells, dataset, method)?;
         let (values, scores) = (by_repeat(cell, value), by_repeat(cell, "accuracy"));
@@ -233,16 +258,16 @@ pub(super) fn goes_with(
         .fold(0.0, f64::max);
     let ordered = if fits.len() < methods.len() { None } else { in_order(&fits, ratio) };
     ordered.map_or_else(
-        || (Holds::NotRun, "no curves".to_owned()),
-        |(holds, said)| {
-            (holds, format!("Kendall's tau of smaller {value} with higher accuracy at the end of training, {said}"))
+        || (Holds::NotRun, "no curves".to_owned()).into(),
+        |(holds, said, p)| {
+            (holds, format!("Kendall's tau of smaller {value} with higher accuracy at the end of training, {said}"), p).into()
         },
     )
 }
 
 /// Kendall's tau of a smaller value with a higher accuracy, in each repeat that all fits have: what is equal is
 /// neither in order nor against it.
-fn in_order(fits: &[Ends], ratio: f64) -> Option<(Holds, String)> {
+fn in_order(fits: &[Ends], ratio: f64) -> Option<(Holds, String, f64)> {
     let tau = |repeat: &u32| {
         let row: Option<Vec<(f64, f64)>> = fits.iter().map(|of| of.get(repeat).copied()).collect();
         let row = row?;
@@ -263,7 +288,8 @@ fn in_order(fits: &[Ends], ratio: f64) -> Option<(Holds, String)> {
     let holds = if pairs < FEWEST_PAIRS { Holds::Undecided } else { holds };
     let said =
         format!("over {pairs} pairs of {} fits and {} repeats: {said}", fits.len(), values.len());
-    Some((holds, said))
+    let p = summarise(&values).map_or(1.0, |spread| p_from(&spread, ratio, 0.0));
+    Some((holds, said, p))
 }
 
 /// Step to value, of each repeat of a cell.
@@ -295,8 +321,8 @@ pub(super) fn overtakes(
     value: &str,
     larger: bool,
     at: Option<u64>,
-) -> (Holds, String) {
-    let not_run = |what: &str| (Holds::NotRun, what.to_owned());
+) -> Answer {
+    let not_run = |what: &str| Answer::from((Holds::NotRun, what.to_owned()));
     let (Some(own), Some(theirs)) =
         (with_curves(cells, dataset, method), with_curves(cells, dataset, rival))
     else {
@@ -314,13 +340,17 @@ pub(super) fn overtakes(
         .filter(|gains: &BTreeMap<u64, f64>| gains.len() > 1)
         .collect();
     crossing(&gains, at, ratio_of(cells, Some(dataset), method))
-        .unwrap_or_else(|| not_run("no curves with two common points"))
+        .map_or_else(|| not_run("no curves with two common points"), Answer::from)
 }
 
 /// Whether gains by step, a map a repeat, are below 0 before `at` and above from there on, or at the first step
 /// and the last: in the mean over the steps of each side by its interval, and nowhere against it in the mean
 /// over repeats, which a mean over steps would hide.
-fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>, ratio: f64) -> Option<(Holds, String)> {
+fn crossing(
+    gains: &[BTreeMap<u64, f64>],
+    at: Option<u64>,
+    ratio: f64,
+) -> Option<(Holds, String, f64)> {
     let steps: Vec<u64> = gains.first()?.keys().copied().collect();
     let (first, last) = (*steps.first()?, *steps.last()?);
     let early = |step: u64| at.map_or(step == first, |at| step < at);
@@ -333,7 +363,16 @@ fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>, ratio: f64) -> Option
         };
         gains.iter().filter_map(of).collect()
     };
-    let (before, after) = (sign_of(&mean(&early), ratio)?, sign_of(&mean(&late), ratio)?);
+    let (sooner, later) = (mean(&early), mean(&late));
+    let (before, after) = (sign_of(&sooner, ratio)?, sign_of(&later, ratio)?);
+    let p_of = |gains: &[f64]| summarise(gains).map_or(1.0, |spread| p_from(&spread, ratio, 0.0));
+    // The claim wants the first below 0.
+    let turned = match before.0 {
+        Holds::Yes => Holds::No,
+        Holds::No => Holds::Yes,
+        other => other,
+    };
+    let p = joint_p(&[(turned, p_of(&sooner)), (after.0, p_of(&later))]);
     let against = |step: &u64| {
         let wanted = match (early(*step), late(*step)) {
             (true, _) => -1.0,
@@ -363,7 +402,7 @@ fn crossing(gains: &[BTreeMap<u64, f64>], at: Option<u64>, ratio: f64) -> Option
         interval(ratio),
         gains.len()
     );
-    Some((holds, numbers))
+    Some((holds, numbers, p))
 }
 
 /// Whether the values of each curve end alike, and above where they began.
@@ -443,11 +482,11 @@ mod tests {
         };
         let falling = [(4.0, 0.1), (3.0, 0.2), (2.0, 0.3), (1.0, 0.4)];
         let rising = falling.map(|(value, accuracy)| (-value, accuracy));
-        let holds = |ends: &[(f64, f64)]| in_order(&fits(ends), 0.0).map(|(holds, _)| holds);
+        let holds = |ends: &[(f64, f64)]| in_order(&fits(ends), 0.0).map(|(holds, ..)| holds);
         assert_eq!(holds(&falling), Some(Holds::Yes));
         assert_eq!(holds(&rising), Some(Holds::No));
         assert_eq!(holds(&falling[..3]), Some(Holds::Undecided));
-        let (_, said) = in_order(&fits(&[falling[0], falling[1], (2.0, 0.15)]), 0.0).unwrap();
+        let (_, said, _) = in_order(&fits(&[falling[0], falling[1], (2.0, 0.15)]), 0.0).unwrap();
         // Two pairs in order, one against.
         assert_eq!(said, "over 3 pairs of 3 fits and 3 repeats: +0.3333 ± 0.0000");
         assert_eq!(in_order(&[], 0.0), None);
@@ -457,7 +496,7 @@ mod tests {
     /// A mean over 50 to 500 images hid that the rival was behind at 500 already.
     #[test]
     fn who_overtakes_was_behind_at_every_look_before() {
-        let of = |rows: [[f64; 4]; 3]| -> (Holds, String) {
+        let of = |rows: [[f64; 4]; 3]| -> (Holds, String, f64) {
             let along = |row: [f64; 4]| [50, 500, 1000, 5000].into_iter().zip(row).collect();
             crossing(&rows.map(along), Some(750), 0.0).unwrap()
         };
@@ -465,7 +504,8 @@ mod tests {
             [[-0.30, -0.02, 0.01, 0.02], [-0.31, -0.01, 0.02, 0.02], [-0.32, -0.02, 0.01, 0.03]];
         assert_eq!(of(plain).0, Holds::Yes);
         let early = plain.map(|[a, b, c, d]| [a, -b, c, d]);
-        let (holds, said) = of(early);
+        let (holds, said, p) = of(early);
+        assert!(p < 0.05, "{p}");
         assert_eq!(holds, Holds::Undecided);
         assert!(said.contains(", but +0.0167 ± 0.0143 at 500 ("), "{said}");
         assert_eq!(of(plain.map(|row| row.map(|gain| -gain))).0, Holds::No);

@@ -1,10 +1,10 @@
 //! Claims about the points of a path's curve, and about a method in two variants.
 
-use super::Holds;
+use super::{Answer, Holds, joint_p};
 use crate::cell::StudyCell;
 use crate::{ExperimentError, QuotedNumber};
 use mercer_render::probability;
-use mercer_statistics::{corrected_t, summarise};
+use mercer_statistics::{corrected_t, p_of_interval, summarise};
 use std::collections::BTreeMap;
 
 /// Repeat and value at a step of the curves of a cell.
@@ -20,8 +20,12 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     summarise(&values.collect::<Vec<_>>()).map(|summary| summary.mean)
 }
 
+/// A verdict with its two-sided p.
+type Part = (Holds, f64);
+
 /// All for it, or one against it, decides.
-fn all_or_one(each: &[Holds]) -> Holds {
+fn all_or_one(each: &[Part]) -> Holds {
+    let each: Vec<Holds> = each.iter().map(|(holds, _)| *holds).collect();
     if each.is_empty() {
         Holds::NotRun
     } else if each.contains(&Holds::No) {
@@ -41,7 +45,7 @@ pub(super) fn below(
     value: &str,
     steps: &[u64],
     limit: f64,
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let (mut each, mut largest) = (Vec::new(), None::<(f64, String)>);
     for cell in cells.iter().filter(|cell| cell.key().method == method) {
         for &step in steps {
@@ -53,22 +57,31 @@ pub(super) fn below(
                 largest = Some((mean, cell.key().dataset.clone()));
             }
             each.push(if over.len() < 2 {
-                Holds::Undecided
+                (Holds::Undecided, 1.0)
             } else {
-                let interval = corrected_t(&over, cell.ratio_of(value))?.interval(0.95);
-                decided((-interval.1, -interval.0), 0.0)
+                let test = corrected_t(&over, cell.ratio_of(value))?;
+                let interval = test.interval(0.95);
+                (decided((-interval.1, -interval.0), 0.0), test.p_two_sided)
             });
         }
     }
     let Some((most, dataset)) = largest else {
-        return Ok((Holds::NotRun, "no curves".to_owned()));
+        return Ok((Holds::NotRun, "no curves".to_owned()).into());
     };
-    let shown = each.iter().filter(|holds| **holds == Holds::Yes).count();
+    let shown = each.iter().filter(|part| part.0 == Holds::Yes).count();
     let numbers = format!(
         "{value} below {limit} in {shown} of {} (corrected 95 % intervals); the largest mean is {most:.3}, on {dataset}",
         each.len()
     );
-    Ok((all_or_one(&each), numbers))
+    Ok((all_or_one(&each), numbers, joint_p(&each)).into())
+}
+
+/// Two-sided p that the mean of so many numbers with this 95 % interval is `from`.
+fn p(count: usize, (low, high): (f64, f64), from: f64) -> f64 {
+    if count < 2 || !low.is_finite() {
+        return 1.0;
+    }
+    p_of_interval(0.5 * (low + high) - from, 0.5 * (high - low), count as f64 - 1.0)
 }
 
 /// Whether an interval lies above a limit, below it, or around it.
@@ -82,16 +95,19 @@ fn decided((low, high): (f64, f64), limit: f64) -> Holds {
     }
 }
 
-/// A value is smaller at one step than at each of the others: the corrected test on each dataset, or on one.
+/// Two errors that differ by a smaller share than this are level.
+const PRACTICE: f64 = 0.01;
+
+/// An error is smaller at one step than at each of the others: the corrected test on each dataset, or on one.
 pub(super) fn smallest_at(
     cells: &[&StudyCell],
     (method, dataset): (&str, Option<&str>),
     value: &str,
     best: u64,
     others: &[u64],
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let (mut each, mut ahead) = (Vec::new(), 0);
-    let mut against = Vec::new();
+    let (mut against, mut levels) = (Vec::new(), 0);
     let asked = |cell: &&&StudyCell| {
         let key = cell.key();
         key.method == method && dataset.is_none_or(|dataset| key.dataset == dataset)
@@ -107,11 +123,14 @@ pub(super) fn smallest_at(
             let Some(gain) = mean(gains.iter().copied()) else { continue };
             ahead += usize::from(gain > 0.0);
             if gains.len() < 2 {
-                each.push(Holds::Undecided);
+                each.push((Holds::Undecided, 1.0));
                 continue;
             }
             let test = corrected_t(&gains, cell.ratio_of(value))?;
-            let holds = match test.p_two_sided < 0.05 && !test.degenerate {
+            let size = mean(own.values().copied()).unwrap_or(0.0).abs();
+            let level = gain.abs() < PRACTICE * size;
+            levels += usize::from(level);
+            let holds = match test.p_two_sided < 0.05 && !test.degenerate && !level {
                 true if gain > 0.0 => Holds::Yes,
                 true => Holds::No,
                 false => Holds::Undecided,
@@ -120,23 +139,23 @@ pub(super) fn smallest_at(
                 let p = probability(test.p_two_sided);
                 against.push(format!("{} ({gain:+.3}, p = {p})", cell.key().dataset));
             }
-            each.push(holds);
+            each.push((holds, test.p_two_sided));
         }
     }
     if each.is_empty() {
-        return Ok((Holds::NotRun, "no curves".to_owned()));
+        return Ok((Holds::NotRun, "no curves".to_owned()).into());
     }
-    let shown = each.iter().filter(|holds| **holds == Holds::Yes).count();
+    let shown = each.iter().filter(|part| part.0 == Holds::Yes).count();
     let against = if against.is_empty() {
         String::new()
     } else {
         format!("; behind on {}", against.join(", "))
     };
     let numbers = format!(
-        "ahead in {ahead} of {} comparisons, {shown} of them by the corrected test{against}",
+        "ahead in {ahead} of {} comparisons, {shown} of them by the corrected test, level (within 1 %) in {levels}{against}",
         each.len()
     );
-    Ok((all_or_one(&each), numbers))
+    Ok((all_or_one(&each), numbers, joint_p(&each)).into())
 }
 
 /// Over the ways of each dataset and kind of target, does less error go with more accuracy? Kendall's τ of
@@ -215,7 +234,7 @@ pub(super) fn stable(
     control: &[&StudyCell],
     method: &str,
     margin: f64,
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let (mut each, mut said) = (Vec::new(), Vec::new());
     for (own, other) in beside(cells, control, method) {
         let theirs: BTreeMap<u32, f64> = other.values().into_iter().collect();
@@ -230,18 +249,22 @@ pub(super) fn stable(
         } else {
             corrected_t(&moved, own.test_over_train())?.interval(0.95)
         };
-        each.push(if low > -margin && high < margin {
+        let holds = if low > -margin && high < margin {
             Holds::Yes
         } else if low > margin || high < -margin {
             Holds::No
         } else {
             Holds::Undecided
-        });
+        };
+        // To the nearer end of the margin.
+        let end = if summary.mean < 0.0 { -margin } else { margin };
+        each.push((holds, p(moved.len(), (low, high), end)));
         said.push(format!("{} {:+.2} ({low:.2} to {high:.2})", own.key().dataset, summary.mean));
     }
     let numbers = format!("change on {}; margin {margin}", said.join(", "));
     let holds = all_or_one(&each);
-    Ok((holds, if holds == Holds::NotRun { "no records".to_owned() } else { numbers }))
+    let numbers = if holds == Holds::NotRun { "no records".to_owned() } else { numbers };
+    Ok((holds, numbers, joint_p(&each)).into())
 }
 
 /// The cells of two methods, dataset by dataset.
@@ -265,7 +288,7 @@ pub(super) fn level_with(
     method: &str,
     quoted: &[QuotedNumber],
     margin: f64,
-) -> Result<(Holds, String), ExperimentError> {
+) -> Result<Answer, ExperimentError> {
     let (mut each, mut said) = (Vec::new(), Vec::new());
     for cell in cells.iter().filter(|cell| cell.key().method == method) {
         let dataset = &cell.key().dataset;
@@ -280,17 +303,18 @@ pub(super) fn level_with(
         } else {
             corrected_t(&gains, cell.test_over_train())?.interval(0.95)
         };
-        each.push(decided((low, high), -margin));
+        each.push((decided((low, high), -margin), p(gains.len(), (low, high), -margin)));
         said.push(format!("{dataset} {:+.2} ({low:.2} to {high:.2})", summary.mean));
     }
     let numbers = format!("minus what is quoted, on {}; margin {margin}", said.join(", "));
     let holds = all_or_one(&each);
-    Ok((holds, if holds == Holds::NotRun { "no records".to_owned() } else { numbers }))
+    let numbers = if holds == Holds::NotRun { "no records".to_owned() } else { numbers };
+    Ok((holds, numbers, joint_p(&each)).into())
 }
 
 /// Fitting takes less processor time in the first cell of each pair than in the second: the ratio's
 /// interval over repeats.
-pub(super) fn faster(pairs: Vec<(&StudyCell, &StudyCell)>, slower: &str) -> (Holds, String) {
+pub(super) fn faster(pairs: Vec<(&StudyCell, &StudyCell)>, slower: &str) -> Answer {
     let (mut each, mut said) = (Vec::new(), Vec::new());
     let seconds = |cell: &StudyCell| -> BTreeMap<u32, f64> {
         let of = |record: &mercer_records::Record| {
@@ -307,7 +331,8 @@ pub(super) fn faster(pairs: Vec<(&StudyCell, &StudyCell)>, slower: &str) -> (Hol
             .collect();
         let Some(summary) = summarise(&logs) else { continue };
         let half = summary.half_width(0.95).unwrap_or(f64::INFINITY);
-        each.push(decided((summary.mean - half, summary.mean + half), 0.0));
+        let interval = (summary.mean - half, summary.mean + half);
+        each.push((decided(interval, 0.0), p(logs.len(), interval, 0.0)));
         let ratio = |log: f64| (-log).exp();
         let (low, high) = (ratio(summary.mean + half), ratio(summary.mean - half));
         let dataset = &own.key().dataset;
@@ -315,7 +340,8 @@ pub(super) fn faster(pairs: Vec<(&StudyCell, &StudyCell)>, slower: &str) -> (Hol
     }
     let numbers = format!("seconds of fitting over those of {slower} on {}", said.join(", "));
     let holds = all_or_one(&each);
-    (holds, if holds == Holds::NotRun { "no times".to_owned() } else { numbers })
+    let numbers = if holds == Holds::NotRun { "no times".to_owned() } else { numbers };
+    (holds, numbers, joint_p(&each)).into()
 }
 
 #[cfg(test)]
@@ -325,10 +351,13 @@ mod tests {
     #[test]
     fn one_against_it_or_all_for_it_decides() {
         use Holds::{No, NotRun, Undecided, Yes};
-        assert_eq!(all_or_one(&[]), NotRun);
-        assert_eq!(all_or_one(&[Yes, Yes]), Yes);
-        assert_eq!(all_or_one(&[Yes, Undecided]), Undecided);
-        assert_eq!(all_or_one(&[Undecided, No, Yes]), No);
+        let of = |each: &[Holds]| all_or_one(&each.iter().map(|h| (*h, 0.5)).collect::<Vec<_>>());
+        assert_eq!(of(&[]), NotRun);
+        assert_eq!(of(&[Yes, Yes]), Yes);
+        assert_eq!(of(&[Yes, Undecided]), Undecided);
+        assert_eq!(of(&[Undecided, No, Yes]), No);
+        assert!((p(8, (0.0, 2.0), 0.0) - 0.05).abs() < 1e-9);
+        assert!(p(1, (0.0, 2.0), 0.0) >= 1.0);
         assert_eq!(decided((0.1, 0.3), 0.2), Undecided);
         assert_eq!(decided((0.1, 0.3), 0.05), Yes);
         assert_eq!(decided((0.1, 0.3), 0.4), No);

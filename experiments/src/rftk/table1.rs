@@ -19,7 +19,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
 };
 
 /// The paper's columns: names here and in print.
-const METHODS: &[(&str, &str)] = &[
+pub(crate) const METHODS: &[(&str, &str)] = &[
     ("kernel-ridge", "KernelRidge"),
     ("kernel-ridgeless", "KernelRidgeless"),
     ("rf-ridgeless", "RF"),

@@ -1,0 +1,237 @@
+//! Our gain of one method over another beside the gain that a paper prints.
+
+use super::Gain;
+use crate::published::PublishedCell;
+use crate::{ExperimentError, published};
+use mercer_render::probability;
+use mercer_statistics::{p_of_interval, replication_bayes_factor};
+use serde::Serialize;
+
+/// Half of a 95 % interval of a normal number, in standard errors.
+const NORMAL: f64 = 1.959_963_984_540_054;
+
+/// What became of a printed gain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Ours is above 0 and not below the printed one.
+    Replicated,
+    /// Ours is above 0 and below the printed one.
+    Smaller,
+    /// Ours is below the printed one, and may be 0.
+    Absent,
+    /// Ours is below 0.
+    Reversed,
+    /// Ours may be 0, and may be the printed one.
+    Inconclusive,
+}
+
+impl Outcome {
+    /// In one word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Replicated => "replicated",
+            Self::Smaller => "smaller",
+            Self::Absent => "absent",
+            Self::Reversed => "reversed",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// The mean gain over the data sets of a claim, in points of accuracy: ours and the printed one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Effect {
+    /// Data sets with both.
+    pub datasets: usize,
+    /// Ours.
+    pub ours: f64,
+    /// Its 95 % interval.
+    pub ours_interval: (f64, f64),
+    /// The printed one.
+    pub printed: f64,
+    /// Its 95 % interval, at its widest: the print does not say how the methods move together.
+    pub printed_interval: (f64, f64),
+    /// What became of it.
+    pub outcome: Outcome,
+    /// How many times as likely ours is if the printed gain is true as if there is none.
+    pub bayes_factor: f64,
+    /// Two-sided p that ours is the printed one.
+    #[serde(skip)]
+    pub p_printed: f64,
+}
+
+impl Effect {
+    /// The gains of a method over another in a study whose numbers a paper prints; none where it prints none, or no
+    /// gain.
+    ///
+    /// # Errors
+    /// If the file of the published numbers does not have its form.
+    pub(crate) fn of(
+        study: &str,
+        better: &str,
+        worse: &str,
+        gains: &[(String, Gain)],
+    ) -> Result<Option<Self>, ExperimentError> {
+        let Some((paper, columns)) = columns(study) else { return Ok(None) };
+        let (repeats, cells) = published(paper)?;
+        let of = |dataset: &str, method: &str| -> Option<&PublishedCell> {
+            let name = columns.iter().find(|(own, _)| *own == method)?.1;
+            cells.iter().find(|cell| {
+                cell.dataset == dataset
+                    && cell.method == name
+                    && cell.metric == "accuracy_percent"
+                    && ["", "2"].contains(&cell.table.as_str())
+            })
+        };
+        let (mut own, mut printed) = (Vec::new(), Vec::new());
+        for (dataset, gain) in gains {
+            if let (Some(a), Some(b)) = (of(dataset, better), of(dataset, worse)) {
+                let variance = (a.std * a.std + b.std * b.std) / repeats as f64;
+                own.push(*gain);
+                printed.push((a.mean - b.mean, variance));
+            }
+        }
+        let count = printed.len() as f64;
+        let theirs = printed.iter().map(|(gain, _)| gain).sum::<f64>() / count;
+        let error = printed.iter().map(|(_, variance)| variance).sum::<f64>().sqrt() / count;
+        if own.is_empty() || theirs.is_nan() || theirs <= 0.0 || error.is_nan() {
+            return Ok(None);
+        }
+        Ok(Some(Self::between(mean_gain(&own), (theirs, error), own.len())))
+    }
+
+    /// Ours beside a printed gain with its standard error.
+    fn between(ours: Gain, (printed, error): (f64, f64), datasets: usize) -> Self {
+        let Gain { mean, half, freedom } = ours;
+        let theirs = NORMAL * error;
+        // Of the printed gain minus ours.
+        let between = half.hypot(theirs);
+        let gap = printed - mean;
+        let outcome = if mean + half < 0.0 {
+            Outcome::Reversed
+        } else if mean - half > 0.0 {
+            if gap > between { Outcome::Smaller } else { Outcome::Replicated }
+        } else if gap > between {
+            Outcome::Absent
+        } else {
+            Outcome::Inconclusive
+        };
+        // The t interval as a normal one of the same width.
+        let own_error = half / NORMAL;
+        Self {
+            datasets,
+            ours: mean,
+            ours_interval: (mean - half, mean + half),
+            printed,
+            printed_interval: (printed - theirs, printed + theirs),
+            outcome,
+            bayes_factor: replication_bayes_factor((mean, own_error), (printed, error)),
+            p_printed: p_of_interval(gap, between, freedom),
+        }
+    }
+
+    /// In words, the outcome first.
+    pub(crate) fn words(&self) -> String {
+        let range = |(low, high): (f64, f64)| format!("{low:.2} to {high:.2}");
+        format!(
+            "{}: gain {:.2} points ({}), printed {:.2} ({}), on {} data sets, replication Bayes factor {}",
+            self.outcome.word(),
+            self.ours,
+            range(self.ours_interval),
+            self.printed,
+            range(self.printed_interval),
+            self.datasets,
+            factor(self.bayes_factor)
+        )
+    }
+}
+
+/// A Bayes factor as it is shown: beyond a thousand its size says nothing more.
+fn factor(value: f64) -> String {
+    match value {
+        many if many > 1000.0 => "above 1000".to_owned(),
+        few if few < 0.001 => "below 0.001".to_owned(),
+        other if other >= 10.0 => format!("{other:.0}"),
+        other => probability(other),
+    }
+}
+
+/// The mean of some gains; its interval is that of a sum of independent ones, its degrees of freedom are Welch's.
+pub(super) fn mean_gain(gains: &[Gain]) -> Gain {
+    let count = gains.len() as f64;
+    let mean = gains.iter().map(|gain| gain.mean).sum::<f64>() / count;
+    let squares = || gains.iter().map(|gain| gain.half.powi(2));
+    let weighed: f64 = gains.iter().map(|gain| gain.half.powi(4) / gain.freedom).sum();
+    let freedom = if weighed > 0.0 {
+        squares().sum::<f64>().powi(2) / weighed
+    } else {
+        gains.iter().map(|gain| gain.freedom).sum()
+    };
+    Gain { mean, half: squares().sum::<f64>().sqrt() / count, freedom }
+}
+
+/// The names of the methods of a study, ours and those of the paper that prints them.
+fn columns(study: &str) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
+    match study {
+        "askl/table2" => Some(("askl", crate::askl::table2::COLUMNS)),
+        "rftk/table1" => Some(("rftk", crate::rftk::table1::METHODS)),
+        "hyper/table2" => Some(("hyper", crate::hyper::table2::COLUMNS)),
+        "mce/table1" => Some(("mce", crate::mce::table1::COLUMNS)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(mean: f64, half: f64) -> Outcome {
+        Effect::between(Gain { mean, half, freedom: 20.0 }, (1.0, 0.1), 6).outcome
+    }
+
+    #[test]
+    fn a_printed_gain_is_there_again_or_not() {
+        assert_eq!(outcome(0.9, 0.3), Outcome::Replicated);
+        assert_eq!(outcome(3.0, 0.3), Outcome::Replicated);
+        assert_eq!(outcome(0.3, 0.2), Outcome::Smaller);
+        assert_eq!(outcome(0.1, 0.3), Outcome::Absent);
+        assert_eq!(outcome(-0.5, 0.3), Outcome::Reversed);
+        assert_eq!(outcome(0.5, 0.9), Outcome::Inconclusive);
+    }
+
+    #[test]
+    fn the_factor_speaks_for_what_is_nearer() {
+        let of = |mean| {
+            Effect::between(Gain { mean, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6).bayes_factor
+        };
+        assert!(of(0.9) > 100.0 && of(0.1) < 0.01);
+        let words = Effect::between(Gain { mean: 0.1, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6);
+        assert!(
+            words.words().starts_with("absent: gain 0.10 points (-0.20 to 0.40), printed 1.00")
+        );
+    }
+
+    /// Three and four over two: 7/2, and half the root of 3² + 4².
+    #[test]
+    fn a_mean_gain_has_the_interval_of_a_sum() {
+        let gain = |mean, half| Gain { mean, half, freedom: 9.0 };
+        let mean = mean_gain(&[gain(3.0, 3.0), gain(4.0, 4.0)]);
+        assert_eq!((mean.mean, mean.half), (3.5, 2.5));
+        // (9 + 16)² / ((81 + 256)/9).
+        assert!((mean.freedom - 625.0 * 9.0 / 337.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_printed_gain_of_askl_over_nskl_is_the_mean_of_eight_rows() {
+        let gain = Gain { mean: 0.14, half: 0.7, freedom: 50.0 };
+        let rows =
+            ["segment", "satimage", "usps", "pendigits", "letter", "poker", "shuttle", "mnist"];
+        let gains: Vec<(String, Gain)> = rows.map(|name| (name.to_owned(), gain)).into();
+        let effect = Effect::of("askl/table2", "askl", "nskl", &gains).unwrap().unwrap();
+        assert_eq!(effect.datasets, 8);
+        assert!((effect.printed - 0.90).abs() < 0.01, "{effect:?}");
+        // Printed the other way round there is no gain to hold ours against.
+        assert_eq!(Effect::of("askl/table2", "nskl", "askl", &gains).unwrap(), None);
+    }
+}
