@@ -492,6 +492,8 @@ pub(crate) struct Answer {
     pub rule: Rule,
     /// Gains in points of accuracy, data set by data set.
     pub gains: Vec<(String, Gain)>,
+    /// What refutes it where its own test does not decide.
+    pub otherwise: Option<(Rule, f64)>,
 }
 
 /// A mean paired gain, positive if the first is better, and half its 95 % interval.
@@ -515,8 +517,10 @@ pub enum Rule {
     WithTheBest,
     /// On how many data sets the method is best, which missing repeats cannot change.
     Count,
-    /// Our interval excludes the printed gain and holds 0.
+    /// Our interval is below the printed gain, and not above 0.
     PrintedGain,
+    /// Our interval lies within a point of 0, where no gain is printed.
+    Equal,
     /// Page's trend test.
     Trend,
     /// An interval over repeats, curves or data sets.
@@ -550,7 +554,8 @@ impl Rule {
             Self::EachDataset => "the test on each data set",
             Self::WithTheBest => "Hsu's comparison with the best on each data set",
             Self::Count => "the number of data sets on which it is best",
-            Self::PrintedGain => "our interval holds 0 and excludes the printed gain",
+            Self::PrintedGain => "our interval is below the printed gain and not above 0",
+            Self::Equal => "our interval lies within a point of 0",
             Self::Trend => "Page's trend test over the repeats",
             Self::Interval => "the interval over repeats",
             Self::Level => "the difference is below the margin of practice",
@@ -562,7 +567,7 @@ impl Rule {
 
 impl From<(Holds, String)> for Answer {
     fn from((holds, numbers): (Holds, String)) -> Self {
-        Self { holds, numbers, p: None, rule: Rule::Interval, gains: Vec::new() }
+        Self { holds, numbers, p: None, rule: Rule::Interval, gains: Vec::new(), otherwise: None }
     }
 }
 
@@ -611,6 +616,9 @@ pub struct ClaimResult {
     pub rule: Rule,
     /// Our gain beside the printed one, where the paper prints numbers.
     pub effect: Option<Effect>,
+    /// What refutes it where its own test does not decide, with its p.
+    #[serde(skip)]
+    pub(crate) otherwise: Option<(Rule, f64)>,
 }
 
 /// Claims that are held to one level together.
@@ -635,28 +643,48 @@ impl ClaimResult {
 
 /// Holds the claims of a paper to 5 % together, and ours, variant by variant (Holm): among twenty one would come out
 /// by chance.
+///
+/// A claim that may also be refuted by its size enters with the smaller of its two p. No gain and the printed gain
+/// cannot both be true, so that at most one of the two tests of a claim can err.
 pub(crate) fn hold_together(results: &mut [ClaimResult]) -> Result<(), ExperimentError> {
     let families: BTreeSet<(String, Family)> =
         results.iter().map(|result| (result.variant.clone(), result.family)).collect();
     for (variant, family) in families {
         let own = |result: &&mut ClaimResult| result.variant == variant && result.family == family;
-        let mut tested: Vec<(&mut ClaimResult, f64)> = results
+        let mut tested: Vec<&mut ClaimResult> = results
             .iter_mut()
             .filter(own)
-            .filter_map(|result| result.p.map(|p| (result, p)))
+            .filter(|result| result.p.or(result.otherwise.map(|(_, p)| p)).is_some())
             .collect();
-        let adjusted = holm(&tested.iter().map(|(_, p)| *p).collect::<Vec<_>>())?;
+        let least = |result: &ClaimResult| {
+            let sized = result.otherwise.map_or(1.0, |(_, p)| p);
+            result.p.map_or(sized, |p| p.min(sized))
+        };
+        let family_p: Vec<f64> = tested.iter().map(|result| least(result)).collect();
         let count = tested.len();
-        for ((result, _), adjusted) in tested.iter_mut().zip(adjusted) {
+        for (place, result) in tested.iter_mut().enumerate() {
+            let adjusted_to = |p: f64| -> Result<f64, ExperimentError> {
+                let mut with = family_p.clone();
+                with[place] = p;
+                Ok(holm(&with)?[place])
+            };
+            let mut adjusted = adjusted_to(result.p.unwrap_or(1.0))?;
+            let decided = matches!(result.holds, Holds::Yes | Holds::No);
+            if !(decided && adjusted < LEVEL) {
+                if decided {
+                    (result.holds, result.rule) = (Holds::Undecided, Rule::Adjusted);
+                }
+                if let Some((rule, p)) = result.otherwise
+                    && adjusted_to(p)? < LEVEL
+                {
+                    (result.holds, result.rule, adjusted) = (Holds::No, rule, adjusted_to(p)?);
+                }
+            }
             result.adjusted = Some(adjusted);
             if count > 1 {
                 let p = mercer_render::probability(adjusted);
                 let whose = if family == Family::Paper { "the paper's" } else { "our" };
                 let _ = write!(result.numbers, "; among {whose} {count} claims here p = {p}");
-            }
-            if adjusted >= LEVEL && matches!(result.holds, Holds::Yes | Holds::No) {
-                result.holds = Holds::Undecided;
-                result.rule = Rule::Adjusted;
             }
         }
     }
@@ -793,7 +821,7 @@ impl Claim {
     }
 
     fn result(&self, variant: &str, answer: Answer, not_tuned: usize) -> ClaimResult {
-        let Answer { holds, numbers, p, rule, gains: _ } = answer;
+        let Answer { holds, numbers, p, rule, gains: _, otherwise } = answer;
         let answered = !matches!(holds, Holds::NotRun | Holds::NotApplicable);
         ClaimResult {
             claim: self.id.clone(),
@@ -808,6 +836,7 @@ impl Claim {
             adjusted: None,
             rule: if answered { rule } else { Rule::None },
             effect: None,
+            otherwise: otherwise.filter(|_| answered),
         }
     }
 
@@ -816,17 +845,13 @@ impl Claim {
         if self.source.starts_with("ours") { Family::Ours } else { Family::Paper }
     }
 
-    /// An answer that says first what became of the printed gain; where that is absent the claim does not hold.
+    /// An answer that says first what became of the printed gain; where that is absent or reversed it refutes the claim.
     fn with_effect(&self, answer: Answer) -> Result<(Answer, Option<Effect>), ExperimentError> {
         let Some(effect) = self.effect(&answer.gains)? else { return Ok((answer, None)) };
         let numbers = format!("{}; {}", effect.words(), answer.numbers);
-        let absent = answer.holds == Holds::Undecided && effect.outcome == Outcome::Absent;
-        let answer = if absent {
-            let (rule, p) = (Rule::PrintedGain, Some(effect.p_printed));
-            Answer { holds: Holds::No, numbers, rule, p, ..answer }
-        } else {
-            Answer { numbers, ..answer }
-        };
+        let gone = matches!(effect.outcome, Outcome::Absent | Outcome::Reversed);
+        let otherwise = gone.then_some((Rule::PrintedGain, effect.p_printed));
+        let answer = Answer { numbers, otherwise, ..answer };
         Ok((answer, Some(effect)))
     }
 
@@ -1058,6 +1083,7 @@ mod tests {
             adjusted: None,
             rule: Rule::Combined,
             effect: None,
+            otherwise: None,
         };
         let result = |variant, holds, p| of(Family::Paper, variant, holds, p);
         let mut results = [
@@ -1075,6 +1101,23 @@ mod tests {
         assert_eq!(found, [undecided, undecided, yes, yes, yes, yes, Holds::NotRun]);
         assert_eq!(results[0].numbers, "n; among the paper's 3 claims here p = 0.06");
         assert_eq!((results[0].rule, results[2].rule), (Rule::Adjusted, Rule::Combined));
+        // Its own test says nothing, or is taken back, and the printed gain is excluded.
+        let sized = |holds, p| ClaimResult {
+            otherwise: Some((Rule::PrintedGain, 1e-4)),
+            ..result("d", holds, Some(p))
+        };
+        let mut of_size = [
+            sized(Holds::Undecided, 0.7),
+            sized(Holds::Yes, 0.02),
+            sized(Holds::Yes, 1e-3),
+            result("d", Holds::Undecided, Some(0.6)),
+        ];
+        hold_together(&mut of_size).unwrap();
+        let found: Vec<(Holds, Rule)> =
+            of_size.iter().map(|result| (result.holds, result.rule)).collect();
+        let refuted = (Holds::No, Rule::PrintedGain);
+        let expected = [refuted, refuted, (yes, Rule::Combined), (undecided, Rule::Combined)];
+        assert_eq!(found, expected);
         // Alone in its family.
         assert_eq!((results[4].numbers.as_str(), results[4].adjusted), ("n", Some(0.03)));
     }

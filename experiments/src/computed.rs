@@ -1,5 +1,5 @@
 use crate::ExperimentError;
-use crate::audit::paired_t;
+use crate::audit::{paired_t, sizes};
 use crate::complexity::{hyper, hyper_memory, mce, sgd, threshold};
 use crate::hyper::{exact_cost, figure2};
 use crate::rftk::table2;
@@ -24,6 +24,7 @@ pub struct Computed {
 /// All of them.
 pub const COMPUTED: &[Computed] = &[
     paired_t::SIMULATION,
+    sizes::SIMULATION,
     table2::MEASUREMENT,
     sgd::MEASUREMENT,
     hyper::MEASUREMENT,

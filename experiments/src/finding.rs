@@ -68,6 +68,10 @@ const PAGES: &[(&str, &str)] = &[
     ("hyper-normaliser-is-a-ridge", include_str!("../findings/hyper-normaliser-is-a-ridge.md")),
     ("hyper-total-variance", include_str!("../findings/hyper-total-variance.md")),
     ("hyper-wishart-width-collapses", include_str!("../findings/hyper-wishart-width-collapses.md")),
+    (
+        "hyper-dank-is-the-plain-kernel",
+        include_str!("../findings/hyper-dank-is-the-plain-kernel.md"),
+    ),
     ("hyper-two-forms", include_str!("../findings/hyper-two-forms.md")),
     ("hyper-errors-follow-the-ridge", include_str!("../findings/hyper-errors-follow-the-ridge.md")),
     ("hyper-log-kernel-on-wine", include_str!("../findings/hyper-log-kernel-on-wine.md")),

@@ -3,7 +3,7 @@
 use crate::shelves;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{
-    ARTEFACTS, CellReport, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES,
+    ARTEFACTS, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES,
     Shelf, claims, coverage, findings, plannable, published, select, standing, study, work, write,
 };
 use mercer_harness::{Selection, Spec, Trial, plan};

@@ -36,4 +36,5 @@ pub(crate) mod rftk_slips;
 pub(crate) mod rftk_trace_scale;
 pub(crate) mod rftk_width;
 pub(crate) mod rows;
+pub(crate) mod sizes;
 pub(crate) mod tuning;

@@ -1,5 +1,6 @@
 //! How often the papers' paired t-test finds a difference where there is none.
 
+use super::sizes;
 use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::{EqualMethods, null_rejection_rates, wilson_interval};
@@ -13,7 +14,7 @@ pub(crate) const ARTEFACT: Artefact = Artefact {
     title: "False alarms of the paired t-test over random splits",
     studies: &[],
     datasets: &[],
-    computed: &["audit/paired-t"],
+    computed: &["audit/paired-t", "audit/rule-sizes"],
     render,
 };
 
@@ -87,5 +88,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     } else {
         table = table.note("Not run yet: mercer reproduce audit/paired-t");
     }
-    Ok(Rendered { tables: vec![table], ..Rendered::default() })
+    let mut tables = vec![table];
+    tables.extend(sizes::tables(desk.shelf.get(&sizes::SIMULATION.key())));
+    Ok(Rendered { tables, ..Rendered::default() })
 }

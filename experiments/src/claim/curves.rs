@@ -133,7 +133,24 @@ pub(super) fn always_ahead(
             gains.entry(step).or_default().extend(gain);
         }
     }
-    ahead_at_all(&gains.into_values().collect::<Vec<_>>())
+    let answer = ahead_at_all(&gains.values().cloned().collect::<Vec<_>>());
+    let repeats = gains.values().map(Vec::len).min().unwrap_or(0);
+    let over_looks =
+        |repeat: usize| gains.values().map(|of| of[repeat]).sum::<f64>() / gains.len() as f64;
+    behind_in_the_mean(answer, &(0..repeats).map(over_looks).collect::<Vec<_>>())
+}
+
+/// Who is ahead at all looks is ahead in their mean: a mean gain over the looks, a number a repeat, that is shown to be
+/// below 0 refutes it.
+fn behind_in_the_mean(answer: Answer, means: &[f64]) -> Answer {
+    match Shown::of(means, 1) {
+        Some(shown) if shown.holds == Holds::No => {
+            let mean = shown.text(|x| x, 4);
+            let numbers = format!("{}; mean over the looks {mean}", answer.numbers);
+            (Holds::No, numbers, shown.p).into()
+        }
+        _ => answer,
+    }
 }
 
 /// What the gains of each look, repeat by repeat, say together.
@@ -222,7 +239,7 @@ pub(super) fn ordered(
 /// What the steps of an order and its trend say together; rows of logarithms, one a repeat.
 fn trend(parts: &[Shown], rows: &[Vec<f64>], numbers: String) -> Result<Answer, ExperimentError> {
     let steps = Shown::answer(parts, numbers);
-    if rows.len() < 2 || parts.len() < 2 || steps.holds != Holds::Undecided {
+    if rows.len() < 2 || parts.len() < 2 || steps.holds == Holds::No {
         return Ok(steps);
     }
     // A step of less than the margin is a tie, whatever its sign.
@@ -240,6 +257,10 @@ fn trend(parts: &[Shown], rows: &[Vec<f64>], numbers: String) -> Result<Answer, 
         })
         .collect();
     let (z, p) = page(&tied)?;
+    if steps.holds == Holds::Yes {
+        // Either would do.
+        return Ok(Answer { p: steps.p.map(|own| own.min(p)), ..steps });
+    }
     let numbers = format!("{}; Page's trend test p = {}", steps.numbers, probability(p));
     let holds = match p < LEVEL {
         true if z > 0.0 => Holds::Yes,
@@ -805,6 +826,15 @@ mod tests {
         assert_eq!(all(&[Holds::Yes, Holds::Yes]), Holds::Yes);
         assert_eq!(all(&[Holds::Yes, Holds::Undecided]), Holds::Undecided);
         assert_eq!(all(&[Holds::Yes, Holds::Undecided, Holds::No]), Holds::No);
+    }
+
+    /// Behind at almost all of 84 looks, none of them by itself beyond doubt.
+    #[test]
+    fn who_is_behind_in_the_mean_is_not_ahead_at_all_looks() {
+        let open = || Answer::from((Holds::Undecided, "n".to_owned(), 0.5));
+        assert_eq!(behind_in_the_mean(open(), &[-0.5, -0.55, -0.45]).holds, Holds::No);
+        assert_eq!(behind_in_the_mean(open(), &[-0.5, 0.55, -0.45]).holds, Holds::Undecided);
+        assert_eq!(behind_in_the_mean(open(), &[-0.5]).holds, Holds::Undecided);
     }
 
     /// Three steps were shown and one was open, so that a trend in all repeats was none.

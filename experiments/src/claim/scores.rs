@@ -127,7 +127,19 @@ pub(crate) fn ahead_over<'a>(
     };
     let wilcoxon = wilcoxon_signed_rank(&shares)?.p_two_sided;
     let _ = write!(numbers, "; Wilcoxon over datasets p = {}", probability(wilcoxon));
-    Ok(Answer { holds, numbers, p, rule, gains })
+    let otherwise = equal(&gains, shares.len());
+    Ok(Answer { holds, numbers, p, rule, gains, otherwise })
+}
+
+/// Whether the mean gain is shown to be within a point of 0, over all of these data sets: two one-sided tests as one
+/// two-sided p, that of the nearer end.
+fn equal(gains: &[(String, Gain)], datasets: usize) -> Option<(Rule, f64)> {
+    if gains.len() < datasets || gains.len() < 2 {
+        return None;
+    }
+    let gain = mean_gain(&gains.iter().map(|(_, gain)| *gain).collect::<Vec<_>>());
+    let within = gain.mean.abs() + gain.half < ROPE;
+    within.then(|| (Rule::Equal, gain.p(ROPE.copysign(gain.mean))))
 }
 
 /// The mean gain in points, and what the hierarchical model says of it, where there are several data sets.
@@ -293,7 +305,7 @@ pub(super) fn smaller(
     );
     let (holds, rule) =
         if level { (Holds::Undecided, Rule::Level) } else { (holds, Rule::Combined) };
-    Ok(Answer { holds, numbers, p, rule, gains: Vec::new() })
+    Ok(Answer { p, rule, ..Answer::from((holds, numbers)) })
 }
 
 /// One-sided p that the Rademacher bound is smaller for the first of two cells, repeat by repeat.
@@ -480,7 +492,7 @@ pub(super) fn never_worse(
     } else {
         (None, Rule::Count)
     };
-    Ok(Answer { holds, numbers, p, rule, gains: Vec::new() })
+    Ok(Answer { p, rule, ..Answer::from((holds, numbers)) })
 }
 
 /// P that a cell is not below the best of the others in its row, by Hsu's comparison with the best.

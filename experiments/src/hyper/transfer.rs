@@ -47,11 +47,19 @@ struct Params {
     sizes: Vec<usize>,
     /// `σ_h²` over `σ²`, the total variance of the training images.
     spread: f64,
+    /// How far the labels pull DANK's matrix from all ones; its default, and no `departure`, without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pull: Option<f64>,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { pairs: vec![(1, 9), (2, 7), (4, 6)], sizes: vec![10, 20, 30, 40, 50], spread: 1.0 }
+        Self {
+            pairs: vec![(1, 9), (2, 7), (4, 6)],
+            sizes: vec![10, 20, 30, 40, 50],
+            spread: 1.0,
+            pull: None,
+        }
     }
 }
 
@@ -79,7 +87,7 @@ fn run(
         for (point, &n) in curve.iter_mut().zip(&params.sizes) {
             fitting.limits.check()?;
             let train = of_pair(&parts.train, pair, n / 2, fitting)?;
-            for (what, value) in problem(&train, &test, params.spread, fitting)? {
+            for (what, value) in problem(&train, &test, &params, fitting)? {
                 point.values.insert(format!("{what} {name}"), value);
             }
         }
@@ -112,7 +120,7 @@ fn of_pair(
 fn problem(
     train: &Sample,
     test: &Sample,
-    spread: f64,
+    &Params { spread, pull, .. }: &Params,
     fitting: &mut Fitting<'_>,
 ) -> Result<BTreeMap<&'static str, f64>, LearningError> {
     let plain = SvmCv::new(SvmCvParams::default())?.fit(train, fitting)?;
@@ -130,8 +138,13 @@ fn problem(
     }
     let signs: Vec<bool> =
         train.labels().unwrap_or_default().iter().map(|&label| label == 1).collect();
-    let params = DankParams::default();
+    let plain_params = DankParams::default();
+    let params = DankParams { pull: pull.unwrap_or(plain_params.pull), ..plain_params };
     let machine = DankMachine::fit(train.inputs(), &signs, width_and_cost, &params, fitting)?;
+    if pull.is_some() {
+        let squares = machine.matrix.mapv(|entry| (entry - 1.0).powi(2));
+        found.insert("departure", squares.mean().unwrap_or(0.0).sqrt());
+    }
     for (name, extension) in [
         ("reciprocal", Extension::Reciprocal),
         ("nearest", Extension::Nearest),
