@@ -1,6 +1,8 @@
 use crate::StatisticsError;
 use crate::error::{check_range, check_table};
 use crate::random::SplitMix;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// Resampled means of a paired difference, in the unit of the differences.
 ///
@@ -84,18 +86,20 @@ pub fn paired_bootstrap(
     let seeds_drawn = (seeds - 1).max(1);
     let cells_drawn = (seeds_drawn * rows) as f64;
 
-    let mut rng = SplitMix::seeded(seed);
-    let mut times_drawn = vec![0u32; rows];
-    let mut sorted: Vec<f64> = (0..resamples)
-        .map(|_| {
-            times_drawn.fill(0);
-            (0..rows).for_each(|_| times_drawn[rng.below(rows)] += 1);
-            let total: f64 = (0..seeds_drawn)
-                .map(|_| {
-                    let of_seed = &differences[rng.below(seeds)];
-                    of_seed.iter().zip(&times_drawn).map(|(d, &w)| d * f64::from(w)).sum::<f64>()
-                })
-                .sum();
+    // Two good classifiers differ on few rows: the others add nothing to a sum.
+    let different = |of_seed: &Vec<f64>| -> Vec<(usize, f64)> {
+        of_seed.iter().copied().enumerate().filter(|(_, d)| *d != 0.0).collect()
+    };
+    let different: Vec<Vec<(usize, f64)>> = differences.iter().map(different).collect();
+    let draws = draws(rows, seeds, resamples, seed);
+    let mut sorted: Vec<f64> = draws
+        .iter()
+        .map(|draw| {
+            let of_seed = |&drawn: &usize| -> f64 {
+                let times = |row: usize| f64::from(draw.times_drawn[row]);
+                different[drawn].iter().map(|&(row, d)| d * times(row)).sum()
+            };
+            let total: f64 = draw.seeds.iter().map(of_seed).sum();
             if degenerate { first } else { total / cells_drawn }
         })
         .collect();
@@ -113,6 +117,34 @@ pub fn paired_bootstrap(
         (2.0 * (1.0 + rarer) / (resamples as f64 + 1.0)).min(1.0)
     };
     Ok(Bootstrap { mean, standard_error, p_two_sided, degenerate, sorted })
+}
+
+/// One resample: how often each row is drawn, and which seeds.
+struct Draw {
+    times_drawn: Vec<u16>,
+    seeds: Vec<usize>,
+}
+
+/// Makes the resamples of tables of one size, which are the same for each of them, once.
+fn draws(rows: usize, seeds: usize, resamples: usize, seed: u64) -> Arc<Vec<Draw>> {
+    type Size = (usize, usize, usize, u64);
+    static KNOWN: LazyLock<Mutex<HashMap<Size, Arc<Vec<Draw>>>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    // A few sizes serve a whole report; what comes after many others begins anew.
+    if known.len() >= 8 {
+        known.clear();
+    }
+    let made = known.entry((rows, seeds, resamples, seed)).or_insert_with(|| {
+        let mut rng = SplitMix::seeded(seed);
+        let draw = |_| {
+            let mut times_drawn = vec![0; rows];
+            (0..rows).for_each(|_| times_drawn[rng.below(rows)] += 1);
+            let seeds = (0..(seeds - 1).max(1)).map(|_| rng.below(seeds)).collect();
+            Draw { times_drawn, seeds }
+        };
+        Arc::new((0..resamples).map(draw).collect())
+    });
+    Arc::clone(made)
 }
 
 #[cfg(test)]
