@@ -5,6 +5,7 @@ use mercer_learning::{Metric, Task, fact};
 use mercer_records::{Key, Record, Status, Tuning};
 use mercer_statistics::{TTest, corrected_t, mcnemar, paired_bootstrap, paired_t, summarise};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Resamples of the bootstrap over rows and seeds.
 const RESAMPLES: usize = 2000;
@@ -16,7 +17,7 @@ pub(crate) const NOT_TUNED: &str = "given, not tuned";
 #[derive(Debug, Clone)]
 pub struct StudyCell {
     trials: Vec<Trial>,
-    records: Vec<Option<Record>>,
+    records: Vec<Option<Arc<Record>>>,
     metric: Metric,
 }
 
@@ -76,7 +77,7 @@ impl Comparison {
 
 impl StudyCell {
     /// A cell with its first trial.
-    pub fn new(trial: Trial, record: Option<Record>) -> Self {
+    pub fn new(trial: Trial, record: Option<Arc<Record>>) -> Self {
         let entry = mercer_datasets::Catalogue::builtin().find(&trial.key.dataset);
         let metric = match entry.map(|entry| entry.task) {
             Ok(Task::Regression) => Metric::Rmse,
@@ -97,7 +98,7 @@ impl StudyCell {
     }
 
     /// Adds a repeat.
-    pub fn push(&mut self, trial: Trial, record: Option<Record>) {
+    pub fn push(&mut self, trial: Trial, record: Option<Arc<Record>>) {
         self.trials.push(trial);
         self.records.push(record);
     }
@@ -113,7 +114,7 @@ impl StudyCell {
     }
 
     /// Its trials, run or not, one a repeat.
-    pub(crate) fn trials(&self) -> impl Iterator<Item = &Trial> {
+    pub fn trials(&self) -> impl Iterator<Item = &Trial> {
         self.trials.iter()
     }
 
@@ -156,7 +157,7 @@ impl StudyCell {
 
     /// The records that there are.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
-        self.records.iter().flatten()
+        self.records.iter().flatten().map(|record| &**record)
     }
 
     /// Records without a score, with their status.

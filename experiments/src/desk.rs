@@ -1,10 +1,9 @@
 use crate::cell::StudyCell;
-use crate::{ExperimentError, Shelf, study};
+use crate::{Again, ExperimentError, Shelf, study};
 use mercer_harness::{Selection, Spec, plan};
 use mercer_learning::Method;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a rendering sees: records, the profile, the selection. No data, no learner.
 pub struct Desk<'a> {
@@ -18,8 +17,10 @@ pub struct Desk<'a> {
     pub selection: &'a Selection,
     /// Datasets that could not be loaded, with the reason.
     pub missing: &'a BTreeMap<String, String>,
+    /// Which of the records were run again here, where that is asked.
+    pub again: Option<&'a Again>,
     /// Studies whose cells were asked for: every claim, finding and table asks again.
-    laid_out: RefCell<BTreeMap<String, Rc<LaidOut>>>,
+    laid_out: Mutex<BTreeMap<String, Arc<LaidOut>>>,
 }
 
 type LaidOut = (Spec, Vec<StudyCell>);
@@ -33,7 +34,22 @@ impl<'a> Desk<'a> {
         selection: &'a Selection,
         missing: &'a BTreeMap<String, String>,
     ) -> Self {
-        Self { shelf, methods, profile, selection, missing, laid_out: RefCell::default() }
+        Self {
+            shelf,
+            methods,
+            profile,
+            selection,
+            missing,
+            again: None,
+            laid_out: Mutex::default(),
+        }
+    }
+
+    /// With what was run again here.
+    #[must_use]
+    pub const fn with_again(mut self, again: &'a Again) -> Self {
+        self.again = Some(again);
+        self
     }
 
     /// The cells of a study, with whatever records there are, in the order of its spec; those that
@@ -41,12 +57,13 @@ impl<'a> Desk<'a> {
     ///
     /// # Errors
     /// If the spec does not have the profile.
-    pub fn cells(&self, name: &str) -> Result<Rc<(Spec, Vec<StudyCell>)>, ExperimentError> {
-        if let Some(study) = self.laid_out.borrow().get(name) {
-            return Ok(Rc::clone(study));
+    pub fn cells(&self, name: &str) -> Result<Arc<(Spec, Vec<StudyCell>)>, ExperimentError> {
+        let held = || self.laid_out.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(study) = held().get(name) {
+            return Ok(Arc::clone(study));
         }
-        let study = Rc::new(self.lay_out(name)?);
-        self.laid_out.borrow_mut().insert(name.to_owned(), Rc::clone(&study));
+        let study = Arc::new(self.lay_out(name)?);
+        held().insert(name.to_owned(), Arc::clone(&study));
         Ok(study)
     }
 
@@ -72,7 +89,7 @@ impl<'a> Desk<'a> {
             {
                 continue;
             }
-            let record = self.shelf.get(key).cloned();
+            let record = self.shelf.shared(key).cloned();
             match cells.last_mut() {
                 Some(cell) if cell.is_of(key) => cell.push(trial, record),
                 _ => cells.push(StudyCell::new(trial, record)),

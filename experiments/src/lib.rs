@@ -8,6 +8,7 @@
 //! It knows no learner by its code, only by its name in a spec.
 
 mod accuracies;
+mod again;
 mod answers;
 mod artefact;
 mod asked;
@@ -35,6 +36,7 @@ mod study;
 mod theory;
 mod work;
 
+pub use again::Again;
 pub use artefact::{ARTEFACTS, Artefact, CellReport, Drawing, PAPERS, Rendered, select};
 pub use asked::Asked;
 pub use cell::{Comparison, Score, StudyCell, compare};

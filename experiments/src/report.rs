@@ -5,12 +5,10 @@ use crate::coverage::{RULES, coverage};
 use crate::numbers::ArtefactNumbers;
 use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell, findings};
 use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// Pixels of a PNG for each of the SVG.
-const SCALE: f64 = 2.0;
 
 /// What was written, and what of it goes to standard output.
 pub struct Written {
@@ -41,48 +39,54 @@ pub struct Summary {
     pub claims: Vec<ClaimResult>,
 }
 
-/// Renders artefacts into a folder: `PAPER/NAME.{tex,md,csv,svg,png}`, `cells.json` and the page
+/// Renders artefacts into a folder: `PAPER/NAME.{tex,md,csv,svg}`, `cells.json` and the page
 /// `index.html`.
 ///
 /// # Errors
 /// If a rendering fails or a file cannot be written.
 pub fn write(
     desk: &Desk<'_>,
-    artefacts: &[&Artefact],
+    artefacts: &[&'static Artefact],
     out: &Path,
 ) -> Result<Written, ExperimentError> {
     let mut folder = Folder { root: out.to_owned(), files: 0 };
-    let mut rendered: Vec<(&Artefact, Rendered)> = Vec::new();
-    for artefact in artefacts {
+    let render = |artefact: &&'static Artefact| -> Result<(&Artefact, Rendered), ExperimentError> {
         let mut own = (artefact.render)(desk)?;
         if desk.profile == PIPE && !(artefact.studies.is_empty() && artefact.computed.is_empty()) {
             mark(&mut own);
         }
-        rendered.push((artefact, own));
-    }
+        if let Some(again) = desk.again
+            && let Some(note) = again.of_artefact(desk, artefact)?.note()
+        {
+            add_note(&mut own, &note);
+        }
+        Ok((*artefact, own))
+    };
+    let rendered: Vec<(&Artefact, Rendered)> =
+        artefacts.par_iter().map(render).collect::<Result<_, _>>()?;
     for table in rendered.iter().flat_map(|(_, rendered)| &rendered.tables) {
         folder.put(&format!("{}.tex", table.id), table.to_latex().as_bytes())?;
         folder.put(&format!("{}.md", table.id), table.to_markdown().as_bytes())?;
         folder.put(&format!("{}.csv", table.id), table.to_csv().as_bytes())?;
     }
     for drawing in rendered.iter().flat_map(|(_, rendered)| &rendered.drawings) {
-        let (id, svg, png) = match drawing {
+        let (id, svg) = match drawing {
             Drawing::Figure(figure) => {
                 folder.put(&format!("{}.csv", figure.id), figure.csv().as_bytes())?;
-                (&figure.id, figure.svg()?, figure.png(SCALE)?)
+                (&figure.id, figure.svg()?)
             }
-            Drawing::Diagram(diagram) => (&diagram.id, diagram.svg()?, diagram.png(SCALE)?),
+            Drawing::Diagram(diagram) => (&diagram.id, diagram.svg()?),
         };
         folder.put(&format!("{id}.svg"), svg.as_bytes())?;
-        folder.put(&format!("{id}.png"), &png)?;
     }
     let mut claim_results = Vec::new();
     for (paper, _) in PAPERS {
         if artefacts.iter().any(|artefact| paper_of(artefact) == *paper) {
-            let mut own = Vec::new();
-            for claim in claims(paper)? {
-                own.extend(claim.check(desk)?);
-            }
+            let checked: Vec<Vec<ClaimResult>> = claims(paper)?
+                .par_iter()
+                .map(|claim| claim.check(desk))
+                .collect::<Result<_, _>>()?;
+            let mut own: Vec<ClaimResult> = checked.into_iter().flatten().collect();
             hold_together(&mut own)?;
             if desk.profile == PIPE {
                 own.iter_mut().for_each(ClaimResult::unjudged);
@@ -96,6 +100,9 @@ pub fn write(
     if !run.rows.is_empty() {
         let section = Section::new("run-so-far", "How much of it is run").intro(RULES);
         page = page.section(section.block(Block::Table(run)));
+    }
+    if let Some(again) = desk.again {
+        folder.put("verified.md", again.page(desk, artefacts)?.as_bytes())?;
     }
     if let Some(section) = machine_section(&mut folder)? {
         page = page.section(section);
@@ -143,6 +150,15 @@ fn mark(rendered: &mut Rendered) {
     });
     for title in titles.chain(drawn) {
         title.insert_str(0, "Smoke, no result: ");
+    }
+}
+
+/// Below the first table, or below the first figure where there is none.
+fn add_note(rendered: &mut Rendered, note: &str) {
+    if let Some(table) = rendered.tables.first_mut() {
+        table.notes.push(note.to_owned());
+    } else if let Some(Drawing::Figure(figure)) = rendered.drawings.first_mut() {
+        figure.caption = format!("{} {note}", figure.caption);
     }
 }
 
@@ -210,15 +226,15 @@ fn not_converged(open: &BTreeMap<String, (usize, usize)>) -> String {
 }
 
 fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
-    let mut shown = Vec::new();
-    for finding in findings()? {
+    let all = findings()?;
+    let show = |finding: &crate::Finding| -> Result<Finding, ExperimentError> {
         let answered = finding.answered(desk)?;
         let badge = if answered {
             Badge::new("numbers recomputed", Kind::Good)
         } else {
             Badge::new("records missing", Kind::Muted)
         };
-        shown.push(Finding {
+        Ok(Finding {
             id: format!("finding-{}", finding.id),
             title: finding.title.clone(),
             badge: Some(badge),
@@ -229,8 +245,9 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
                 finding.shown_by,
                 finding.shown_by
             ),
-        });
-    }
+        })
+    };
+    let shown = all.par_iter().map(show).collect::<Result<Vec<_>, _>>()?;
     Ok(Section::new("findings", "Findings: why numbers differ").block(Block::Findings(shown)))
 }
 

@@ -1,14 +1,16 @@
 use crate::ExperimentError;
 use mercer_records::{Key, Record, Store, Tuning};
 use mercer_render::frame;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Records by the digest of their key: those of a directory, and those compacted into
 /// `reports/records`.
 #[derive(Debug, Default)]
 pub struct Shelf {
-    records: HashMap<String, Record>,
+    records: HashMap<String, Arc<Record>>,
 }
 
 impl Shelf {
@@ -20,7 +22,7 @@ impl Shelf {
     /// Adds records; one that is there already stays.
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
         for record in records {
-            self.records.entry(record.key.digest()).or_insert(record);
+            self.records.entry(record.key.digest()).or_insert_with(|| Arc::new(record));
         }
     }
 
@@ -63,15 +65,26 @@ impl Shelf {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             name.ends_with(".parquet") && !name.ends_with(".predictions.parquet")
         };
-        for path in files.iter().filter(compacted) {
-            let table = frame::read_parquet(path)?;
-            self.add(frame::from_frame(&table, None)?.into_iter().filter(wanted));
+        files.retain(|path| compacted(&path));
+        let read = |path: &std::path::PathBuf| -> Result<Vec<(String, Record)>, ExperimentError> {
+            let records = frame::from_frame(&frame::read_parquet(path)?, None)?.into_iter();
+            Ok(records.filter(wanted).map(|record| (record.key.digest(), record)).collect())
+        };
+        for (digest, record) in
+            files.par_iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten()
+        {
+            self.records.entry(digest).or_insert_with(|| Arc::new(record));
         }
         Ok(())
     }
 
     /// The record of a key.
     pub fn get(&self, key: &Key) -> Option<&Record> {
+        self.shared(key).map(|record| &**record)
+    }
+
+    /// The same, to be kept.
+    pub(crate) fn shared(&self, key: &Key) -> Option<&Arc<Record>> {
         self.records.get(&key.digest())
     }
 
@@ -82,17 +95,17 @@ impl Shelf {
 
     /// All records, given away.
     pub fn into_records(self) -> impl Iterator<Item = Record> {
-        self.records.into_values()
+        self.records.into_values().map(Arc::unwrap_or_clone)
     }
 
     /// The records of tunings, for a reproduction that uses them but makes its own fits.
     pub fn into_tunings(self) -> impl Iterator<Item = Record> {
-        self.records.into_values().filter(is_tuning)
+        self.into_records().filter(is_tuning)
     }
 
     /// All records, in no order.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
-        self.records.values()
+        self.records.values().map(|record| &**record)
     }
 }
 

@@ -406,18 +406,15 @@ fn moved(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
 
 /// Draws the trends, where there are two runs to compare; else no picture is left.
 fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
-    let paths =
-        ["svg", "png"].map(|end| root().join("reports/performance/history").with_extension(end));
+    let path = root().join("reports/performance/history.svg");
     let trends = moved(history);
     if trends.is_empty() {
         text.push_str("A first run has nothing to be compared with: the history is drawn from the second on.\n\n");
-        for path in paths {
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(format!("{}: {error}", path.display()));
-                }
-                _ => {}
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(format!("{}: {error}", path.display()));
             }
+            _ => {}
         }
         return Ok(());
     }
@@ -431,10 +428,7 @@ fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
         panel = panel.series(Series::line(group, points).style(Style::LinePoints));
     }
     let figure = Figure::new("performance/history", "Times over the runs").panel(panel);
-    let [svg, png] = paths;
-    put(&svg, &figure.svg().map_err(|error| error.to_string())?)?;
-    let picture = figure.png(2.0).map_err(|error| error.to_string())?;
-    std::fs::write(&png, picture).map_err(|error| format!("{}: {error}", png.display()))?;
+    put(&path, &figure.svg().map_err(|error| error.to_string())?)?;
     text.push_str(
         "![Times over the runs](./history.svg)\n\nEach line is a group of benchmarks: the geometric mean of their times over \
          those of the first run on the same machine, each divided by the time of a product of the library in its run. One \

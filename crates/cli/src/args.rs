@@ -14,15 +14,27 @@ use std::path::PathBuf;
 /// was asked was done; 1 another error; 2 wrong usage; 3 some trials failed; 4 data, or a file that is to
 /// be read, is missing; 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "mercer", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "mercer", version, propagate_version = true)]
 pub(crate) struct Cli {
     /// No progress and no messages but errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
+
+/// What `mercer` alone says.
+pub(crate) const WELCOME: &str = "\
+mercer fits kernel methods to a table of numbers, and re-runs four papers on learned kernels.
+
+Try first:
+  mercer reproduce --minutes 2           every table and figure, and whether its numbers come out again
+  mercer show askl/table2:tuned:askl:segment      one number: repeats, settings, verdict
+  mercer compare --data FILE.csv         several methods on a table of your own, with tests
+
+mercer --help lists every command; README.md says what came out.
+";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -30,10 +42,16 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Find, fetch, import and verify data.
     Data(DataArgs),
-    /// Run what is missing of some tables and figures, then render them.
+    /// Render tables and figures from the committed records, and run those again: do they come out the same?
+    ///
+    /// All of them are rendered at once; then the cheapest trial of each cell is run again, then the next, until the
+    /// time is up. Exit status 3 if a result differs from its record, beyond rounding. Without committed records every
+    /// table is built from what is run here, as by --fresh.
     Reproduce(ReproduceArgs),
-    /// Carry out a sample of the committed records again, and say which came out the same.
-    Verify(VerifyArgs),
+    /// Show one cell: its repeats, chosen settings, verdict and records.
+    Show(CellArgs),
+    /// Say what of a cell would be computed, and which part of its key no record has.
+    Why(CellArgs),
     /// Say how much of each artefact is recorded.
     Status(StatusArgs),
     /// Render tables, figures and the page from records; fits nothing.
@@ -164,8 +182,9 @@ pub(crate) struct Narrow {
     /// Papers (askl) or artefacts (askl/table2); all without one.
     #[arg(value_name = "PAPER|ARTEFACT")]
     pub artefacts: Vec<String>,
-    /// paper: all repeats and epochs; quick: the first two repeats; smoke: proves the pipe.
-    #[arg(long, default_value = "quick")]
+    /// paper: all repeats and epochs, what is committed; quick: the first two repeats; smoke: a few rows and
+    /// steps, which prove that everything runs.
+    #[arg(long, default_value = "paper")]
     pub profile: String,
     /// Only this variant (repeatable).
     #[arg(long = "variant", value_name = "V")]
@@ -184,6 +203,15 @@ pub(crate) struct Narrow {
     #[arg(long, value_name = "HOW", default_value = "halving")]
     #[serde(default)]
     pub tuner: Search,
+}
+
+/// A number of minutes.
+fn minutes(text: &str) -> Result<f64, String> {
+    let sound = |minutes: &f64| (0.0..=1e6).contains(minutes);
+    text.parse()
+        .ok()
+        .filter(sound)
+        .ok_or_else(|| "minutes are a number from 0, such as 15 or 0.5".to_owned())
 }
 
 /// How settings are searched.
@@ -208,8 +236,18 @@ pub(crate) struct ReproduceArgs {
     /// Run only the I-th of N shares of the trials.
     #[arg(long, value_name = "I/N", default_value = "1/1")]
     pub shard: Shard,
-    /// Count the records of --reports as done, run only what they lack, and show both: how a
-    /// reference run grows. Without it, everything is run here and nothing else is shown.
+    /// Minutes to run committed trials again for, after all of them are rendered; 0 only renders. 15 without it
+    /// under the profile paper, no limit under another.
+    #[arg(long, value_name = "N", value_parser = minutes, conflicts_with = "all")]
+    pub minutes: Option<f64>,
+    /// No limit of time.
+    #[arg(long)]
+    pub all: bool,
+    /// Leave the committed records alone (but for their tunings) and build every table from what is run here.
+    #[arg(long, conflicts_with = "extend")]
+    pub fresh: bool,
+    /// Count the committed records as done, run only what they lack, and show both: how a reference run
+    /// grows.
     #[arg(long)]
     pub extend: bool,
     /// Run trials again that are recorded as failed.
@@ -230,27 +268,37 @@ pub(crate) struct ReproduceArgs {
     pub out: Option<PathBuf>,
 }
 
+impl ReproduceArgs {
+    /// All of it, and nothing else asked for.
+    pub(crate) const fn of(narrow: Narrow, places: Places) -> Self {
+        Self {
+            narrow,
+            places,
+            jobs: None,
+            shard: Shard { index: 1, count: 1 },
+            minutes: None,
+            all: true,
+            fresh: true,
+            extend: false,
+            retry_failed: false,
+            checkpoint_every: 300,
+            dry_run: false,
+            json: false,
+            out: None,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
-pub(crate) struct VerifyArgs {
-    #[command(flatten)]
-    pub narrow: Narrow,
+pub(crate) struct CellArgs {
+    /// The cell, such as askl/table2:tuned:askl:segment.
+    #[arg(value_name = "ARTEFACT:VARIANT:METHOD:DATASET")]
+    pub cell: String,
     #[command(flatten)]
     pub places: Places,
-    /// How many records.
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub trials: usize,
-    /// Only records that took at most so many seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
-    pub longest: f64,
-    /// Decides which.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Trials side by side; all cores without it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub jobs: Option<u16>,
-    /// Where the page goes, beside standard output.
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    /// JSON instead of text.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

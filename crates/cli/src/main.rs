@@ -1,5 +1,6 @@
 //! `mercer`: words in, words out; no algorithm.
 
+mod again;
 mod args;
 mod bound;
 mod cluster;
@@ -13,10 +14,10 @@ mod report;
 mod reproduce;
 mod results;
 mod settings;
+mod show;
 mod status;
-mod verify;
 
-use args::{Cli, Command};
+use args::{Cli, Command, WELCOME};
 use clap::Parser;
 use mercer_datasets::DataError;
 use mercer_experiments::ExperimentError;
@@ -78,11 +79,16 @@ fn main() -> ExitCode {
         .with_target(false)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .init();
-    let ended = match cli.command {
+    let Some(command) = cli.command else {
+        print!("{WELCOME}");
+        return ExitCode::SUCCESS;
+    };
+    let ended = match command {
         Command::List(args) => list::run(&args),
         Command::Data(args) => data::run(&args, cli.quiet),
         Command::Reproduce(args) => reproduce::run(&args, cli.quiet),
-        Command::Verify(args) => verify::run(&args, cli.quiet),
+        Command::Show(args) => show::show(&args),
+        Command::Why(args) => show::why(&args),
         Command::Status(args) => status::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Results(args) => results::run(&args.command),

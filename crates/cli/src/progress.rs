@@ -1,6 +1,6 @@
 //! A bar on standard error, where that is a terminal; else a line now and then.
 
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_harness::{HarnessError, Progress, Trial};
 use mercer_records::{Record, Status};
 use std::collections::BTreeSet;
@@ -9,17 +9,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long nothing is said at most where there is no bar.
-const QUIET: Duration = Duration::from_mins(2);
+const QUIET: Duration = Duration::from_secs(30);
+/// Parts of the whole bar.
+const PARTS: f64 = 1000.0;
 
-/// The bar counts predicted cost, so that the time left is right when trials differ in size.
+/// How far a run is: by predicted seconds, so that the time left is right when trials differ in size.
 pub(crate) struct Bar {
     shown: ProgressBar,
     warned: Mutex<BTreeSet<String>>,
-    log: Mutex<Log>,
+    way: Mutex<Way>,
 }
 
-/// What a line of the log says of the way.
-struct Log {
+struct Way {
     began: Instant,
     said: Instant,
     trials: usize,
@@ -27,50 +28,90 @@ struct Log {
     /// Predicted seconds of all that was to run, and of what has ended.
     weight: f64,
     gone: f64,
+    budget: Option<Duration>,
 }
 
-impl Log {
-    fn new() -> Self {
+impl Way {
+    fn new(budget: Option<Duration>) -> Self {
         let now = Instant::now();
-        Self { began: now, said: now, trials: 0, ended: 0, weight: 0.0, gone: 0.0 }
+        Self { began: now, said: now, trials: 0, ended: 0, weight: 0.0, gone: 0.0, budget }
     }
 
-    /// One more trial has ended; where nothing was said for long, what is to be said.
-    fn ended(&mut self, weight: f64, now: Instant) -> Option<String> {
-        self.ended += 1;
-        self.gone += weight;
-        if now.duration_since(self.said) < QUIET || self.ended == self.trials {
-            return None;
-        }
-        self.said = now;
+    /// The time left, when `gone` has passed: of the work at the pace so far, or of the budget if that is less.
+    fn left(&self, gone: Duration) -> Duration {
+        let share = (self.weight - self.gone).max(0.0) / self.gone.max(1e-9);
+        let work = gone.mul_f64(share.min(1e6));
+        self.budget.map_or(work, |budget| budget.saturating_sub(gone).min(work))
+    }
+
+    /// `312 of 1400 trials, 3:12 gone, about 11:48 left`.
+    fn line(&self, now: Instant) -> String {
         let gone = now.duration_since(self.began);
-        let left = gone.mul_f64((self.weight - self.gone).max(0.0) / self.gone.max(1e-9));
-        Some(format!(
+        format!(
             "{} of {} trials, {} gone, about {} left",
             self.ended,
             self.trials,
-            HumanDuration(gone),
-            HumanDuration(left)
-        ))
+            clock(gone),
+            clock(self.left(gone))
+        )
+    }
+
+    /// One more trial has ended; whether nothing was said for long.
+    fn ended(&mut self, weight: f64, now: Instant) -> bool {
+        self.ended += 1;
+        self.gone += weight;
+        let due = now.duration_since(self.said) >= QUIET && self.ended < self.trials;
+        if due {
+            self.said = now;
+        }
+        due
+    }
+
+    /// How much of the whole is done.
+    fn share(&self, now: Instant) -> f64 {
+        let gone = now.duration_since(self.began).as_secs_f64();
+        let left = self.left(now.duration_since(self.began)).as_secs_f64();
+        gone / (gone + left).max(1e-9)
+    }
+}
+
+/// `0:42`, `11:48`, `2:00:05`.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
     }
 }
 
 impl Bar {
-    pub(crate) fn new(quiet: bool) -> Self {
+    /// With the time that it may take, where that is limited.
+    pub(crate) fn new(quiet: bool, budget: Option<Duration>) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
         let target =
             if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        Self { shown: bar, warned: Mutex::default(), log: Mutex::new(Log::new()) }
+        let bar = ProgressBar::with_draw_target(Some(PARTS as u64), target);
+        // The template is constant; a fault in it would show in the first test.
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self { shown: bar, warned: Mutex::default(), way: Mutex::new(Way::new(budget)) }
     }
 
     /// One more trial is gone.
     fn ended(&self, trial: &Trial) {
-        self.shown.inc(units(trial.weight));
-        if self.shown.is_hidden()
-            && let Some(line) = held(&self.log).ended(trial.weight, Instant::now())
-        {
-            tracing::info!("{line}");
+        let now = Instant::now();
+        let mut way = held(&self.way);
+        let due = way.ended(trial.weight, now);
+        if self.shown.is_hidden() {
+            if due {
+                tracing::info!("{}: {}", trial.key.artefact, way.line(now));
+            }
+        } else {
+            self.shown.set_position((PARTS * way.share(now)) as u64);
+            self.shown.set_message(format!("{}  {}", trial.key.artefact, way.line(now)));
         }
     }
 
@@ -92,32 +133,26 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Weights are predicted seconds; the bar wants whole numbers.
-fn units(weight: f64) -> u64 {
-    (weight * 1000.0).ceil() as u64
-}
-
 impl Progress for Bar {
     fn begin(&self, trials: usize, recorded: usize, weight: f64) {
         tracing::info!("{trials} trials, {recorded} recorded, {} to run", trials - recorded);
-        *held(&self.log) = Log { trials: trials - recorded, weight, ..Log::new() };
-        self.shown.set_length(units(weight));
-        let template = "{bar:30} {percent:>3} %  {elapsed} gone, about {eta} left  {wide_msg}";
-        // The template is constant; a fault in it would show in the first test.
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.shown.set_style(style);
-        }
+        let mut way = held(&self.way);
+        *way = Way { trials: trials - recorded, weight, ..Way::new(way.budget) };
     }
 
     fn trial(&self, trial: &Trial, record: &Record) {
-        let key = &trial.key;
-        let name =
-            format!("{} {} {} repeat {}", key.variant, key.dataset, key.method, key.repeat + 1);
         if record.result.status != Status::Done {
+            let key = &trial.key;
             let error = record.result.error.as_deref().unwrap_or_default();
-            self.say(&format!("{name}: {:?}: {error}", record.result.status));
+            self.say(&format!(
+                "{} {} {} repeat {}: {:?}: {error}",
+                key.variant,
+                key.dataset,
+                key.method,
+                key.repeat + 1,
+                record.result.status
+            ));
         }
-        self.shown.set_message(name);
         self.ended(trial);
     }
 
@@ -134,15 +169,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_says_how_far_it_is_when_nothing_was_said_for_long() {
-        let mut log = Log { trials: 4, weight: 100.0, ..Log::new() };
-        let after = |seconds: u64| log.began + Duration::from_secs(seconds);
-        let times = [30, 150, 200, 900].map(after);
-        assert_eq!(log.ended(10.0, times[0]), None);
+    fn a_line_is_due_when_nothing_was_said_for_half_a_minute() {
+        let mut way = Way { trials: 4, weight: 100.0, ..Way::new(None) };
+        let times = [10, 150, 160, 900].map(|seconds| way.began + Duration::from_secs(seconds));
+        assert!(!way.ended(10.0, times[0]));
+        assert!(way.ended(15.0, times[1]));
         // A quarter of the work in 150 seconds: three times as long is left.
-        let line = log.ended(15.0, times[1]).unwrap();
-        assert_eq!(line, "2 of 4 trials, 3 minutes gone, about 8 minutes left");
-        assert_eq!(log.ended(5.0, times[2]), None);
-        assert_eq!(log.ended(70.0, times[3]), None); // the last: the tables follow
+        assert_eq!(way.line(times[1]), "2 of 4 trials, 2:30 gone, about 7:30 left");
+        assert!(!way.ended(5.0, times[2]));
+        assert!(!way.ended(70.0, times[3])); // the last: the tables follow
+    }
+
+    #[test]
+    fn a_budget_ends_before_the_work_does() {
+        let mut way = Way { trials: 9, weight: 1000.0, ..Way::new(Some(Duration::from_secs(120))) };
+        let now = way.began + Duration::from_secs(30);
+        way.ended(10.0, now);
+        assert_eq!(way.line(now), "1 of 9 trials, 0:30 gone, about 1:30 left");
+        assert!((way.share(now) - 0.25).abs() < 1e-12);
+        assert_eq!(clock(Duration::from_secs(7205)), "2:00:05");
     }
 }

@@ -2,10 +2,9 @@
 
 use crate::Ended;
 use crate::args::{Places, ReportArgs};
-use crate::reproduce::{library, versions};
+use crate::reproduce::{missing, versions};
 use mercer_experiments::{Desk, Shelf, plannable, select, work, write};
-use mercer_harness::{Selection, Trial};
-use std::collections::{BTreeMap, BTreeSet};
+use mercer_harness::Selection;
 use std::io::Write;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
@@ -43,13 +42,4 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
         }
     }
     Ok(Ended::Done)
-}
-
-/// Datasets of these trials that are found nowhere: their cells say so, rather than that nobody has
-/// run them.
-fn missing(trials: &[Trial], places: &Places) -> anyhow::Result<BTreeMap<String, String>> {
-    let library = library(places)?;
-    let datasets: BTreeSet<&str> = trials.iter().map(|trial| trial.key.dataset.as_str()).collect();
-    let lacking = datasets.into_iter().filter(|name| !library.available(name));
-    Ok(lacking.map(|name| (name.to_owned(), "no file".to_owned())).collect())
 }

@@ -1,6 +1,7 @@
-//! `mercer reproduce`: run what is missing, then render.
+//! `mercer reproduce`: plan, carry out, render.
 
 use crate::Ended;
+use crate::again;
 use crate::args::{Narrow, Places, ReproduceArgs, Search};
 use crate::cluster::WrongUsage;
 use crate::forecast::{self, costs};
@@ -8,16 +9,17 @@ use crate::progress::Bar;
 use anyhow::Context;
 use mercer_datasets::Library;
 use mercer_experiments::{
-    Artefact, ArtefactNumbers, Desk, PATHS, Shelf, Work, plannable, select, work, write,
+    Artefact, ArtefactNumbers, Desk, PATHS, Shelf, Work, Written, plannable, select, work, write,
 };
 use mercer_harness::{
-    Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, run as carry_out,
+    CostModel, Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, run as carry_out,
 };
 use mercer_learning::{Method, counted};
 use mercer_records::Store;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 pub(crate) fn selection(narrow: &Narrow) -> Selection {
     Selection {
@@ -62,6 +64,18 @@ pub(crate) fn versions(
             (found.fingerprint != fingerprint).then_some((found.name, found.fingerprint))
         })
         .collect())
+}
+
+/// Datasets of these trials that are found nowhere: their cells say so, rather than that nobody has
+/// run them.
+pub(crate) fn missing(
+    trials: &[Trial],
+    places: &Places,
+) -> anyhow::Result<BTreeMap<String, String>> {
+    let library = library(places)?;
+    let datasets: BTreeSet<&str> = trials.iter().map(|trial| trial.key.dataset.as_str()).collect();
+    let lacking = datasets.into_iter().filter(|name| !library.available(name));
+    Ok(lacking.map(|name| (name.to_owned(), "no file".to_owned())).collect())
 }
 
 /// What a command line asks for, planned.
@@ -157,8 +171,58 @@ pub(crate) fn laboratory<'a>(
         .checkpoints_every(Duration::from_secs(args.checkpoint_every.into())))
 }
 
+/// Trials side by side.
+pub(crate) fn jobs(args: &ReproduceArgs) -> usize {
+    args.jobs
+        .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+/// Where tables and figures go.
+pub(crate) fn out(args: &ReproduceArgs) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| args.places.results.join("report"))
+}
+
+/// Minutes of a reproduction that names none.
+const MINUTES: f64 = 15.0;
+
+impl ReproduceArgs {
+    /// The time that it may take, if that is limited: a profile that is cut anyway runs whole, and so does
+    /// whatever extends the reference.
+    fn budget(&self) -> Option<Duration> {
+        let whole = self.all || self.extend || self.narrow.profile != PAPER;
+        let minutes = self.minutes.or((!whole).then_some(MINUTES));
+        minutes.map(|minutes| Duration::from_secs_f64(60.0 * minutes))
+    }
+
+    /// Whether the committed records are shown and run again: at least a tenth of the trials must be there.
+    fn again(&self, planned: &Planned) -> bool {
+        if self.fresh || self.extend || self.narrow.profile != PAPER {
+            return false;
+        }
+        let Planned { work, archive, .. } = planned;
+        let trials = work.trials.iter().filter(|trial| archive.get(&trial.key).is_some()).count();
+        let computed = work.computed.iter().filter(|own| archive.get(&own.key()).is_some()).count();
+        let (recorded, all) = (trials + computed, work.trials.len() + work.computed.len());
+        let enough = 10 * recorded >= all;
+        if !enough {
+            tracing::info!(
+                "{recorded} of {all} trials are on record in {}: every table is built from what is run here, as by --fresh",
+                self.places.reports.display()
+            );
+        }
+        enough
+    }
+}
+
+/// The profile that the committed records are of.
+const PAPER: &str = "paper";
+
 pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     let mut planned = planned(args, None)?;
+    let budget = args.budget();
+    if !args.dry_run && args.again(&planned) {
+        return again::run(args, planned, budget, quiet);
+    }
     let costs = costs(&args.places, &planned.archive, &planned.methods, &args.narrow.profile)?;
     if args.dry_run {
         return forecast::run(args, &planned, &costs);
@@ -170,13 +234,14 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     costs.model.weigh(&mut planned.work.trials);
     let store = args.places.store()?;
     let laboratory = laboratory(args, &planned.methods, &store)?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let options = Options {
-        jobs: args.jobs.map_or(cores, usize::from),
-        shard: args.shard,
-        retry_failed: args.retry_failed,
-    };
-    let bar = Bar::new(quiet);
+    let until = budget.map(|time| Instant::now() + time);
+    if let Some(until) = until {
+        cheapest_first(&mut planned.work.trials, costs.model.records >= CostModel::FEWEST);
+        laboratory.stop.at(until);
+    }
+    let options =
+        Options { jobs: jobs(args), shard: args.shard, retry_failed: args.retry_failed, until };
+    let bar = Bar::new(quiet, budget);
     let summary = carry_out(&planned.work.trials, &laboratory, &options, &bar)?;
     bar.finish();
     if summary.interrupted {
@@ -186,9 +251,44 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         );
         return Ok(Ended::Interrupted);
     }
+    let left = summary.trials - summary.recorded - summary.carried_out;
+    let minutes = budget.map_or(0.0, |time| time.as_secs_f64() / 60.0);
+    if budget.is_some() && left > 0 && summary.missing.is_empty() {
+        tracing::info!(
+            "{left} of {} trials did not fit into {minutes} minutes; the same command goes on, and --all runs all of them",
+            summary.trials
+        );
+    }
     drop(laboratory);
-    show(args, planned, &store, &summary.missing)?;
+    show(args, planned, &store, &summary.missing, until)?;
     Ok(ended(&summary))
+}
+
+/// The cheapest trial of each cell, then the second cheapest, and so on. Costs that no record tells are good for an
+/// order, and for nothing else.
+fn cheapest_first(trials: &mut Vec<Trial>, known: bool) {
+    let mut cells: HashMap<[String; 4], usize> = HashMap::new();
+    trials.sort_by(|a, b| a.weight.total_cmp(&b.weight));
+    let mut ranked: Vec<(usize, Trial)> = std::mem::take(trials)
+        .into_iter()
+        .map(|trial| {
+            let rank = cells.entry(cell_of(&trial)).or_default();
+            *rank += 1;
+            (*rank, trial)
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    trials.extend(
+        ranked
+            .into_iter()
+            .map(|(_, trial)| Trial { weight: if known { trial.weight } else { 0.0 }, ..trial }),
+    );
+}
+
+/// What names the cell of a trial.
+pub(crate) fn cell_of(trial: &Trial) -> [String; 4] {
+    let key = &trial.key;
+    [&key.artefact, &key.variant, &key.dataset, &key.method].map(Clone::clone)
 }
 
 /// What `--json` prints: what `cells.json` has, and the numbers of every artefact.
@@ -199,15 +299,24 @@ struct Printed<'a> {
     numbers: &'a [ArtefactNumbers],
 }
 
-/// Computes the simulations and measurements that are not recorded, and renders what is.
+/// Computes the simulations and measurements that are not recorded, and renders what is. Under a budget those
+/// are left out that no record says to fit into what is left of it.
 pub(crate) fn show(
     args: &ReproduceArgs,
     planned: Planned,
     store: &Store,
     missing: &BTreeMap<String, String>,
+    until: Option<Instant>,
 ) -> anyhow::Result<()> {
     for computed in &planned.work.computed {
         if store.get(&computed.key())?.is_none() {
+            let record = planned.archive.get(&computed.key());
+            let seconds = record.and_then(|record| record.run.seconds.get("compute"));
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| seconds.is_none_or(|&took| took > left.as_secs_f64())) {
+                tracing::info!("left out for want of time: {}; --all computes it", computed.name);
+                continue;
+            }
             tracing::info!("computing {}, on this machine", computed.name);
         }
         computed.ensure(store, env!("MERCER_CODE"))?;
@@ -223,8 +332,12 @@ pub(crate) fn show(
         shelf.add(archive.into_tunings());
     }
     let desk = Desk::new(&shelf, &methods, &args.narrow.profile, &selection, missing);
-    let out = args.out.clone().unwrap_or_else(|| args.places.results.join("report"));
-    let written = write(&desk, &artefacts, &out)?;
+    let written = write(&desk, &artefacts, &out(args))?;
+    print(args, &written)
+}
+
+/// Prints the tables of what was named, or all as JSON, and says where the page is.
+pub(crate) fn print(args: &ReproduceArgs, written: &Written) -> anyhow::Result<()> {
     for (method, (open, all)) in &written.open {
         tracing::warn!("{method}: not converged in {open} of {all} trials shown");
     }
@@ -233,12 +346,18 @@ pub(crate) fn show(
         let printed = Printed { summary: &written.summary, numbers: &written.numbers };
         serde_json::to_writer_pretty(&mut stdout, &printed)?;
         writeln!(stdout)?;
-    } else {
+    } else if !args.narrow.artefacts.is_empty() || args.narrow.profile != PAPER {
+        // All of them are thousands of lines: the page has them.
         for table in &written.tables {
             writeln!(stdout, "{}", table.to_markdown())?;
         }
     }
-    tracing::info!("{} files in {}; open {}", written.files, out.display(), written.page.display());
+    tracing::info!(
+        "{} files in {}; open {}",
+        written.files,
+        out(args).display(),
+        written.page.display()
+    );
     Ok(())
 }
 

@@ -1,10 +1,10 @@
 use crate::memory::Meter;
 use mercer_learning::{LearningError, Limits};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// A flag that asks every running trial to stop: Ctrl-C sets it.
+/// A flag that asks every running trial to stop: Ctrl-C sets it, and a budget of time that is spent.
 ///
 /// ```
 /// use mercer_harness::Stop;
@@ -13,19 +13,36 @@ use std::time::Instant;
 /// assert!(!seen_by_a_trial.asked());
 /// stop.ask(); // Ctrl-C
 /// assert!(seen_by_a_trial.asked()); // one flag, however often it is cloned
+///
+/// let timed = Stop::default();
+/// timed.at(std::time::Instant::now());
+/// assert!(timed.asked() && !timed.interrupted()); // nobody pressed Ctrl-C
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+    at: Arc<OnceLock<Instant>>,
+}
 
 impl Stop {
     /// Asks for a stop.
     pub fn ask(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop was asked for.
+    /// Asks for a stop at an instant; the first call counts.
+    pub fn at(&self, instant: Instant) {
+        let _ = self.at.set(instant);
+    }
+
+    /// Whether it is time to stop, for whatever reason.
     pub fn asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.interrupted() || self.at.get().is_some_and(|at| Instant::now() >= *at)
+    }
+
+    /// Whether somebody asked for a stop.
+    pub fn interrupted(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
     }
 }
 

@@ -1,9 +1,10 @@
 use crate::{HarnessError, Laboratory, Trial, TuningSource, execute};
 use mercer_learning::LearningError;
 use mercer_records::{Record, Status};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::str::FromStr;
 use std::sync::Mutex;
+use std::time::Instant;
 
 /// One of several processes that share a study.
 ///
@@ -72,6 +73,8 @@ pub struct Options {
     pub shard: Shard,
     /// Whether trials recorded as failed run again.
     pub retry_failed: bool,
+    /// No trial begins later, nor one whose predicted seconds would not fit; trials then run in the order given.
+    pub until: Option<Instant>,
 }
 
 /// Told what happens, from any thread.
@@ -200,8 +203,8 @@ impl Summary {
 
 /// Carries out the trials whose record is missing.
 ///
-/// Trials that share a tuning run in sequence; all else runs side by side, heavy trials first. The
-/// results do not depend on `jobs` or `shard`.
+/// Trials that share a tuning run in sequence; all else runs side by side, heavy trials first, or in the order
+/// given under a budget of time. The results do not depend on `jobs` or `shard`.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -232,7 +235,8 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<Summary, HarnessError> {
     let mut summary = Summary::default();
-    let mut chains: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
+    let mut chains: Vec<Vec<&Trial>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     let mut weight = 0.0;
     for trial in trials {
         let chain = chain(trial);
@@ -248,12 +252,15 @@ pub fn run(
             }
             _ => {
                 weight += trial.weight;
-                chains.entry(chain).or_default().push(trial);
+                let place = *places.entry(chain).or_insert(chains.len());
+                if place == chains.len() {
+                    chains.push(Vec::new());
+                }
+                chains[place].push(trial);
             }
         }
     }
     progress.begin(summary.trials, summary.recorded, weight);
-    let mut chains: Vec<Vec<&Trial>> = chains.into_values().collect();
     let heavy = |chain: &[&Trial]| chain.iter().map(|trial| trial.weight).sum::<f64>();
     // Datasets together, the heaviest first: a dataset is loaded once and the last trials are short.
     let dataset_weight: BTreeMap<&str, f64> =
@@ -261,10 +268,12 @@ pub fn run(
             *totals.entry(trial.key.dataset.as_str()).or_default() += trial.weight;
             totals
         });
-    chains.sort_by(|a, b| {
-        let total = |chain: &[&Trial]| dataset_weight[chain[0].key.dataset.as_str()];
-        total(b).total_cmp(&total(a)).then(heavy(b).total_cmp(&heavy(a)))
-    });
+    if options.until.is_none() {
+        chains.sort_by(|a, b| {
+            let total = |chain: &[&Trial]| dataset_weight[chain[0].key.dataset.as_str()];
+            total(b).total_cmp(&total(a)).then(heavy(b).total_cmp(&heavy(a)))
+        });
+    }
     // A chain has one dataset: that of its tuning.
     let left = chains.iter().fold(BTreeMap::new(), |mut left, chain| {
         *left.entry(chain[0].key.dataset.clone()).or_default() += 1;
@@ -276,12 +285,12 @@ pub fn run(
     let shared = Mutex::new(Shared { summary, left, error: None });
     std::thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| work(&queue, laboratory, progress, &shared));
+            scope.spawn(|| work(&queue, laboratory, options.until, progress, &shared));
         }
     });
     let Shared { mut summary, error, .. } =
         shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    summary.interrupted = laboratory.stop.asked();
+    summary.interrupted = laboratory.stop.interrupted();
     match error {
         Some(error) => Err(error),
         None => Ok(summary),
@@ -307,6 +316,7 @@ struct Shared {
 fn work(
     queue: &Mutex<VecDeque<Vec<&Trial>>>,
     laboratory: &Laboratory<'_>,
+    until: Option<Instant>,
     progress: &dyn Progress,
     shared: &Mutex<Shared>,
 ) {
@@ -318,6 +328,10 @@ fn work(
         for trial in chain {
             if laboratory.stop.asked() || lock().error.is_some() {
                 return;
+            }
+            let seconds = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if seconds.is_some_and(|left| trial.weight > left.as_secs_f64()) {
+                continue;
             }
             progress.start(trial);
             match execute(trial, laboratory) {

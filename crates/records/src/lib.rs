@@ -7,12 +7,14 @@
 //!
 //! It does not know what a dataset, a method or a table is.
 
+mod compare;
 mod disk;
 mod error;
 mod hash;
 mod record;
 mod store;
 
+pub use compare::{Kind, Likeness, Numbers, compare, distance, numbers, promised};
 pub use disk::{Disk, LocalDisk};
 pub use error::RecordError;
 pub use hash::{canonical, sha256_hex};

@@ -1,11 +1,11 @@
-//! One way to draw for both backends: logical pixels in, SVG or a bitmap out.
+//! Logical pixels in, SVG out.
 //!
-//! plotters' backends count whole pixels. A drawing is therefore made on a grid [`SVG_UNIT`] times
-//! finer than its size (SVG, through the view box) or [`SMOOTH`] times (bitmaps, averaged down).
+//! plotters' backend counts whole pixels. A drawing is therefore made on a grid [`SVG_UNIT`] times
+//! finer than its size, through the view box.
 
+use crate::RenderError;
 use crate::condense::{FONT, condensed};
-use crate::{RenderError, png};
-use plotters::backend::{BitMapBackend, SVGBackend};
+use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Polygon, Rectangle};
@@ -16,12 +16,6 @@ use std::fmt::Write;
 use std::sync::Once;
 
 const SVG_UNIT: f64 = 10.0;
-const SMOOTH: usize = 3;
-
-/// The bitmap backend centres the box of a line of text, accents and all; letters then stand this
-/// share of their size too high.
-const SINK: f64 = 0.25;
-
 pub(crate) type Point = (f64, f64);
 
 /// Colours of everything that is no data. The page's style sheet recolours them in the dark by
@@ -117,16 +111,6 @@ pub(crate) trait Scene {
 pub(crate) struct Canvas<DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     unit: f64,
-    medium: Medium,
-}
-
-/// Who sees to what plotters leaves to a backend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Medium {
-    /// Whoever shows the SVG sets its text and joins its strokes.
-    Vector,
-    /// We do.
-    Bitmap,
 }
 
 /// The scene as SVG, with its text as text.
@@ -134,7 +118,7 @@ pub(crate) fn svg(scene: &impl Scene) -> Result<String, RenderError> {
     let (width, height) = measure(scene)?;
     let (w, h) = pixels(width, height, SVG_UNIT, 20_000.0 * SVG_UNIT)?;
     let mut body = String::new();
-    let canvas = Canvas::new(SVGBackend::with_string(&mut body, (w, h)), SVG_UNIT, Medium::Vector);
+    let canvas = Canvas::new(SVGBackend::with_string(&mut body, (w, h)), SVG_UNIT);
     scene.draw(&canvas)?;
     canvas.finish()?;
     drop(canvas);
@@ -150,32 +134,11 @@ pub(crate) fn svg(scene: &impl Scene) -> Result<String, RenderError> {
     Ok(out)
 }
 
-/// The scene as a PNG file, `scale` pixels a logical pixel.
-pub(crate) fn bitmap(scene: &impl Scene, scale: f64) -> Result<Vec<u8>, RenderError> {
-    let (pixels, w, h) = paint(scene, scale)?;
-    Ok(png::encode(&pixels, w, h))
-}
-
-/// The pixels of such a file, three bytes each, with its width and height.
-fn paint(scene: &impl Scene, scale: f64) -> Result<(Vec<u8>, usize, usize), RenderError> {
-    let (width, height) = measure(scene)?;
-    let (w, h) = pixels(width, height, scale, 20_000.0)?;
-    let fine = (w * SMOOTH as u32, h * SMOOTH as u32);
-    let mut buffer = vec![255; 3 * fine.0 as usize * fine.1 as usize];
-    let unit = scale * SMOOTH as f64;
-    let canvas = Canvas::new(BitMapBackend::with_buffer(&mut buffer, fine), unit, Medium::Bitmap);
-    scene.draw(&canvas)?;
-    canvas.finish()?;
-    drop(canvas);
-    let (w, h) = (w as usize, h as usize);
-    Ok((png::shrink(&buffer, w, h, SMOOTH), w, h))
-}
-
 /// The size of a scene may depend on the width of its texts, which needs a backend to ask.
 fn measure(scene: &impl Scene) -> Result<Point, RenderError> {
     let mut sink = String::new();
     let backend = SVGBackend::with_string(&mut sink, (1, 1));
-    scene.size(&Canvas::new(backend, SVG_UNIT, Medium::Vector))
+    scene.size(&Canvas::new(backend, SVG_UNIT))
 }
 
 fn pixels(width: f64, height: f64, scale: f64, most: f64) -> Result<(u32, u32), RenderError> {
@@ -201,12 +164,12 @@ fn fonts() {
 }
 
 impl<DB: DrawingBackend> Canvas<DB> {
-    fn new(backend: DB, unit: f64, medium: Medium) -> Self
+    fn new(backend: DB, unit: f64) -> Self
     where
         DB: IntoDrawingArea,
     {
         fonts();
-        Self { area: backend.into_drawing_area(), unit, medium }
+        Self { area: backend.into_drawing_area(), unit }
     }
 
     fn finish(&self) -> Result<(), RenderError> {
@@ -234,27 +197,9 @@ impl<DB: DrawingBackend> Canvas<DB> {
         for stroke in dashes(points, pen.dash) {
             let mut stroke: Vec<_> = stroke.into_iter().map(|point| self.at(point)).collect();
             stroke.dedup();
-            match self.medium {
-                _ if stroke.len() < 2 => {}
-                Medium::Vector => {
-                    self.area.draw(&PathElement::new(stroke, style)).map_err(refused)?;
-                }
-                Medium::Bitmap => self.segments(&stroke, style)?,
+            if stroke.len() > 1 {
+                self.area.draw(&PathElement::new(stroke, style)).map_err(refused)?;
             }
-        }
-        Ok(())
-    }
-
-    /// A stroke with round joins. The bitmap backend mitres a whole path, up to twice the stroke's width
-    /// beyond a sharp corner and far further inside of it: values that are none.
-    fn segments(&self, stroke: &[(i32, i32)], style: ShapeStyle) -> Result<(), RenderError> {
-        for pair in stroke.windows(2) {
-            self.area.draw(&PathElement::new(pair, style)).map_err(refused)?;
-        }
-        let radius = style.stroke_width as i32 / 2;
-        for &corner in &stroke[1..stroke.len() - 1] {
-            let disc = Circle::new(corner, radius, style.color.filled());
-            self.area.draw(&disc).map_err(refused)?;
         }
         Ok(())
     }
@@ -288,11 +233,6 @@ impl<DB: DrawingBackend> Canvas<DB> {
         if text.is_empty() {
             return Ok(());
         }
-        let sink = match (self.medium, font.v) {
-            (Medium::Bitmap, VPos::Center) => SINK * font.size,
-            _ => 0.0,
-        };
-        let at = if font.upward { (at.0 + sink, at.1) } else { (at.0, at.1 + sink) };
         self.area.draw_text(&text, &self.style(font), self.at(at)).map_err(refused)
     }
 
@@ -383,73 +323,5 @@ mod tests {
     fn a_solid_line_is_one_stroke() {
         let line = [(0.0, 0.0), (1.0, 1.0)];
         assert_eq!(dashes(&line, &[]), vec![line.to_vec()]);
-    }
-
-    /// A line alone on a white ground.
-    struct Stroke {
-        points: Vec<Point>,
-        pen: Pen,
-    }
-
-    impl Scene for Stroke {
-        fn size<DB: DrawingBackend>(&self, _: &Canvas<DB>) -> Result<Point, RenderError> {
-            Ok((120.0, 100.0))
-        }
-
-        fn label(&self) -> &'static str {
-            "a line"
-        }
-
-        fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
-            canvas.ground()?;
-            canvas.line(&self.points, self.pen)
-        }
-    }
-
-    /// First and last row with a pixel that is not white, in logical pixels.
-    fn rows(points: Vec<Point>, pen: Pen, scale: f64) -> (f64, f64) {
-        let (pixels, width, _) = paint(&Stroke { points, pen }, scale).unwrap();
-        let inked = |row: &[u8]| row.iter().any(|&byte| byte != 255);
-        let rows = pixels.chunks(3 * width).enumerate().filter(|(_, row)| inked(row));
-        let rows: Vec<f64> = rows.map(|(row, _)| row as f64).collect();
-        (rows[0] / scale, (rows[rows.len() - 1] + 1.0) / scale)
-    }
-
-    #[test]
-    fn no_stroke_of_a_bitmap_shows_values_beyond_those_of_its_line() {
-        let (top, bottom, scale) = (30.0, 70.0, 2.0);
-        // Corners of all sharpness, and close ones, of which both sides of a mitre go astray.
-        for step in [0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 11.0] {
-            let points = || -> Vec<Point> {
-                let y = |k: u32| match k % 4 {
-                    0 | 2 => bottom,
-                    1 => top,
-                    _ => 55.0,
-                };
-                (0..9).map(|k| (10.0 + step * f64::from(k), y(k))).collect()
-            };
-            for dash in DASHES {
-                for width in [1.0, 2.0, 6.0] {
-                    let pen = Pen { color: INK, width, dash };
-                    let (first, last) = rows(points(), pen, scale);
-                    // A pixel where a stroke's edge falls inside of it.
-                    let reach = width / 2.0 + 1.0 / scale;
-                    assert!(first >= top - reach, "{first}: step {step}, width {width}, {dash:?}");
-                    assert!(last <= bottom + reach, "{last}: step {step}, width {width}, {dash:?}");
-                    let solid = dash.is_empty();
-                    assert!(!solid || first <= top && last >= bottom, "{first} to {last}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_stroke_of_a_bitmap_has_no_notch_at_its_corners() {
-        let scale = 2.0;
-        let pen = Pen::new(INK, 8.0);
-        let points = vec![(10.0, 80.0), (60.0, 30.0), (110.0, 80.0)];
-        let (first, _) = rows(points, pen, scale);
-        // Butt ends alone would reach no higher than 30 − 4/√2.
-        assert!((first - 26.0).abs() <= 1.0 / scale, "{first}");
     }
 }

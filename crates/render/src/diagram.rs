@@ -161,14 +161,6 @@ impl Diagram {
     pub fn svg(&self) -> Result<String, RenderError> {
         canvas::svg(self)
     }
-
-    /// The diagram as PNG, `scale` pixels for each pixel of the SVG.
-    ///
-    /// # Errors
-    /// As [`Diagram::svg`], also for a scale that is not positive or too large.
-    pub fn png(&self, scale: f64) -> Result<Vec<u8>, RenderError> {
-        canvas::bitmap(self, scale)
-    }
 }
 
 impl Scene for Diagram {

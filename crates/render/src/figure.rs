@@ -16,7 +16,6 @@ use plotters::prelude::DrawingBackend;
 /// let panel = Panel::new(Axis::linear("epoch"), Axis::log10("loss")).series(Series::line("SGD", curve));
 /// let figure = Figure::new("demo/figure", "Loss along training").panel(panel);
 /// assert!(figure.svg()?.starts_with("<svg"));
-/// assert!(figure.png(2.0)?.starts_with(b"\x89PNG"));
 /// assert!(figure.csv().contains("SGD,2,0.5"));
 /// # Ok::<(), mercer_render::RenderError>(())
 /// ```
@@ -248,14 +247,6 @@ impl Figure {
     /// wrong length, [`RenderError::Range`] for a range that cannot be shown.
     pub fn svg(&self) -> Result<String, RenderError> {
         canvas::svg(self)
-    }
-
-    /// The figure as PNG, `scale` pixels for each pixel of the SVG.
-    ///
-    /// # Errors
-    /// As [`Figure::svg`], and [`RenderError::Size`] for a scale that is not positive or too large.
-    pub fn png(&self, scale: f64) -> Result<Vec<u8>, RenderError> {
-        canvas::bitmap(self, scale)
     }
 
     /// The numbers behind the figure as CSV with the head `panel,series,x,y,low,high`; floats with

@@ -1,7 +1,7 @@
 //! Records to tables, figures and the HTML report: building blocks.
 //!
 //! - [`Table`]: rows of cells, written as LaTeX, Markdown, CSV or HTML.
-//! - [`Figure`]: panels of series over two axes, as SVG, PNG or CSV; [`Diagram`]: boxes, arrows and
+//! - [`Figure`]: panels of series over two axes, as SVG or CSV; [`Diagram`]: boxes, arrows and
 //!   lines for what is no plot; [`critical_difference`] draws mean ranks.
 //! - [`Report`]: sections of these on one self-contained page, sortable, light and dark.
 //! - [`frame`]: records to and from Parquet.
@@ -17,7 +17,6 @@ mod escape;
 mod figure;
 pub mod frame;
 mod plot;
-mod png;
 mod ranks;
 mod raster;
 mod report;

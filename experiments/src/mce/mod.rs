@@ -19,12 +19,12 @@ pub(crate) mod table2;
 use crate::{Desk, ExperimentError, QuotedNumber, StudyCell, quoted};
 use mercer_render::Cell;
 use mercer_statistics::summarise;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The cells of Table 1 and of its audits.
 struct Cells {
-    table: Rc<(mercer_harness::Spec, Vec<StudyCell>)>,
-    audit: Rc<(mercer_harness::Spec, Vec<StudyCell>)>,
+    table: Arc<(mercer_harness::Spec, Vec<StudyCell>)>,
+    audit: Arc<(mercer_harness::Spec, Vec<StudyCell>)>,
 }
 
 /// Both studies, as an artefact lists them.

@@ -1,8 +1,6 @@
 use crate::args::{ClusterPlan, Engine, Narrow, Places, ReproduceArgs};
 use anyhow::Context;
-use mercer_harness::{
-    Launch, Shard, Task, array_jobs, arrays, hyperqueue, kubernetes, slurm, task_list,
-};
+use mercer_harness::{Launch, Task, array_jobs, arrays, hyperqueue, kubernetes, slurm, task_list};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -81,16 +79,12 @@ impl Request {
     /// The same, as `mercer reproduce` would be asked.
     pub(crate) fn arguments(&self, json: bool, out: Option<PathBuf>) -> ReproduceArgs {
         ReproduceArgs {
-            narrow: self.narrow.clone(),
-            places: self.places.clone(),
-            jobs: None,
-            shard: Shard::default(),
+            fresh: !self.extend,
             extend: self.extend,
             retry_failed: self.retry_failed,
-            checkpoint_every: 300,
-            dry_run: false,
             json,
             out,
+            ..ReproduceArgs::of(self.narrow.clone(), self.places.clone())
         }
     }
 }

@@ -4,99 +4,12 @@
 //! `MERCER_DETERMINISM=PATH` makes the run write what differed, and by how much.
 
 use crate::place::{Ended, Place, files};
-use mercer_records::{Predicted, Record};
+use mercer_records::{Kind, Numbers, Predicted, Record, distance, numbers, promised};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::process::Command;
 
-/// Where in a result a number stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Metric,
-    Fact,
-    Curve,
-    Prediction,
-}
-
 const KINDS: [Kind; 4] = [Kind::Metric, Kind::Fact, Kind::Curve, Kind::Prediction];
-
-/// Everything that a trial says in numbers, by kind and name.
-type Numbers = BTreeMap<(Kind, String), Vec<f64>>;
-
-fn numbers(record: &Record) -> Numbers {
-    let result = &record.result;
-    let mut numbers = Numbers::new();
-    for (name, value) in &result.metrics {
-        numbers.insert((Kind::Metric, name.clone()), vec![*value]);
-    }
-    for (name, value) in &result.facts {
-        numbers.insert((Kind::Fact, name.clone()), vec![*value]);
-    }
-    for point in &result.curve {
-        for (name, value) in &point.values {
-            numbers.entry((Kind::Curve, name.clone())).or_default().push(*value);
-        }
-    }
-    let predicted = match &result.predicted {
-        Some(Predicted::Classes(classes)) => {
-            Some(("classes", classes.iter().map(|&class| f64::from(class)).collect()))
-        }
-        Some(Predicted::Real(values)) => Some(("values", values.clone())),
-        None => None,
-    };
-    // Where the classes themselves are not kept: which rows are wrong, row by row.
-    let wrong = result.wrong.as_ref().map(|wrong| {
-        let mut rows = vec![0.0; result.rows[1] as usize];
-        for &row in wrong {
-            rows[row as usize] = 1.0;
-        }
-        ("wrong rows", rows)
-    });
-    for (name, values) in predicted.into_iter().chain(wrong) {
-        numbers.insert((Kind::Prediction, name.to_owned()), values);
-    }
-    numbers
-}
-
-/// How far two lists of numbers are apart. Classes and wrong rows: the share of rows that differ. Accuracies: the
-/// largest difference, in shares. All else, which has a unit: the largest difference over the largest size.
-/// Infinite where the lists have not the same length, or one has a number where the other has none.
-fn distance(name: &str, ours: &[f64], theirs: &[f64]) -> f64 {
-    if ours.len() != theirs.len() {
-        return f64::INFINITY;
-    }
-    let apart = |(a, b): (&f64, &f64)| match (a.is_finite(), b.is_finite()) {
-        (true, true) => (a - b).abs(),
-        _ if a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()) => 0.0,
-        _ => f64::INFINITY,
-    };
-    let pairs = || ours.iter().zip(theirs);
-    if matches!(name, "classes" | "wrong rows") {
-        return pairs().filter(|(a, b)| a.to_bits() != b.to_bits()).count() as f64
-            / ours.len().max(1) as f64;
-    }
-    let largest = pairs().map(apart).fold(0.0, f64::max);
-    let size = theirs.iter().map(|value| value.abs()).filter(|size| size.is_finite());
-    match size.fold(0.0, f64::max) {
-        _ if name.ends_with("accuracy") => largest,
-        0.0 => largest,
-        size => largest / size,
-    }
-}
-
-/// What CONTRIBUTING.md promises of another level of vector instructions: how far a number may be from that of
-/// the best level, where there is a promise. Facts say how a fit went, and where an iteration ended is nobody's promise.
-fn promised(kind: Kind, name: &str) -> Option<f64> {
-    let count = name.contains("iterations") || name.contains("steps");
-    match kind {
-        Kind::Fact => None,
-        Kind::Curve if count => None,
-        Kind::Curve => Some(5e-3),
-        Kind::Metric | Kind::Prediction if name.ends_with("accuracy") => Some(5e-3),
-        Kind::Metric | Kind::Prediction if matches!(name, "classes" | "wrong rows") => Some(5e-3),
-        Kind::Metric | Kind::Prediction => Some(1e-5),
-    }
-}
 
 /// By method: trials, trials whose check sum differs, trials for which the tuner chose something else, and the
 /// largest difference of each kind with its name; none where nothing of the kind was measured.
@@ -319,27 +232,6 @@ fn measure(what: &[&str], shares: &[(usize, usize)]) -> String {
             writeln!(text, "| **all** | **{trials}** | **{differing}** | **{chosen}** | | | | |");
     }
     text
-}
-
-#[test]
-fn differences_are_in_shares_or_relative() {
-    let apart = |name: &str, ours: &[f64], theirs: &[f64], wanted: f64| {
-        let found = distance(name, ours, theirs);
-        assert!(
-            (found - wanted).abs() < 1e-15 || (found > 1e300 && wanted > 1e300),
-            "{name}: {found}"
-        );
-    };
-    apart("accuracy", &[0.5], &[0.25], 0.25);
-    apart("balanced-accuracy", &[0.5], &[0.25], 0.25);
-    apart("rmse", &[-3.0], &[-4.0], 0.25);
-    // Along a curve that crosses zero, relative to the curve.
-    apart("objective", &[2.0, 0.5, -4.0], &[2.0, 0.0, -4.0], 0.125);
-    apart("classes", &[1.0, 2.0, 3.0, 9.0], &[1.0, 2.0, 3.0, 1.0], 0.25);
-    apart("norm", &[0.0], &[0.0], 0.0);
-    apart("norm", &[f64::NAN], &[f64::NAN], 0.0);
-    apart("norm", &[f64::NAN], &[1.0], f64::INFINITY);
-    apart("norm", &[1.0, 1.0], &[1.0], f64::INFINITY);
 }
 
 /// The page that is committed is of a run that kept the promises.

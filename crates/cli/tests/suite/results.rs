@@ -234,23 +234,81 @@ fn status_counts_what_is_done() {
     assert!(text.starts_with("artefact") && text.contains("askl/figure3"), "{text}");
 }
 
+/// A few trials of the profile that is committed.
+const PAPER: &str = "askl/table2 --data data --accept-version --variant printed --method majority --dataset segment \
+    --repeats 3";
+
 #[test]
-fn committed_records_are_carried_out_again() {
+fn committed_records_are_shown_at_once_and_run_again_within_a_budget() {
     let place = Place::new();
-    place.reproduce(FEW).with_code(0);
-    let nothing = "verify askl/table2 --profile smoke --data data --accept-version --results again";
-    let told = place.run(nothing).with_code(1);
-    assert!(told.stderr.contains("no committed record of these studies"), "{told:?}");
+    // Nothing is committed yet: everything is built from what is run here, and says so.
+    let fresh = place.run(&format!("reproduce {PAPER}")).with_code(0);
+    assert!(fresh.stderr.contains("0 of 3 trials are on record in reports"), "{fresh:?}");
     place.run("results compact").with_code(0);
-    let line = format!("{nothing} --trials 3 --longest 60 --seed 5 --out page.md");
-    let page = place.run(&line).with_code(0).stdout;
-    assert!(page.contains("| 3 | 3 | 0 | 0 |"), "{page}");
-    assert_eq!(std::fs::read_to_string(place.path("page.md")).unwrap(), page);
-    // The same draw, from what was carried out before.
-    assert_eq!(place.run(&line).with_code(0).stdout, page);
-    assert_eq!(place.records("again/.verify").len(), 3);
-    // They are the same keys, and none of theirs: the directory stays what it was.
-    let status = place.run("status askl/table2 --profile smoke --results again").with_code(0);
-    assert!(!status.stderr.contains("aside"), "{status:?}");
-    assert_eq!(place.records("again/.verify").len(), 3);
+    std::fs::remove_dir_all(place.path("results")).unwrap();
+
+    let shown = place.run(&format!("reproduce {PAPER} --minutes 0")).with_code(0);
+    assert!(shown.stderr.contains("all of 3 trials on record"), "{shown:?}");
+    assert_eq!(place.records("results").len(), 0);
+    let page =
+        |name: &str| std::fs::read_to_string(place.path("results/report").join(name)).unwrap();
+    assert!(page("index.html").contains("Run again here: 0 of 3 trials"));
+
+    let again = place.run(&format!("reproduce {PAPER} --minutes 1")).with_code(0);
+    assert!(
+        again.stderr.contains("askl: 3 of 3 recorded trials run again here: 3 same to the bit"),
+        "{again:?}"
+    );
+    assert_eq!(place.records("results").len(), 3);
+    assert!(
+        page("verified.md").contains("| **all** | 3 | 3 | 3 | 0 | 0 |"),
+        "{}",
+        page("verified.md")
+    );
+    // It goes on from there: nothing is left to run.
+    let more = place.run(&format!("reproduce {PAPER} --minutes 1")).with_code(0);
+    assert!(more.stderr.contains("0 trials, 0 recorded, 0 to run"), "{more:?}");
+}
+
+#[test]
+fn a_result_that_differs_from_its_record_is_an_error_that_names_it() {
+    let place = Place::new();
+    place.run(&format!("reproduce {PAPER} --fresh --all")).with_code(0);
+    // Somebody commits a better score than the program gives.
+    let path = files(&place.path("results/askl")).swap_remove(0);
+    let record =
+        mercer_records::Record::parse(&std::fs::read_to_string(&path).unwrap(), &path).unwrap();
+    let mut result = record.result.clone();
+    result.metrics.values_mut().for_each(|value| *value += 0.2);
+    let better = mercer_records::Record::new(record.key, result, record.run);
+    std::fs::write(&path, serde_json::to_string(&better).unwrap()).unwrap();
+    place.run("results compact").with_code(0);
+    std::fs::remove_dir_all(place.path("results")).unwrap();
+    let ended = place.run(&format!("reproduce {PAPER} --all")).with_code(3);
+    assert!(
+        ended.stderr.contains("2 same to the bit, 0 same to rounding, 1 different"),
+        "{ended:?}"
+    );
+    let told = "`mercer show askl/table2:printed:majority:segment` has both";
+    assert!(
+        ended.stderr.contains("different: askl/table2 printed segment majority repeat"),
+        "{ended:?}"
+    );
+    assert!(ended.stderr.contains(told), "{ended:?}");
+    let shown = place.run("show askl/table2:printed:majority:segment").with_code(0);
+    assert!(
+        shown.stdout.contains("different (") && shown.stdout.contains("on record"),
+        "{shown:?}"
+    );
+    let why = place.run("why askl/table2:printed:majority:segment").with_code(0);
+    assert!(why.stdout.contains("trials are on record"), "{why:?}");
+}
+
+#[test]
+fn a_budget_that_suffices_for_nothing_says_what_is_left() {
+    let place = Place::new();
+    let ended = place.run(&format!("reproduce {PAPER} --minutes 0")).with_code(0);
+    assert!(ended.stderr.contains("3 of 3 trials did not fit into 0 minutes"), "{ended:?}");
+    let wrong = place.run(&format!("reproduce {PAPER} --minutes -1"));
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
 }

@@ -79,10 +79,6 @@ fn a_figure_that_cannot_be_drawn_says_why() {
     assert!(matches!(error, RenderError::Band { points: 2, band: 1, .. }), "{error}");
     let error = Figure::new("none", "No panels").svg().unwrap_err();
     assert!(error.to_string().contains("\"none\" has 0 panels"), "{error}");
-    for scale in [0.0, -1.0, f64::NAN, 1e6] {
-        let error = figure(panel(vec![(0.0, 0.0)])).png(scale).unwrap_err();
-        assert!(matches!(error, RenderError::Size { .. }), "{error}");
-    }
 }
 
 #[test]
@@ -103,17 +99,15 @@ fn the_numbers_behind_a_figure_read_back_the_same() {
 }
 
 #[test]
-fn every_kind_of_figure_and_diagram_draws_ink_in_both_formats() {
+fn every_kind_of_figure_and_diagram_draws_ink() {
     let figures = [sample::curves(), sample::panels(), sample::bars()];
-    let drawn = figures.iter().map(|figure| (figure.svg().unwrap(), figure.png(1.0).unwrap()));
+    let drawn = figures.iter().map(|figure| figure.svg().unwrap());
     let diagrams = [sample::network(), sample::ranks().unwrap()];
-    let drawn = drawn.chain(diagrams.iter().map(|d| (d.svg().unwrap(), d.png(1.0).unwrap())));
-    for (svg, png) in drawn {
+    let drawn = drawn.chain(diagrams.iter().map(|diagram| diagram.svg().unwrap()));
+    for svg in drawn {
         assert!(svg.ends_with("</svg>\n") && svg.matches("<text").count() > 3);
         assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
         assert!(!svg.contains("NaN"));
-        assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
-        assert!(png.len() > 3000, "{} bytes of PNG", png.len());
     }
 }
 

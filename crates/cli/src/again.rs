@@ -1,0 +1,293 @@
+//! `mercer reproduce` where records are committed: shows all of them, then runs them again within a
+//! budget of time and says which come out the same.
+
+use crate::Ended;
+use crate::args::ReproduceArgs;
+use crate::progress::Bar;
+use crate::reproduce::{Planned, cell_of, jobs, laboratory, missing, out, print};
+use mercer_experiments::{Again, Computed, Desk, Shelf, Written, write};
+use mercer_harness::{HarnessError, Options, Progress, Trial, run as carry_out, yardstick};
+use mercer_learning::counted;
+use mercer_records::{Key, Likeness, Record, Status};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a page may be older than what was run.
+const REFRESH: Duration = Duration::from_mins(2);
+/// A trial in flight at the end of the budget may take so much longer.
+const GRACE: Duration = Duration::from_secs(10);
+/// The share of the time that the first trial of a study may take, to come before those of all cells.
+const SOON: f64 = 0.01;
+/// A year: without a budget.
+const UNLIMITED: Duration = Duration::from_hours(24 * 365);
+
+pub(crate) fn run(
+    args: &ReproduceArgs,
+    mut planned: Planned,
+    budget: Option<Duration>,
+    quiet: bool,
+) -> anyhow::Result<Ended> {
+    let began = Instant::now();
+    let store = args.places.store()?;
+    let mut trials = std::mem::take(&mut planned.work.trials);
+    let missing = missing(&trials, &args.places)?;
+    trials.retain(|trial| planned.archive.get(&trial.key).is_some());
+    let computed: Vec<&Computed> = std::mem::take(&mut planned.work.computed)
+        .into_iter()
+        .filter(|own| planned.archive.get(&own.key()).is_some())
+        .collect();
+    let keys = trials.iter().map(|trial| trial.key.clone());
+    let keys: Vec<Key> = keys.chain(computed.iter().map(|own| own.key())).collect();
+    let asked: HashSet<String> = keys.iter().map(Key::digest).collect();
+
+    // What this directory has of the committed records was run here; what it has beyond them is shown, too.
+    let mut again = Again::default();
+    let mut beyond = Vec::new();
+    for now in store.list()?.records {
+        match planned.archive.get(&now.key) {
+            Some(then) if asked.contains(&then.key.digest()) && comparable(&now.key) => {
+                again.add(then, &now)
+            }
+            Some(_) => {}
+            None => beyond.push(now),
+        }
+    }
+    planned.archive.add(beyond);
+    let pages = Pages { args, planned: &planned, missing: &missing, again: Mutex::new(again) };
+    let mut written = pages.write()?;
+    tracing::info!(
+        "all of {} on record, rendered in {:.0} s: open {}",
+        counted(trials.len(), "trial", "trials"),
+        began.elapsed().as_secs_f64(),
+        written.page.display()
+    );
+
+    let mut interrupted = false;
+    let mut failed = Vec::new();
+    if budget.is_none_or(|time| !time.is_zero()) {
+        let time = budget.unwrap_or(UNLIMITED);
+        let until = Instant::now() + time;
+        let left: Vec<&Computed> =
+            computed.iter().copied().filter(|own| !pages.has(&own.key())).collect();
+        let (own, reserved) = simulations(&left, &planned.archive, time);
+        let queue = queue(&trials, &pages, time);
+        let laboratory = laboratory(args, &planned.methods, &store)?;
+        laboratory.stop.at(until + GRACE);
+        let options = Options {
+            jobs: jobs(args),
+            shard: args.shard,
+            retry_failed: true,
+            until: Some(until - reserved),
+        };
+        tracing::info!(
+            "running them again for {}, the cheapest trial of each cell first; Ctrl-C stops it, and keeps what was run",
+            budget.map_or_else(|| "as long as it takes".to_owned(), minutes)
+        );
+        let bar = Bar::new(quiet, budget.map(|time| time - reserved));
+        let told = Told { bar: &bar, pages: &pages };
+        let summary = std::thread::scope(|scope| {
+            let working = scope.spawn(|| carry_out(&queue, &laboratory, &options, &told));
+            pages.refresh_while(|| !working.is_finished());
+            working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })?;
+        bar.finish();
+        failed = summary.failed;
+        for own in own {
+            // Times tell of this machine only while nothing else runs on it.
+            if laboratory.stop.asked() {
+                break;
+            }
+            tracing::info!("running {} again", own.name);
+            pages.add(&own.ensure(&store, env!("MERCER_CODE"))?);
+        }
+        interrupted = laboratory.stop.interrupted();
+        written = pages.write()?;
+    }
+    print(args, &written)?;
+    let again = pages.again.into_inner().unwrap_or_else(PoisonError::into_inner);
+    say(&again, &keys);
+    for (trial, error) in failed.iter().take(20) {
+        eprintln!("failed here, not on record: {trial}: {error}");
+    }
+    if interrupted {
+        eprintln!("interrupted; what was run is kept, and the same command goes on from here");
+        return Ok(Ended::Interrupted);
+    }
+    let different = again.different().count();
+    Ok(if different + failed.len() > 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// Whether two runs of it must come out the same: a measurement of times must not.
+fn comparable(key: &Key) -> bool {
+    !Computed::find(&key.artefact).is_some_and(Computed::is_measurement)
+}
+
+/// `15 minutes`, `30 s`.
+fn minutes(time: Duration) -> String {
+    match time.as_secs() {
+        short if short < 90 => format!("{short} s"),
+        long => counted((long as usize + 30) / 60, "minute", "minutes"),
+    }
+}
+
+/// The records, what of them was run again, and the pages that show both.
+struct Pages<'a> {
+    args: &'a ReproduceArgs,
+    planned: &'a Planned,
+    missing: &'a BTreeMap<String, String>,
+    again: Mutex<Again>,
+}
+
+impl Pages<'_> {
+    fn again(&self) -> std::sync::MutexGuard<'_, Again> {
+        self.again.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has(&self, key: &Key) -> bool {
+        self.again().of(key).is_some()
+    }
+
+    /// Holds what was run now against what is on record.
+    fn add(&self, now: &Record) {
+        if let Some(then) = self.planned.archive.get(&now.key).filter(|_| comparable(&now.key)) {
+            self.again().add(then, now);
+        }
+    }
+
+    fn write(&self) -> anyhow::Result<Written> {
+        let Planned { methods, artefacts, selection, archive, .. } = self.planned;
+        let again = self.again().clone();
+        let profile = &self.args.narrow.profile;
+        let desk = Desk::new(archive, methods, profile, selection, self.missing).with_again(&again);
+        Ok(write(&desk, artefacts, &out(self.args))?)
+    }
+
+    /// Writes the page anew from time to time, whole or not at all, so that an open one can be loaded again.
+    fn refresh_while(&self, working: impl Fn() -> bool) {
+        let mut shown = Instant::now();
+        while working() {
+            std::thread::sleep(Duration::from_millis(50));
+            if shown.elapsed() > REFRESH {
+                if let Err(error) = self.write() {
+                    tracing::warn!("the page could not be written anew: {error:#}");
+                }
+                shown = Instant::now();
+            }
+        }
+    }
+}
+
+/// Shows how far it is, and compares.
+struct Told<'a> {
+    bar: &'a Bar,
+    pages: &'a Pages<'a>,
+}
+
+impl Progress for Told<'_> {
+    fn begin(&self, trials: usize, recorded: usize, weight: f64) {
+        self.bar.begin(trials, recorded, weight);
+    }
+
+    fn start(&self, trial: &Trial) {
+        self.bar.start(trial);
+    }
+
+    fn trial(&self, trial: &Trial, record: &Record) {
+        self.pages.add(record);
+        self.bar.trial(trial, record);
+    }
+
+    fn no_data(&self, trial: &Trial, error: &HarnessError) {
+        self.bar.no_data(trial, error);
+    }
+}
+
+/// Seconds that a trial takes here, by what its record says: its fit and its predictions.
+fn seconds(record: &Record) -> f64 {
+    let parts = ["prepare", "fit", "predict", "compute"];
+    let then: f64 = parts.iter().filter_map(|part| record.run.seconds.get(*part)).sum();
+    let speed = if record.run.yardstick_seconds > 0.0 {
+        (yardstick() / record.run.yardstick_seconds).clamp(0.25, 4.0)
+    } else {
+        1.0
+    };
+    then * speed
+}
+
+/// What was not run here yet: the cheapest trial of each study, then the cheapest of each cell, then the second
+/// cheapest, and so on. Weights become seconds.
+fn queue(trials: &[Trial], pages: &Pages<'_>, time: Duration) -> Vec<Trial> {
+    let archive = &pages.planned.archive;
+    let soon = time.as_secs_f64() * SOON;
+    let mut queue: Vec<Trial> = trials
+        .iter()
+        .filter(|trial| !pages.has(&trial.key))
+        .filter_map(|trial| {
+            let record = archive.get(&trial.key)?;
+            let same = matches!(record.result.status, Status::Done | Status::Diverged);
+            same.then(|| Trial { weight: seconds(record), ..trial.clone() })
+        })
+        .collect();
+    queue.sort_by(|a, b| a.weight.total_cmp(&b.weight));
+    let mut studies = HashSet::new();
+    let mut cells: HashMap<[String; 4], usize> = HashMap::new();
+    let mut ranked: Vec<(usize, Trial)> = Vec::with_capacity(queue.len());
+    for trial in queue {
+        let first = trial.weight <= soon && studies.insert(trial.key.artefact.clone());
+        let rank = cells.entry(cell_of(&trial)).or_default();
+        *rank += 1;
+        let rank = if first { 0 } else { *rank };
+        ranked.push((rank, trial));
+    }
+    // Stable: within a rank the cheapest first.
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, trial)| trial).collect()
+}
+
+/// The simulations and measurements that a fifth of the time suffices for, the cheapest first, and what they take.
+fn simulations<'a>(
+    left: &[&'a Computed],
+    archive: &Shelf,
+    time: Duration,
+) -> (Vec<&'a Computed>, Duration) {
+    let cost = |own: &Computed| archive.get(&own.key()).map_or(f64::INFINITY, seconds);
+    let mut left: Vec<(f64, &Computed)> = left.iter().map(|&own| (cost(own), own)).collect();
+    left.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let room = time.as_secs_f64() / 5.0;
+    let mut sum = 0.0;
+    left.retain(|(seconds, _)| {
+        sum += seconds;
+        sum <= room
+    });
+    let reserved = left.iter().map(|(seconds, _)| seconds).sum();
+    (left.into_iter().map(|(_, own)| own).collect(), Duration::from_secs_f64(reserved))
+}
+
+/// One line a paper, and each difference.
+fn say(again: &Again, keys: &[Key]) {
+    let mut papers: BTreeMap<&str, (usize, [usize; 3])> = BTreeMap::new();
+    for key in keys.iter().filter(|key| comparable(key)) {
+        let (recorded, counts) = papers.entry(Again::paper(key)).or_default();
+        *recorded += 1;
+        if let Some(likeness) = again.of(key) {
+            counts[likeness as usize] += 1;
+        }
+    }
+    for (paper, (recorded, [bits, rounding, different])) in papers {
+        let run = bits + rounding + different;
+        eprintln!(
+            "{paper}: {run} of {recorded} recorded trials run again here: {bits} {}, {rounding} {}, {different} {}",
+            Likeness::Bits,
+            Likeness::Rounding,
+            Likeness::Different
+        );
+    }
+    for (key, detail) in again.different().take(20) {
+        let Key { artefact, variant, dataset, method, repeat, .. } = key;
+        eprintln!(
+            "different: {artefact} {variant} {dataset} {method} repeat {}: {detail}; `mercer show {artefact}:{variant}:{method}:{dataset}` has both",
+            repeat + 1
+        );
+    }
+}

@@ -1,0 +1,327 @@
+//! `mercer show` and `mercer why`: one cell, its repeats, and what its records are of.
+
+use crate::Ended;
+use crate::args::{CellArgs, Places};
+use crate::cluster::WrongUsage;
+use crate::reproduce::archive;
+use anyhow::Context;
+use mercer_experiments::{Artefact, CellReport, Desk, Shelf, StudyCell, plannable, select, study};
+use mercer_harness::{Selection, TuningSource, plan};
+use mercer_records::{Key, Record, Store, compare};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// A cell by its name, `askl/table2:tuned:askl:segment`.
+struct Named {
+    artefact: &'static Artefact,
+    variant: String,
+    /// Method and dataset, in either order.
+    others: [String; 2],
+}
+
+impl Named {
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [artefact, variant, first, second] = parts[..] else {
+            let problem = format!(
+                "`{text}` names no cell; write ARTEFACT:VARIANT:METHOD:DATASET, such as askl/table2:tuned:askl:segment"
+            );
+            return Err(WrongUsage(problem).into());
+        };
+        let found = select(&[artefact.to_owned()])?;
+        let artefact = found.first().copied().context("an artefact")?;
+        // What is shown as tuned is recorded as corrected.
+        let variant = if variant == "tuned" { "corrected" } else { variant };
+        let others = [first, second].map(str::to_owned);
+        Ok(Self { artefact, variant: variant.to_owned(), others })
+    }
+
+    fn is(&self, variant: &str, dataset: &str, method: &str) -> bool {
+        let [a, b] = &self.others;
+        self.variant == variant && ((a == method && b == dataset) || (a == dataset && b == method))
+    }
+}
+
+/// The cell among those of the studies that its artefact shows.
+fn find(desk: &Desk<'_>, named: &Named) -> anyhow::Result<StudyCell> {
+    let mut others: Vec<String> = Vec::new();
+    for name in named.artefact.studies {
+        for cell in &desk.cells(name)?.1 {
+            let Key { variant, dataset, method, .. } = cell.key();
+            if named.is(variant, dataset, method) {
+                return Ok(cell.clone());
+            }
+            others.push(format!("{}:{variant}:{method}:{dataset}", named.artefact.id));
+        }
+    }
+    let asked = format!("{}:{}:{}", named.artefact.id, named.variant, named.others.join(":"));
+    let near = others.into_iter().min_by_key(|other| strsim::damerau_levenshtein(other, &asked));
+    let near = near.map_or_else(
+        || format!("{} is made of no trials", named.artefact.id),
+        |near| format!("did you mean {near}?"),
+    );
+    Err(WrongUsage(format!("no cell {asked}; {near}")).into())
+}
+
+fn desk<'a>(
+    shelf: &'a Shelf,
+    methods: &'a [mercer_learning::Method],
+    selection: &'a Selection,
+    missing: &'a BTreeMap<String, String>,
+) -> Desk<'a> {
+    Desk::new(shelf, methods, "paper", selection, missing)
+}
+
+/// The records of the results folder, if there is one.
+fn here(places: &Places) -> anyhow::Result<Option<Store>> {
+    Ok(places.results.is_dir().then(|| Store::open(&places.results)).transpose()?)
+}
+
+pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
+    let named = Named::parse(&args.cell)?;
+    let (methods, selection, missing) = (plannable(), Selection::default(), BTreeMap::new());
+    let committed = archive(&args.places)?;
+    let store = here(&args.places)?;
+    let mut shelf = Shelf::new();
+    shelf.add(committed.records().cloned());
+    if let Some(store) = &store {
+        shelf.add_store(store)?;
+    }
+    let desk = desk(&shelf, &methods, &selection, &missing);
+    let cell = find(&desk, &named)?;
+    let rendered = (named.artefact.render)(&desk)?;
+    let report =
+        rendered.cells.iter().find(|own| named.is(&own.variant, &own.dataset, &own.method));
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let records: Vec<&Record> = cell.records().collect();
+        serde_json::to_writer_pretty(
+            &mut out,
+            &serde_json::json!({ "cell": report, "records": records }),
+        )?;
+        writeln!(out)?;
+        return Ok(Ended::Done);
+    }
+    let Key { artefact, variant, dataset, method, .. } = cell.key();
+    writeln!(out, "{} of {method} on {dataset}, variant {}", named.artefact.id, shown(variant))?;
+    if let Some(report) = report {
+        summary(&mut out, report)?;
+    }
+    writeln!(out, "\nrepeat  {:<28}  seconds  chosen settings; run again here", "scores")?;
+    let mut lacking = 0;
+    for trial in cell.trials() {
+        match shelf.get(&trial.key) {
+            Some(record) => line(&mut out, record, committed.get(&trial.key), store.as_ref())?,
+            None => lacking += 1,
+        }
+    }
+    if lacking > 0 {
+        writeln!(out, "{lacking} of {} repeats are not on record", cell.trials().count())?;
+    }
+    writeln!(out, "\nrecords: {}", file(args, artefact, committed.get(cell.key()).is_some()))?;
+    writeln!(
+        out,
+        "run it again: mercer reproduce {} --variant {variant} --method {method} --dataset {dataset} --all",
+        named.artefact.id
+    )?;
+    Ok(Ended::Done)
+}
+
+/// As pages call a variant.
+fn shown(variant: &str) -> &str {
+    if variant == "corrected" { "tuned" } else { variant }
+}
+
+fn file(args: &CellArgs, study: &str, committed: bool) -> String {
+    if committed {
+        let name = format!("{}.parquet", study.replace('/', "-"));
+        args.places.reports.join("records").join(name).display().to_string()
+    } else {
+        args.places.results.join(study).display().to_string()
+    }
+}
+
+fn summary(out: &mut impl Write, report: &CellReport) -> std::io::Result<()> {
+    let number =
+        |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |v| format!("{v:.2}"));
+    writeln!(
+        out,
+        "{}: {} ± {} over {} repeats; the paper has {}",
+        report.metric,
+        number(report.mean),
+        number(report.std),
+        report.repeats,
+        report.repeats_of_paper
+    )?;
+    if let Some(theirs) = report.published {
+        writeln!(out, "published: {:.2} ± {:.2}", theirs.mean, theirs.std)?;
+    }
+    if let Some(verdict) = &report.verdict {
+        let interval = report.interval.map_or_else(String::new, |(low, high)| {
+            format!(": ours minus theirs {} ({low:.2} to {high:.2})", number(report.difference))
+        });
+        writeln!(out, "verdict: {verdict}{interval}")?;
+    }
+    if let Some(finding) = &report.finding {
+        writeln!(out, "why: experiments/findings/{finding}.md")?;
+    }
+    if let Some(note) = &report.note {
+        writeln!(out, "note: {note}")?;
+    }
+    Ok(())
+}
+
+/// One repeat.
+fn line(
+    out: &mut impl Write,
+    record: &Record,
+    committed: Option<&Record>,
+    store: Option<&Store>,
+) -> anyhow::Result<()> {
+    let result = &record.result;
+    let mut scores: Vec<String> =
+        result.metrics.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
+    if scores.is_empty() {
+        scores.push(format!("{:?}, {} points", result.status, result.curve.len()));
+    }
+    let chosen = result.tuning.as_ref().map_or_else(String::new, |tuning| {
+        let pairs = tuning.chosen.iter().map(|(name, value)| format!("{name}={value}"));
+        pairs.collect::<Vec<_>>().join(" ")
+    });
+    let again = match (committed, store) {
+        (Some(then), Some(store)) => store.get(&record.key)?.map(|now| compare(then, &now)),
+        _ => None,
+    };
+    let again = again.map_or_else(String::new, |(likeness, detail)| {
+        format!("; {likeness}{}", detail.map_or_else(String::new, |detail| format!(" ({detail})")))
+    });
+    let seconds: f64 = record.run.seconds.values().sum();
+    writeln!(
+        out,
+        "{:>6}  {:<28}  {seconds:>7.1}  {chosen}{again}",
+        record.key.repeat + 1,
+        scores.join(", ")
+    )?;
+    Ok(())
+}
+
+pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
+    let named = Named::parse(&args.cell)?;
+    let methods = plannable();
+    let mut shelf = archive(&args.places)?;
+    if let Some(store) = here(&args.places)? {
+        shelf.add_store(&store)?;
+    }
+    let (selection, missing) = (Selection::default(), BTreeMap::new());
+    let cell = find(&desk(&shelf, &methods, &selection, &missing), &named)?;
+    let Key { artefact, variant, dataset, method, .. } = cell.key();
+    let spec = study(artefact)?;
+    let narrow = Selection {
+        variants: vec![variant.clone()],
+        datasets: vec![dataset.clone()],
+        methods: vec![method.clone()],
+        ..Selection::default()
+    };
+    let trials = plan(&spec, &methods, "paper", &narrow, &|key| shelf.tuning(key))?;
+    let mut out = std::io::stdout().lock();
+    let (mut there, mut told) = (0, 0);
+    for trial in &trials {
+        if shelf.get(&trial.key).is_some() {
+            there += 1;
+            continue;
+        }
+        told += 1;
+        if told > 3 {
+            continue;
+        }
+        let near = shelf
+            .records()
+            .filter(|record| of_cell(&record.key, &trial.key))
+            .map(|record| differences(&record.key, &trial.key))
+            .min_by_key(Vec::len);
+        let reason = match near {
+            None => "no trial of its cell is on record".to_owned(),
+            Some(parts) if parts.is_empty() => "this repeat is not on record".to_owned(),
+            Some(parts) => parts.join("; "),
+        };
+        let tuning = match &trial.tuning {
+            TuningSource::Tuner { archived: None, .. } => "; its settings are to be tuned first",
+            _ => "",
+        };
+        writeln!(out, "repeat {}: {reason}{tuning}", trial.key.repeat + 1)?;
+    }
+    if told > 3 {
+        writeln!(out, "and {} more", told - 3)?;
+    }
+    writeln!(
+        out,
+        "{there} of {} trials are on record and need not be computed; {told} do",
+        trials.len()
+    )?;
+    Ok(Ended::Done)
+}
+
+fn of_cell(record: &Key, planned: &Key) -> bool {
+    record.artefact == planned.artefact
+        && record.variant == planned.variant
+        && record.dataset == planned.dataset
+        && record.method == planned.method
+}
+
+/// What of a recorded key is not what is planned.
+fn differences(record: &Key, planned: &Key) -> Vec<String> {
+    let (then, now) = (serde_json::json!(record), serde_json::json!(planned));
+    let mut found = Vec::new();
+    compare_values("", &then, &now, &mut found);
+    found.retain(|part| !part.starts_with("repeat is "));
+    found
+}
+
+fn compare_values(name: &str, then: &Value, now: &Value, found: &mut Vec<String>) {
+    match (then, now) {
+        (Value::Object(then), Value::Object(now)) => {
+            let names: std::collections::BTreeSet<&String> =
+                then.keys().chain(now.keys()).collect();
+            for part in names {
+                let of = |map: &serde_json::Map<String, Value>| {
+                    map.get(part).cloned().unwrap_or_default()
+                };
+                let name = if name.is_empty() { part.clone() } else { format!("{name}.{part}") };
+                compare_values(&name, &of(then), &of(now), found);
+            }
+        }
+        _ if then != now => found.push(format!("{name} is {then} on record and {now} now")),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_named_by_four_parts() {
+        let named = Named::parse("askl/table2:tuned:askl:segment").unwrap();
+        assert_eq!((named.artefact.id, named.variant.as_str()), ("askl/table2", "corrected"));
+        assert!(named.is("corrected", "segment", "askl"));
+        let swapped = Named::parse("askl/table2:corrected:segment:askl").unwrap();
+        assert!(swapped.is("corrected", "segment", "askl"));
+        assert!(!named.is("printed", "segment", "askl"));
+        for wrong in ["askl/table2", "askl/table2:tuned", "askl/tabel2:tuned:askl:segment"] {
+            assert!(Named::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_differs_between_two_keys_is_said_by_its_place() {
+        let then = serde_json::json!({ "revision": 1, "settings": { "rate": 0.1, "cap": 5 } });
+        let now = serde_json::json!({ "revision": 2, "settings": { "rate": 0.1 } });
+        let mut found = Vec::new();
+        compare_values("", &then, &now, &mut found);
+        assert_eq!(
+            found,
+            ["revision is 1 on record and 2 now", "settings.cap is 5 on record and null now"]
+        );
+    }
+}

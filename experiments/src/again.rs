@@ -1,0 +1,171 @@
+use crate::{Artefact, Computed, Desk, ExperimentError, StudyCell};
+use mercer_records::{Key, Likeness, Record, compare};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// Of some records: how many there are, and of those run again here how many came out the same to the bit, the
+/// same to rounding, and different.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    recorded: usize,
+    by: [usize; 3],
+}
+
+impl Counts {
+    fn again(&self) -> usize {
+        self.by.iter().sum()
+    }
+
+    /// One line below a table or a figure; none where nothing is recorded.
+    pub(crate) fn note(&self) -> Option<String> {
+        let [bits, rounding, different] = self.by;
+        (self.recorded > 0).then(|| {
+            format!(
+                "Run again here: {} of {} trials; {bits} {}, {rounding} {}, {different} {}.",
+                self.again(),
+                self.recorded,
+                Likeness::Bits,
+                Likeness::Rounding,
+                Likeness::Different
+            )
+        })
+    }
+}
+
+/// Committed records that were run again here, and how each came out.
+///
+/// ```
+/// use mercer_experiments::Again;
+/// assert_eq!(Again::default().different().count(), 0);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Again {
+    found: HashMap<String, (Key, Likeness, String)>,
+}
+
+impl Again {
+    /// Holds a re-run against its record.
+    pub fn add(&mut self, then: &Record, now: &Record) {
+        let (likeness, detail) = compare(then, now);
+        let entry = (then.key.clone(), likeness, detail.unwrap_or_default());
+        self.found.insert(then.key.digest(), entry);
+    }
+
+    /// How the trial of a key came out, if it was run again.
+    pub fn of(&self, key: &Key) -> Option<Likeness> {
+        self.found.get(&key.digest()).map(|(_, likeness, _)| *likeness)
+    }
+
+    /// Those that came out different, with the number that is furthest off, in a fixed order.
+    pub fn different(&self) -> impl Iterator<Item = (&Key, &str)> {
+        let mut different: Vec<_> = self
+            .found
+            .iter()
+            .filter(|(_, (_, likeness, _))| *likeness == Likeness::Different)
+            .collect();
+        different.sort_by_key(|(digest, _)| *digest);
+        different.into_iter().map(|(_, (key, _, detail))| (key, detail.as_str()))
+    }
+
+    /// Counts over the trials and simulations of a study or computation, as far as they are shown.
+    fn count(
+        &self,
+        desk: &Desk<'_>,
+        name: &str,
+        counts: &mut Counts,
+    ) -> Result<(), ExperimentError> {
+        let mut add = |key: &Key| {
+            counts.recorded += 1;
+            if let Some(likeness) = self.of(key) {
+                counts.by[likeness as usize] += 1;
+            }
+        };
+        if let Some(own) = Computed::find(name) {
+            if !own.is_measurement() && desk.shelf.get(&own.key()).is_some() {
+                add(&own.key());
+            }
+            return Ok(());
+        }
+        desk.cells(name)?.1.iter().flat_map(StudyCell::records).for_each(|record| add(&record.key));
+        Ok(())
+    }
+
+    /// Counts over what an artefact shows.
+    pub(crate) fn of_artefact(
+        &self,
+        desk: &Desk<'_>,
+        artefact: &Artefact,
+    ) -> Result<Counts, ExperimentError> {
+        let mut counts = Counts::default();
+        for name in artefact.studies.iter().chain(artefact.computed) {
+            self.count(desk, name, &mut counts)?;
+        }
+        Ok(counts)
+    }
+
+    /// A page of Markdown: one line a study.
+    pub(crate) fn page(
+        &self,
+        desk: &Desk<'_>,
+        artefacts: &[&Artefact],
+    ) -> Result<String, ExperimentError> {
+        let names: BTreeSet<&str> = artefacts
+            .iter()
+            .flat_map(|own| own.studies.iter().chain(own.computed))
+            .copied()
+            .collect();
+        let mut text = "# Records, run again\n\nWritten by `mercer reproduce`. *Same to the bit*: every score, fact and \
+            point of a curve that the record has. *Same to rounding*: within the limits that CONTRIBUTING.md states. \
+            Measurements of times are not compared.\n\n\
+            | study | recorded | run again | same to the bit | same to rounding | different |\n|:--|--:|--:|--:|--:|--:|\n"
+            .to_owned();
+        let mut all = Counts::default();
+        let mut line = |name: &str, own: &Counts| {
+            let [bits, rounding, different] = own.by;
+            let (recorded, again) = (own.recorded, own.again());
+            let _ = writeln!(
+                text,
+                "| {name} | {recorded} | {again} | {bits} | {rounding} | {different} |"
+            );
+        };
+        for name in names {
+            let mut own = Counts::default();
+            self.count(desk, name, &mut own)?;
+            if own.recorded > 0 {
+                line(name, &own);
+            }
+            all.recorded += own.recorded;
+            for (sum, more) in all.by.iter_mut().zip(own.by) {
+                *sum += more;
+            }
+        }
+        line("**all**", &all);
+        let different: Vec<_> = self.different().collect();
+        if !different.is_empty() {
+            text.push_str("\nRecords that came out different:\n\n");
+        }
+        for (key, detail) in different {
+            let Key { artefact, variant, dataset, method, repeat, .. } = key;
+            let _ = writeln!(
+                text,
+                "- {artefact} {variant} {dataset} {method} repeat {}: {detail}",
+                repeat + 1
+            );
+        }
+        Ok(text)
+    }
+
+    /// The paper that a trial is counted with: that of its study, or the one whose audit it is.
+    pub fn paper(key: &Key) -> &str {
+        let (folder, name) = key.artefact.split_once('/').unwrap_or((&key.artefact, ""));
+        let about = || name.split('-').next().unwrap_or(name);
+        match folder {
+            "audit" | "theory" | "complexity"
+                if ["askl", "rftk", "hyper", "mce"].contains(&about()) =>
+            {
+                about()
+            }
+            folder => folder,
+        }
+    }
+}
