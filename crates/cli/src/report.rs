@@ -1,7 +1,7 @@
 //! `mercer report`: render from records, fit nothing.
 
 use crate::Ended;
-use crate::args::{Places, ReportArgs};
+use crate::args::ReportArgs;
 use crate::reproduce::{missing, versions};
 use mercer_experiments::{Desk, Shelf, plannable, select, work, write};
 use mercer_harness::Selection;

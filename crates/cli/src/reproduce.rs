@@ -12,7 +12,7 @@ use mercer_experiments::{
     Artefact, ArtefactNumbers, Desk, PATHS, Shelf, Work, Written, plannable, select, work, write,
 };
 use mercer_harness::{
-    CostModel, Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, run as carry_out,
+    CostModel, Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, leave, run as carry_out,
 };
 use mercer_learning::{Method, counted};
 use mercer_records::Store;
@@ -160,7 +160,10 @@ pub(crate) fn laboratory<'a>(
     let stop = Stop::default();
     let asked = stop.clone();
     ctrlc::set_handler(move || {
-        eprintln!("stopping: trials in flight are dropped, finished ones are written");
+        if asked.interrupted() {
+            leave(130);
+        }
+        eprintln!("stopping: trials in flight are dropped, finished ones are written; once more ends a simulation, too");
         asked.ask();
     })
     .context("cannot install the handler of Ctrl-C")?;
