@@ -131,6 +131,7 @@ pub const ARTEFACTS: &[Artefact] = &[
     audit::hyper_third_factor::ARTEFACT,
     audit::tuning::ARTEFACT,
     theory::askl_bound::ARTEFACT,
+    theory::askl_start::ARTEFACT,
     theory::mce_bound::ARTEFACT,
     theory::hyper_decomposition::ARTEFACT,
     mce::complexity::ARTEFACT,

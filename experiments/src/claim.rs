@@ -1108,7 +1108,7 @@ mod tests {
         };
         let mut of_size = [
             sized(Holds::Undecided, 0.7),
-            sized(Holds::Yes, 0.02),
+            sized(Holds::Yes, 0.03),
             sized(Holds::Yes, 1e-3),
             result("d", Holds::Undecided, Some(0.6)),
         ];

@@ -9,6 +9,7 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("audit/askl-norms", include_str!("../specs/audit-askl-norms.toml")),
     ("audit/askl-first", include_str!("../specs/audit-askl-first.toml")),
     ("theory/askl-bound", include_str!("../specs/theory-askl-bound.toml")),
+    ("theory/askl-start", include_str!("../specs/theory-askl-start.toml")),
     ("rftk/table1", include_str!("../specs/rftk-table1.toml")),
     ("mce/table1", include_str!("../specs/mce-table1.toml")),
     ("mce/figure1", include_str!("../specs/mce-figure1.toml")),

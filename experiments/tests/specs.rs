@@ -3,8 +3,8 @@
 use crate::shelves;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{
-    ARTEFACTS, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES,
-    Shelf, claims, coverage, findings, plannable, published, select, standing, study, work, write,
+    ARTEFACTS, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES, Shelf, claims,
+    coverage, findings, plannable, published, select, standing, study, work, write,
 };
 use mercer_harness::{Selection, Spec, Trial, plan};
 use mercer_learning::{Method, Shape, Task, find};

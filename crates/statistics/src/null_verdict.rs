@@ -4,6 +4,13 @@ use crate::{Ours, Published, StatisticsError, Verdict, summarise, verdict, wilso
 use serde::{Deserialize, Serialize};
 
 /// How two studies split the same rows.
+///
+/// ```
+/// use mercer_statistics::{Design, SameProcedure};
+/// let folds = SameProcedure { design: Design::Folds, ours: 10, paper: 10, ..Default::default() };
+/// let (ours, _) = folds.accuracies(1);
+/// assert_eq!(ours.len(), 10);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Design {
@@ -94,6 +101,13 @@ impl Default for SameProcedure {
 }
 
 /// Shares of simulated studies by their verdict.
+///
+/// ```
+/// use mercer_statistics::VerdictRates;
+/// let rates = VerdictRates::of(400, 20, 300)?;
+/// assert_eq!((rates.differs, rates.agrees), (0.05, 0.75));
+/// # Ok::<(), mercer_statistics::StatisticsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictRates {

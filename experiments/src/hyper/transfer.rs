@@ -47,9 +47,8 @@ struct Params {
     sizes: Vec<usize>,
     /// `σ_h²` over `σ²`, the total variance of the training images.
     spread: f64,
-    /// How far the labels pull DANK's matrix from all ones; its default, and no `departure`, without.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pull: Option<f64>,
+    /// How far the labels pull DANK's matrix from all ones; at its default no `departure` is kept.
+    pull: f64,
 }
 
 impl Default for Params {
@@ -58,7 +57,7 @@ impl Default for Params {
             pairs: vec![(1, 9), (2, 7), (4, 6)],
             sizes: vec![10, 20, 30, 40, 50],
             spread: 1.0,
-            pull: None,
+            pull: DankParams::default().pull,
         }
     }
 }
@@ -138,10 +137,11 @@ fn problem(
     }
     let signs: Vec<bool> =
         train.labels().unwrap_or_default().iter().map(|&label| label == 1).collect();
-    let plain_params = DankParams::default();
-    let params = DankParams { pull: pull.unwrap_or(plain_params.pull), ..plain_params };
+    let recalled = DankParams::default();
+    let pulled = (pull - recalled.pull).abs() > 0.0;
+    let params = DankParams { pull, ..recalled };
     let machine = DankMachine::fit(train.inputs(), &signs, width_and_cost, &params, fitting)?;
-    if pull.is_some() {
+    if pulled {
         let squares = machine.matrix.mapv(|entry| (entry - 1.0).powi(2));
         found.insert("departure", squares.mean().unwrap_or(0.0).sqrt());
     }
