@@ -8,7 +8,7 @@ mercer := "target/release/mercer"
 _default:
     @just --list --unsorted
 
-# Build the binary.
+# Build the binary (mercer-dependencies beside it keeps the features of outside crates, so that tests reuse what is compiled).
 [group('run')]
 build:
     cargo build --release -p mercer-cli -p mercer-dependencies --bin mercer

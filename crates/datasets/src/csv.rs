@@ -1,14 +1,11 @@
-//! Text tables: comma, semicolon, tab or blanks between columns, by way of polars.
+//! Text tables: comma, semicolon, tab or blanks between columns.
 
 use crate::number::number;
+use crate::rows::{Part, Quoting};
 use crate::{Column, DataError, Limits, Table};
 use ndarray::Array2;
-use polars::prelude::{
-    CsvParseOptions, CsvReadOptions, DataFrame, PolarsError, SerReader, StringChunked,
-};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::Cursor;
 
 /// How a text table is to be read.
 ///
@@ -124,41 +121,24 @@ pub fn parse(
         Separator::Blanks => (Cow::Owned(single_blanks(text)), b' '),
     };
     let quotes = options.separator != Separator::Blanks;
-    let Records { lines, width, text } = records(&text, separator, quotes, file)?;
-    limits.check(file, lines.len(), width)?;
-    let frame = read(text, separator, quotes)
-        .map_err(|error| DataError::format(file, format!("is not a text table: {error}")))?;
-    if (frame.height(), frame.width()) != (lines.len(), width) {
-        let found = format!("{} x {}", frame.height(), frame.width());
-        let problem = format!("has {} records of {width} fields, read as {found}", lines.len());
-        return Err(DataError::format(file, problem));
-    }
-    let columns: Vec<&StringChunked> = frame
-        .columns()
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| !options.drop.contains(at))
-        .map(|(_, column)| column.str())
-        .collect::<Result<_, _>>()
-        .map_err(|error| DataError::format(file, error.to_string()))?;
-    assemble(&columns, &lines, file, options)
+    let records = records(&text, separator, quotes, file)?;
+    limits.check(file, records.lines.len(), records.width)?;
+    assemble(&records, file, options)
 }
 
 /// Input columns and target column as numbers and labels.
-fn assemble(
-    columns: &[&StringChunked],
-    lines: &[usize],
-    file: &str,
-    options: &CsvOptions,
-) -> Result<Table, DataError> {
+fn assemble(records: &Records, file: &str, options: &CsvOptions) -> Result<Table, DataError> {
+    let lines = &records.lines;
+    let columns: Vec<usize> =
+        (0..records.width).filter(|column| !options.drop.contains(column)).collect();
     if columns.len() < 2 {
         let problem = "needs at least one input column and a target; is the separator right?";
         return Err(DataError::format(file, problem));
     }
-    let field = |column: &StringChunked, row| column.get(row).unwrap_or("").trim().to_owned();
+    let field = |column: usize, row| records.field(row, columns[column]);
     let numeric = |text: &str| number(text.as_bytes()).is_some_and(|(_, end)| end == text.len());
     let header = options.header.unwrap_or_else(|| {
-        let words = |row| columns.iter().map(move |column| !numeric(&field(column, row)));
+        let words = |row| (0..columns.len()).map(move |column| !numeric(field(column, row)));
         lines.len() > 1 && words(0).zip(words(1)).any(|(first, second)| first && !second)
     });
     let skip = usize::from(header);
@@ -166,7 +146,7 @@ fn assemble(
         Target::First => 0,
         Target::Last => columns.len() - 1,
         Target::Named(name) => {
-            let names: Vec<String> = columns.iter().map(|column| field(column, 0)).collect();
+            let names: Vec<&str> = (0..columns.len()).map(|column| field(column, 0)).collect();
             names.iter().position(|n| header && n == name).ok_or_else(|| {
                 let problem = format!("has no column `{name}`; its first line is {names:?}");
                 DataError::format(file, problem)
@@ -181,9 +161,9 @@ fn assemble(
     let mut matrix = Array2::zeros((n, inputs.len()));
     for (j, &at) in inputs.iter().enumerate() {
         let codes = options.codes.get(&j);
-        let name = if header { field(columns[at], 0) } else { (at + 1).to_string() };
+        let name = if header { field(at, 0).to_owned() } else { (at + 1).to_string() };
         for row in 0..n {
-            let text = columns[at].get(row + skip).unwrap_or("").trim();
+            let text = field(at, row + skip);
             let value = match codes {
                 Some(codes) => codes.get(text).copied(),
                 None => number(text.as_bytes())
@@ -201,7 +181,8 @@ fn assemble(
             })?;
         }
     }
-    let labels: Vec<String> = (skip..lines.len()).map(|row| field(columns[target], row)).collect();
+    let labels: Vec<String> =
+        (skip..lines.len()).map(|row| field(target, row).to_owned()).collect();
     if let Some(row) = labels.iter().position(String::is_empty) {
         return Err(DataError::line(file, lines[row + skip], "the target is empty"));
     }
@@ -218,43 +199,60 @@ fn assemble(
 }
 
 /// The records of a text table.
+#[derive(Default)]
 struct Records {
     /// The line in which each begins, from 1.
     lines: Vec<usize>,
     /// Fields in every one.
     width: usize,
-    /// Their text, without the blank lines, which polars would take for rows of empty fields.
-    text: Vec<u8>,
+    /// Their fields one after another, quotes taken apart.
+    text: String,
+    /// Where each field ends.
+    ends: Vec<usize>,
 }
 
-/// Takes the text apart at line ends outside of quotes and counts the fields.
+impl Records {
+    fn field(&self, row: usize, column: usize) -> &str {
+        let at = row * self.width + column;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        self.text[start..self.ends[at]].trim()
+    }
+}
+
+/// Takes the text apart at line ends and separators outside of quotes.
 fn records(text: &str, separator: u8, quotes: bool, file: &str) -> Result<Records, DataError> {
-    let bytes = text.as_bytes();
-    let mut found = Records { lines: Vec::new(), width: 0, text: Vec::with_capacity(bytes.len()) };
-    let (mut line, mut at) = (1, 0);
-    while at < bytes.len() {
-        let (start, first) = (at, line);
-        let (mut fields, mut quoted, mut blank) = (1, false, true);
-        while let Some(&byte) = bytes.get(at) {
-            at += 1;
-            line += usize::from(byte == b'\n');
-            match byte {
-                b'"' if quotes => (quoted, blank) = (!quoted, false),
-                b'\n' if !quoted => break,
-                _ if byte == separator && !quoted => fields += 1,
-                b' ' | b'\t' | b'\r' | b'\n' => {}
-                _ => blank = false,
+    let mut found = Records { text: String::with_capacity(text.len()), ..Records::default() };
+    let (mut line, mut letters) = (1, text.chars());
+    while !letters.as_str().is_empty() {
+        let (first, start, before) = (line, found.text.len(), found.ends.len());
+        let mut quoting = Quoting::default();
+        for letter in letters.by_ref() {
+            line += usize::from(letter == '\n');
+            if letter == '\n' && !quoting.is_open() {
+                break;
+            }
+            let separates = letter == char::from(separator);
+            // What is no ASCII is content wherever it stands.
+            let byte = u8::try_from(letter).unwrap_or(u8::MAX);
+            match if quotes { quoting.step(byte, separates) } else { Part::plain(separates) } {
+                Part::Quote => {}
+                Part::Content => found.text.push(letter),
+                Part::Separator => found.ends.push(found.text.len()),
             }
         }
+        found.ends.push(found.text.len());
         let wrong = |problem: String| Err(DataError::line(file, first, problem));
-        if quoted {
+        if quoting.is_open() {
             return wrong("opens a quote that never closes".to_owned());
         }
-        if blank && fields == 1 {
+        let fields = found.ends.len() - before;
+        if found.text[start..].trim().is_empty() {
+            if fields > 1 {
+                return wrong("every column is empty".to_owned());
+            }
+            found.text.truncate(start);
+            found.ends.truncate(before);
             continue;
-        }
-        if blank {
-            return wrong("every column is empty".to_owned());
         }
         if found.lines.is_empty() {
             found.width = fields;
@@ -263,7 +261,6 @@ fn records(text: &str, separator: u8, quotes: bool, file: &str) -> Result<Record
             return wrong(format!("has {fields} columns, but the first line has {width}"));
         }
         found.lines.push(first);
-        found.text.extend(&bytes[start..at]);
     }
     if found.lines.is_empty() {
         return Err(DataError::format(file, "holds no rows"));
@@ -284,21 +281,6 @@ fn single_blanks(text: &str) -> String {
         single.push('\n');
     }
     single
-}
-
-/// All fields as text; polars takes the quotes apart.
-fn read(text: Vec<u8>, separator: u8, quotes: bool) -> Result<DataFrame, PolarsError> {
-    let parsing = CsvParseOptions::default()
-        .with_separator(separator)
-        .with_quote_char(quotes.then_some(b'"'))
-        .with_missing_is_null(false);
-    CsvReadOptions::default()
-        .with_has_header(false)
-        .with_infer_schema_length(Some(0)) // without a look at the values all columns are text
-        .with_n_threads(Some(1))
-        .with_parse_options(parsing)
-        .into_reader_with_file_handle(Cursor::new(text))
-        .finish()
 }
 
 #[cfg(test)]
@@ -325,6 +307,9 @@ mod tests {
         assert_eq!(bare.targets, Column::Numbers(vec![0.0, 1.0]));
         let text = read_plain(b"1,2,no\n3,4,yes\n").unwrap();
         assert_eq!(text.inputs.nrows(), 2);
+        let inches = read_plain(b"1,7\" pipe\n2,\"7\"\" pipe, \xc3\xa9\"\n").unwrap();
+        let names = ["7\" pipe", "7\" pipe, \u{e9}"].map(str::to_owned).to_vec();
+        assert_eq!(inches.targets, Column::Names(names));
     }
 
     #[test]

@@ -63,11 +63,11 @@ impl Parts {
 ///
 /// ```
 /// use mercer_datasets::{Column, Kind, Table};
-/// let likely = |targets| Table { inputs: ndarray::Array2::zeros((4, 1)), targets }.likely_kind();
-/// assert_eq!(likely(Column::Numbers(vec![1.0, 2.0, 1.0, 2.0])), Kind::Classification);
-/// assert_eq!(likely(Column::Numbers(vec![1.0, 2.0, 3.0, 4.0])), Kind::Regression); // each once
-/// let names = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-/// assert_eq!(likely(Column::Names(names)), Kind::Classification);
+/// let table = Table { inputs: ndarray::array![[1.0], [2.0]], targets: Column::Numbers(vec![1.0, 3.0]) };
+/// let classes = table.clone().encode("toys", Kind::Classification, None)?.1;
+/// assert_eq!(classes, ["1", "3"]);
+/// assert!(table.encode("toys", Kind::Regression, None)?.1.is_empty());
+/// # Ok::<(), mercer_datasets::DataError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,23 +79,6 @@ pub enum Kind {
 }
 
 impl Table {
-    /// What the targets look like: text is classes; numbers are classes if they are whole, at most
-    /// 50 different ones occur, and each occurs twice on average; anything else is regression.
-    pub fn likely_kind(&self) -> Kind {
-        let Column::Numbers(values) = &self.targets else {
-            return Kind::Classification;
-        };
-        let mut different: Vec<f64> = values.clone();
-        different.sort_by(f64::total_cmp);
-        different.dedup();
-        let whole = different.iter().all(|value| value.fract() == 0.0);
-        if whole && different.len() <= 50 && 2 * different.len() <= values.len() {
-            Kind::Classification
-        } else {
-            Kind::Regression
-        }
-    }
-
     /// The sample that these rows are, with its class names.
     ///
     /// `labels` are the class names if they are known (those of a model, say); otherwise the names
@@ -249,11 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_is_guessed_from_the_targets() {
-        let of = |values: Vec<f64>| table(Column::Numbers(values)).likely_kind();
-        assert_eq!(of(vec![0.0, 1.0, 1.0, 0.0]), Kind::Classification);
-        assert_eq!(of(vec![0.0, 1.5, 1.5, 0.0]), Kind::Regression);
-        assert_eq!(of((0..60).map(f64::from).collect()), Kind::Regression);
+    fn numbers_stay_numbers() {
         let (sample, labels) =
             table(Column::Numbers(vec![2.5, 1.0])).encode("f", Kind::Regression, None).unwrap();
         assert_eq!(sample.values().unwrap(), array![2.5, 1.0]);

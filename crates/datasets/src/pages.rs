@@ -5,8 +5,8 @@
 
 use crate::DataError;
 use crate::parquet::damaged;
+use mercer_parquet::FileMetadata;
 use polars_parquet::parquet::metadata::ColumnChunkMetadata;
-use polars_parquet::read::FileMetadata;
 use polars_parquet_format::PageHeader;
 use polars_parquet_format::thrift::protocol::TCompactInputProtocol;
 use std::io::{Read, Seek, SeekFrom};

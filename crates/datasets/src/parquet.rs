@@ -2,8 +2,9 @@
 
 use crate::quiet::quietly;
 use crate::{Column, DataError, Limits, Table, pages};
+use mercer_parquet::read_metadata;
 use ndarray::Array2;
-use polars::prelude::{DataFrame, DataType, ParquetReader, PolarsError, SerReader};
+use polars_core::prelude::{DataFrame, DataType, PolarsError};
 use std::io::Cursor;
 
 /// Reads a Parquet table: numbers in every column but the target, which may be text.
@@ -16,11 +17,12 @@ use std::io::Cursor;
 ///
 /// ```
 /// use mercer_datasets::{Limits, parquet};
-/// use polars::prelude::{IntoColumn, DataFrame, NamedFrom, ParquetWriter, Series};
-/// let size = Series::new("size".into(), [1.5, 3.0]).into_column();
-/// let kind = Series::new("kind".into(), ["box", "ball"]).into_column();
+/// use mercer_parquet::{Compression, write};
+/// use polars_core::prelude::{Column, DataFrame};
+/// let size = Column::new("size".into(), [1.5, 3.0]);
+/// let kind = Column::new("kind".into(), ["box", "ball"]);
 /// let mut bytes = Vec::new();
-/// ParquetWriter::new(&mut bytes).finish(&mut DataFrame::new(2, vec![size, kind])?)?;
+/// write(&DataFrame::new(2, vec![size, kind])?, Compression::Snappy, &mut bytes)?;
 /// let table = parquet::parse(&bytes, "toys.parquet", Some("kind"), &Limits::default())?;
 /// assert_eq!(table.inputs, ndarray::array![[1.5], [3.0]]);
 /// assert_eq!(table.targets.name(1), "ball");
@@ -48,13 +50,6 @@ fn table(frame: &DataFrame, file: &str, target: Option<&str>) -> Result<Table, D
         return Err(wrong("holds no rows".to_owned()));
     }
     let names = frame.get_column_names();
-    // In a damaged file the pages of a column may hold fewer rows than the footer says.
-    if let Some(column) = frame.columns().iter().find(|column| column.len() != frame.height()) {
-        let (name, rows, height) = (column.name(), column.len(), frame.height());
-        return Err(wrong(format!(
-            "is damaged: column `{name}` has {rows} rows, not {height}; write or fetch it again"
-        )));
-    }
     let target = match target {
         None => frame.width() - 1,
         Some(name) => names
@@ -113,12 +108,12 @@ fn table(frame: &DataFrame, file: &str, target: Option<&str>) -> Result<Table, D
 
 /// Checks the promised size before anything of that size is read.
 fn read(bytes: &[u8], file: &str, limits: &Limits) -> Result<DataFrame, DataError> {
-    let footer = |error| not_parquet(file, &error);
-    let mut reader = ParquetReader::new(Cursor::new(bytes));
-    let columns = reader.schema().map_err(footer)?.len();
-    limits.check(file, reader.num_rows().map_err(footer)?, columns)?;
-    pages::check(reader.get_metadata().map_err(footer)?, |_| true, &mut Cursor::new(bytes), file)?;
-    reader.finish().map_err(|error| broken(file, &first_line(&error)))
+    let mut source = Cursor::new(bytes);
+    let footer = read_metadata(&mut source).map_err(|error| not_parquet(file, &error))?;
+    limits.check(file, footer.num_rows, footer.schema().fields().len())?;
+    pages::check(&footer, |_| true, &mut source, file)?;
+    mercer_parquet::read(&mut source, &footer, None, 0..footer.num_rows)
+        .map_err(|error| broken(file, &first_line(&error)))
 }
 
 /// A file whose footer is none, in one line.
@@ -151,19 +146,17 @@ pub(crate) fn first_line(error: &PolarsError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mercer_parquet::Compression;
     use ndarray::array;
-    use polars::prelude::{NamedFrom, ParquetCompression, ParquetWriter, Series};
+    use polars_core::prelude::{NamedFrom, Series};
     use proptest::prelude::*;
 
     fn written(columns: Vec<Series>) -> Vec<u8> {
         let height = columns[0].len();
         let columns = columns.into_iter().map(Into::into).collect();
-        let mut frame = DataFrame::new(height, columns).unwrap();
+        let frame = DataFrame::new(height, columns).unwrap();
         let mut bytes = Vec::new();
-        ParquetWriter::new(&mut bytes)
-            .with_compression(ParquetCompression::Uncompressed)
-            .finish(&mut frame)
-            .unwrap();
+        mercer_parquet::write(&frame, Compression::Uncompressed, &mut bytes).unwrap();
         bytes
     }
 
@@ -216,7 +209,7 @@ mod tests {
     fn columns_of_different_length_are_refused() {
         let bytes = include_bytes!("../tests/fixtures/uneven-columns.parquet");
         let error = parse(bytes, "f", None, &Limits::default()).unwrap_err().to_string();
-        assert!(error.starts_with("f: is damaged: column"), "{error}");
+        assert!(error.starts_with("f: cannot be decoded ("), "{error}");
     }
 
     /// Found by the fuzz driver: the head of a page claims fewer values than none, for which the decoder made room.

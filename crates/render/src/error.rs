@@ -97,7 +97,7 @@ pub enum RenderError {
         /// What was tried.
         action: &'static str,
         /// What the library said.
-        source: polars::error::PolarsError,
+        source: polars_core::error::PolarsError,
     },
     /// The operating system refused.
     #[error("cannot {action} {path}: {source}")]

@@ -8,11 +8,10 @@
 mod read;
 mod write;
 
-use crate::RenderError;
+use crate::{RenderError, escape};
+use mercer_parquet::{Compression, read_metadata};
 use mercer_records::Record;
-use polars::prelude::{
-    CsvWriter, DataFrame, ParquetCompression, ParquetReader, ParquetWriter, SerReader, SerWriter,
-};
+use polars_core::prelude::{AnyValue, DataFrame};
 use std::fs::File;
 use std::path::Path;
 
@@ -53,9 +52,7 @@ pub fn write_parquet(frame: &DataFrame, path: &Path) -> Result<(), RenderError> 
         builder.permissions(std::fs::Permissions::from_mode(0o644));
     }
     let mut file = builder.tempfile_in(folder).map_err(io)?;
-    ParquetWriter::new(file.as_file_mut())
-        .with_compression(ParquetCompression::Zstd(None))
-        .finish(&mut frame.clone()) // columns are shared, not copied
+    mercer_parquet::write(frame, Compression::Zstd(None), file.as_file_mut())
         .map_err(|source| RenderError::Frame { action: "write", source })?;
     file.as_file().sync_all().map_err(io)?;
     file.persist(path).map_err(|error| io(error.error))?;
@@ -77,13 +74,13 @@ pub fn write_parquet(frame: &DataFrame, path: &Path) -> Result<(), RenderError> 
 /// # Errors
 /// [`RenderError::Io`] if the file cannot be opened, [`RenderError::Frame`] if it is no Parquet.
 pub fn read_parquet(path: &Path) -> Result<DataFrame, RenderError> {
-    let file = File::open(path).map_err(|source| RenderError::Io {
+    let mut file = File::open(path).map_err(|source| RenderError::Io {
         action: "read",
         path: path.to_owned(),
         source,
     })?;
-    ParquetReader::new(file)
-        .finish()
+    read_metadata(&mut file)
+        .and_then(|footer| mercer_parquet::read(&mut file, &footer, None, 0..footer.num_rows))
         .map_err(|source| RenderError::Frame { action: "read", source })
 }
 
@@ -131,13 +128,28 @@ pub fn read_parquet(path: &Path) -> Result<DataFrame, RenderError> {
 /// # Errors
 /// [`RenderError::Frame`] if the library refuses.
 pub fn csv(frame: &DataFrame) -> Result<String, RenderError> {
-    let nested = frame.columns().iter().filter(|column| column.dtype().is_nested());
-    let mut flat = frame.drop_many(nested.map(|column| column.name().clone()));
-    let mut bytes = Vec::new();
-    CsvWriter::new(&mut bytes)
-        .finish(&mut flat)
-        .map_err(|source| RenderError::Frame { action: "write", source })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let columns: Vec<_> =
+        frame.columns().iter().filter(|column| !column.dtype().is_nested()).collect();
+    let line = |fields: Vec<String>| fields.join(",") + "\n";
+    let mut text = line(columns.iter().map(|column| escape::csv(column.name())).collect());
+    for row in 0..frame.height() {
+        let fields = columns.iter().map(|column| column.get(row).map(field));
+        let fields: Result<_, _> = fields.collect();
+        text.push_str(&line(
+            fields.map_err(|source| RenderError::Frame { action: "write", source })?,
+        ));
+    }
+    Ok(text)
+}
+
+/// A cell that reads back as the same number or text.
+fn field(value: AnyValue<'_>) -> String {
+    match value {
+        AnyValue::Null => String::new(),
+        AnyValue::Float64(number) => format!("{number:?}"),
+        AnyValue::String(text) => escape::csv(text),
+        other => other.to_string(),
+    }
 }
 
 /// The name by which a record's predictions find it.

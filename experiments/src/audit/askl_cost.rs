@@ -2,7 +2,7 @@
 
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
-use polars::prelude::{
+use polars_core::prelude::{
     ChunkAgg, ChunkCompareEq, ChunkQuantile, Column as Values, DataFrame, PolarsResult,
 };
 
@@ -26,7 +26,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             methods.push(named);
         }
     }
-    let fault = |error: polars::prelude::PolarsError| ExperimentError::Form {
+    let fault = |error: polars_core::prelude::PolarsError| ExperimentError::Form {
         file: ARTEFACT.id.to_owned(),
         reason: error.to_string(),
     };

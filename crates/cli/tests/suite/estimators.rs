@@ -232,16 +232,17 @@ fn few_rows_and_columns_end_in_a_model_or_in_a_clear_error() {
 /// in double precision, or as text.
 #[test]
 fn narrow_and_wide_numbers_are_the_same_numbers() {
-    use polars::prelude::{Column, DataFrame, ParquetWriter};
+    use mercer_parquet::Compression;
+    use polars_core::prelude::{Column, DataFrame};
     let narrow: Vec<f32> = (0..24).map(|row| (3.0 * wave(row, 31)) as f32).collect();
     let wide: Vec<f64> = narrow.iter().map(|&value| f64::from(value)).collect();
     // Words part the classes; numbers that both precisions hold are the target of a regression.
     let words: Vec<&str> = narrow.iter().map(|&x| if x > 0.0 { "u" } else { "v" }).collect();
     let targets: Vec<f32> = narrow.iter().map(|&x| 4.0 * x + 0.5).collect();
     let parquet = |columns: Vec<Column>| {
-        let mut frame = DataFrame::new(narrow.len(), columns).unwrap();
+        let frame = DataFrame::new(narrow.len(), columns).unwrap();
         let mut bytes = Vec::new();
-        ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+        mercer_parquet::write(&frame, Compression::Zstd(None), &mut bytes).unwrap();
         RowFile::spooled(bytes.as_slice(), "f", Some(RowFormat::Parquet)).unwrap()
     };
     every(|method, task| {

@@ -3,7 +3,8 @@ use mercer_datasets::{
     Base, Catalogue, Column, CsvOptions, DataError, Limits, Manifest, Separator, Table, csv,
     decompress, idx, parquet, svmlight,
 };
-use polars::prelude::{DataFrame, NamedFrom, ParquetCompression, ParquetWriter, Series};
+use mercer_parquet::Compression;
+use polars_core::prelude::{DataFrame, NamedFrom, Series};
 use std::io::{Read, Write};
 
 /// A parser with files to begin with.
@@ -221,11 +222,7 @@ fn run_csv(bytes: &[u8]) -> Result<String, String> {
 }
 
 fn parquet_seeds() -> Vec<Vec<u8>> {
-    let kinds = [
-        ParquetCompression::Uncompressed,
-        ParquetCompression::Snappy,
-        ParquetCompression::Zstd(None),
-    ];
+    let kinds = [Compression::Uncompressed, Compression::Snappy, Compression::Zstd(None)];
     let write = |compression| {
         let columns = vec![
             Series::new("a".into(), [1.5, -2.0, 4.0]).into(),
@@ -233,8 +230,8 @@ fn parquet_seeds() -> Vec<Vec<u8>> {
             Series::new("y".into(), ["box", "ball", "box"]).into(),
         ];
         let mut bytes = Vec::new();
-        let mut frame = DataFrame::new(3, columns).ok()?;
-        ParquetWriter::new(&mut bytes).with_compression(compression).finish(&mut frame).ok()?;
+        let frame = DataFrame::new(3, columns).ok()?;
+        mercer_parquet::write(&frame, compression, &mut bytes).ok()?;
         Some(bytes)
     };
     kinds.into_iter().filter_map(write).collect()

@@ -9,7 +9,7 @@ use mercer_records::{Record, sha256_hex};
 use mercer_render::frame::{from_frame, to_frame};
 use mercer_workbench::{Choices, Model, Table, fit};
 use ndarray::{Array2, array};
-use polars::prelude::{DataFrame, DataType, NamedFrom, Series};
+use polars_core::prelude::{DataFrame, DataType, NamedFrom, Series};
 use safetensors::SafeTensors;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};

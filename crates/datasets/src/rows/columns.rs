@@ -1,12 +1,12 @@
 //! What the columns of a Parquet file hold, by its own schema, before any of them is decoded.
 
 use crate::DataError;
+use mercer_parquet::FileMetadata;
 use polars_parquet::parquet::schema::Repetition;
 use polars_parquet::parquet::schema::types::{
     IntegerType, ParquetType, PhysicalType, PrimitiveConvertedType as Old, PrimitiveLogicalType,
     PrimitiveType,
 };
-use polars_parquet::read::FileMetadata;
 use polars_parquet::read::schema::SchemaDescriptor;
 use std::collections::HashSet;
 

@@ -18,6 +18,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
+pub(crate) use text::{Part, Quoting};
+
 /// How the rows of a file are written.
 ///
 /// ```
@@ -657,16 +659,17 @@ mod tests {
     /// Columns of every width hold the same numbers, text and categories alike.
     #[test]
     fn parquet_has_types_and_holes() {
-        use polars::prelude::{DataFrame, NamedFrom, ParquetWriter, Series};
+        use mercer_parquet::Compression;
+        use polars_core::prelude::{DataFrame, NamedFrom, Series};
         let columns = vec![
             Series::new("narrow".into(), [Some(0.5f32), None, Some(f32::NAN)]).into(),
             Series::new("wide".into(), [0.5f64, -1.25, 3.0]).into(),
             Series::new("whole".into(), [1i64, -2, 3]).into(),
             Series::new("kind".into(), [Some("box"), Some("ball"), None]).into(),
         ];
-        let mut frame = DataFrame::new(3, columns).unwrap();
+        let frame = DataFrame::new(3, columns).unwrap();
         let mut bytes = Vec::new();
-        ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+        mercer_parquet::write(&frame, Compression::Zstd(None), &mut bytes).unwrap();
         let rows = all(&bytes, RowFormat::Parquet).unwrap();
         assert_eq!(rows[0], (1, vec!["0.5".into(), "0.5".into(), "1".into(), "box".into()]));
         assert_eq!(rows[1].1, ["", "-1.25", "-2", "ball"]);

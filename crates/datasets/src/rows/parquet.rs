@@ -3,13 +3,12 @@ use super::{Field, Fields};
 use crate::parquet::{broken, damaged, first_line, not_parquet};
 use crate::quiet::quietly;
 use crate::{DataError, pages};
-use polars::prelude::{Column, DataFrame, DataType, ParquetReader, PolarsError, SerReader};
-use polars_parquet::read::FileMetadata;
+use mercer_parquet::{FileMetadata, read, read_metadata};
+use polars_core::prelude::{Column, DataFrame, DataType, PolarsError};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Rows decoded at a time.
 const CHUNK: usize = 65_536;
@@ -18,7 +17,7 @@ const CHUNK: usize = 65_536;
 pub(super) struct ParquetRows<'a> {
     path: PathBuf,
     name: &'a str,
-    metadata: Arc<FileMetadata>,
+    metadata: FileMetadata,
     names: Vec<String>,
     /// What each column holds that no number or text is, if it does.
     refused: Vec<Option<&'static str>>,
@@ -59,15 +58,14 @@ impl std::fmt::Debug for ParquetRows<'_> {
 impl<'a> ParquetRows<'a> {
     pub(super) fn new(path: &Path, name: &'a str) -> Result<Self, DataError> {
         let Kept { metadata, columns: Sorted { names, refused }, index } = quietly(|| {
-            let mut reader = ParquetReader::new(open(path)?);
-            let metadata = reader.get_metadata().map_err(|error| not_parquet(name, &error))?;
-            Kept::of(metadata, name)
+            let metadata = read_metadata(&mut open(path)?);
+            Kept::of(&metadata.map_err(|error| not_parquet(name, &error))?, name)
         })
         .unwrap_or_else(|| Err(damaged(name)))?;
         Ok(Self {
             path: path.to_owned(),
             name,
-            metadata: Arc::new(metadata),
+            metadata,
             wanted: (0..names.len()).collect(),
             names,
             refused,
@@ -163,12 +161,10 @@ impl<'a> ParquetRows<'a> {
         count: usize,
     ) -> Result<Result<DataFrame, String>, DataError> {
         let names: Vec<String> = columns.iter().map(|&at| self.names[at].clone()).collect();
-        let file = open(&self.path)?;
+        let mut file = open(&self.path)?;
         let found = quietly(|| {
-            let mut reader = ParquetReader::new(file);
-            reader.set_metadata(Arc::clone(&self.metadata));
-            let reader = reader.with_columns(Some(names)).with_slice(Some((start, count)));
-            reader.finish().map_err(|error| first_line(&error))
+            let frame = read(&mut file, &self.metadata, Some(&names), start..start + count);
+            frame.map_err(|error| first_line(&error))
         });
         Ok(found.unwrap_or_else(|| Err(String::new())))
     }
@@ -291,6 +287,7 @@ fn open(path: &Path) -> Result<File, DataError> {
 #[cfg(test)]
 mod tests {
     use crate::{Kind, RowFile, RowFormat, SchemaOptions, Truths, survey};
+    use mercer_parquet::Compression;
 
     const TYPES: &[u8] = include_bytes!("../../tests/fixtures/types.parquet");
     const INDEX: &[u8] = include_bytes!("../../tests/fixtures/index.parquet");
@@ -415,15 +412,15 @@ mod tests {
     /// A table without columns, as pandas writes an empty one, and one without inputs.
     #[test]
     fn a_table_without_columns_is_refused() {
-        use polars::prelude::{DataFrame, NamedFrom, ParquetWriter, Series};
+        use polars_core::prelude::{DataFrame, NamedFrom, Series};
         let only = Series::new("kind".into(), ["a", "b"]).into();
         for (height, columns, told) in [
             (0, vec![], "f.parquet: holds no columns"),
             (2, vec![only], "f.parquet: needs at least one input column beside the target"),
         ] {
-            let mut frame = DataFrame::new(height, columns).unwrap();
+            let frame = DataFrame::new(height, columns).unwrap();
             let mut bytes = Vec::new();
-            ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+            mercer_parquet::write(&frame, Compression::Zstd(None), &mut bytes).unwrap();
             let error = survey(&file(&bytes), &SchemaOptions::default()).unwrap_err().to_string();
             assert_eq!(error, told);
         }
@@ -490,7 +487,7 @@ mod tests {
 
     #[test]
     fn labels_of_whole_numbers_and_flags_are_those_of_the_file() {
-        use polars::prelude::{DataFrame, NamedFrom, ParquetWriter, Series};
+        use polars_core::prelude::{DataFrame, NamedFrom, Series};
         let (next, last) = (9_007_199_254_740_993i64, 9_007_199_254_740_992);
         let large = [next, last, 5, 5, last, next];
         let columns = vec![
@@ -499,9 +496,9 @@ mod tests {
             Series::new("single".into(), [0.1f32, 0.2, 0.1, 0.2, 0.1, 0.2]).into(),
             Series::new("large".into(), large).into(),
         ];
-        let mut frame = DataFrame::new(6, columns).unwrap();
+        let frame = DataFrame::new(6, columns).unwrap();
         let mut bytes = Vec::new();
-        ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+        mercer_parquet::write(&frame, Compression::Zstd(None), &mut bytes).unwrap();
         let file = file(&bytes);
         for (target, labels, classes) in [
             ("flag", &["false", "true"][..], [1, 0, 1, 0, 1, 0]),

@@ -35,7 +35,7 @@ pub(super) struct Record {
 /// (blanks before it are cut off anyhow); elsewhere, as in `7" pipe`, it is a letter like any other.
 /// Whoever looks for the ends of lines, and whoever takes fields apart, steps through this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Quoting {
+pub(crate) enum Quoting {
     /// Before anything of a field but blanks.
     #[default]
     Start,
@@ -49,7 +49,7 @@ pub(super) enum Quoting {
 
 /// What a byte of a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// A part of its field.
     Content,
     /// A quote that opens or closes.
@@ -58,9 +58,16 @@ pub(super) enum Part {
     Separator,
 }
 
+impl Part {
+    /// Of a byte where quotes are letters like any other.
+    pub(crate) const fn plain(separates: bool) -> Self {
+        if separates { Self::Separator } else { Self::Content }
+    }
+}
+
 impl Quoting {
     /// Takes the next byte; `separates` says whether it does so outside of quotes.
-    pub(super) const fn step(&mut self, byte: u8, separates: bool) -> Part {
+    pub(crate) const fn step(&mut self, byte: u8, separates: bool) -> Part {
         let (next, part) = match (*self, byte) {
             (Self::Start, b'"') => (Self::Quoted, Part::Quote),
             (Self::Quoted, b'"') => (Self::Closing, Part::Quote),
@@ -74,7 +81,7 @@ impl Quoting {
     }
 
     /// Whether the next byte stands in quotes.
-    pub(super) const fn is_open(self) -> bool {
+    pub(crate) const fn is_open(self) -> bool {
         matches!(self, Self::Quoted)
     }
 }

@@ -1,7 +1,7 @@
 use super::{METRIC, trial};
 use crate::RenderError;
 use mercer_records::{Key, Predicted, Record, Run, TrialResult};
-use polars::prelude::{
+use polars_core::prelude::{
     BooleanChunked, Column, DataFrame, Float64Chunked, ListChunked, PolarsError, StringChunked,
     UInt32Chunked, UInt64Chunked,
 };

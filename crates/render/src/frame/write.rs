@@ -1,7 +1,7 @@
 use super::{METRIC, trial};
 use crate::RenderError;
 use mercer_records::{Predicted, Record, canonical};
-use polars::prelude::{
+use polars_core::prelude::{
     Column, DataFrame, DataType, Float64Type, IntoSeries, ListBuilderTrait,
     ListPrimitiveChunkedBuilder, NamedFrom, PolarsNumericType, Series, UInt32Type,
 };
