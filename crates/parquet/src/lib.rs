@@ -66,7 +66,10 @@ pub fn read(
         if !part.is_empty() {
             height += part.len();
             for (field, chunks) in &mut read {
-                let columns = group.columns_under_root_iter(&field.name).into_iter().flatten();
+                let Some(columns) = group.columns_under_root_iter(&field.name) else {
+                    let told = format!("the file has no column `{}`", field.name);
+                    return Err(PolarsError::ColumnNotFound(told.into()));
+                };
                 let columns = columns.map(|column| Ok((column, bytes_of(source, column)?)));
                 let columns = columns.collect::<PolarsResult<_>>()?;
                 chunks.push(Chunk { columns, rows: part.start - start..part.end - start });
