@@ -183,3 +183,21 @@ proptest! {
         prop_assert_eq!(from_frame(&main, Some(&side)).unwrap(), records);
     }
 }
+
+/// Read and written again, the committed records have the same bytes.
+#[test]
+fn committed_records_come_back_to_the_byte() {
+    let records = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reports/records");
+    let folder = tempfile::tempdir().unwrap();
+    let (again, mut files) = (folder.path().join("again.parquet"), 0);
+    for file in std::fs::read_dir(records).unwrap() {
+        let path = file.unwrap().path();
+        let frame = read_parquet(&path).unwrap();
+        from_frame(&frame, None).unwrap();
+        write_parquet(&frame, &again).unwrap();
+        let same = std::fs::read(&path).unwrap() == std::fs::read(&again).unwrap();
+        assert!(same, "{}", path.display());
+        files += 1;
+    }
+    assert!(files > 20, "{files}");
+}
