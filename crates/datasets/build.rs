@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         for file in entries(&folder)? {
             let name = file.strip_prefix(&root)?.display().to_string();
-            writeln!(list, "    ({name:?}, include_bytes!({:?})),", file.canonicalize()?)?;
+            let path = file.canonicalize()?.display().to_string();
+            writeln!(list, "    ({name:?}, include_bytes!({path:?})),")?;
         }
     }
     list.push_str("];\n");

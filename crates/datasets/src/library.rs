@@ -15,6 +15,11 @@ pub const DATA_VARIABLE: &str = "MERCER_DATA";
 
 /// Returns where `mercer data fetch` and `import` put datasets: `$XDG_DATA_HOME/mercer`, or
 /// `~/.local/share/mercer`; nothing where neither variable names a folder.
+///
+/// ```
+/// let folder = mercer_datasets::user_folder();
+/// assert!(folder.is_none_or(|path| path.is_absolute() && path.ends_with("mercer")));
+/// ```
 pub fn user_folder() -> Option<PathBuf> {
     let folder = |variable| std::env::var_os(variable).map(PathBuf::from);
     let chosen = folder("XDG_DATA_HOME").filter(|path| path.is_absolute());
