@@ -161,7 +161,7 @@ pub(crate) fn tables(record: Option<&Record>) -> Vec<Table> {
             |share| Cell::text(format!("{:.1} %", 100.0 * share)).sort(share),
         )
     };
-    let mut cells = Table::new("audit/rule-sizes-cells", "How often a cell differs, by the rule for cells")
+    let mut cells = Table::new("audit/paired-t-cells", "How often a cell differs, by the rule for cells")
         .caption(format!("Two studies of the same method on the same 500 rows, each with splits of its own, {STUDIES} times. The printed mean is moved by so many points: without a shift every `differs` is false."))
         .columns([Column::left("Splits and repeats")])
         .columns(SHIFTS.map(|shift| Column::right(format!("{shift} points"))));
@@ -169,7 +169,7 @@ pub(crate) fn tables(record: Option<&Record>) -> Vec<Table> {
         let row = SHIFTS.iter().map(|shift| share(&cell_name(name, *shift)));
         cells = cells.row(Row::new(std::iter::once(Cell::text(name)).chain(row)));
     }
-    let mut splits = Table::new("audit/rule-sizes-splits", "False alarms by the kind of splits")
+    let mut splits = Table::new("audit/paired-t-splits", "False alarms by the kind of splits")
         .caption(format!("Two equally good methods over ten splits of 500 rows, {STUDIES} studies, level 5 %. The correction is for random splits; folds share no test row and have the ordinary test."))
         .columns([Column::left("Splits")])
         .columns(["Ordinary paired t", "Corrected"].map(Column::right));
@@ -177,7 +177,7 @@ pub(crate) fn tables(record: Option<&Record>) -> Vec<Table> {
         let row = ["ordinary", "corrected"].map(|test| share(&format!("{test} {name}")));
         splits = splits.row(Row::new(std::iter::once(Cell::text(name)).chain(row)));
     }
-    let mut claims = Table::new("audit/rule-sizes-claims", "How often a claim over data sets is decided")
+    let mut claims = Table::new("audit/paired-t-claims", "How often a claim over data sets is decided")
         .caption(format!("Two methods on 6, 9 or 12 data sets of 500 rows, ten random 80/20 splits each, {MANY} studies, level 5 % for one claim. The first method is better by so many points: without a gain every decision is false."))
         .columns(["Data sets", "Test"].map(Column::left))
         .columns(GAINS.map(|gain| Column::right(format!("{gain} points"))));
@@ -189,7 +189,7 @@ pub(crate) fn tables(record: Option<&Record>) -> Vec<Table> {
         }
     }
     let mut best = Table::new(
-        "audit/rule-sizes-best",
+        "audit/paired-t-best",
         "How often an equal method is called worse than the best",
     )
     .caption(format!(
