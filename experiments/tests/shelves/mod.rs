@@ -113,6 +113,8 @@ fn path_curve(method: &str, number: f64) -> Vec<CurvePoint> {
             "hyper-krr 1/9",
             "reciprocal 1/9",
             "nearest 1/9",
+            "without 1/9",
+            "departure 1/9",
             "svm 1/9",
             "error 0e0",
             "error 1e-7",
