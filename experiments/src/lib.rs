@@ -26,6 +26,7 @@ mod hyper;
 mod judged;
 mod mce;
 mod numbers;
+mod overview;
 mod peak;
 mod published;
 mod query;

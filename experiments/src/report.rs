@@ -3,6 +3,7 @@ use crate::artefact::{Artefact, Drawing, PAPERS};
 use crate::claim::{ClaimResult, claims, hold_together};
 use crate::coverage::{RULES, coverage};
 use crate::numbers::ArtefactNumbers;
+use crate::overview::overview;
 use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell, findings};
 use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
@@ -78,6 +79,10 @@ pub fn write(
             Drawing::Diagram(diagram) => (&diagram.id, diagram.svg()?),
         };
         folder.put(&format!("{id}.svg"), svg.as_bytes())?;
+    }
+    let reports = rendered.iter().flat_map(|(_, rendered)| &rendered.cells);
+    if reports.clone().any(|report| report.verdict.is_some()) {
+        folder.put("overview.svg", overview(reports).svg()?.as_bytes())?;
     }
     let mut claim_results = Vec::new();
     for (paper, _) in PAPERS {
