@@ -19,10 +19,15 @@ const COLORS: [[u8; 3]; CLASSES.len()] = [
     [0x5B, 0x62, 0x69],
 ];
 
+/// Columns of the map: a strip is cut into so many.
+const PARTS: usize = 400;
+/// Rows of the map a paper, of which the last is a gap.
+const ROWS: usize = 5;
+
 /// One strip a paper, over all variants.
 pub(crate) fn overview<'a>(reports: impl Iterator<Item = &'a CellReport> + Clone) -> Figure {
     let mut names = Vec::new();
-    let mut strips = Vec::new();
+    let mut colors = Vec::new();
     let mut all = [0; CLASSES.len()];
     // The first paper stands on top.
     for (paper, _) in PAPERS.iter().rev() {
@@ -33,16 +38,24 @@ pub(crate) fn overview<'a>(reports: impl Iterator<Item = &'a CellReport> + Clone
         }
         classes.sort_unstable();
         classes.iter().for_each(|&class| all[class] += 1);
-        let (at, count) = (names.len() as f64, classes.len());
-        let colors = classes.into_iter().map(|class| COLORS[class]);
-        strips.push(Raster::new(count, (0.0, at - 0.35), (100.0, at + 0.35), colors));
+        let count = classes.len();
+        let strip: Vec<[u8; 3]> =
+            (0..PARTS).map(|part| COLORS[classes[part * count / PARTS]]).collect();
+        (1..ROWS).for_each(|_| colors.extend(&strip));
+        colors.extend([[0xFF; 3]; PARTS]);
         names.push(format!("{paper} ({count})"));
     }
     let y = Axis::names("", names.iter().map(String::as_str)).range(-0.6, names.len() as f64 - 0.4);
     let x = Axis::linear("share of the printed numbers, over all variants, %").range(0.0, 100.0);
-    let panel = strips.into_iter().fold(Panel::new(x, y), Panel::raster);
-    let counts: Vec<String> =
-        CLASSES.iter().zip(all).filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect();
+    // The middle of a strip, without its gap, stands at its tick.
+    let (low, high) = (-0.4, names.len() as f64 - 0.4);
+    let panel = Panel::new(x, y).raster(Raster::new(PARTS, (0.0, low), (100.0, high), colors));
+    let counts: Vec<String> = CLASSES
+        .iter()
+        .zip(all)
+        .filter(|(_, n)| *n > 0)
+        .map(|(name, n)| format!("{n} {name}"))
+        .collect();
     let title = format!("Every printed number, by what became of it: {}", counts.join(", "));
     let figure = Figure::new("overview", title).panel(panel);
     let shown = CLASSES.iter().zip(COLORS).zip(all).filter(|(_, n)| *n > 0);

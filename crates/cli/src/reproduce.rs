@@ -12,7 +12,8 @@ use mercer_experiments::{
     Artefact, ArtefactNumbers, Desk, PATHS, Shelf, Work, Written, plannable, select, work, write,
 };
 use mercer_harness::{
-    CostModel, Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, leave, run as carry_out,
+    CostModel, Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, leave,
+    run as carry_out,
 };
 use mercer_learning::{Method, counted};
 use mercer_records::Store;

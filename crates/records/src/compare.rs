@@ -31,6 +31,12 @@ impl std::fmt::Display for Likeness {
 }
 
 /// Where in a result a number stands.
+///
+/// ```
+/// use mercer_records::{Kind, promised};
+/// assert!(Kind::Metric < Kind::Fact);
+/// assert_eq!(promised(Kind::Fact, "steps"), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A score on the test rows.
@@ -44,9 +50,49 @@ pub enum Kind {
 }
 
 /// Everything that a record says in numbers, by kind and name.
+///
+/// ```
+/// use mercer_records::{Kind, Numbers};
+/// let numbers = Numbers::from([((Kind::Metric, "rmse".to_owned()), vec![0.5])]);
+/// assert_eq!(numbers[&(Kind::Metric, "rmse".to_owned())], [0.5]);
+/// ```
 pub type Numbers = BTreeMap<(Kind, String), Vec<f64>>;
 
 /// The numbers of a record.
+///
+/// ```
+/// use mercer_records::{Kind, numbers};
+/// # let key = mercer_records::Key {
+/// #     schema: mercer_records::SCHEMA,
+/// #     artefact: "toy/table".into(),
+/// #     variant: "printed".into(),
+/// #     dataset: "iris".into(),
+/// #     fingerprint: "00".into(),
+/// #     method: "majority".into(),
+/// #     revision: 1,
+/// #     settings: [].into(),
+/// #     tuning: serde_json::Value::Null,
+/// #     protocol: [].into(),
+/// #     repeat: 0,
+/// #     seed: 1,
+/// #     limits: [].into(),
+/// # };
+/// # let result = mercer_records::TrialResult {
+/// #     status: mercer_records::Status::Done,
+/// #     error: None,
+/// #     metrics: [("accuracy".to_owned(), 0.75)].into(),
+/// #     facts: [].into(),
+/// #     convergence: serde_json::Value::Null,
+/// #     settings: [].into(),
+/// #     tuning: None,
+/// #     curve: vec![],
+/// #     predicted: None,
+/// #     wrong: None,
+/// #     rows: [120, 30],
+/// # };
+/// let record = mercer_records::Record::new(key, result, Default::default());
+/// assert_eq!(numbers(&record)[&(Kind::Metric, "accuracy".to_owned())], [0.75]);
+/// ```
 pub fn numbers(record: &Record) -> Numbers {
     let result = &record.result;
     let mut numbers = Numbers::new();
@@ -118,6 +164,13 @@ pub fn distance(name: &str, ours: &[f64], theirs: &[f64]) -> f64 {
 
 /// How far another processor may move a number, as CONTRIBUTING.md promises it; nothing is promised of facts, which say how
 /// a fit went, and of counts of iterations.
+///
+/// ```
+/// use mercer_records::{Kind, promised};
+/// assert_eq!(promised(Kind::Metric, "accuracy"), Some(0.005)); // of the rows
+/// assert_eq!(promised(Kind::Metric, "rmse"), Some(1e-5)); // of its size
+/// assert_eq!(promised(Kind::Curve, "machine iterations"), None);
+/// ```
 pub fn promised(kind: Kind, name: &str) -> Option<f64> {
     let count = name.contains("iterations") || name.contains("steps");
     match kind {

@@ -235,7 +235,7 @@ fn status_counts_what_is_done() {
 }
 
 /// A few trials of the profile that is committed.
-const PAPER: &str = "askl/table2 --data data --accept-version --variant printed --method majority --dataset segment \
+const PAPER: &str = "askl/table2 --data data --accept-version --variant printed --method sk --dataset segment \
     --repeats 3";
 
 #[test]
@@ -289,18 +289,15 @@ fn a_result_that_differs_from_its_record_is_an_error_that_names_it() {
         ended.stderr.contains("2 same to the bit, 0 same to rounding, 1 different"),
         "{ended:?}"
     );
-    let told = "`mercer show askl/table2:printed:majority:segment` has both";
-    assert!(
-        ended.stderr.contains("different: askl/table2 printed segment majority repeat"),
-        "{ended:?}"
-    );
+    let told = "`mercer show askl/table2:printed:sk:segment` has both";
+    assert!(ended.stderr.contains("different: askl/table2 printed segment sk repeat"), "{ended:?}");
     assert!(ended.stderr.contains(told), "{ended:?}");
-    let shown = place.run("show askl/table2:printed:majority:segment").with_code(0);
+    let shown = place.run("show askl/table2:printed:sk:segment").with_code(0);
     assert!(
         shown.stdout.contains("different (") && shown.stdout.contains("on record"),
         "{shown:?}"
     );
-    let why = place.run("why askl/table2:printed:majority:segment").with_code(0);
+    let why = place.run("why askl/table2:printed:sk:segment").with_code(0);
     assert!(why.stdout.contains("trials are on record"), "{why:?}");
 }
 
