@@ -25,19 +25,21 @@ const PARTS: usize = 400;
 const ROWS: usize = 5;
 
 /// One strip a paper, over all variants.
-pub(crate) fn overview<'a>(reports: impl Iterator<Item = &'a CellReport> + Clone) -> Figure {
+pub(crate) fn overview(reports: &[&CellReport]) -> Figure {
     let mut names = Vec::new();
     let mut colors = Vec::new();
     let mut all = [0; CLASSES.len()];
     // The first paper stands on top.
     for (paper, _) in PAPERS.iter().rev() {
-        let own = reports.clone().filter(|report| report.artefact.split('/').next() == Some(paper));
-        let mut classes: Vec<usize> = own.filter_map(class).collect();
+        let own = reports.iter().filter(|own| own.artefact.split('/').next() == Some(paper));
+        let mut classes: Vec<usize> = own.filter_map(|report| class(report)).collect();
         if classes.is_empty() {
             continue;
         }
         classes.sort_unstable();
-        classes.iter().for_each(|&class| all[class] += 1);
+        for &class in &classes {
+            all[class] += 1;
+        }
         let count = classes.len();
         let strip: Vec<[u8; 3]> =
             (0..PARTS).map(|part| COLORS[classes[part * count / PARTS]]).collect();

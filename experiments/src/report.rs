@@ -80,9 +80,10 @@ pub fn write(
         };
         folder.put(&format!("{id}.svg"), svg.as_bytes())?;
     }
-    let reports = rendered.iter().flat_map(|(_, rendered)| &rendered.cells);
-    if reports.clone().any(|report| report.verdict.is_some()) {
-        folder.put("overview.svg", overview(reports).svg()?.as_bytes())?;
+    let judged = rendered.iter().flat_map(|(_, rendered)| &rendered.cells);
+    let judged: Vec<&CellReport> = judged.filter(|report| report.verdict.is_some()).collect();
+    if !judged.is_empty() {
+        folder.put("overview.svg", overview(&judged).svg()?.as_bytes())?;
     }
     let mut claim_results = Vec::new();
     for (paper, _) in PAPERS {

@@ -47,7 +47,7 @@ pub(crate) fn run(
     for now in store.list()?.records {
         match planned.archive.get(&now.key) {
             Some(then) if asked.contains(&then.key.digest()) && comparable(&now.key) => {
-                again.add(then, &now)
+                again.add(then, &now);
             }
             Some(_) => {}
             None => beyond.push(now),
@@ -67,24 +67,24 @@ pub(crate) fn run(
     let mut failed = Vec::new();
     if budget.is_none_or(|time| !time.is_zero()) {
         let time = budget.unwrap_or(UNLIMITED);
-        let until = Instant::now() + time;
+        let began_again = Instant::now();
         let left: Vec<&Computed> =
             computed.iter().copied().filter(|own| !pages.has(&own.key())).collect();
         let (own, reserved) = simulations(&left, &planned.archive, time);
         let queue = queue(&trials, &pages, time);
         let laboratory = laboratory(args, &planned.methods, &store)?;
-        laboratory.stop.at(until + GRACE);
+        laboratory.stop.at(began_again + time + GRACE);
         let options = Options {
             jobs: jobs(args),
             shard: args.shard,
             retry_failed: true,
-            until: Some(until - reserved),
+            until: Some(began_again + time.saturating_sub(reserved)),
         };
         tracing::info!(
             "running them again for {}, the cheapest trial of each cell first; Ctrl-C stops it, and keeps what was run",
             budget.map_or_else(|| "as long as it takes".to_owned(), minutes)
         );
-        let bar = Bar::new(quiet, budget.map(|time| time - reserved));
+        let bar = Bar::new(quiet, budget.map(|time| time.saturating_sub(reserved)));
         let told = Told { bar: &bar, pages: &pages };
         let summary = std::thread::scope(|scope| {
             let working = scope.spawn(|| carry_out(&queue, &laboratory, &options, &told));

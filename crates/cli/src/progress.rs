@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_budget_ends_before_the_work_does() {
-        let mut way = Way { trials: 9, weight: 1000.0, ..Way::new(Some(Duration::from_secs(120))) };
+        let mut way = Way { trials: 9, weight: 1000.0, ..Way::new(Some(Duration::from_mins(2))) };
         let now = way.began + Duration::from_secs(30);
         way.ended(10.0, now);
         assert_eq!(way.line(now), "1 of 9 trials, 0:30 gone, about 1:30 left");
