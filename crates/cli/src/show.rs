@@ -3,9 +3,11 @@
 use crate::Ended;
 use crate::args::{CellArgs, Places};
 use crate::cluster::WrongUsage;
-use crate::reproduce::archive;
+use crate::reproduce::{archive, versions};
 use anyhow::Context;
-use mercer_experiments::{Artefact, CellReport, Desk, Shelf, StudyCell, plannable, select, study};
+use mercer_experiments::{
+    Artefact, CellReport, Desk, Shelf, StudyCell, plannable, select, study, work,
+};
 use mercer_harness::{Selection, TuningSource, plan};
 use mercer_records::{Key, Record, Store, compare};
 use serde_json::Value;
@@ -73,6 +75,21 @@ fn desk<'a>(
     Desk::new(shelf, methods, "paper", selection, missing)
 }
 
+/// Everything, on the versions of the data that are to be accepted.
+fn of_versions(
+    named: &Named,
+    methods: &[mercer_learning::Method],
+    shelf: &Shelf,
+    places: &Places,
+) -> anyhow::Result<Selection> {
+    let mut selection = Selection::default();
+    if places.accept_version {
+        let planned = work(&[named.artefact], methods, "paper", &selection, shelf)?;
+        selection.versions = versions(&planned.trials, places)?;
+    }
+    Ok(selection)
+}
+
 /// The records of the results folder, if there is one.
 fn here(places: &Places) -> anyhow::Result<Option<Store>> {
     Ok(places.results.is_dir().then(|| Store::open(&places.results)).transpose()?)
@@ -80,8 +97,9 @@ fn here(places: &Places) -> anyhow::Result<Option<Store>> {
 
 pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     let named = Named::parse(&args.cell)?;
-    let (methods, selection, missing) = (plannable(), Selection::default(), BTreeMap::new());
+    let (methods, missing) = (plannable(), BTreeMap::new());
     let committed = archive(&args.places)?;
+    let selection = of_versions(&named, &methods, &committed, &args.places)?;
     let store = here(&args.places)?;
     let mut shelf = Shelf::new();
     shelf.add(committed.records().cloned());
@@ -213,7 +231,8 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
     if let Some(store) = here(&args.places)? {
         shelf.add_store(&store)?;
     }
-    let (selection, missing) = (Selection::default(), BTreeMap::new());
+    let missing = BTreeMap::new();
+    let selection = of_versions(&named, &methods, &shelf, &args.places)?;
     let cell = find(&desk(&shelf, &methods, &selection, &missing), &named)?;
     let Key { artefact, variant, dataset, method, .. } = cell.key();
     let spec = study(artefact)?;
@@ -221,7 +240,7 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
         variants: vec![variant.clone()],
         datasets: vec![dataset.clone()],
         methods: vec![method.clone()],
-        ..Selection::default()
+        ..selection.clone()
     };
     let trials = plan(&spec, &methods, "paper", &narrow, &|key| shelf.tuning(key))?;
     let mut out = std::io::stdout().lock();

@@ -32,7 +32,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_mins(5);
 /// let laboratory = Laboratory::new(METHODS, Library::of_folders([])?, store, Stop::default());
 /// let (first, second) = (laboratory.dataset("iris").unwrap(), laboratory.dataset("iris").unwrap());
 /// assert!(std::sync::Arc::ptr_eq(&first, &second)); // loaded once, shared by all trials
-/// assert!(laboratory.dataset("letter").unwrap_err().is_missing());
+/// assert!(laboratory.dataset("mnist").unwrap_err().is_missing());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Laboratory<'a> {
