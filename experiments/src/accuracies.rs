@@ -7,7 +7,7 @@ use crate::judged::{BY_CHOICE, CLASSES, badge, counts};
 use crate::published::PublishedCell;
 use crate::{
     Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
-    published, standing,
+    published,
 };
 use mercer_learning::Metric;
 use mercer_render::{Cell, Column, Kind, Row, Table, probability};
@@ -75,7 +75,7 @@ impl Accuracies {
         let study = desk.cells(self.study)?;
         let (spec, cells) = &*study;
         let (repeats, printed) = published(self.paper)?;
-        let findings = standing(desk)?;
+        let findings = desk.findings()?;
         let mut table = Table::new(self.artefact.id, self.artefact.title)
             .caption(self.caption(cells, &spec.datasets))
             .columns([Column::left("Variant")]);

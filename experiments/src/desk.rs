@@ -1,5 +1,6 @@
 use crate::cell::StudyCell;
-use crate::{Again, ExperimentError, Shelf, study};
+use crate::finding::standing;
+use crate::{Again, ExperimentError, Finding, Shelf, study};
 use mercer_harness::{Selection, Spec, plan};
 use mercer_learning::Method;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub struct Desk<'a> {
     pub again: Option<&'a Again>,
     /// Studies whose cells were asked for: every claim, finding and table asks again.
     laid_out: Mutex<BTreeMap<String, Arc<LaidOut>>>,
+    /// The findings that stand: every table asks for them.
+    findings: Mutex<Option<Arc<Vec<Finding>>>>,
 }
 
 type LaidOut = (Spec, Vec<StudyCell>);
@@ -42,6 +45,7 @@ impl<'a> Desk<'a> {
             missing,
             again: None,
             laid_out: Mutex::default(),
+            findings: Mutex::default(),
         }
     }
 
@@ -50,6 +54,22 @@ impl<'a> Desk<'a> {
     pub const fn with_again(mut self, again: &'a Again) -> Self {
         self.again = Some(again);
         self
+    }
+
+    /// The findings whose every number has its records and still says what the sentences around it say:
+    /// only these explain cells.
+    ///
+    /// # Errors
+    /// As [`findings`](crate::findings) and [`Finding::text`].
+    pub fn findings(&self) -> Result<Arc<Vec<Finding>>, ExperimentError> {
+        // No lock is held while they are looked at: that is work for all threads, which may ask here, too.
+        let held = || self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(findings) = &*held() {
+            return Ok(Arc::clone(findings));
+        }
+        let found = Arc::new(standing(self)?);
+        *held() = Some(Arc::clone(&found));
+        Ok(found)
     }
 
     /// The cells of a study, with whatever records there are, in the order of its spec; those that

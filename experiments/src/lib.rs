@@ -47,7 +47,7 @@ pub use computed::{COMPUTED, Computed};
 pub use coverage::coverage;
 pub use desk::Desk;
 pub use error::ExperimentError;
-pub use finding::{Cells, Finding, Side, findings, standing};
+pub use finding::{Cells, Finding, Side, findings};
 pub use numbers::ArtefactNumbers;
 pub use published::{PublishedCell, QuotedNumber, published, quoted};
 pub use report::{Summary, Written, write};

@@ -3,8 +3,10 @@ use crate::audit::{arithmetic, askl_deviations, askl_objective, askl_underlines}
 use crate::cell::{StudyCell, common_repeats};
 use crate::rftk::figure1b::distance_slope;
 use crate::{Computed, Desk, ExperimentError, compare, published};
+use mercer_harness::Spec;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How repeats are averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -389,13 +391,27 @@ fn cell(
     variant: &str,
     dataset: &str,
     method: &str,
-) -> Result<Option<StudyCell>, ExperimentError> {
+) -> Result<Option<Found>, ExperimentError> {
     let study = desk.cells(study)?;
-    let found = study.1.iter().find(|cell| {
+    let place = study.1.iter().position(|cell| {
         let key = cell.key();
         key.variant == variant && key.dataset == dataset && key.method == method
     });
-    Ok(found.cloned())
+    Ok(place.map(|place| Found { study, place }))
+}
+
+/// A cell of a study that others hold, too.
+struct Found {
+    study: Arc<(Spec, Vec<StudyCell>)>,
+    place: usize,
+}
+
+impl std::ops::Deref for Found {
+    type Target = StudyCell;
+
+    fn deref(&self) -> &StudyCell {
+        &self.study.1[self.place]
+    }
 }
 
 fn printed(

@@ -63,6 +63,8 @@ pub fn write(
         }
         Ok((*artefact, own))
     };
+    // Every table asks for them: not each thread for itself.
+    desk.findings()?;
     let rendered: Vec<(&Artefact, Rendered)> =
         artefacts.par_iter().map(render).collect::<Result<_, _>>()?;
     for table in rendered.iter().flat_map(|(_, rendered)| &rendered.tables) {

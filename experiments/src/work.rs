@@ -1,8 +1,9 @@
 use crate::{Artefact, Computed, ExperimentError, Shelf, study};
-use mercer_harness::{HarnessError, Selection, Spec, Trial, plan};
+use mercer_harness::{HarnessError, Selection, Trial, plan};
 use mercer_learning::Method;
-use mercer_records::{Key, Status};
-use std::collections::BTreeSet;
+use mercer_records::Status;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What some artefacts need: trials, and simulations without data.
 #[derive(Default)]
@@ -45,35 +46,24 @@ pub fn work(
     selection: &Selection,
     shelf: &Shelf,
 ) -> Result<Work, ExperimentError> {
+    // Many artefacts show the same study: each is planned once.
+    let names: BTreeSet<&str> =
+        artefacts.iter().flat_map(|artefact| artefact.studies).copied().collect();
+    let mut planned: BTreeMap<&str, Planned> = names
+        .into_par_iter()
+        .map(|name| Ok((name, planned(name, methods, profile, selection, shelf)?)))
+        .collect::<Result<_, ExperimentError>>()?;
     let mut work = Work::default();
     let mut seen = BTreeSet::new();
-    let mut strangers: Vec<HarnessError> = Vec::new();
-    let mut studies = 0;
-    let archive = |key: &Key| shelf.tuning(key);
     for artefact in artefacts {
         for name in artefact.studies {
-            let spec = study(name)?;
-            studies += 1;
-            let own = narrowed(&spec, artefact, selection);
-            let trials = match plan(&spec, methods, profile, &own, &archive) {
-                Ok(trials) => trials,
-                Err(
-                    stranger @ HarnessError::Unknown {
-                        kind: "variant" | "dataset" | "method", ..
-                    },
-                ) => {
-                    strangers.push(stranger);
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
+            let Some(Ok(trials)) = planned.get_mut(name) else { continue };
+            let wanted = |dataset: &str| {
+                artefact.datasets.is_empty() || artefact.datasets.contains(&dataset)
             };
-            for trial in trials {
-                let wanted = artefact.datasets.is_empty()
-                    || artefact.datasets.contains(&trial.key.dataset.as_str());
-                if wanted && seen.insert(trial.key.digest()) {
-                    work.trials.push(trial);
-                }
-            }
+            let own = trials.extract_if(.., |(_, trial)| wanted(&trial.key.dataset));
+            work.trials
+                .extend(own.filter(|(digest, _)| seen.insert(digest.clone())).map(|own| own.1));
         }
         for name in artefact.computed {
             let computed = Computed::find(name)
@@ -81,8 +71,14 @@ pub fn work(
             work.computed.extend(computed);
         }
     }
-    if studies > 0 && strangers.len() == studies {
-        return Err(strangers.swap_remove(0).into());
+    let studies = planned.len();
+    let first = artefacts.iter().flat_map(|artefact| artefact.studies).next();
+    if planned.values().all(Result::is_err)
+        && let Some(stranger) =
+            first.and_then(|name| planned.into_iter().find(|(of, _)| of == name))
+        && let Err(error) = stranger.1
+    {
+        return Err(error.into());
     }
     let named = !(selection.variants.is_empty()
         && selection.datasets.is_empty()
@@ -93,17 +89,22 @@ pub fn work(
     Ok(work)
 }
 
-/// A method may be in some variants of a study and not in others; a dataset of the artefact alone
-/// is enough.
-fn narrowed(spec: &Spec, artefact: &Artefact, selection: &Selection) -> Selection {
-    let mut own = selection.clone();
-    if own.datasets.is_empty() && !artefact.datasets.is_empty() {
-        own.datasets = artefact
-            .datasets
-            .iter()
-            .filter(|name| spec.datasets.iter().any(|known| known == *name))
-            .map(|name| (*name).to_owned())
-            .collect();
+/// The trials of a study with their digests, or the name in the selection that it does not know.
+type Planned = Result<Vec<(String, Trial)>, HarnessError>;
+
+fn planned(
+    study_name: &str,
+    methods: &[Method],
+    profile: &str,
+    selection: &Selection,
+    shelf: &Shelf,
+) -> Result<Planned, ExperimentError> {
+    match plan(&study(study_name)?, methods, profile, selection, &|key| shelf.tuning(key)) {
+        Ok(trials) => Ok(Ok(trials.into_iter().map(|trial| (trial.key.digest(), trial)).collect())),
+        // A method may be in some variants of a study and not in others; a dataset of the artefact alone is enough.
+        Err(error @ HarnessError::Unknown { kind: "variant" | "dataset" | "method", .. }) => {
+            Ok(Err(error))
+        }
+        Err(error) => Err(error.into()),
     }
-    own
 }

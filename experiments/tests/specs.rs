@@ -4,7 +4,7 @@ use crate::shelves;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{
     ARTEFACTS, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES, Shelf, claims,
-    coverage, findings, plannable, published, select, standing, study, work, write,
+    coverage, findings, plannable, published, select, study, work, write,
 };
 use mercer_harness::{Selection, Spec, Trial, plan};
 use mercer_learning::{Method, Shape, Task, find};
@@ -414,7 +414,7 @@ fn findings_have_their_records() {
     let selection = Selection::default();
     let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
     let standing: BTreeSet<&str> =
-        standing(&desk).unwrap().iter().map(|finding| finding.id).collect();
+        desk.findings().unwrap().iter().map(|finding| finding.id).collect();
     let waiting: Vec<&str> = findings()
         .unwrap()
         .iter()

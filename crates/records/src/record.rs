@@ -67,8 +67,42 @@ pub struct Key {
 impl Key {
     /// The name of the trial: SHA-256 of the canonical text.
     pub fn digest(&self) -> String {
-        sha256_hex(canonical(self).as_bytes())
+        // Written straight, the fields in the order of their names: a tree of values takes five times as long.
+        let sorted = Sorted {
+            artefact: &self.artefact,
+            dataset: &self.dataset,
+            fingerprint: &self.fingerprint,
+            limits: &self.limits,
+            method: &self.method,
+            protocol: &self.protocol,
+            repeat: self.repeat,
+            revision: self.revision,
+            schema: self.schema,
+            seed: self.seed,
+            settings: &self.settings,
+            tuning: &self.tuning,
+            variant: &self.variant,
+        };
+        sha256_hex(&serde_json::to_vec(&sorted).unwrap_or_default())
     }
+}
+
+/// A [`Key`] with its fields in the order of their names.
+#[derive(Serialize)]
+struct Sorted<'a> {
+    artefact: &'a str,
+    dataset: &'a str,
+    fingerprint: &'a str,
+    limits: &'a BTreeMap<String, Value>,
+    method: &'a str,
+    protocol: &'a BTreeMap<String, Value>,
+    repeat: u32,
+    revision: u32,
+    schema: u32,
+    seed: u64,
+    settings: &'a BTreeMap<String, Value>,
+    tuning: &'a Value,
+    variant: &'a str,
 }
 
 /// How a trial ended.

@@ -519,6 +519,15 @@ mod tests {
     }
 
     #[test]
+    fn the_digest_of_a_key_is_that_of_its_canonical_text() {
+        let mut key = record(3).key;
+        key.settings = [("lambda".into(), json!(1e-7)), ("cap".into(), json!(null))].into();
+        key.tuning = json!({ "tuner": { "space": [0.1, 1e300], "candidates": 9 }, "first": { "b": 1, "a": "é\n" } });
+        key.limits = [("seconds".into(), json!(600.0)), ("bytes".into(), json!(1u64 << 40))].into();
+        assert_eq!(key.digest(), crate::sha256_hex(crate::canonical(&key).as_bytes()));
+    }
+
+    #[test]
     fn a_directory_that_cannot_be_written_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("results");

@@ -121,7 +121,7 @@ pub fn paired_bootstrap(
 
 /// One resample: how often each row is drawn, and which seeds.
 struct Draw {
-    times_drawn: Vec<u16>,
+    times_drawn: Vec<u8>,
     seeds: Vec<usize>,
 }
 
@@ -138,7 +138,11 @@ fn draws(rows: usize, seeds: usize, resamples: usize, seed: u64) -> Arc<Vec<Draw
         let mut rng = SplitMix::seeded(seed);
         let draw = |_| {
             let mut times_drawn = vec![0; rows];
-            (0..rows).for_each(|_| times_drawn[rng.below(rows)] += 1);
+            for _ in 0..rows {
+                let drawn: &mut u8 = &mut times_drawn[rng.below(rows)];
+                // A row is drawn once in the mean, and 255 times never.
+                *drawn = drawn.saturating_add(1);
+            }
             let seeds = (0..(seeds - 1).max(1)).map(|_| rng.below(seeds)).collect();
             Draw { times_drawn, seeds }
         };

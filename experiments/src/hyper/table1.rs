@@ -3,7 +3,7 @@
 use super::known_kernel::{CUT_SHORT, TARGETS, WAYS};
 use crate::judged::{Judged, shown as judged, summary};
 use crate::published::{PublishedCell, published};
-use crate::{Artefact, CellReport, Desk, ExperimentError, Finding, Rendered, StudyCell, standing};
+use crate::{Artefact, CellReport, Desk, ExperimentError, Finding, Rendered, StudyCell};
 use mercer_records::{OPEN, Record};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
@@ -23,7 +23,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/table1")?;
     let (spec, cells) = &*study;
     let (repeats_of_table2, printed) = published("hyper")?;
-    let findings = standing(desk)?;
+    let findings = desk.findings()?;
     let (mut tables, mut reports) = (Vec::new(), Vec::new());
     for (place, variant) in spec.variants.iter().enumerate() {
         // The first carries the artefact's own name.

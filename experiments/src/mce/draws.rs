@@ -2,7 +2,6 @@
 
 use super::stated_of;
 use crate::cell::compare;
-use crate::finding::standing;
 use crate::judged::stated;
 use crate::{Artefact, Desk, ExperimentError, Finding, QuotedNumber, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table, probability};
@@ -28,7 +27,7 @@ const PRINTED: [(&str, &str); 2] =
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let (spec, cells) = &*study;
-    let findings = standing(desk)?;
+    let findings = desk.findings()?;
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
         .caption("Percent of the 10,000 test images of MNIST, each draw with its own 500 training images and both embeddings on the same: mean, deviation over draws, least and most; the difference is with the bound minus without it, in points, draw by draw. The paper's text prints one number each, and for MNIST no number of steps. A verdict judges it as one more draw of ours, by the 95 % interval for a next one. Beside the mean difference: its 95 % interval and two-sided p, the larger of a bootstrap's over test rows and seeds and of the paired t-test's over seeds.")
         .columns(["Variant", "Method"].map(Column::left))

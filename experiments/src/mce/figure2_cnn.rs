@@ -2,7 +2,6 @@
 //! under an embedding and under a softmax layer.
 
 use super::stated_of;
-use crate::finding::standing;
 use crate::judged::stated;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
@@ -24,7 +23,7 @@ const PRINTED: [(&str, &str, &str); 2] =
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("mce/figure2-cnn")?;
     let (spec, cells) = &*study;
-    let findings = standing(desk)?;
+    let findings = desk.findings()?;
     let mut marks = Vec::new();
     for (_, name, label) in PRINTED {
         let number = stated_of("", name)?;

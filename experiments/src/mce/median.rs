@@ -5,7 +5,6 @@ use crate::judged::{Judged, badge};
 use crate::published::PublishedCell;
 use crate::{
     Artefact, Desk, Drawing, ExperimentError, Finding, Rendered, StudyCell, compare, published,
-    standing,
 };
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_statistics::summarise;
@@ -94,7 +93,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
-    let tables = vec![table, as_printed(&cells, &printed, &standing(desk)?)?];
+    let tables = vec![table, as_printed(&cells, &printed, &desk.findings()?)?];
     Ok(Rendered { tables, drawings, ..Rendered::default() })
 }
 

@@ -1,12 +1,13 @@
 //! A shelf on which every trial of every study has a record: made up, for tests of what is shown.
 
 use mercer_datasets::Catalogue;
-use mercer_experiments::{COMPUTED, Computed, Desk, PATHS, STUDIES, Shelf, study};
+use mercer_experiments::{COMPUTED, Desk, PATHS, STUDIES, Shelf, study};
 use mercer_harness::{Selection, SplitRule, Trial, plan};
 use mercer_learning::{Method, Task};
 use mercer_records::{CurvePoint, Record, Run, Status, TrialResult};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Repeats of every trial.
 pub const REPEATS: u32 = 2;
@@ -238,25 +239,6 @@ const NUMBERS: [&str; 22] = [
     "chosen-pair-cost",
 ];
 
-/// The record of a simulation, computed.
-fn simulation(computed: &Computed) -> Record {
-    let facts = (computed.compute)().unwrap();
-    let result = TrialResult {
-        status: Status::Done,
-        error: None,
-        metrics: BTreeMap::new(),
-        facts,
-        convergence: json!({ "status": "exact" }),
-        settings: BTreeMap::new(),
-        tuning: None,
-        curve: Vec::new(),
-        predicted: None,
-        wrong: None,
-        rows: [0, 0],
-    };
-    Record::new(computed.key(), result, Run::default())
-}
-
 /// Those repeats and no more.
 pub fn selection() -> Selection {
     Selection { repeats: Some(REPEATS), ..Selection::default() }
@@ -273,10 +255,17 @@ pub fn full(methods: &[Method]) -> Shelf {
     shelf
 }
 
-/// That, and every simulation, which takes seconds; measurements of time are no tests' business.
+/// That, and the committed record of every simulation; measurements of time are no tests' business.
 pub fn with_simulations(methods: &[Method]) -> Shelf {
-    let mut shelf = full(methods);
-    shelf.add(COMPUTED.iter().filter(|computed| !computed.is_measurement()).map(simulation));
+    let (mut shelf, mut committed) = (full(methods), Shelf::new());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
+    committed.add_archive(&folder).unwrap();
+    for simulation in COMPUTED.iter().filter(|computed| !computed.is_measurement()) {
+        let record = committed.get(&simulation.key());
+        shelf.add([record
+            .unwrap_or_else(|| panic!("{} is not on record", simulation.name))
+            .clone()]);
+    }
     shelf
 }
 
