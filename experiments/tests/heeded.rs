@@ -162,14 +162,29 @@ fn walked(method: &Method) -> (BTreeSet<&'static str>, Vec<String>) {
     (alive, wrong)
 }
 
+/// Minutes: each search of theirs is some hundred fits to pairs.
+const SLOW: [&str; 2] = ["hyper-", "dank"];
+
+fn of_slow(method: &Method) -> bool {
+    SLOW.iter().any(|name| method.name.starts_with(name))
+}
+
 #[test]
 fn every_setting_does_what_it_is_declared_to() {
-    let methods = registry();
+    check(&registry().into_iter().filter(|method| !of_slow(method)).collect::<Vec<_>>());
+}
+
+#[test]
+fn slow_every_setting_on_pairs_does_what_it_is_declared_to() {
+    check(&registry().into_iter().filter(of_slow).collect::<Vec<_>>());
+}
+
+fn check(methods: &[Method]) {
     let walked: Vec<_> = methods.par_iter().map(walked).collect();
     let mut found: Vec<&str> = walked.iter().flat_map(|(_, w)| w).map(String::as_str).collect();
     let names = |method: &Method| (method.settings)().iter().map(|s| s.name).collect::<Vec<_>>();
     let mut never = BTreeSet::new();
-    for method in &methods {
+    for method in methods {
         // Methods of one type of settings: it is enough that one of them shows it.
         let family = methods.iter().zip(&walked).filter(|(other, _)| names(other) == names(method));
         let alive: BTreeSet<&str> = family.flat_map(|(_, (alive, _))| alive).copied().collect();
