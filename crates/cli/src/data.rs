@@ -4,10 +4,7 @@ use crate::Ended;
 use crate::args::{DataArgs, DataCommand};
 use crate::list;
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mercer_datasets::{
-    Catalogue, Downloader, Entry, Library, Patience, Place, Progress, Store, user_folder,
-};
+use mercer_datasets::{Catalogue, Downloader, Entry, Library, Place, Store, user_folder};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -74,20 +71,11 @@ fn fetch(names: &[String], accept_version: bool, quiet: bool) -> anyhow::Result<
         names.iter().map(|name| catalogue.find(name)).collect::<Result<_, _>>()?
     };
     let store = Store::new(folder()?).accept_version(accept_version);
-    let downloader = Downloader::new(Patience::default());
-    let bar = ProgressBar::new(0);
-    if quiet || !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    bar.set_style(ProgressStyle::with_template("{msg} {bytes} of {total_bytes}, {eta} left")?);
+    let bar = !quiet && std::io::stderr().is_terminal();
+    let downloader = Downloader { bar, ..Downloader::default() };
     let mut ended = Ended::Done;
     for entry in entries {
-        let mut show = |progress: &Progress<'_>| {
-            bar.set_message(progress.file.to_owned());
-            bar.set_length(progress.total.unwrap_or(0));
-            bar.set_position(progress.done);
-        };
-        match store.fetch(entry, &downloader, &mut show) {
+        match store.fetch(entry, &downloader) {
             Ok(dataset) => {
                 writeln!(std::io::stdout(), "{}: {} rows", dataset.name, dataset.sample.rows())?;
             }
@@ -97,7 +85,6 @@ fn fetch(names: &[String], accept_version: bool, quiet: bool) -> anyhow::Result<
             }
         }
     }
-    bar.finish_and_clear();
     Ok(ended)
 }
 

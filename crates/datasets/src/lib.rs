@@ -43,7 +43,7 @@ pub use catalogue::{Catalogue, Entry, PartSizes};
 pub use compression::decompress;
 pub use csv::{CsvOptions, Separator, Target};
 pub use dataset::{Dataset, Kind, Parts};
-pub use download::{Downloader, Patience, Progress};
+pub use download::Downloader;
 pub use error::DataError;
 pub use fingerprint::fingerprint;
 pub use generate::{Generator, checkerboard, stand_in, two_gaussians};

@@ -1,4 +1,4 @@
-use crate::download::{Downloader, Progress};
+use crate::download::Downloader;
 use crate::fingerprint::{hexadecimal, print_number, print_row};
 use crate::{
     Catalogue, DataError, Dataset, Entry, Library, Limits, ListedFile, Listing, MANIFEST, Manifest,
@@ -57,12 +57,7 @@ impl Store {
     /// # Errors
     /// [`DataError::ByHand`] if a person must get the files; [`DataError::Download`] if no address
     /// gave a usable file; [`DataError::AnotherVersion`] unless accepted; [`DataError::Io`].
-    pub fn fetch(
-        &self,
-        entry: &Entry,
-        downloader: &Downloader,
-        progress: &mut dyn FnMut(&Progress<'_>),
-    ) -> Result<Dataset, DataError> {
+    pub fn fetch(&self, entry: &Entry, downloader: &Downloader) -> Result<Dataset, DataError> {
         if entry.source.files.is_empty() {
             // Computed, or inside the binary.
             return Library::of_folders([])?.load(&entry.name);
@@ -80,7 +75,7 @@ impl Store {
             if path.is_file() && check(&path).is_ok() {
                 continue;
             }
-            downloader.get(&file.urls, &path, self.limits.bytes, &check, progress)?;
+            downloader.get(&file.urls, &path, self.limits.bytes, &check)?;
         }
         let dataset = self.put_official(entry, &folder)?;
         fs::remove_dir_all(&folder).map_err(DataError::io(&folder))?;
