@@ -57,6 +57,7 @@ pub use work::{Work, work};
 
 use mercer_harness::Path;
 use mercer_learning::Method;
+use mercer_methods::registry;
 
 /// Trials that are whole curves.
 pub const PATHS: &[Path] = &[
@@ -83,17 +84,4 @@ pub const PATHS: &[Path] = &[
 /// What a plan may name: every registered method, and the curves.
 pub fn plannable() -> Vec<Method> {
     registry().into_iter().chain(PATHS.iter().map(|path| path.method)).collect()
-}
-
-/// Every registered method: the papers' learners, then the baselines, in the order of the tables.
-pub fn registry() -> Vec<Method> {
-    [
-        mercer_models::askl::METHODS,
-        mercer_models::rftk::METHODS,
-        mercer_models::mce::METHODS,
-        mercer_models::mce::CEN_METHODS,
-        mercer_models::hyper_rkhs::METHODS,
-        mercer_baselines::BASELINES,
-    ]
-    .concat()
 }

@@ -6,10 +6,10 @@
 //! golden_numbers`, which rewrites the file; it refuses while the revision is the old one.
 
 use mercer_datasets::{Dataset, Library, Parts as Ranges};
-use mercer_experiments::registry;
 use mercer_harness::{Parts, Protocol, Tuner, prepare, tune};
 use mercer_learning::conformance::{Conformance, distinct_names};
 use mercer_learning::{Fitting, Method, Predictions, Sample, Settings, Streams, Task, Unlimited};
+use mercer_methods::registry;
 use ndarray::s;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! A setting that is declared to do nothing somewhere does nothing there, and every setting does something
 //! somewhere: by fitting every registered method to a handful of rows with each value of what others hang on.
 
-use mercer_experiments::registry;
 use mercer_learning::{Fitting, Kind, Method, Sample, Setting, Settings, Task};
+use mercer_methods::registry;
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use anyhow::Context;
 use array::{Refused, of_json as array_of, of_text};
 use known::{Had, clipped_elsewhere, missing, of_model, squared, warn_of_other_rows};
 use listing::{array_inputs, calculators, inputs, print, print_calculators};
-use mercer_experiments::registry;
+use mercer_methods::registry;
 use mercer_theory::{ARRAY_CALCULATORS, ArrayCalculator, CALCULATORS, find_calculator};
 use mercer_workbench::{Model, Table, WorkbenchError};
 use ndarray::Array2;

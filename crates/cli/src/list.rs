@@ -4,7 +4,8 @@ use crate::Ended;
 use crate::args::{ListArgs, Listed};
 use crate::columns::{print_aligned, print_entries, print_words};
 use mercer_datasets::{Catalogue, Library, Place};
-use mercer_experiments::{ARTEFACTS, registry};
+use mercer_experiments::ARTEFACTS;
+use mercer_methods::registry;
 use serde_json::{Value, json};
 use std::io::Write;
 

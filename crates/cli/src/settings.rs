@@ -2,8 +2,8 @@
 
 use crate::columns::{print_aligned, print_entries, print_words};
 use crate::own::full_name;
-use mercer_experiments::registry;
 use mercer_learning::{Fitting, Method, Sample, Setting, Settings, Shape, Task, Tasks, find};
+use mercer_methods::registry;
 use ndarray::{Array1, Array2};
 use serde_json::{Value, json};
 use std::io::Write;

@@ -1,6 +1,6 @@
-use crate::registry;
 use mercer_harness::program_seconds;
 use mercer_learning::{Fitting, LearningError, Limits, Sample, Settings, Streams, find};
+use mercer_methods::registry;
 use std::sync::Mutex;
 use std::time::Instant;
 

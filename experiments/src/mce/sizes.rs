@@ -1,11 +1,11 @@
 //! One method's learning curve on one draw of training images: test accuracy at growing numbers of
 //! rows, each the first so many of the same order, so that curves of different methods are paired.
 
-use crate::registry;
 use mercer_harness::{Parts, Path};
 use mercer_learning::{
     Cost, Fitting, LearningError, Method, Predictions, Settings, Shape, Tasks, accuracy, find,
 };
+use mercer_methods::registry;
 use mercer_records::CurvePoint;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};

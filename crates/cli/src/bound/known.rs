@@ -2,8 +2,8 @@
 
 use crate::settings::small;
 use mercer_datasets::{RowFile, RowFormat, SchemaOptions};
-use mercer_experiments::registry;
 use mercer_learning::{Convergence, Method, Settings, Shape, Task, counted};
+use mercer_methods::registry;
 use mercer_theory::{Calculator, TheoryError};
 use mercer_workbench::{Choices, Header, Model, Table, WorkbenchError, fit};
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@ use super::{
 use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use crate::list::Listing;
-use mercer_experiments::registry;
 use mercer_learning::Streams;
+use mercer_methods::registry;
 use mercer_workbench::{
     Across, Asked, Comparison, MethodAcross, PairAcross, Table, across, across_page, compare,
     comparison_page,

@@ -4,8 +4,8 @@ use super::{
     print_json, say_if_no_better, say_if_untunable, schema_options, unconverged,
 };
 use crate::Ended;
-use mercer_experiments::registry;
 use mercer_learning::{counted, find, one_line};
+use mercer_methods::registry;
 use mercer_workbench::{
     Model, Table, WorkbenchError, classes_missing, fit, fit_in_passes, rows_left_out, solved_at,
     warnings,

@@ -2,8 +2,8 @@ use super::args::InfoArgs;
 use super::{LARGE, filled, mebibytes, numbering, plain, print_json, quoted, unconverged};
 use crate::Ended;
 use mercer_datasets::Holds;
-use mercer_experiments::registry;
 use mercer_learning::{counted, find, one_line};
+use mercer_methods::registry;
 use mercer_workbench::{Header, Model, Origin, solved_at};
 use std::io::Write;
 

@@ -24,9 +24,9 @@ use mercer_datasets::{
     Categories, Filled, Filler, Header, Impute, Kind, Numbering, RowFile, RowFormat, Schema,
     SchemaOptions,
 };
-use mercer_experiments::registry;
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find};
+use mercer_methods::registry;
 use mercer_workbench::{
     Budget, Choices, Header as ModelHeader, Output, Scores, Splitting, Table, WorkbenchError,
     no_better,

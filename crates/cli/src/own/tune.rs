@@ -6,8 +6,8 @@ use super::{
 use crate::Ended;
 use crate::columns::print_words;
 use crate::list::Listing;
-use mercer_experiments::registry;
 use mercer_learning::Task;
+use mercer_methods::registry;
 use mercer_workbench::{Asked, Budget, Table, method_for, tune, tuning_page};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -2,8 +2,8 @@
 //! the workbench: from text to a model file and back.
 
 use mercer_datasets::{RowFile, RowFormat, SchemaOptions};
-use mercer_experiments::registry;
 use mercer_learning::{Method, Settings, Task};
+use mercer_methods::registry;
 use mercer_workbench::{Choices, Model, Origin, Predicted, Table, WorkbenchError, fit};
 use ndarray::{Axis, s};
 use std::fmt::Write;
