@@ -55,7 +55,7 @@ pub(crate) fn not_run(desk: &Desk<'_>, cell: &StudyCell) -> bool {
         && !desk.missing.contains_key(&cell.key().dataset)
 }
 
-/// `corrected (pendigits, mnist), printed (usps)`: what has not been run, line by line.
+/// `tuned (pendigits, mnist), printed (usps)`: what has not been run, line by line.
 pub(crate) fn in_lines<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>) -> String {
     let lines = not_run
         .iter()
@@ -138,7 +138,7 @@ impl Accuracies {
                     });
                     let report = self.report(desk, cell, best, theirs, repeats)?;
                     let report = self.explained(report, &findings);
-                    line.push(self.show(cell, &report));
+                    line.push(self.show(desk, cell, &report));
                     reports.push(report);
                 }
                 let lacking = |r: &CellReport| r.note.as_deref() == Some(NOT_RUN);
@@ -331,7 +331,7 @@ impl Accuracies {
         report
     }
 
-    fn show(&self, cell: &StudyCell, report: &CellReport) -> Cell {
+    fn show(&self, desk: &Desk<'_>, cell: &StudyCell, report: &CellReport) -> Cell {
         let (Some(mean), Some(std)) = (report.mean, report.std) else {
             let note = report.note.clone().unwrap_or_default();
             let again =
@@ -397,7 +397,8 @@ impl Accuracies {
             None => String::new(),
         };
         let ended = cell.open_in_words().unwrap_or_default();
-        let detail: Vec<&str> = [tests.as_str(), tuning, &capped, &ended, &because]
+        let again = desk.again.map_or_else(String::new, |again| again.of_cell(cell));
+        let detail: Vec<&str> = [tests.as_str(), tuning, &capped, &ended, &because, &again]
             .into_iter()
             .filter(|t| !t.is_empty())
             .collect();
@@ -570,7 +571,7 @@ mod tests {
         ];
         let table = table_1();
         assert!(table.chosen_by_print("released", "vowel"));
-        assert!(!table.chosen_by_print("corrected", "vowel"));
+        assert!(!table.chosen_by_print("tuned", "vowel"));
         assert!(!table.chosen_by_print("released", "usps"));
         let said = table.agreement_by_choice(&reports);
         assert_eq!(said.len(), 1);
@@ -595,7 +596,7 @@ mod tests {
     fn lines_that_have_not_been_run_are_named_with_their_datasets() {
         let mut lines = BTreeMap::new();
         lines.insert("printed", vec!["usps"]);
-        lines.insert("corrected", vec!["pendigits", "mnist"]);
-        assert_eq!(in_lines(&lines), "corrected (pendigits, mnist), printed (usps)");
+        lines.insert("tuned", vec!["pendigits", "mnist"]);
+        assert_eq!(in_lines(&lines), "tuned (pendigits, mnist), printed (usps)");
     }
 }

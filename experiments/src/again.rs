@@ -56,6 +56,19 @@ impl Again {
         self.found.get(&key.digest()).map(|(_, likeness, _)| *likeness)
     }
 
+    /// What of a cell was run again, in words: `run again: 2 same`; nothing where nothing was.
+    pub(crate) fn of_cell(&self, cell: &StudyCell) -> String {
+        let mut by = [0; 3];
+        cell.records().filter_map(|own| self.of(&own.key)).for_each(|like| by[like as usize] += 1);
+        match by {
+            [0, 0, 0] => String::new(),
+            [bits, rounding, 0] => format!("run again: {} same", bits + rounding),
+            [bits, rounding, different] => {
+                format!("run again: {} same, {different} different", bits + rounding)
+            }
+        }
+    }
+
     /// Those that came out different, with the number that is furthest off, in a fixed order.
     pub fn different(&self) -> impl Iterator<Item = (&Key, &str)> {
         let mut different: Vec<_> = self

@@ -4,7 +4,7 @@
 use crate::Ended;
 use crate::args::ReproduceArgs;
 use crate::progress::Bar;
-use crate::reproduce::{Planned, cell_of, jobs, laboratory, missing, out, print};
+use crate::reproduce::{Planned, cell_of, jobs, laboratory, missing, out, print, simulate};
 use mercer_experiments::{Again, Computed, Desk, Shelf, Written, write};
 use mercer_harness::{HarnessError, Options, Progress, Trial, run as carry_out, yardstick};
 use mercer_learning::counted;
@@ -99,7 +99,7 @@ pub(crate) fn run(
                 break;
             }
             tracing::info!("running {} again", own.name);
-            pages.add(&own.ensure(&store, env!("MERCER_CODE"))?);
+            pages.add(&simulate(own, &store)?);
         }
         interrupted = laboratory.stop.interrupted();
         written = pages.write()?;

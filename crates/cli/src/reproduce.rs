@@ -9,22 +9,24 @@ use crate::progress::Bar;
 use anyhow::Context;
 use mercer_datasets::Library;
 use mercer_experiments::{
-    Artefact, ArtefactNumbers, Desk, PATHS, Shelf, Work, Written, plannable, select, work, write,
+    Artefact, ArtefactNumbers, Computed, Desk, PATHS, Shelf, Work, Written, plannable, select,
+    work, write,
 };
 use mercer_harness::{
     CostModel, Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, leave,
     run as carry_out,
 };
 use mercer_learning::{Method, counted};
-use mercer_records::Store;
+use mercer_records::{Record, Store, shown_variant};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 pub(crate) fn selection(narrow: &Narrow) -> Selection {
     Selection {
-        variants: narrow.variants.clone(),
+        variants: narrow.variants.iter().map(|name| shown_variant(name).to_owned()).collect(),
         datasets: narrow.datasets.clone(),
         methods: narrow.methods.clone(),
         repeats: narrow.repeats,
@@ -152,6 +154,17 @@ fn planned_from(
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
 }
 
+/// Whether a simulation runs: it looks at no clock and writes nothing before its end.
+static SIMULATING: AtomicBool = AtomicBool::new(false);
+
+/// Computes a simulation, unless it is there.
+pub(crate) fn simulate(simulation: &Computed, store: &Store) -> anyhow::Result<Record> {
+    SIMULATING.store(true, Ordering::Relaxed);
+    let record = simulation.ensure(store, env!("MERCER_CODE"));
+    SIMULATING.store(false, Ordering::Relaxed);
+    Ok(record?)
+}
+
 /// A laboratory that Ctrl-C, or a signal to end, stops.
 pub(crate) fn laboratory<'a>(
     args: &ReproduceArgs,
@@ -161,10 +174,14 @@ pub(crate) fn laboratory<'a>(
     let stop = Stop::default();
     let asked = stop.clone();
     ctrlc::set_handler(move || {
+        if SIMULATING.load(Ordering::Relaxed) {
+            eprintln!("interrupted; the simulation is dropped, what was run before is kept, and the same command goes on from here");
+            leave(130);
+        }
         if asked.interrupted() {
             leave(130);
         }
-        eprintln!("stopping: trials in flight are dropped, finished ones are written; once more ends a simulation, too");
+        eprintln!("stopping: trials in flight are dropped, finished ones are written");
         asked.ask();
     })
     .context("cannot install the handler of Ctrl-C")?;
@@ -323,7 +340,7 @@ pub(crate) fn show(
             }
             tracing::info!("computing {}, on this machine", computed.name);
         }
-        computed.ensure(store, env!("MERCER_CODE"))?;
+        simulate(computed, store)?;
     }
     let Planned { methods, artefacts, selection, archive, .. } = planned;
     // Records of this directory only: a reproduction shows what it ran. The archive supplies
