@@ -92,7 +92,7 @@ fn every_name_in_a_spec_is_known_and_every_setting_builds() {
 #[test]
 fn what_a_setting_means_is_plain_text() {
     let mut read = 0;
-    for method in mercer_experiments::registry() {
+    for method in mercer_methods::registry() {
         for setting in (method.settings)() {
             let marks = ["::", "`", "[[", "]("];
             let found = marks.iter().find(|mark| setting.meaning.contains(**mark));
@@ -442,13 +442,13 @@ fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
     let of_the_code = |record: &&&Record| {
         given.iter().all(|(name, value)| record.result.settings.get(name) == Some(value))
     };
-    let nskl = of("askl/table2", "corrected", "nskl");
+    let nskl = of("askl/table2", "tuned", "nskl");
     assert_eq!((nskl.values().filter(of_the_code).count(), nskl.len()), (3, 10));
     let same_lambda =
         |record: &&&Record| record.result.settings.get("lambda1") == given.get("lambda1");
     assert_eq!(nskl.values().filter(same_lambda).count(), 5);
     let untuned = of("audit/askl", "standard-together", "askl");
-    let gains: Vec<f64> = of("askl/table2", "corrected", "askl")
+    let gains: Vec<f64> = of("askl/table2", "tuned", "askl")
         .iter()
         .map(|(repeat, tuned)| {
             let accuracy = |record: &Record| record.result.metrics["accuracy"];
@@ -528,7 +528,7 @@ fn controls_have_no_verdict_and_say_what_their_penalty_did() {
         let own = table1.cells.iter().filter(|cell| cell.variant == variant);
         own.filter(|cell| cell.mean.is_some()).map(|cell| cell.verdict.as_deref()).collect()
     };
-    for control in ["no-trace", "printed-no-trace", "corrected-no-trace"] {
+    for control in ["no-trace", "printed-no-trace", "tuned-no-trace"] {
         assert!(!of(control).is_empty(), "{control} has no cell");
         assert!(of(control).iter().all(Option::is_none), "{control}: {:?}", of(control));
     }
@@ -555,7 +555,7 @@ fn means_are_ranked_over_common_repeats() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let selection = Selection {
         repeats: Some(10),
-        variants: vec!["corrected".to_owned()],
+        variants: vec!["tuned".to_owned()],
         datasets: vec!["segment".to_owned()],
         ..Selection::default()
     };
@@ -590,7 +590,7 @@ fn means_are_ranked_over_common_repeats() {
     let best: Vec<&str> = best.map(|cell| cell.method.as_str()).collect();
     // Nor is a method for reference, though ahead of all: the paper's marks are among its own methods.
     assert_eq!(best, ["nskl"]);
-    let line = rendered.tables[0].rows.iter().find(|row| row.cells[0].text == "corrected").unwrap();
+    let line = rendered.tables[0].rows.iter().find(|row| row.cells[0].text == "tuned").unwrap();
     let shown = |head: &str| {
         let columns = &rendered.tables[0].columns;
         &line.cells[columns.iter().position(|column| column.head == head).unwrap()]
@@ -607,7 +607,7 @@ fn means_are_ranked_over_common_repeats() {
     let claims = claims("askl").unwrap();
     let claim = claims.iter().find(|claim| claim.id == "gaussian-svm-ahead-of-all").unwrap();
     let results = claim.check(&desk).unwrap();
-    let corrected = results.iter().find(|result| result.variant == "corrected").unwrap();
+    let corrected = results.iter().find(|result| result.variant == "tuned").unwrap();
     assert!(corrected.numbers.starts_with("best on 0"), "{}", corrected.numbers);
 }
 
@@ -926,7 +926,7 @@ fn answers_of_cells_that_were_not_tuned_are_marked() {
         let desk = Desk::new(&shelf, &methods, profile, &selection, &missing);
         let mut tuned_variants = 0;
         for result in claim.check(&desk).unwrap() {
-            let tunes = ["printed", "corrected"].contains(&result.variant.as_str());
+            let tunes = ["printed", "tuned"].contains(&result.variant.as_str());
             if result.holds == Holds::NotRun {
                 continue;
             }

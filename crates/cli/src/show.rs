@@ -9,7 +9,7 @@ use mercer_experiments::{
     Artefact, CellReport, Desk, Shelf, StudyCell, plannable, select, study, work,
 };
 use mercer_harness::{Selection, TuningSource, plan};
-use mercer_records::{Key, Record, Store, compare};
+use mercer_records::{Key, Record, Store, compare, shown_variant};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -33,10 +33,8 @@ impl Named {
         };
         let found = select(&[artefact.to_owned()])?;
         let artefact = found.first().copied().context("an artefact")?;
-        // What is shown as tuned is recorded as corrected.
-        let variant = if variant == "tuned" { "corrected" } else { variant };
         let others = [first, second].map(str::to_owned);
-        Ok(Self { artefact, variant: variant.to_owned(), others })
+        Ok(Self { artefact, variant: shown_variant(variant).to_owned(), others })
     }
 
     fn is(&self, variant: &str, dataset: &str, method: &str) -> bool {
@@ -122,7 +120,7 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
         return Ok(Ended::Done);
     }
     let Key { artefact, variant, dataset, method, .. } = cell.key();
-    writeln!(out, "{} of {method} on {dataset}, variant {}", named.artefact.id, shown(variant))?;
+    writeln!(out, "{} of {method} on {dataset}, variant {variant}", named.artefact.id)?;
     if let Some(report) = report {
         summary(&mut out, report)?;
     }
@@ -144,11 +142,6 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
         named.artefact.id
     )?;
     Ok(Ended::Done)
-}
-
-/// As pages call a variant.
-fn shown(variant: &str) -> &str {
-    if variant == "corrected" { "tuned" } else { variant }
 }
 
 fn file(args: &CellArgs, study: &str, committed: bool) -> String {
@@ -322,10 +315,10 @@ mod tests {
     #[test]
     fn a_cell_is_named_by_four_parts() {
         let named = Named::parse("askl/table2:tuned:askl:segment").unwrap();
-        assert_eq!((named.artefact.id, named.variant.as_str()), ("askl/table2", "corrected"));
-        assert!(named.is("corrected", "segment", "askl"));
-        let swapped = Named::parse("askl/table2:corrected:segment:askl").unwrap();
-        assert!(swapped.is("corrected", "segment", "askl"));
+        assert_eq!((named.artefact.id, named.variant.as_str()), ("askl/table2", "tuned"));
+        assert!(named.is("tuned", "segment", "askl"));
+        let swapped = Named::parse("askl/table2:tuned:segment:askl").unwrap();
+        assert!(swapped.is("tuned", "segment", "askl"));
         assert!(!named.is("printed", "segment", "askl"));
         for wrong in ["askl/table2", "askl/table2:tuned", "askl/tabel2:tuned:askl:segment"] {
             assert!(Named::parse(wrong).is_err(), "{wrong}");

@@ -125,7 +125,7 @@ pub struct DatasetRule {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// `printed`, `released`, `corrected`, or the name of an ablation.
+    /// `printed`, `released`, `tuned`, or the name of an ablation.
     pub name: String,
     /// One line for the table's notes.
     pub summary: String,

@@ -20,5 +20,6 @@ pub use error::RecordError;
 pub use hash::{canonical, sha256_hex};
 pub use record::{
     CurvePoint, Key, OPEN, Predicted, Record, Run, SCHEMA, Status, TrialResult, Tuning, TuningStep,
+    shown_variant, stored_variant,
 };
 pub use store::{Listing, Store};

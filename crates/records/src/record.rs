@@ -1,5 +1,5 @@
 use crate::{RecordError, canonical, sha256_hex};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,8 @@ pub struct Key {
     pub schema: u32,
     /// The study that the trial belongs to, `askl/table2`; also the root of its random streams.
     pub artefact: String,
-    /// `printed`, `released`, `corrected`, or the name of an ablation.
+    /// `printed`, `released`, `tuned`, or the name of an ablation.
+    #[serde(serialize_with = "store_variant", deserialize_with = "read_variant")]
     pub variant: String,
     /// Name of the dataset.
     pub dataset: String,
@@ -81,10 +82,38 @@ impl Key {
             seed: self.seed,
             settings: &self.settings,
             tuning: &self.tuning,
-            variant: &self.variant,
+            variant: stored_variant(&self.variant),
         };
         sha256_hex(&serde_json::to_vec(&sorted).unwrap_or_default())
     }
+}
+
+/// Variants by the name that they have, and by the name under which the first records were stored: that
+/// name is part of their digests.
+const STORED: [[&str; 2]; 2] = [["tuned", "corrected"], ["tuned-no-trace", "corrected-no-trace"]];
+
+/// The name of a variant in a stored key.
+///
+/// ```
+/// use mercer_records::{shown_variant, stored_variant};
+/// assert_eq!((stored_variant("tuned"), shown_variant("corrected")), ("corrected", "tuned"));
+/// assert_eq!((stored_variant("printed"), shown_variant("printed")), ("printed", "printed"));
+/// ```
+pub fn stored_variant(shown: &str) -> &str {
+    STORED.iter().find(|names| names[0] == shown).map_or(shown, |names| names[1])
+}
+
+/// The name of a variant whose stored key has this one.
+pub fn shown_variant(stored: &str) -> &str {
+    STORED.iter().find(|names| names[1] == stored).map_or(stored, |names| names[0])
+}
+
+fn store_variant<S: Serializer>(shown: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(stored_variant(shown))
+}
+
+fn read_variant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(shown_variant(&String::deserialize(deserializer)?).to_owned())
 }
 
 /// A [`Key`] with its fields in the order of their names.

@@ -94,8 +94,7 @@ fn diagonals(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
         .caption("Mean kernel diagonal over training rows at the end of training, and below it (11) over (12), the root of that mean: 1 for a stationary kernel. The diagonal is (1 + cos)/2 for a shared phase, so at the random start its mean lies between about 0.5 and 1 and the root between about 0.71 and 1. Only with shared phases does the diagonal mean that; with independent ones it is 1/2 for every x.")
         .columns(["Dataset", "Variant"].map(Column::left))
         .columns(["NSK", "NSKL", "ASKL"].map(Column::right));
-    let tables =
-        [("askl/table2", "printed"), ("askl/table2", "corrected"), ("audit/askl", "shared")];
+    let tables = [("askl/table2", "printed"), ("askl/table2", "tuned"), ("audit/askl", "shared")];
     for (name, variant) in tables {
         let study = desk.cells(name)?;
         for dataset in &study.0.datasets {

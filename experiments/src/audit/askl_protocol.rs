@@ -113,14 +113,10 @@ const ITEMS: &[(&str, &str, &str, Source)] = &[
 /// What the paper leaves open, what stands in for it, and what shows how much it matters.
 const OPEN: &[(&str, &str, &str)] = &[
     ("epochs", "the code's 10, and 1 for satimage in `released`", "audit/askl-epochs"),
-    (
-        "learning rates",
-        "the code's in `released`, tuned in `printed` and `corrected`",
-        "askl/table2",
-    ),
+    ("learning rates", "the code's in `released`, tuned in `printed` and `tuned`", "askl/table2"),
     (
         "scaling of the inputs, and which version of each file",
-        "[-1, 1] in `printed`; raw for cadata and poker in `released`; standardised in `corrected`",
+        "[-1, 1] in `printed`; raw for cadata and poker in `released`; standardised in `tuned`",
         "audit/askl-scaling",
     ),
     (

@@ -1,4 +1,4 @@
-//! Which step from the code to the corrected protocol costs ASKL and NSKL accuracy on poker?
+//! Which step from the code to the tuned protocol costs ASKL and NSKL accuracy on poker?
 
 use super::pairs::{self, Pair, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
@@ -6,7 +6,7 @@ use crate::{Artefact, Desk, ExperimentError, Rendered};
 pub(crate) const ARTEFACT: Artefact = Artefact {
     source: file!(),
     id: "audit/askl-steps",
-    title: "From the code to the corrected protocol on poker, one change at a time",
+    title: "From the code to the tuned protocol on poker, one change at a time",
     studies: &["askl/table2", "audit/askl"],
     datasets: &["poker"],
     computed: &[],
@@ -47,12 +47,12 @@ const STEPS: [[Pair; 2]; 5] = [
 const TUNED: [Pair; 2] = [
     Pair {
         name: "NSKL: tuned, all four",
-        with: Side(TABLE, "corrected", "nskl"),
+        with: Side(TABLE, "tuned", "nskl"),
         without: &[Side(ABLATION, "standard-together", "nskl")],
     },
     Pair {
         name: "ASKL: tuned, all four",
-        with: Side(TABLE, "corrected", "askl"),
+        with: Side(TABLE, "tuned", "askl"),
         without: &[Side(ABLATION, "standard-together", "askl")],
     },
 ];
@@ -63,7 +63,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         desk,
         ARTEFACT.id,
         ARTEFACT.title,
-        "Without: the code's values and the code's objective on standardised inputs, the read-out of ASKL trained. With: one thing as the variant `corrected` of Table 2 has it, then all four, none of it tuned. The last two: what tuning changes once all four are changed.",
+        "Without: the code's values and the code's objective on standardised inputs, the read-out of ASKL trained. With: one thing as the variant `tuned` of Table 2 has it, then all four, none of it tuned. The last two: what tuning changes once all four are changed.",
         &pairs,
     )
 }

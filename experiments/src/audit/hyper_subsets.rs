@@ -25,8 +25,8 @@ const BESIDE: [(&str, &str); 7] = [
     ("v=50", "hyper-svr"),
     ("v=200", "hyper-non-negative"),
     ("v=200", "hyper-svr"),
-    ("corrected", "hyper-krr-linear"),
-    ("corrected", "gaussian-svm"),
+    ("tuned", "hyper-krr-linear"),
+    ("tuned", "gaussian-svm"),
 ];
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {

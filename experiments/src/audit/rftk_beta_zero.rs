@@ -30,9 +30,9 @@ const PAIRS: &[Pair] = &[
         without: &[Side(STUDY, "printed-no-trace", "rftk")],
     },
     Pair {
-        name: "RFTK in the corrected protocol, tuned on its own: beta among the candidates against 0",
-        with: Side(STUDY, "corrected", "rftk"),
-        without: &[Side(STUDY, "corrected-no-trace", "rftk")],
+        name: "RFTK in the tuned protocol, tuned on its own: beta among the candidates against 0",
+        with: Side(STUDY, "tuned", "rftk"),
+        without: &[Side(STUDY, "tuned-no-trace", "rftk")],
     },
     Pair {
         name: "RFTK without a penalty against RF-SGD: learning the frequencies",
@@ -42,16 +42,13 @@ const PAIRS: &[Pair] = &[
     Pair {
         name: "RFTK with the code's values against kernel ridge tuned on its own",
         with: Side(STUDY, "released", "rftk"),
-        without: &[Side(STUDY, "corrected", "kernel-ridge")],
+        without: &[Side(STUDY, "tuned", "kernel-ridge")],
     },
 ];
 
 /// With the penalty and without it: variants of RFTK.
-const CONTROLS: [(&str, &str); 3] = [
-    ("released", "no-trace"),
-    ("printed", "printed-no-trace"),
-    ("corrected", "corrected-no-trace"),
-];
+const CONTROLS: [(&str, &str); 3] =
+    [("released", "no-trace"), ("printed", "printed-no-trace"), ("tuned", "tuned-no-trace")];
 
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let mut rendered = pairs::render(

@@ -92,7 +92,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
     }
     table = table.note(
-        "ijcnn1, corrected, more-rows, features, all-rows: ours over all pairs, tuned, and the Gaussian SVM on the rows of its second stage (hyper/all-pairs).",
+        "ijcnn1, tuned, more-rows, features, all-rows: ours over all pairs, tuned, and the Gaussian SVM on the rows of its second stage (hyper/all-pairs).",
     );
     table = table.note(SEARCHED);
     for note in uneven(&large.1).into_iter().chain(uneven(&forest.1)) {

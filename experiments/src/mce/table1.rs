@@ -40,8 +40,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         notes: &[
             "The paper's deviations are divided by J; a verdict `exact` asks for either.",
             "Networks start from numbers of our own, not TensorFlow's: from start to start their cells move by a few points.",
-            "`corrected` is no search of one budget for all: CV has a grid of its own, 7 length scales by 7 ridges on five folds of the training rows (245 fits); MED has 27 ridges on one fifth of them held out; the learned ones have 27 candidates on that fifth, of which three are trained for all of 300 epochs, after a first rung of 33 (a step each, for full batches). The first two of the 27 are the same settings, the defaults and these again as an anchor, so that there are 26, and where they lead they take two of the three places (of GMCE in 8 folds of wine, 6 of ecoli and 1 of banknote). GPC chooses by its evidence.",
-            "The weight of the complexity is one of the settings that `corrected` tunes, by the accuracy on held-out rows: its GMCE and CEN are not tuned by the bound alone, whose weight is 4e.",
+            "`tuned` is no search of one budget for all: CV has a grid of its own, 7 length scales by 7 ridges on five folds of the training rows (245 fits); MED has 27 ridges on one fifth of them held out; the learned ones have 27 candidates on that fifth, of which three are trained for all of 300 epochs, after a first rung of 33 (a step each, for full batches). The first two of the 27 are the same settings, the defaults and these again as an anchor, so that there are 26, and where they lead they take two of the three places (of GMCE in 8 folds of wine, 6 of ecoli and 1 of banknote). GPC chooses by its evidence.",
+            "The weight of the complexity is one of the settings that `tuned` tunes, by the accuracy on held-out rows: its GMCE and CEN are not tuned by the bound alone, whose weight is 4e.",
             "The paper states neither the ridge of MED nor the grid of CV: here 0.01, and length scales at the median distance times 2^-3 ... 2^3 with ridges 1e-6 ... 1.",
         ],
     };
@@ -87,7 +87,7 @@ fn ties(desk: &Desk<'_>) -> Result<Option<Table>, ExperimentError> {
         Finish::of(tuning)
     };
     let mut table = Table::new("mce/table1-ties", "Whether held-out rows tell the candidates apart")
-        .caption("The settings of `corrected` are chosen by accuracy on a fifth of the training rows (32 on wine). Candidates with the same accuracy keep the order of the rung before, at first that in which they were drawn, the defaults before all others: where those at full effort are all equal, less training or this order chose. Compared: candidates with a score at full effort.")
+        .caption("The settings of `tuned` are chosen by accuracy on a fifth of the training rows (32 on wine). Candidates with the same accuracy keep the order of the rung before, at first that in which they were drawn, the defaults before all others: where those at full effort are all equal, less training or this order chose. Compared: candidates with a score at full effort.")
         .columns(["Dataset", "Method"].map(Column::left))
         .columns(
             ["Tunings", "Compared", "The best is shared", "All are equal", "The first is chosen"]

@@ -183,7 +183,7 @@ fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
         ("status askl/tabel2", "did you mean `askl/table2`"),
         ("reproduce askl/table2 --dataset segmnet", "did you mean `segment`? askl/table2 has"),
         ("reproduce askl/table2 --method nksl --dry-run", "did you mean `nskl`"),
-        ("reproduce askl/table2 --variant correct --dry-run", "corrected"),
+        ("reproduce askl/table2 --variant tuend --dry-run", "tuned"),
         ("reproduce askl/table2 --profile smok --dry-run", "did you mean `smoke`"),
         ("reproduce askl/table2 --profile smoke --dataset mnist", "profile `smoke` has no trial"),
         (

@@ -35,7 +35,7 @@ pub fn accuracies() -> Table {
     let mut table = Table::new("demo/table2", "Test accuracy in percent")
         .caption("Mean ± deviation (J − 1) over repeats; bold: best; underlined: not worse at 5 % (corrected test).")
         .columns([Column::left("Dataset"), Column::right("rows")]);
-    for variant in ["printed", "released", "corrected"] {
+    for variant in ["printed", "released", "tuned"] {
         for method in ["SK", "NSK", "SKL", "NSKL", "ASKL"] {
             table = table.columns([Column::right(method).under(variant)]);
         }

@@ -1,6 +1,6 @@
 use super::{METRIC, trial};
 use crate::RenderError;
-use mercer_records::{Key, Predicted, Record, Run, TrialResult};
+use mercer_records::{Key, Predicted, Record, Run, TrialResult, shown_variant};
 use polars_core::prelude::{
     BooleanChunked, Column, DataFrame, Float64Chunked, ListChunked, PolarsError, StringChunked,
     UInt32Chunked, UInt64Chunked,
@@ -182,7 +182,7 @@ impl<'a> Table<'a> {
         let key = Key {
             schema: small("schema")?,
             artefact: owned("artefact")?,
-            variant: owned("variant")?,
+            variant: shown_variant(text("variant")?).to_owned(),
             dataset: owned("dataset")?,
             fingerprint: owned("fingerprint")?,
             method: owned("method")?,

@@ -1,6 +1,6 @@
 use super::{METRIC, trial};
 use crate::RenderError;
-use mercer_records::{Predicted, Record, canonical};
+use mercer_records::{Predicted, Record, canonical, stored_variant};
 use polars_core::prelude::{
     Column, DataFrame, DataType, Float64Type, IntoSeries, ListBuilderTrait,
     ListPrimitiveChunkedBuilder, NamedFrom, PolarsNumericType, Series, UInt32Type,
@@ -70,7 +70,7 @@ pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
         texts("trial", &trial),
         small("schema", &|r| r.key.schema),
         texts("artefact", &|r| r.key.artefact.clone()),
-        texts("variant", &|r| r.key.variant.clone()),
+        texts("variant", &|r| stored_variant(&r.key.variant).to_owned()),
         texts("dataset", &|r| r.key.dataset.clone()),
         texts("fingerprint", &|r| r.key.fingerprint.clone()),
         texts("method", &|r| r.key.method.clone()),
