@@ -144,24 +144,6 @@ deny:
     cargo deny check bans licenses sources
     if cargo deny fetch db; then cargo deny check --disable-fetch advisories; else echo "advisories NOT checked: their database is out of reach" >&2; fi
 
-# The same, and where the code is unsafe, on a page: reports/supply-chain.md.
-[private]
-supply-chain:
-    .ci/supply-chain
-
-# Do the tests of a crate notice changes of its code? 150 seeded mutants, or another draw of them: just mutants statistics 7
-[private]
-mutants CRATE SEED="20261120": _mutants
-    target/release/mutants try {{CRATE}} {{SEED}}
-
-# Try those mutants again that the last draw missed, after tests were added.
-[private]
-mutants-again CRATE: _mutants
-    target/release/mutants again {{CRATE}}
-
-_mutants:
-    cargo build --release -p mercer-benches -p mercer-dependencies --bin mutants
-
 # Throw damaged input at every parser for so many seconds each, ten minutes without a number; another seed tries other damage: just fuzz 600 2
 [group('develop')]
 fuzz SECONDS="600" SEED="1": build

@@ -260,7 +260,7 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
 }
 
 /// Pages that other runs wrote into the same folder.
-const MACHINE_PAGES: [(&str, &str, &str); 7] = [
+const MACHINE_PAGES: [(&str, &str, &str); 5] = [
     (
         "verified.md",
         "Records, carried out again",
@@ -273,8 +273,6 @@ const MACHINE_PAGES: [(&str, &str, &str); 7] = [
         "the trials of a profile as tasks of Slurm, through kills and restarts",
     ),
     ("determinism.md", "Determinism", "what other vector instructions change"),
-    ("mutants.md", "Mutants", "which changes of the code its tests notice"),
-    ("supply-chain.md", "Supply chain", "what comes from outside, and where the code is unsafe"),
     (
         "performance/index.md",
         "Performance",

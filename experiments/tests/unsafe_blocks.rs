@@ -1,6 +1,4 @@
 //! Where `unsafe` stands, how often, and that each place says why it is sound.
-//!
-//! `MERCER_UNSAFE=PATH` makes the run write the table of `just supply-chain`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -105,9 +103,4 @@ fn every_unsafe_place_is_counted_and_justified() {
     // Seen with --no-capture, and whenever the test fails.
     println!("{total} unsafe places: {counts:#?}");
     assert!((1..=60).contains(&total), "{total} unsafe places: {counts:#?}");
-    if let Some(path) = std::env::var_os("MERCER_UNSAFE") {
-        let row = |(name, count): (&String, &usize)| format!("| `{name}` | {count} |\n");
-        let rows: String = counts.iter().map(row).collect();
-        std::fs::write(path, format!("{rows}| **all** | **{total}** |\n")).unwrap();
-    }
 }

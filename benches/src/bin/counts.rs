@@ -5,7 +5,7 @@
 //! the baseline fails, and so does a hot path that is missing there or that counted nothing. So does more than 3 %
 //! below it: a gain that is not accepted could be lost again unseen, and below 70 % work may have been lost.
 //! `counts --accept NAME --because REASON` writes the count of today and why it changed; several
-//! names are separated by commas, and `all` is every hot path; the count before stays, with its reason.
+//! names are separated by commas, and `all` is every hot path.
 //! `counts --json` prints what was found.
 //! `counts --memory` runs each under valgrind's memcheck instead, which fails on a wrong access: the
 //! unsafe places of the vectorised loops are on these paths; beside them it runs what hands memory from
@@ -80,30 +80,6 @@ const OF_TWO_THREADS: &[(&str, fn())] = &[
 struct Baseline {
     instructions: u64,
     because: String,
-    /// What it replaced, the oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    before: Vec<Earlier>,
-}
-
-/// A baseline that another took the place of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Earlier {
-    instructions: u64,
-    because: String,
-}
-
-impl Baseline {
-    /// A new count, in the place of what there was.
-    fn accepted(instructions: u64, because: &str, replaced: Option<Self>) -> Self {
-        let mut before = Vec::new();
-        if let Some(replaced) = replaced {
-            before = replaced.before;
-            let Self { instructions, because, .. } = replaced;
-            before.push(Earlier { instructions, because });
-        }
-        Self { instructions, because: because.to_owned(), before }
-    }
 }
 
 /// What callgrind counts: the calls of this function, whatever they call.
@@ -604,8 +580,7 @@ fn accept(names: &str, reason: &str) -> Result<bool, String> {
             return Err(format!("{name} counted nothing"));
         }
         println!("{name:<18} {instructions:>14}");
-        let replaced = baselines.remove(name);
-        baselines.insert(name.to_owned(), Baseline::accepted(instructions, reason, replaced));
+        baselines.insert(name.to_owned(), Baseline { instructions, because: reason.to_owned() });
     }
     let text = toml::to_string(&baselines).map_err(|error| error.to_string())?;
     let head = "# Instructions of the hot paths under valgrind. Written by `counts --accept`.\n\n";
@@ -618,7 +593,7 @@ mod tests {
     use super::*;
 
     fn baseline(instructions: u64) -> Baseline {
-        Baseline::accepted(instructions, "a test", None)
+        Baseline { instructions, because: "a test".to_owned() }
     }
 
     #[test]
@@ -655,20 +630,6 @@ mod tests {
     }
 
     #[test]
-    fn an_accepted_count_keeps_what_it_replaced() {
-        let second = Baseline::accepted(20, "another way", Some(baseline(10)));
-        let third = Baseline::accepted(15, "a better one", Some(second));
-        let earlier =
-            |instructions, because: &str| Earlier { instructions, because: because.to_owned() };
-        assert_eq!(third.before, [earlier(10, "a test"), earlier(20, "another way")]);
-        assert_eq!((third.instructions, third.because.as_str()), (15, "a better one"));
-        let all = BTreeMap::from([("gram".to_owned(), third)]);
-        let read: BTreeMap<String, Baseline> =
-            toml::from_str(&toml::to_string(&all).unwrap()).unwrap();
-        assert_eq!(read["gram"].before, all["gram"].before);
-    }
-
-    #[test]
     fn valgrinds_count_is_read_or_missed() {
         let said = "==7== Events    : Ir\n==7== Collected : 367300\n==7== \n";
         assert_eq!(collected(said), Some(367_300));
@@ -684,9 +645,6 @@ mod tests {
         for (name, _) in HOT_PATHS {
             let baseline = &baselines[*name];
             assert!(baseline.instructions > 0 && !baseline.because.trim().is_empty(), "{name}");
-            for earlier in &baseline.before {
-                assert!(earlier.instructions > 0 && !earlier.because.trim().is_empty(), "{name}");
-            }
         }
     }
 }

@@ -178,47 +178,24 @@ macro_rules! say {
     ($text:expr, $($told:tt)*) => { let _ = writeln!($text, $($told)*); };
 }
 
-/// A count of instructions, why it is what it is, and what it replaced.
+/// A count of instructions, and the reason of the last change.
 #[derive(Debug, Deserialize)]
 struct Count {
     instructions: u64,
     because: String,
-    #[serde(default)]
-    before: Vec<Earlier>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Earlier {
-    instructions: u64,
-    because: String,
-}
-
-impl Count {
-    /// A line of the table: the change is that from the count before.
-    fn line(&self, name: &str) -> String {
-        let Self { instructions, because, before } = self;
-        let change = before.last().map_or(String::new(), |last| {
-            let share = *instructions as f64 / last.instructions.max(1) as f64 - 1.0;
-            format!("{:+.1} %", 100.0 * share)
-        });
-        let earlier: Vec<String> =
-            before.iter().map(|one| format!("{}: {}", one.instructions, one.because)).collect();
-        format!("| {name} | {instructions} | {change} | {because} | {} |", earlier.join("; then "))
-    }
 }
 
 fn counts(text: &mut String) -> Result<(), String> {
     text.push_str(
         "## Instructions of the hot paths\n\nCounted by valgrind, which shows programs a processor without AVX-512; \
-         `just bench-counts` fails when a count is more than 3 % above or below this baseline. The change is that from the \
-         count before it. One unit of code a crate: `[profile.counts]`, so that a change elsewhere moves no border of \
-         what is inlined.\n\n\
-         | hot path | instructions | change | why | before |\n|:--|--:|--:|:--|:--|\n",
+         `just bench-counts` fails when a count is more than 3 % above or below this baseline. Each crate is one unit of code \
+         (`[profile.counts]`), so that a change elsewhere moves no border of inlined code.\n\n\
+         | hot path | instructions | reason of the last change |\n|:--|--:|:--|\n",
     );
     let counts: BTreeMap<String, Count> =
         toml::from_str(&read(&root().join("benches/counts.toml"))?).map_err(|e| e.to_string())?;
-    for (name, count) in &counts {
-        say!(text, "{}", count.line(name));
+    for (name, Count { instructions, because }) in &counts {
+        say!(text, "| {name} | {instructions} | {because} |");
     }
     Ok(())
 }
@@ -639,21 +616,6 @@ mod tests {
         second.times.remove("gram");
         assert!(drawn(&[entry("here", 2.0, 1.0), entry("there", 2.0, 1.0)]).is_empty());
         assert_eq!(drawn(&[entry("here", 2.0, 1.0), second]), ["step"]);
-    }
-
-    #[test]
-    fn a_count_says_what_changed_and_why() {
-        let count: Count = toml::from_str(
-            "instructions = 110\nbecause = 'b'\n[[before]]\ninstructions = 50\nbecause = 'first count'\n\
-             [[before]]\ninstructions = 100\nbecause = 'a'\n",
-        )
-        .unwrap();
-        assert_eq!(
-            count.line("gram"),
-            "| gram | 110 | +10.0 % | b | 50: first count; then 100: a |"
-        );
-        let first: Count = toml::from_str("instructions = 110\nbecause = 'first count'").unwrap();
-        assert_eq!(first.line("gram"), "| gram | 110 |  | first count |  |");
     }
 
     #[test]
