@@ -45,15 +45,10 @@ prose:
 unit CRATE *ARGS:
     cargo nextest run --release -p mercer-{{CRATE}} -p mercer-dependencies {{ARGS}}
 
-# A reproduction on a real one-node Slurm, with a kill, a restart and a cancellation, and a list by GNU parallel (root; installs both): just test-cluster quick
+# Two tables on a real one-node Slurm, with a kill, a cancellation and a resume (root; installs Slurm).
 [private]
-test-cluster *ARGS: build
-    .ci/test-cluster {{ARGS}}
-
-# The same by another profile, on a page: reports/cluster.md (an hour for `just cluster quick askl rftk hyper mce`).
-[private]
-cluster *ARGS: build
-    MERCER_CLUSTER={{justfile_directory()}}/reports/cluster.md .ci/test-cluster {{ARGS}}
+test-cluster: build
+    .ci/test-cluster
 
 # A thousand seeded faults; writes reports/reliability.md (root for the mounts, faketime for the clock).
 [private]

@@ -23,8 +23,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// assert!(asked.includes(&key));
 /// key.settings.insert("cap".to_owned(), 17.into());
 /// assert!(!asked.includes(&key));
-/// let smoke = Asked::under(&Shelf::new(), &methods, |profile| profile == "smoke")?;
-/// assert!(!smoke.includes(&planned[0].key)); // of all rows: smoke has few
 /// key.artefact = "a study of one's own".to_owned(); // nothing is known of what it asks for
 /// assert!(asked.includes(&key));
 /// # Ok::<(), mercer_experiments::ExperimentError>(())
@@ -41,24 +39,11 @@ impl Asked {
     /// # Errors
     /// If a study cannot be planned.
     pub fn of(shelf: &Shelf, methods: &[Method]) -> Result<Self, ExperimentError> {
-        Self::under(shelf, methods, |_| true)
-    }
-
-    /// The same, under the profiles of some names.
-    ///
-    /// # Errors
-    /// As [`Asked::of`].
-    pub fn under(
-        shelf: &Shelf,
-        methods: &[Method],
-        wanted: impl Fn(&str) -> bool,
-    ) -> Result<Self, ExperimentError> {
         let mut digests = HashSet::new();
         for (name, _) in STUDIES {
             let spec = study(name)?;
             let mut profiles: BTreeSet<&str> = spec.profiles.keys().map(String::as_str).collect();
             profiles.insert("paper"); // cuts nothing, and need not be listed
-            profiles.retain(|profile| wanted(profile));
             for selection in selections(&spec, shelf) {
                 for profile in &profiles {
                     let archive = |key: &Key| shelf.tuning(key);

@@ -260,18 +260,13 @@ fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
 }
 
 /// Pages that other runs wrote into the same folder.
-const MACHINE_PAGES: [(&str, &str, &str); 5] = [
+const MACHINE_PAGES: [(&str, &str, &str); 4] = [
     (
         "verified.md",
         "Records, carried out again",
         "which of a sample came out the same, to the bit",
     ),
     ("reliability.md", "Reliability", "seeded faults, tried and survived"),
-    (
-        "cluster.md",
-        "On a cluster",
-        "the trials of a profile as tasks of Slurm, through kills and restarts",
-    ),
     ("determinism.md", "Determinism", "what other vector instructions change"),
     (
         "performance/index.md",

@@ -1,5 +1,5 @@
 //! The checks that run by hand are complete: `just fuzz` ran ten minutes on every parser that it names, and every
-//! hot path ran under valgrind and under AddressSanitizer. Each names its revision.
+//! hot path ran under valgrind and under `AddressSanitizer`. Each names its revision.
 
 use std::collections::BTreeSet;
 use std::path::Path;

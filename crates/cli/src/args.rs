@@ -433,9 +433,9 @@ pub(crate) enum ClusterCommand {
     ///
     /// Simulations and measurements need no data and are in no task: `collect` computes them.
     Plan(ClusterPlan),
-    /// Write the tasks that are not recorded yet, and hand them to the engine.
+    /// Write the tasks that are not recorded yet, and submit them to Slurm.
     Submit(ClusterPlan),
-    /// Say what is recorded, and what the engine still has.
+    /// Print recorded, failed and missing trials, and the tasks that Slurm still has.
     Status {
         /// Directory of the campaign.
         #[arg(value_name = "DIR", default_value = "results/cluster")]
@@ -460,20 +460,14 @@ pub(crate) enum ClusterCommand {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// Carry out one task: what the engine calls.
+    /// Run one task: what Slurm calls.
     Work {
         /// Directory of the campaign.
         #[arg(value_name = "DIR")]
         campaign: PathBuf,
-        /// Number of the task, from 1; that of the engine's environment without it.
+        /// Number of the task, from 1 [default: that of `SLURM_ARRAY_TASK_ID`].
         #[arg(long, value_name = "N")]
         task: Option<usize>,
-        /// The variable of the environment that names the task, such as `HQ_TASK_ID`.
-        #[arg(long, value_name = "VARIABLE", conflicts_with = "task")]
-        task_from: Option<String>,
-        /// Added to what the variable says, where a launcher counts from the start in each of several jobs.
-        #[arg(long, value_name = "N", default_value = "0", conflicts_with = "task")]
-        after: usize,
     },
 }
 
@@ -484,39 +478,32 @@ pub(crate) struct ClusterPlan {
     pub narrow: Narrow,
     #[command(flatten)]
     pub places: Places,
-    /// Who runs the tasks.
-    #[arg(long, value_enum, default_value = "slurm")]
-    pub engine: Engine,
     /// Minutes that a task should take.
     #[arg(long, value_name = "N", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     pub minutes: u32,
     /// Tasks at least; few trials make fewer.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub tasks: u16,
-    /// Tasks at once, in all; as many as the engine likes without it. Slurm is then handed a single array job,
-    /// held until each task was granted its own memory, time and cores.
+    /// Run at most N tasks at once; all of them then ask for the memory, time and cores of the largest.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub at_once: Option<u16>,
+    pub max_parallel: Option<u16>,
     /// Cores of a task at most, each with a trial of its own: a task asks for as many as it has trials that may
     /// run side by side.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub cores: u16,
-    /// MiB that every task asks for at least, whatever is predicted.
+    /// Ask for at least N MiB for every task.
     #[arg(long, value_name = "N", default_value = "0")]
-    pub least_mib: u64,
-    /// Minutes of the time limit of every task at least, whatever is predicted.
+    pub min_memory_mib: u64,
+    /// Ask for a time limit of at least N minutes for every task.
     #[arg(long, value_name = "N", default_value = "0")]
-    pub least_limit: u64,
-    /// How often a task that was stopped is queued again, preemptions not counted.
-    #[arg(long, value_name = "N", default_value = "5")]
-    pub restarts: u32,
+    pub min_minutes: u64,
     /// A further directive for the Slurm scripts, such as --partition=long (repeatable).
     #[arg(long = "sbatch", value_name = "DIRECTIVE", allow_hyphen_values = true, value_parser = directive)]
     pub directives: Vec<String>,
     /// Directory of the campaign; DIR of --results with /cluster appended without it.
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
-    /// Take the place of a campaign that is damaged, or that another launcher may still run.
+    /// Replace a campaign whose file is damaged.
     #[arg(long)]
     pub replace: bool,
     /// Count the records of --reports as done.
@@ -532,20 +519,20 @@ pub(crate) struct ClusterPlan {
 
 /// Options that are not for whoever submits: long, short, and what there is instead.
 const WRITTEN: [(&str, &str, &str); 14] = [
-    ("--mem", "", "--least-mib N asks for so much at least"),
-    ("--mem-per-cpu", "", "--least-mib N asks for so much at least"),
-    ("--mem-per-gpu", "", "--least-mib N asks for so much at least"),
-    ("--time", "-t", "--least-limit N sets so many minutes at least"),
-    ("--time-min", "", "--least-limit N sets so many minutes at least"),
+    ("--mem", "", "--min-memory-mib N asks for at least so much"),
+    ("--mem-per-cpu", "", "--min-memory-mib N asks for at least so much"),
+    ("--mem-per-gpu", "", "--min-memory-mib N asks for at least so much"),
+    ("--time", "-t", "--min-minutes N sets at least so many minutes"),
+    ("--time-min", "", "--min-minutes N sets at least so many minutes"),
     ("--cpus-per-task", "-c", "--cores N is the most of a task"),
     ("--ntasks", "-n", "a task is one process, and --cores N is the most it has"),
-    ("--array", "-a", "--at-once N limits how many tasks run together"),
+    ("--array", "-a", "--max-parallel N limits how many tasks run at once"),
     ("--output", "-o", "logs lie in the directory of the campaign: --into DIR"),
     ("--error", "-e", "logs lie in the directory of the campaign: --into DIR"),
     ("--open-mode", "", "a task that is begun again goes on with its log"),
     ("--signal", "", "a worker is told two minutes before its limit"),
-    ("--requeue", "", "--restarts N says how often"),
-    ("--no-requeue", "", "--restarts 0 queues nothing again"),
+    ("--requeue", "", "a stopped task is queued again once"),
+    ("--no-requeue", "", "a stopped task is queued again once"),
 ];
 
 /// A line of a batch script, as Slurm reads it.
@@ -569,14 +556,4 @@ fn directive(text: &str) -> Result<String, String> {
             .to_owned());
     }
     Ok(text.to_owned())
-}
-
-/// Who runs the tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Engine {
-    /// Job arrays of Slurm, submitted by sbatch.
-    Slurm,
-    /// Files for GNU parallel, `HyperQueue`, Kubernetes, or any other launcher.
-    Script,
 }

@@ -3,53 +3,30 @@
 use crate::Ended;
 use crate::args::{Places, ReproduceArgs};
 use crate::reproduce::Planned;
-use mercer_experiments::{Artefact, Asked, Computed, Shelf, work};
-use mercer_harness::{CostModel, Forecast, HeldOut, HoldOut, MethodError};
+use mercer_experiments::{Artefact, Computed, Shelf, work};
+use mercer_harness::{CostModel, Forecast};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-/// The profile that shows that all runs.
-const SMOKE: &str = "smoke";
-
 /// A cost model, and what has run besides the committed records.
 pub(crate) struct Costs {
     pub model: CostModel,
     /// The records of the record directory.
     pub recorded: Vec<Record>,
-    /// Those of them that the model has learned from.
-    told: Vec<Record>,
 }
 
 /// Learns from the committed records and from those of the record directory; creates nothing.
-///
-/// Trials that `smoke` alone asks for are cut so far that they tell of starts: a method whose others are
-/// ten thousand times as large would seem to grow much slower than it does. They count for `smoke`.
-pub(crate) fn costs(
-    places: &Places,
-    archive: &Shelf,
-    methods: &[Method],
-    profile: &str,
-) -> anyhow::Result<Costs> {
+pub(crate) fn costs(places: &Places, archive: &Shelf, methods: &[Method]) -> anyhow::Result<Costs> {
     let recorded = if places.results.is_dir() {
         Store::open(&places.results)?.list()?.records
     } else {
         Vec::new()
     };
-    let told = if recorded.is_empty() || profile == SMOKE {
-        recorded.clone()
-    } else {
-        let mut shelf = Shelf::new();
-        shelf.add(archive.records().chain(&recorded).cloned());
-        let larger = Asked::under(&shelf, methods, |profile| profile != SMOKE)?;
-        let smoke = Asked::under(&shelf, methods, |profile| profile == SMOKE)?;
-        let kept = |key| larger.includes(key) || !smoke.includes(key);
-        recorded.iter().filter(|record| kept(&record.key)).cloned().collect()
-    };
-    let model = CostModel::here(archive.records().chain(&told), methods);
-    Ok(Costs { model, recorded, told })
+    let model = CostModel::here(archive.records().chain(&recorded), methods);
+    Ok(Costs { model, recorded })
 }
 
 /// What simulations and measurements take, that are no trials: whoever renders computes them.
@@ -109,16 +86,6 @@ impl Costs {
         };
         self.recorded.iter().filter(settled).map(|record| record.key.digest()).collect()
     }
-
-    /// How far the model is off on records that it has not seen.
-    pub(crate) fn held_out(
-        &self,
-        archive: &Shelf,
-        methods: &[Method],
-        by: HoldOut,
-    ) -> Option<HeldOut> {
-        CostModel::held_out(archive.records().chain(&self.told), methods, by)
-    }
 }
 
 /// Prints what is to run, artefact by artefact.
@@ -149,7 +116,6 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     }
     // An artefact may show trials of another: together they count once.
     let (all, forecast, simulations) = of(artefacts);
-    let error = |by| costs.held_out(archive, methods, by);
     let mut stdout = std::io::stdout().lock();
     if args.json {
         let each = lines.iter().map(|(id, all, cost, more)| line(id, profile, *all, cost, *more));
@@ -157,11 +123,6 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
             "all": line("all", profile, all, &forecast, simulations),
             "artefacts": each.collect::<Vec<_>>(),
             "machine_factor": costs.model.machine_factor(),
-            "held_out": {
-                "fifths": held_out(error(HoldOut::Fifths)), "cells": held_out(error(HoldOut::Cells)),
-                "datasets": held_out(error(HoldOut::Datasets)), "methods": held_out(error(HoldOut::Methods)),
-                "largest": held_out(error(HoldOut::Largest)),
-            },
         });
         serde_json::to_writer_pretty(&mut stdout, &summary)?;
         writeln!(stdout)?;
@@ -189,14 +150,6 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
             doubts(forecast),
         )?;
     }
-    if forecast.held_back > 0 {
-        writeln!(
-            stdout,
-            "not believed: the declared cost of {} trials is more than a thousand times beyond any seen, and counts as a thousand times: {:.2} hours of the sum",
-            forecast.held_back,
-            forecast.held_back_seconds / 3600.0
-        )?;
-    }
     writeln!(
         stdout,
         "{all} trials, {} recorded, {} to run",
@@ -207,13 +160,6 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         writeln!(stdout, "{}", simulations.line())?;
     }
     closing(&mut stdout, &forecast, costs)?;
-    // A model is fitted for each part that is held out, seconds for all of them over a reference run: those that
-    // tell of what these hours rest on are, and --json has all.
-    for (by, what) in telling(&forecast) {
-        if let Some(error) = error(by) {
-            writeln!(stdout, "{}", off(what, &error))?;
-        }
-    }
     if costs.model.records < CostModel::FEWEST {
         writeln!(stdout, "{}", unseen(&args.places.reports))?;
     }
@@ -231,39 +177,9 @@ fn line(id: &str, profile: &str, all: usize, forecast: &Forecast, simulations: C
         "from_declared_cost": forecast.bases[2],
         "hours_from_cell": from_cell, "hours_from_method": from_method,
         "hours_from_declared_cost": from_declared, "at_limit": forecast.at_limit, "at_memory_limit": forecast.at_memory_limit,
-        "held_back": forecast.held_back, "hours_held_back": hours(forecast.held_back_seconds),
-        "larger_than_recorded": forecast.larger, "hours_larger_than_recorded": hours(forecast.larger_seconds),
         "simulations": simulations.count, "simulation_hours": hours(simulations.seconds),
         "simulations_never_timed": simulations.unknown,
     })
-}
-
-/// The ways of holding out that tell how far such predictions are off, that of the larger trials last.
-fn telling(forecast: &Forecast) -> impl Iterator<Item = (HoldOut, &'static str)> {
-    let [cell, method, declared] = forecast.bases;
-    [
-        (cell, HoldOut::Fifths, "a fifth at a time"),
-        (method, HoldOut::Cells, CELLS),
-        (declared, HoldOut::Methods, "a method at a time, which leaves its declared cost"),
-        (forecast.larger, HoldOut::Largest, "the largest fifth of each method's sizes"),
-    ]
-    .into_iter()
-    .filter(|(trials, ..)| *trials > 0)
-    .map(|(_, by, what)| (by, what))
-}
-
-fn held_out(error: Option<HeldOut>) -> Value {
-    match error {
-        Some(error) => json!({
-            "records": error.records, "doubtful": error.doubtful, "hours": error.seconds / 3600.0,
-            "doubtful_hours": error.doubtful_seconds / 3600.0, "total": error.total, "total_error": error.total_error, "median_factor": error.median,
-            "factor_of_nine_in_ten": error.nine_of_ten, "bytes_factor": error.bytes,
-            "methods": error.methods.iter().map(|one| json!({
-                "method": one.method, "hours": one.measured / 3600.0, "predicted": one.predicted / 3600.0,
-            })).collect::<Vec<_>>(),
-        }),
-        None => Value::Null,
-    }
 }
 
 /// What the hours rest on, and the machine that they are of.
@@ -274,14 +190,6 @@ fn closing(stdout: &mut impl Write, forecast: &Forecast, costs: &Costs) -> std::
         "{:.2} hours of them: {cell:.2} known from their own cell, {method:.2} from their method, {declared:.2} from its declared cost alone",
         forecast.seconds / 3600.0
     )?;
-    if forecast.larger > 0 {
-        writeln!(
-            stdout,
-            "{:.2} hours of them are of {} trials larger than any recorded of their method: of these the last line of errors speaks",
-            forecast.larger_seconds / 3600.0,
-            forecast.larger
-        )?;
-    }
     writeln!(
         stdout,
         "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product, the best of two seconds \
@@ -298,55 +206,12 @@ fn doubts(forecast: &Forecast) -> String {
     };
     said(forecast.at_limit, "stopped by their limit")
         + &said(forecast.at_memory_limit, "beyond their memory")
-        + &said(forecast.held_back, "not believed")
 }
-
-/// Standard errors either side of a mean that hold 95 % of a normal law.
-const NORMAL: f64 = 1.96;
-
-/// How [`HoldOut::Cells`] holds out, for [`off`].
-pub(crate) const CELLS: &str = "a fifth of the cells at a time";
 
 /// Where no record is there to learn from.
 pub(crate) fn unseen(reports: &std::path::Path) -> String {
     format!(
         "too few records in {} and in the results: the hours are of declared costs alone, and may be off by a factor of ten; --reports names the folder of a reference run",
         reports.join("records").display()
-    )
-}
-
-/// The methods that are furthest off: in the total they may cancel.
-fn furthest(error: &HeldOut) -> String {
-    let say = |one: &MethodError| {
-        let (predicted, measured) = (one.predicted / 3600.0, one.measured / 3600.0);
-        format!("{} {predicted:.2} hours for {measured:.2}", one.method)
-    };
-    let methods: Vec<String> = error.methods.iter().take(3).map(say).collect();
-    format!("; furthest off {}", methods.join(", "))
-}
-
-/// One line on the error of predictions.
-pub(crate) fn off(what: &str, error: &HeldOut) -> String {
-    if error.records == 0 {
-        return format!("held out {what}: too few records to say how far such predictions are off");
-    }
-    let doubtful = match error.doubtful {
-        0 => String::new(),
-        count => format!(
-            " of {:.1} hours ({count} of {:.1} hours, timed beside other work, are not scored)",
-            error.seconds / 3600.0,
-            error.doubtful_seconds / 3600.0
-        ),
-    };
-    format!(
-        "held out {what}, {} records{doubtful}: total {:+.0} % (95 %, over methods: {:+.0} to {:+.0}), median factor {:.2}, nine of ten within {:.2}; memory of 19 in 20 at most {:.2} times the predicted{}",
-        error.records,
-        100.0 * (error.total - 1.0),
-        100.0 * (error.total - NORMAL * error.total_error - 1.0),
-        100.0 * (error.total + NORMAL * error.total_error - 1.0),
-        error.median,
-        error.nine_of_ten,
-        error.bytes,
-        furthest(error)
     )
 }

@@ -244,7 +244,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     if !args.dry_run && args.again(&planned) {
         return again::run(args, planned, budget, quiet);
     }
-    let costs = costs(&args.places, &planned.archive, &planned.methods, &args.narrow.profile)?;
+    let costs = costs(&args.places, &planned.archive, &planned.methods)?;
     if args.dry_run {
         return forecast::run(args, &planned, &costs);
     }
@@ -252,7 +252,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         let (committed, place) = (planned.committed, args.places.reports.display());
         tracing::info!("{committed} trials are recorded in {place}");
     }
-    costs.model.weigh(&mut planned.work.trials);
+    costs.model.predict_costs(&mut planned.work.trials);
     let store = args.places.store()?;
     let laboratory = laboratory(args, &planned.methods, &store)?;
     let until = budget.map(|time| Instant::now() + time);

@@ -1,10 +1,8 @@
-//! Shares of a plan for the array tasks of an engine that exists already: Slurm, or any launcher
-//! that can run a list of commands.
+//! Shares of a plan for the array tasks of Slurm.
 //!
 //! Tasks only say which trials they carry out; records land in the shared directory as ever, so a
 //! task may be killed, queued again, or run twice, and nothing is lost or doubled.
 
-mod launchers;
 mod slurm;
 
 use crate::pool::chain;
@@ -14,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use launchers::{hyperqueue, kubernetes, task_list};
-pub use slurm::{array_jobs, slurm};
+pub use slurm::slurm;
 
 const MIB: f64 = 1024.0 * 1024.0;
 /// The smallest requests; others are their doubles and half-way between them, so that few arrays hold all tasks.
@@ -23,8 +20,14 @@ const LEAST_MIB: u64 = 512;
 const LEAST_MINUTES: u64 = 12;
 /// Minutes for starting, loading data, and waiting for a slow disk.
 const ALLOWANCE_MINUTES: f64 = 10.0;
-/// How many times its first request a task is granted at most, however often it is stopped.
-pub const MOST_GROWTH: u64 = 8;
+/// Requests allow for so many times the predicted seconds and bytes: of cells with records, and of others.
+const MARGIN: Margin = Margin { seconds: 2.0, bytes: 1.5 };
+const MARGIN_DECLARED: Margin = Margin { seconds: 4.0, bytes: 4.0 };
+
+struct Margin {
+    seconds: f64,
+    bytes: f64,
+}
 
 /// What one array task carries out, and what it is granted.
 ///
@@ -85,47 +88,16 @@ pub struct Grouping {
     pub cores: usize,
     /// MiB of the program before it holds a row: with its plan, and what it was planned from.
     pub program_mib: f64,
-    /// What requests allow for beyond what is predicted.
-    pub margin: Margin,
-    /// The same for trials larger than all that were recorded of their method.
-    pub larger: Margin,
 }
 
-/// How many times what is predicted a request allows for.
-///
-/// ```
-/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
-/// # use toys::{METHODS, STUDY};
-/// # let spec = mercer_harness::Spec::parse(STUDY, std::path::Path::new("toy.toml"))?;
-/// # let all = mercer_harness::Selection::default();
-/// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
-/// # let trials: Vec<&mercer_harness::Trial> = trials.iter().collect();
-/// use mercer_harness::{CostModel, Grouping, Margin, group};
-/// let model = CostModel::fit([], METHODS, 1e6); // a machine on which the toys take hours
-/// let minutes = |seconds: f64| {
-///     let margin = Margin { seconds, ..toys::grouping().margin };
-///     let how = Grouping { margin, larger: margin, seconds: 1e9, ..toys::grouping() };
-///     group(&trials, &model, &how)[0].minutes
-/// };
-/// assert!(minutes(4.0) > minutes(2.0));
-/// # Ok::<(), mercer_harness::HarnessError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Margin {
-    /// Of the bytes that a trial works with.
-    pub bytes: f64,
-    /// Of its seconds, before the time limit of its task.
-    pub seconds: f64,
-}
-
-/// Consecutive tasks with the same request: an array job, or a part of one.
+/// Consecutive tasks with the same request: an array job.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
 /// # use toys::{METHODS, STUDY};
 /// # use toys::three;
 /// let tasks = three();
-/// let arrays = mercer_harness::arrays(&tasks);
+/// let arrays = mercer_harness::arrays(&tasks, None);
 /// let large = &arrays[1]; // a request of its own
 /// assert_eq!((large.tasks[0].index, large.mib, large.minutes), (3, 2048, 48));
 /// ```
@@ -141,15 +113,16 @@ pub struct Array<'a> {
     pub minutes: u64,
 }
 
-/// How an engine is to call us.
+/// How Slurm is to call us.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
 /// # use toys::{METHODS, STUDY};
 /// # use toys::{launch, three};
-/// use mercer_harness::{Launch, task_list};
+/// use mercer_harness::{Launch, arrays, slurm};
 /// let spaced = Launch { program: "/my tools/mercer".into(), ..launch() };
-/// assert!(task_list(&three(), &spaced).starts_with("'/my tools/mercer' cluster work")); // quoted
+/// let script = slurm(&arrays(&three(), None)[0], &spaced);
+/// assert!(script.contains("'/my tools/mercer' cluster work")); // quoted
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -162,14 +135,10 @@ pub struct Launch {
     pub campaign: PathBuf,
     /// Where the log of each task goes, in a folder of its own for every campaign.
     pub logs: PathBuf,
-    /// The directories that a worker reads or writes besides: results, data, committed reports.
-    pub places: Vec<PathBuf>,
     /// Tasks at once, if limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_once: Option<usize>,
-    /// How often a stopped task is queued again.
-    pub restarts: u32,
-    /// Further directives for the head of a Slurm script, such as `--partition=long`.
+    pub max_parallel: Option<usize>,
+    /// Further directives for the head of the script, such as `--partition=long`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directives: Vec<String>,
 }
@@ -189,7 +158,7 @@ impl Array<'_> {
     /// # use toys::{METHODS, STUDY};
     /// # use toys::three;
     /// let tasks = three();
-    /// assert_eq!(mercer_harness::arrays(&tasks)[1].first(), 3);
+    /// assert_eq!(mercer_harness::arrays(&tasks, None)[1].first(), 3);
     /// ```
     pub fn first(&self) -> usize {
         self.tasks.first().map_or(1, |task| task.index)
@@ -202,7 +171,7 @@ impl Array<'_> {
     /// # use toys::{METHODS, STUDY};
     /// # use toys::three;
     /// let tasks = three();
-    /// assert_eq!(mercer_harness::arrays(&tasks)[0].last(), 2);
+    /// assert_eq!(mercer_harness::arrays(&tasks, None)[0].last(), 2);
     /// ```
     pub fn last(&self) -> usize {
         self.tasks.last().map_or(1, |task| task.index)
@@ -307,7 +276,7 @@ pub fn group(trials: &[&Trial], model: &CostModel, how: &Grouping) -> Vec<Task> 
     }
     let mut classes: BTreeMap<u64, Vec<Unit<'_>>> = BTreeMap::new();
     for trials in chains.into_values() {
-        let unit = unit(trials, model, how);
+        let unit = unit(trials, model);
         let bytes = unit.held + how.cores.max(1) as f64 * unit.working;
         let class = rounded(how.program_mib + bytes / MIB, LEAST_MIB);
         classes.entry(class).or_default().push(unit);
@@ -374,12 +343,13 @@ pub fn numbered(mut tasks: Vec<Task>) -> Vec<Task> {
     tasks
 }
 
-fn unit<'a>(trials: Vec<&'a Trial>, model: &CostModel, how: &Grouping) -> Unit<'a> {
+fn unit<'a>(trials: Vec<&'a Trial>, model: &CostModel) -> Unit<'a> {
     let forecast = model.forecast(trials.iter().copied());
     let entry = trials.first().and_then(|trial| Catalogue::builtin().find(&trial.key.dataset).ok());
     let held = entry.map_or(0.0, |entry| 8.0 * (entry.rows * (entry.features + 1)) as f64);
-    // The margin allows for a wrong prediction; the limit of a trial holds whatever was predicted.
-    let margin = if forecast.larger > 0 { how.larger } else { how.margin };
+    // The margins allow for a wrong prediction; the limit of a trial holds whatever was predicted.
+    let own = forecast.bases[0] == forecast.trials;
+    let margin = if own { MARGIN } else { MARGIN_DECLARED };
     let limit = |trial: &&Trial| trial.key.limits.get("bytes").and_then(serde_json::Value::as_f64);
     let most = trials.iter().map(|trial| limit(trial).unwrap_or(f64::MAX)).fold(0.0, f64::max);
     let working = (forecast.bytes * margin.bytes).min(most);
@@ -400,23 +370,30 @@ fn rounded(wanted: f64, least: u64) -> u64 {
     if between >= wanted { between } else { power }
 }
 
-/// The arrays that some tasks make: consecutive tasks with one request.
+/// The array jobs that some tasks make: one for each request.
+///
+/// With a limit of tasks at once they are a single one, whose tasks all ask for the most that any of them needs:
+/// Slurm keeps such a limit within a job alone.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
 /// # use toys::{METHODS, STUDY};
 /// # use toys::three;
+/// use mercer_harness::arrays;
 /// let tasks = three(); // of 512, 512 and 2048 MiB
-/// let arrays = mercer_harness::arrays(&tasks);
-/// let told: Vec<(usize, u64)> = arrays.iter().map(|array| (array.tasks.len(), array.minutes)).collect();
-/// assert_eq!(told, [(2, 18), (1, 48)]);
+/// let each: Vec<(usize, u64)> =
+///     arrays(&tasks, None).iter().map(|array| (array.tasks.len(), array.mib)).collect();
+/// assert_eq!(each, [(2, 512), (1, 2048)]);
+/// let limited = arrays(&tasks, Some(2));
+/// assert_eq!((limited.len(), limited[0].tasks.len(), limited[0].mib), (1, 3, 2048));
 /// ```
-pub fn arrays(tasks: &[Task]) -> Vec<Array<'_>> {
+pub fn arrays(tasks: &[Task], max_parallel: Option<usize>) -> Vec<Array<'_>> {
     tasks
-        .chunk_by(|a, b| a.request() == b.request())
+        .chunk_by(|a, b| max_parallel.is_some() || a.request() == b.request())
         .map(|tasks| {
-            let (mib, minutes, cores) = tasks[0].request();
-            Array { tasks, cores, mib, minutes }
+            let most = |of: fn(&Task) -> u64| tasks.iter().map(of).max().unwrap_or(0);
+            let cores = tasks.iter().map(|task| task.cores).max().unwrap_or(1);
+            Array { tasks, cores, mib: most(|task| task.mib), minutes: most(|task| task.minutes) }
         })
         .collect()
 }
@@ -431,83 +408,24 @@ fn quoted(text: &str) -> String {
     }
 }
 
-impl Launch {
-    /// The command that carries out a task.
-    fn command(&self, task: &Named) -> String {
-        let program = quoted(&self.program.display().to_string());
-        let campaign = quoted(&self.campaign.display().to_string());
-        let task = match task {
-            Named::Number(number) => format!("--task {number}"),
-            Named::By(variable) => format!("--task-from {variable}"),
-        };
-        format!("{program} cluster work {campaign} {task}")
-    }
-}
-
-/// How a command says which task it is.
-enum Named {
-    Number(usize),
-    /// A variable of the launcher's. Named, since one launcher may run inside a task of another.
-    By(&'static str),
-}
-
-const OF_SLURM: &str = "SLURM_ARRAY_TASK_ID";
-const OF_KUBERNETES: &str = "JOB_COMPLETION_INDEX";
-const OF_HYPERQUEUE: &str = "HQ_TASK_ID";
-const OF_PARALLEL: &str = "PARALLEL_SEQ";
-
-/// The number of the task that a variable of the environment names: Kubernetes counts from 0, all
-/// others as they are told to. `None` where it is not set.
+/// The number of the task in this environment; `None` outside an array job of Slurm.
 ///
 /// ```
-/// use mercer_harness::task_of_variable;
-/// let four = |_: &str| Some("4".to_owned());
-/// assert_eq!(task_of_variable("SLURM_ARRAY_TASK_ID", &four), Ok(Some(4)));
-/// assert_eq!(task_of_variable("JOB_COMPLETION_INDEX", &four), Ok(Some(5))); // counts from 0
-/// assert_eq!(task_of_variable("SLURM_ARRAY_TASK_ID", &|_| None), Ok(None));
-/// assert!(task_of_variable("HQ_TASK_ID", &|_| Some("four".into())).is_err());
+/// use mercer_harness::task_of_environment;
+/// assert_eq!(task_of_environment(&|_| Some("4".to_owned())), Ok(Some(4)));
+/// assert_eq!(task_of_environment(&|_| None), Ok(None));
+/// assert!(task_of_environment(&|_| Some("four".to_owned())).is_err());
 /// ```
 ///
 /// # Errors
-/// What the variable holds, where that is no number.
-pub fn task_of_variable(
-    name: &str,
+/// The content of the variable, if it is no number.
+pub fn task_of_environment(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<usize>, String> {
-    let Some(value) = variable(name) else { return Ok(None) };
-    match value.parse::<usize>() {
-        Ok(number) => Ok(Some(number + usize::from(name == OF_KUBERNETES))),
-        Err(_) => Err(format!("{name} is `{value}`, which is no number of a task")),
-    }
+    let Some(value) = variable(OF_SLURM) else { return Ok(None) };
+    let number = value.parse().map_err(|_| format!("{OF_SLURM} is `{value}`, not a task number"));
+    number.map(Some)
 }
 
-/// The variables of launchers that name a task in this environment, with what they name: several where
-/// one launcher runs inside a task of another.
-///
-/// ```
-/// use mercer_harness::tasks_of_environment;
-/// // HyperQueue's worker within a task of Slurm's.
-/// let both = |name: &str| match name {
-///     "SLURM_ARRAY_TASK_ID" => Some("1".to_owned()),
-///     "HQ_TASK_ID" => Some("7".to_owned()),
-///     _ => None,
-/// };
-/// let found = tasks_of_environment(&both)?;
-/// assert!(found.contains(&("SLURM_ARRAY_TASK_ID", 1)) && found.contains(&("HQ_TASK_ID", 7)));
-/// assert_eq!(tasks_of_environment(&|_| None), Ok(vec![]));
-/// # Ok::<(), String>(())
-/// ```
-///
-/// # Errors
-/// A variable that is set and names no task.
-pub fn tasks_of_environment(
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Vec<(&'static str, usize)>, String> {
-    let mut found = Vec::new();
-    for name in [OF_SLURM, OF_KUBERNETES, OF_HYPERQUEUE, OF_PARALLEL] {
-        if let Some(task) = task_of_variable(name, variable)? {
-            found.push((name, task));
-        }
-    }
-    Ok(found)
-}
+/// The variable with the number of a task.
+const OF_SLURM: &str = "SLURM_ARRAY_TASK_ID";

@@ -1,46 +1,44 @@
-//! What a trial will cost, learned from the records of others.
+//! What a trial costs: the mean of the records of its cell, else its declared cost times a factor.
 
 mod expression;
-mod regression;
 mod workload;
 
-use crate::{Trial, Tuner, TuningSource, settled_yardstick};
+use crate::{Trial, TuningSource, settled_yardstick};
 use mercer_learning::{Method, Settings, Shape};
 use mercer_records::{Key, Record, Status};
-use regression::{Observation, Predicted, Quantity, Regression};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use workload::{Part, Workload};
 
-pub use regression::Basis;
-
 /// The yardstick of the machine whose seconds are counted; others are scaled by theirs.
 const REFERENCE_YARDSTICK: f64 = 0.005;
-/// A yardstick so many times the usual one of its type of machine was measured beside other work: older
-/// ones are of the clock on the wall.
+/// Other work ran beside a yardstick that is more than this factor above the usual one of its type of machine.
 const TAINTED: f64 = 1.5;
-/// Shorter trials are timed too coarsely to score a prediction by a factor.
-const SHORT: f64 = 0.05;
+/// Smaller trials measure starts and clocks: they enter a factor only where a method has no larger ones.
+const SHORT_SECONDS: f64 = 0.05;
+const FEW_BYTES: f64 = 1e6;
+/// Without any record: a billion operations per second, and the declared bytes.
+const SECONDS_PER_OPERATION: f64 = 1e-9;
 
-/// Whether the model understands the costs that a method declares for data of this shape, of a fit and
-/// of its memory: `Err` has the text that it does not, because it is no expression or has a name that
-/// is neither a size nor a setting nor explained. Such a method is taken to cost `n d`.
+/// Checks that the declared costs of a method, of a fit and of its memory, can be evaluated: `Err` has the text
+/// of the first that cannot, because it is no expression or has a name that is neither a size nor a setting.
+/// Such a method is taken to cost `n d`.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
 /// # use toys::{METHODS, STUDY};
-/// use mercer_harness::understood;
+/// use mercer_harness::check_cost_expressions;
 /// use mercer_learning::{Cost, Method, Shape, Task};
 /// let shape = Shape { rows: 100, features: 4, task: Task::Classification { classes: 3 } };
-/// assert_eq!(understood(&METHODS[0], &shape), Ok(()));
+/// assert_eq!(check_cost_expressions(&METHODS[0], &shape), Ok(()));
 /// let cost = Cost { fit: "n q", predict: "1", memory: "n" }; // what is `q`?
-/// assert_eq!(understood(&Method { cost, ..METHODS[0] }, &shape), Err("n q"));
+/// assert_eq!(check_cost_expressions(&Method { cost, ..METHODS[0] }, &shape), Err("n q"));
 /// ```
 ///
 /// # Errors
 /// The text.
-pub fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
-    workload::understood(method, shape)
+pub fn check_cost_expressions(method: &Method, shape: &Shape) -> Result<(), &'static str> {
+    workload::check_cost_expressions(method, shape)
 }
 
 /// The memory of a fit that the method declares, in bytes, for data of this shape and these settings;
@@ -61,17 +59,15 @@ pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Op
     workload::declared_bytes(method, shape, settings)
 }
 
-/// Predicts seconds and bytes of trials: `ln y` is linear in the logarithms of the method's declared
-/// cost, of n, d and the entries, with the deviations of (method, study, variant) and of the cell,
-/// each shrunk towards 0.
+/// Predicts seconds and bytes of trials.
 ///
-/// Seconds are those of the processor where a record has them, else of the clock on the wall, and are
-/// scaled by the yardsticks of the machines. A yardstick far above the usual one of its type of machine
-/// (the lower quartile of its records) tells of other work beside it: the usual one stands in, and
-/// seconds of the wall then weigh a tenth. Where other repeats of a cell have seconds of the processor,
-/// those of the wall do not count.
+/// A trial takes the mean of what the records of its cell say (the same key but for repeat, seed, revision, data
+/// version and limits). A cell without a record takes the declared cost of its method times a factor: the median
+/// over recorded trials of their seconds over their declared cost, of the same method if it has records, else of all.
 ///
-/// Without any record it still answers, by the declared cost alone.
+/// Seconds are processor time where a record has it, else wall-clock time, scaled by the yardsticks of the
+/// machines. A yardstick far above the usual one of its type of machine (the lower quartile of its records) was
+/// taken beside other work; the usual one replaces it.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -90,13 +86,29 @@ pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Op
 /// ```
 #[derive(Debug, Clone)]
 pub struct CostModel {
-    seconds: Regression,
-    bytes: Regression,
+    seconds: Estimates,
+    bytes: Estimates,
     /// Seconds here for a second of the reference.
     speed: f64,
     methods: Vec<Method>,
     /// Number of records learned from.
     pub records: usize,
+}
+
+/// What a prediction rests on, best first.
+///
+/// ```
+/// use mercer_harness::Basis;
+/// assert!(Basis::Cell < Basis::Method && Basis::Method < Basis::Declared);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    /// Records of the same cell.
+    Cell,
+    /// The declared cost, and the factor of the same method.
+    Method,
+    /// The declared cost, and the factor of all methods.
+    Declared,
 }
 
 /// What a trial, or a part of one, will cost.
@@ -109,14 +121,12 @@ pub struct CostModel {
 /// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
 /// use mercer_harness::{Basis, CostModel};
 /// let model = CostModel::fit([], METHODS, 0.005);
-/// let fit = model.fit_of(&trials[0]);
+/// let fit = model.predict(&trials[0].key);
 /// assert!(fit.seconds > 0.0 && fit.basis == Basis::Declared); // of no record
 /// assert!(!fit.at_limit);
-/// assert!(model.tuning_of(&trials[0]).is_none() && model.tuning_of(&trials[3]).is_some());
 /// # Ok::<(), mercer_harness::HarnessError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a doubt of its own")]
 pub struct Prediction {
     /// Seconds on one core of this machine.
     pub seconds: f64,
@@ -124,15 +134,9 @@ pub struct Prediction {
     pub bytes: f64,
     /// What it rests on.
     pub basis: Basis,
-    /// Whether the declared cost is more than a thousand times beyond those seen; it then counts as a
-    /// thousand times, and the truth may be far off.
-    pub held_back: bool,
-    /// Whether the declared cost is above all that were seen of the method by more than a quarter: what is
-    /// held out as [`HoldOut::Largest`] tells how far such predictions are off.
-    pub larger: bool,
     /// Whether the limit of time cuts it short.
     pub at_limit: bool,
-    /// Whether it would take more bytes than its limit, which are all that is said.
+    /// Whether it would take more bytes than its limit, which are then its `bytes`.
     pub at_memory_limit: bool,
 }
 
@@ -146,7 +150,7 @@ pub struct Prediction {
 /// # let trials = mercer_harness::plan(&spec, METHODS, "paper", &all, &|_| None)?;
 /// use mercer_harness::CostModel;
 /// let forecast = CostModel::fit([], METHODS, 0.005).forecast(&trials);
-/// assert_eq!((forecast.trials, forecast.held_back, forecast.at_limit), (6, 0, 0));
+/// assert_eq!((forecast.trials, forecast.at_limit), (6, 0));
 /// assert!((forecast.seconds_by_basis.iter().sum::<f64>() / forecast.seconds - 1.0).abs() < 1e-9);
 /// # Ok::<(), mercer_harness::HarnessError>(())
 /// ```
@@ -162,125 +166,14 @@ pub struct Forecast {
     pub bases: [usize; 3],
     /// Seconds of these trials.
     pub seconds_by_basis: [f64; 3],
-    /// Trials whose declared cost lies too far beyond those seen to be believed.
-    pub held_back: usize,
-    /// Seconds of these trials, part of the total.
-    pub held_back_seconds: f64,
-    /// Trials larger than all that were recorded of their method.
-    pub larger: usize,
-    /// Seconds of these trials, part of the total.
-    pub larger_seconds: f64,
     /// Trials that their limit of time is predicted to stop.
     pub at_limit: usize,
     /// Trials that are predicted to take more memory than their limit.
     pub at_memory_limit: usize,
 }
 
-/// How far predictions were off on records that the model had not seen.
-///
-/// ```
-/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
-/// # use toys::{METHODS, STUDY};
-/// use mercer_harness::{CostModel, HoldOut, Laboratory, Options, Selection, Silent, Spec, Stop, plan, run};
-/// let spec = Spec::parse(&STUDY.replacen("repeats = 3", "repeats = 8", 1), std::path::Path::new("toy.toml"))?;
-/// let trials = plan(&spec, METHODS, "paper", &Selection::default(), &|_| None)?;
-/// let folder = tempfile::tempdir()?;
-/// let store = mercer_records::Store::open(folder.path())?;
-/// let library = mercer_datasets::Library::of_folders([])?;
-/// let laboratory = Laboratory::new(METHODS, library, store, Stop::default());
-/// run(&trials, &laboratory, &Options { jobs: 1, ..Options::default() }, &Silent)?;
-/// let records = laboratory.store.list()?.records;
-/// let found = CostModel::held_out(&records, METHODS, HoldOut::Fifths).expect("more than ten records");
-/// assert_eq!(found.records + found.doubtful, records.len()); // each predicted once
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct HeldOut {
-    /// Records predicted and scored.
-    pub records: usize,
-    /// Records whose seconds the load of their machine may have inflated: predicted, not scored.
-    pub doubtful: usize,
-    /// Measured seconds of the records that are scored, on the reference machine.
-    pub seconds: f64,
-    /// Those of the others.
-    pub doubtful_seconds: f64,
-    /// Predicted total seconds over measured ones.
-    pub total: f64,
-    /// Standard error of `total`, the methods taken for a draw of methods: their errors cancel in it.
-    pub total_error: f64,
-    /// Median factor between prediction and measurement, of trials of at least 0.05 s.
-    pub median: f64,
-    /// Factor that nine of ten of them keep.
-    pub nine_of_ten: f64,
-    /// Measured bytes over predicted ones that 19 of 20 records keep.
-    pub bytes: f64,
-    /// The same seconds by method: the methods whose sums are furthest off come first.
-    pub methods: Vec<MethodError>,
-}
-
-/// How far the sum of a method's predictions was off.
-///
-/// ```
-/// let error = mercer_harness::MethodError { method: "sk".to_owned(), measured: 10.0, predicted: 25.0 };
-/// assert_eq!(error.off(), 15.0);
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct MethodError {
-    /// Its name.
-    pub method: String,
-    /// Measured seconds, on the reference machine.
-    pub measured: f64,
-    /// Predicted ones.
-    pub predicted: f64,
-}
-
-impl MethodError {
-    /// Seconds between the two.
-    pub const fn off(&self) -> f64 {
-        (self.predicted - self.measured).abs()
-    }
-}
-
-/// How records are held out.
-///
-/// ```
-/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
-/// # use toys::{METHODS, STUDY};
-/// use mercer_harness::{CostModel, HoldOut};
-/// use HoldOut::{Cells, Datasets, Fifths, Largest, Methods};
-/// for by in [Fifths, Cells, Datasets, Methods, Largest] {
-///     assert_eq!(CostModel::held_out([], METHODS, by), None); // of fewer than ten records
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HoldOut {
-    /// A fifth at a time, by the digest of the key: other repeats of the same cell stay in.
-    Fifths,
-    /// A fifth of the cells (study, variant, dataset, method) at a time: no repeat of them stays in.
-    Cells,
-    /// A dataset at a time.
-    Datasets,
-    /// A method at a time: what is left to predict it from is its declared cost.
-    Methods,
-    /// Of each method the cells of the largest fifth of its declared costs, at once: smaller ones stay in, as
-    /// where a run has its large cells still before it.
-    Largest,
-}
-
-/// The key of the search by the tables' budget in place of that over a grid, and how many times its fits the grid
-/// takes.
-fn without_grid(key: &Key) -> Option<(Key, f64)> {
-    let over: Tuner = serde_json::from_value(key.tuning.get("tuner")?.clone()).ok()?;
-    over.grid.as_ref().filter(|_| key.tuning.get("part").is_some())?;
-    let plain = Tuner { rows: None, grid: None, ..Tuner::default() };
-    let times = (over.cost() - 1.0) / (plain.cost() - 1.0);
-    let mut key = key.clone();
-    key.tuning["tuner"] = serde_json::json!(plain);
-    Some((key, times))
-}
-
 impl CostModel {
-    /// Of fewer records none are held out: what is left says nothing.
+    /// With fewer records a forecast says little.
     pub const FEWEST: usize = 10;
 
     /// Learns from records, for a machine whose [`yardstick`](crate::yardstick) is given.
@@ -289,12 +182,39 @@ impl CostModel {
         methods: &[Method],
         yardstick: f64,
     ) -> Self {
-        let observed = Observed::of(records, methods);
-        let all = |_: &Workload, _: usize| true;
-        let records = observed.seconds.len();
-        let speed = if yardstick > 0.0 { yardstick / REFERENCE_YARDSTICK } else { 1.0 };
-        let (seconds, bytes) = observed.fit(&all);
-        Self { seconds, bytes, speed, methods: methods.to_vec(), records }
+        // In the order of the keys: sums do not depend on the order of the records.
+        let by_digest: BTreeMap<String, &Record> =
+            records.into_iter().map(|record| (record.key.digest(), record)).collect();
+        let usual = usual(by_digest.values().copied());
+        let (mut timed, mut bytes) = (Vec::new(), Observed::default());
+        for record in by_digest.into_values() {
+            // What a limit stopped says what the limit was.
+            if !matches!(record.result.status, Status::Done | Status::Diverged) {
+                continue;
+            }
+            let Some(work) = Workload::of(&record.key, methods) else { continue };
+            if record.run.peak_bytes > 0 {
+                bytes.add(&work, record.run.peak_bytes as f64, work.bytes);
+            }
+            if let Some((value, processor)) = seconds_of(record, work.part, &usual) {
+                timed.push((work, value, processor));
+            }
+        }
+        // Wall-clock time counts other work, too: a cell with processor time does without it.
+        let by_processor: BTreeSet<String> =
+            timed.iter().filter(|timed| timed.2).map(|timed| timed.0.cell.clone()).collect();
+        timed.retain(|(work, _, processor)| *processor || !by_processor.contains(&work.cell));
+        let mut seconds = Observed::default();
+        for (work, value, _) in &timed {
+            seconds.add(work, *value, work.operations);
+        }
+        Self {
+            seconds: seconds.estimates(SHORT_SECONDS, SECONDS_PER_OPERATION),
+            bytes: bytes.estimates(FEW_BYTES, 1.0),
+            speed: if yardstick > 0.0 { yardstick / REFERENCE_YARDSTICK } else { 1.0 },
+            methods: methods.to_vec(),
+            records: timed.len(),
+        }
     }
 
     /// Learns from records, for this machine.
@@ -307,16 +227,28 @@ impl CostModel {
         self.speed
     }
 
-    /// The trial's fit, without its tuning.
-    pub fn fit_of(&self, trial: &Trial) -> Prediction {
-        self.of(&trial.key)
-    }
-
-    /// The trial's tuning, if it will tune.
-    pub fn tuning_of(&self, trial: &Trial) -> Option<Prediction> {
-        match &trial.tuning {
-            TuningSource::Tuner { key, archived: None, .. } => Some(self.of(key)),
-            _ => None,
+    /// What the trial of a key costs, or a tuning by its key.
+    pub fn predict(&self, key: &Key) -> Prediction {
+        let Some(work) = Workload::of(key, &self.methods) else {
+            return Prediction {
+                seconds: 1.0,
+                bytes: 1e6,
+                basis: Basis::Declared,
+                at_limit: false,
+                at_memory_limit: false,
+            };
+        };
+        let (seconds, basis) = self.seconds.predict(&work, work.operations);
+        let (bytes, _) = self.bytes.predict(&work, work.bytes);
+        // What a limit stops costs no more than the limit.
+        let limit = |name: &str| key.limits.get(name).and_then(Value::as_f64).unwrap_or(f64::MAX);
+        let (free, most, room) = (seconds * self.speed, limit("seconds"), limit("bytes"));
+        Prediction {
+            seconds: free.min(most),
+            bytes: bytes.min(room),
+            basis,
+            at_limit: free >= most,
+            at_memory_limit: bytes >= room,
         }
     }
 
@@ -325,11 +257,11 @@ impl CostModel {
         let mut forecast = Forecast::default();
         let mut tuned = BTreeSet::new();
         for trial in trials {
-            let mut parts = vec![self.fit_of(trial)];
+            let mut parts = vec![self.predict(&trial.key)];
             if let TuningSource::Tuner { key, archived: None, .. } = &trial.tuning
                 && tuned.insert(key.digest())
             {
-                parts.push(self.of(key));
+                parts.push(self.predict(key));
             }
             forecast.trials += 1;
             let seconds = parts.iter().map(|part| part.seconds).sum::<f64>();
@@ -339,14 +271,6 @@ impl CostModel {
             let basis = parts.iter().map(|part| part.basis).max().unwrap_or(Basis::Declared);
             forecast.bases[basis as usize] += 1;
             forecast.seconds_by_basis[basis as usize] += seconds;
-            if parts.iter().any(|part| part.held_back) {
-                forecast.held_back += 1;
-                forecast.held_back_seconds += seconds;
-            }
-            if parts.iter().any(|part| part.larger) {
-                forecast.larger += 1;
-                forecast.larger_seconds += seconds;
-            }
             forecast.at_limit += usize::from(parts.iter().any(|part| part.at_limit));
             forecast.at_memory_limit += usize::from(parts.iter().any(|part| part.at_memory_limit));
         }
@@ -354,145 +278,73 @@ impl CostModel {
     }
 
     /// Sets the weight of each trial to its seconds; a tuning that several share counts once.
-    pub fn weigh(&self, trials: &mut [Trial]) {
+    pub fn predict_costs(&self, trials: &mut [Trial]) {
         let mut tuned = BTreeSet::new();
         for trial in trials {
-            trial.weight = self.fit_of(trial).seconds;
+            trial.weight = self.predict(&trial.key).seconds;
             if let TuningSource::Tuner { key, archived: None, .. } = &trial.tuning
                 && tuned.insert(key.digest())
             {
-                trial.weight += self.of(key).seconds;
+                trial.weight += self.predict(key).seconds;
             }
         }
-    }
-
-    fn of(&self, key: &Key) -> Prediction {
-        // A grid is so many more fits of the same kind: nothing of their size is unknown.
-        if let Some((plain, times)) = without_grid(key) {
-            let one = self.of(&plain);
-            return Prediction { seconds: times * one.seconds, ..one };
-        }
-        let Some(work) = Workload::of(key, &self.methods) else {
-            return Prediction {
-                seconds: 1.0,
-                bytes: 1e6,
-                basis: Basis::Declared,
-                held_back: false,
-                larger: false,
-                at_limit: false,
-                at_memory_limit: false,
-            };
-        };
-        let Predicted { value: seconds, basis, held_back, larger } = self.seconds.predict(&work);
-        let bytes = self.bytes.predict(&work).value;
-        // What a limit stops costs no more than the limit.
-        let limit = |name: &str| key.limits.get(name).and_then(Value::as_f64).unwrap_or(f64::MAX);
-        let (free, most) = (seconds * self.speed, limit("seconds"));
-        let (seconds, room) = (free.min(most), limit("bytes"));
-        let (at_limit, at_memory_limit) = (free >= most, bytes >= room);
-        let bytes = bytes.min(room);
-        Prediction { seconds, bytes, basis, held_back, larger, at_limit, at_memory_limit }
-    }
-
-    /// Learns from a part of the records and predicts the rest, until each that is to be held out was
-    /// predicted once.
-    ///
-    /// `None` with fewer than [`CostModel::FEWEST`] records.
-    pub fn held_out<'a>(
-        records: impl IntoIterator<Item = &'a Record>,
-        methods: &[Method],
-        by: HoldOut,
-    ) -> Option<HeldOut> {
-        let observed = Observed::of(records, methods);
-        if observed.seconds.len() < Self::FEWEST {
-            return None;
-        }
-        let name = |work: &'_ Workload| match by {
-            HoldOut::Fifths | HoldOut::Largest => String::new(),
-            HoldOut::Cells => work.place.clone(),
-            HoldOut::Datasets => work.dataset.clone(),
-            HoldOut::Methods => work.method.clone(),
-        };
-        let names: BTreeSet<String> =
-            observed.seconds.iter().map(|(seen, _)| name(&seen.work)).collect();
-        let names: Vec<String> = names.into_iter().collect();
-        let folds = match by {
-            HoldOut::Fifths | HoldOut::Cells => 5,
-            HoldOut::Datasets | HoldOut::Methods => names.len(),
-            HoldOut::Largest => 1,
-        };
-        let large = observed.large();
-        let fold = |work: &Workload, digest: usize| match by {
-            HoldOut::Fifths => digest % 5,
-            // Neighbours in the alphabet part: a study, a variant, a dataset is in every fold.
-            HoldOut::Cells | HoldOut::Datasets | HoldOut::Methods => {
-                names.binary_search(&name(work)).unwrap_or(0) % folds
-            }
-            HoldOut::Largest => {
-                usize::from(work.operations < large[&(work.part, work.method.as_str())])
-            }
-        };
-        let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-        let (mut factors, mut bytes) = (Vec::new(), Vec::new());
-        let (mut scored, mut doubtful, mut doubtful_seconds) = (0, 0, 0.0);
-        for one in 0..folds {
-            let (seconds, memory) = observed.fit(&|work, digest| fold(work, digest) != one);
-            for (seen, digest) in &observed.seconds {
-                if fold(&seen.work, *digest) == one {
-                    if !seen.sound {
-                        doubtful += 1;
-                        doubtful_seconds += seen.value;
-                        continue;
-                    }
-                    let guess = seconds.predict(&seen.work).value;
-                    scored += 1;
-                    let sum = sums.entry(&seen.work.method).or_default();
-                    (sum.0, sum.1) = (sum.0 + seen.value, sum.1 + guess);
-                    if seen.value > SHORT {
-                        factors.push((guess / seen.value).max(seen.value / guess));
-                    }
-                }
-            }
-            for (seen, digest) in &observed.bytes {
-                if fold(&seen.work, *digest) == one {
-                    bytes.push(seen.value / memory.predict(&seen.work).value);
-                }
-            }
-        }
-        let of_method = |(&method, &(measured, predicted)): (&&str, &(f64, f64))| MethodError {
-            method: method.to_owned(),
-            measured,
-            predicted,
-        };
-        let mut methods: Vec<MethodError> = sums.iter().map(of_method).collect();
-        methods.sort_by(|one, other| other.off().total_cmp(&one.off()));
-        let measured: f64 = methods.iter().map(|method| method.measured).sum();
-        let predicted: f64 = methods.iter().map(|method| method.predicted).sum();
-        Some(HeldOut {
-            records: scored,
-            doubtful,
-            seconds: measured,
-            doubtful_seconds,
-            total: predicted / measured,
-            total_error: error_of_total(&methods),
-            median: quantile(&mut factors, 0.5),
-            nine_of_ten: quantile(&mut factors, 0.9),
-            bytes: quantile(&mut bytes, 0.95),
-            methods,
-        })
     }
 }
 
-/// Of the ratio of two sums over methods, linearised (Cochran 1977, section 6.4); 0 of a single one.
-fn error_of_total(methods: &[MethodError]) -> f64 {
-    let measured: f64 = methods.iter().map(|method| method.measured).sum();
-    let total = methods.iter().map(|method| method.predicted).sum::<f64>() / measured;
-    let squares = methods.iter().map(|method| (method.predicted - total * method.measured).powi(2));
-    let count = methods.len() as f64;
-    if methods.len() < 2 {
-        0.0
-    } else {
-        (squares.sum::<f64>() * count / (count - 1.0)).sqrt() / measured
+/// Measurements, by cell and as ratios to the declared cost.
+#[derive(Default)]
+struct Observed {
+    cells: BTreeMap<String, Vec<f64>>,
+    /// Value, and value over declared cost, by the names of [`Workload::names`].
+    ratios: BTreeMap<String, Vec<(f64, f64)>>,
+}
+
+impl Observed {
+    fn add(&mut self, work: &Workload, value: f64, declared: f64) {
+        self.cells.entry(work.cell.clone()).or_default().push(value);
+        for name in work.names() {
+            self.ratios.entry(name).or_default().push((value, value / declared));
+        }
+    }
+
+    fn estimates(self, short: f64, without: f64) -> Estimates {
+        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+        let factor = |ratios: Vec<(f64, f64)>| {
+            let long = ratios.iter().any(|(value, _)| *value >= short);
+            let counted = ratios.iter().filter(|(value, _)| !long || *value >= short);
+            quantile(&mut counted.map(|(_, ratio)| *ratio).collect::<Vec<f64>>(), 0.5)
+        };
+        Estimates {
+            cells: self.cells.into_iter().map(|(cell, values)| (cell, mean(values))).collect(),
+            factors: self.ratios.into_iter().map(|(name, all)| (name, factor(all))).collect(),
+            without,
+        }
+    }
+}
+
+/// What records say of one quantity: seconds or bytes.
+#[derive(Debug, Clone)]
+struct Estimates {
+    /// The mean of each cell.
+    cells: BTreeMap<String, f64>,
+    /// The median over declared cost, by the names of [`Workload::names`].
+    factors: BTreeMap<String, f64>,
+    /// The factor without any record.
+    without: f64,
+}
+
+impl Estimates {
+    fn predict(&self, work: &Workload, declared: f64) -> (f64, Basis) {
+        if let Some(mean) = self.cells.get(&work.cell) {
+            return (*mean, Basis::Cell);
+        }
+        let [part, method, all] = work.names();
+        let known = self.factors.get(&part).or_else(|| self.factors.get(&method));
+        let any = self.factors.get(&all).copied().unwrap_or(self.without);
+        match known {
+            Some(factor) => (declared * factor, Basis::Method),
+            None => (declared * any, Basis::Declared),
+        }
     }
 }
 
@@ -514,17 +366,8 @@ fn usual<'a>(records: impl Iterator<Item = &'a Record>) -> BTreeMap<&'a str, f64
     hosts.into_iter().map(|(host, mut seconds)| (host, quantile(&mut seconds, 0.25))).collect()
 }
 
-/// What a record says of the seconds of a part.
-struct Timed {
-    /// On the reference machine.
-    seconds: f64,
-    /// Whether they are the processor's.
-    processor: bool,
-    /// Whether they tell of the trial alone.
-    sound: bool,
-}
-
-fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Option<Timed> {
+/// Seconds of a part of a record, on the reference machine, and whether they are processor time.
+fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Option<(f64, bool)> {
     let run = &record.run;
     let phases: &[&str] = match part {
         Part::Fit => &["prepare", "fit", "predict"],
@@ -533,7 +376,7 @@ fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Optio
     let sum = |of: &BTreeMap<String, f64>| -> f64 {
         phases.iter().filter_map(|phase| of.get(*phase)).sum()
     };
-    // Those of a trial's own thread are those of the trial where its fit has no others.
+    // The processor seconds are those of the trial's own thread: all of them where its fit has no other.
     let alone = record.key.limits.get("threads").and_then(Value::as_u64).unwrap_or(1) <= 1;
     let known = |phase: &&str| {
         !run.seconds.contains_key(*phase) || run.processor_seconds.contains_key(*phase)
@@ -542,87 +385,6 @@ fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Optio
     let seconds = sum(if processor { &run.processor_seconds } else { &run.seconds });
     let usual = usual.get(run.host.as_str()).copied()?;
     let tainted = run.yardstick_seconds > TAINTED * usual;
-    let yardstick = if tainted { usual } else { run.yardstick_seconds };
-    let slowness = yardstick / REFERENCE_YARDSTICK;
-    (seconds > 0.0 && slowness > 0.0).then(|| Timed {
-        seconds: (seconds / slowness).max(1e-4),
-        processor,
-        sound: processor || !tainted,
-    })
-}
-
-/// Measurements with the first digits of their keys' digests.
-struct Observed {
-    seconds: Vec<(Observation, usize)>,
-    bytes: Vec<(Observation, usize)>,
-}
-
-impl Observed {
-    fn of<'a>(records: impl IntoIterator<Item = &'a Record>, methods: &[Method]) -> Self {
-        // In the order of the keys: sums do not depend on that of the records.
-        let by_digest: BTreeMap<String, &Record> =
-            records.into_iter().map(|record| (record.key.digest(), record)).collect();
-        let usual = usual(by_digest.values().copied());
-        let (mut seconds, mut bytes) = (Vec::new(), Vec::new());
-        let mut by_processor = BTreeSet::new();
-        for (digest, record) in by_digest {
-            // What a limit stopped says what the limit was.
-            if !matches!(record.result.status, Status::Done | Status::Diverged) {
-                continue;
-            }
-            let Some(work) = Workload::of(&record.key, methods) else { continue };
-            let digest = usize::from_str_radix(&digest[..8], 16).unwrap_or(0);
-            if let Some(Timed { seconds: value, processor, sound }) =
-                seconds_of(record, work.part, &usual)
-            {
-                if processor {
-                    by_processor.insert(work.cell.clone());
-                }
-                let observation = Observation { work: work.clone(), value, sound };
-                seconds.push((observation, digest, processor));
-            }
-            if record.run.peak_bytes > 0 {
-                let value = record.run.peak_bytes as f64;
-                bytes.push((Observation { work, value, sound: true }, digest));
-            }
-        }
-        // The clock on the wall counts what ran beside a trial, idle as the machine was when its yardstick was
-        // taken: where there are seconds of the processor it has nothing to say.
-        seconds
-            .retain(|(seen, _, processor)| *processor || !by_processor.contains(&seen.work.cell));
-        let seconds = seconds.into_iter().map(|(seen, digest, _)| (seen, digest)).collect();
-        Self { seconds, bytes }
-    }
-
-    /// The logarithm of the declared cost from which on a cell is among the largest fifth of the costs of its
-    /// method, fits and searches apart; beyond all of them for a method with a single one.
-    fn large(&self) -> BTreeMap<(Part, &str), f64> {
-        let mut of_method: BTreeMap<(Part, &str), BTreeMap<&str, f64>> = BTreeMap::new();
-        for (seen, _) in self.seconds.iter().chain(&self.bytes) {
-            let work = &seen.work;
-            let cells = of_method.entry((work.part, &work.method)).or_default();
-            cells.insert(&work.cell, work.operations);
-        }
-        let threshold = |cells: BTreeMap<&str, f64>| {
-            // Each size counts once: of many cells of one size a fifth would be all of them.
-            let mut operations: Vec<f64> = cells.into_values().collect();
-            operations.sort_by(f64::total_cmp);
-            operations.dedup_by(|one, other| (*one - *other).abs() < 1e-9);
-            let from = quantile(&mut operations, 0.8);
-            if from > operations[0] { from } else { f64::INFINITY }
-        };
-        of_method.into_iter().map(|(method, cells)| (method, threshold(cells))).collect()
-    }
-
-    fn fit(&self, wanted: &dyn Fn(&Workload, usize) -> bool) -> (Regression, Regression) {
-        let chosen = |all: &'_ [(Observation, usize)], quantity| {
-            let some: Vec<&Observation> = all
-                .iter()
-                .filter(|(seen, digest)| wanted(&seen.work, *digest))
-                .map(|(seen, _)| seen)
-                .collect();
-            Regression::fit(quantity, &some)
-        };
-        (chosen(&self.seconds, Quantity::Seconds), chosen(&self.bytes, Quantity::Bytes))
-    }
+    let slowness = if tainted { usual } else { run.yardstick_seconds } / REFERENCE_YARDSTICK;
+    (seconds > 0.0 && slowness > 0.0).then(|| ((seconds / slowness).max(1e-4), processor))
 }

@@ -6,8 +6,8 @@
 //! limits, and writes each as it ends, so that a run can be killed and continued. Tuning sees the
 //! training part of its trial and nothing else.
 //!
-//! A [`CostModel`] learns from records what trials cost, for the time left, for a dry run, and for
-//! the tasks that a cluster is given.
+//! A [`CostModel`] predicts from records what trials cost, for the time left, for a dry run, and for
+//! the tasks of a cluster.
 //!
 //! The harness is handed the methods and names none of them; it knows no table and no figure.
 
@@ -30,13 +30,9 @@ mod tune;
 
 pub use clock::program_seconds;
 pub use cluster::{
-    Array, Grouping, Launch, MOST_GROWTH, Margin, Task, array_jobs, arrays, group, hyperqueue,
-    kubernetes, numbered, slurm, task_list, task_of_variable, tasks_of_environment,
+    Array, Grouping, Launch, Task, arrays, group, numbered, slurm, task_of_environment,
 };
-pub use cost::{
-    Basis, CostModel, Forecast, HeldOut, HoldOut, MethodError, Prediction, declared_bytes,
-    understood,
-};
+pub use cost::{Basis, CostModel, Forecast, Prediction, check_cost_expressions, declared_bytes};
 pub use error::HarnessError;
 pub use execute::{Laboratory, execute};
 pub use host::{free_memory, host, leave, peak_memory, settled_yardstick, yardstick};

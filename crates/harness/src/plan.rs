@@ -109,7 +109,7 @@ pub struct Trial {
     pub repeats_of_paper: u32,
     /// Whether rows, steps and features are all that the paper has.
     pub complete: bool,
-    /// Relative cost, for the order of work and the time left; [`crate::CostModel::weigh`] makes it
+    /// Relative cost, for the order of work and the time left; [`crate::CostModel::predict_costs`] makes it
     /// seconds.
     pub weight: f64,
 }

@@ -1,14 +1,14 @@
-use crate::args::{ClusterPlan, Engine, Narrow, Places, ReproduceArgs};
+use crate::args::{ClusterPlan, Narrow, Places, ReproduceArgs};
 use anyhow::Context;
-use mercer_harness::{Launch, Task, array_jobs, arrays, hyperqueue, kubernetes, slurm, task_list};
+use mercer_harness::{Launch, Task, arrays, slurm};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Version of the form of `campaign.json`.
-const SCHEMA: u32 = 3;
+const SCHEMA: u32 = 4;
 const FILE: &str = "campaign.json";
 
 /// What was asked for, and how it was cut into tasks: one file in the directory of the campaign.
@@ -16,11 +16,10 @@ const FILE: &str = "campaign.json";
 #[serde(deny_unknown_fields)]
 pub(crate) struct Campaign {
     schema: u32,
-    pub engine: Engine,
     pub request: Request,
     pub launch: Launch,
     pub tasks: Vec<Task>,
-    /// The engine's array jobs.
+    /// The array jobs.
     pub jobs: Vec<Job>,
 }
 
@@ -42,13 +41,6 @@ pub(crate) struct Request {
 pub(crate) struct Job {
     pub id: String,
     pub tasks: Vec<usize>,
-}
-
-/// The largest requests that were not enough; 0 where none was not.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Exceeded {
-    pub minutes: u64,
-    pub mib: u64,
 }
 
 /// A folder for the logs of the next campaign in a directory: what an earlier one says of its tasks is
@@ -90,8 +82,8 @@ impl Request {
 }
 
 impl Campaign {
-    pub(crate) fn new(engine: Engine, request: Request, launch: Launch, tasks: Vec<Task>) -> Self {
-        Self { schema: SCHEMA, engine, request, launch, tasks, jobs: Vec::new() }
+    pub(crate) fn new(request: Request, launch: Launch, tasks: Vec<Task>) -> Self {
+        Self { schema: SCHEMA, request, launch, tasks, jobs: Vec::new() }
     }
 
     pub(crate) fn read(folder: &Path) -> anyhow::Result<Self> {
@@ -127,51 +119,20 @@ impl Campaign {
         Ok(Some(campaign))
     }
 
-    /// What tasks with some of these trials were granted when a limit stopped them, as the logs tell.
-    pub(crate) fn exceeded(&self, trials: &[String]) -> Exceeded {
-        let wanted: BTreeSet<&String> = trials.iter().collect();
-        let mut most = Exceeded::default();
-        for task in &self.tasks {
-            if !task.trials.iter().any(|trial| wanted.contains(trial)) {
-                continue;
-            }
-            let log = self.launch.logs.join(format!("task-{}.log", task.index));
-            for line in fs::read_to_string(log).unwrap_or_default().lines() {
-                let of = |before: &str, after: &str| -> Option<u64> {
-                    line.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
-                };
-                let minutes = of("stopped at its time limit of ", " minutes");
-                most.minutes = most.minutes.max(minutes.unwrap_or(0));
-                most.mib = most.mib.max(of("killed at ", " MiB").unwrap_or(0));
-            }
-        }
-        most
-    }
-
     /// Written whole or not at all.
     pub(crate) fn write(&self) -> anyhow::Result<()> {
         put(&self.launch.campaign, FILE, &serde_json::to_string_pretty(self)?)?;
         Ok(())
     }
 
-    /// Writes what the engine is handed, and names the files.
+    /// Writes the batch scripts, and names the files.
     pub(crate) fn write_scripts(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let (folder, tasks, launch) = (&self.launch.campaign, &self.tasks, &self.launch);
-        fs::create_dir_all(&launch.logs)
-            .with_context(|| format!("cannot create {}", launch.logs.display()))?;
-        let files: Vec<(String, String)> = match self.engine {
-            Engine::Slurm => array_jobs(&arrays(tasks), launch)
-                .into_iter()
-                .enumerate()
-                .map(|(at, job)| (format!("array-{}.sbatch", at + 1), slurm(job, launch)))
-                .collect(),
-            Engine::Script => vec![
-                ("tasks.txt".to_owned(), task_list(tasks, launch)),
-                ("hyperqueue.sh".to_owned(), hyperqueue(tasks, launch)),
-                ("kubernetes.json".to_owned(), kubernetes(tasks, launch)),
-            ],
+        let Launch { campaign, logs, max_parallel, .. } = &self.launch;
+        fs::create_dir_all(logs).with_context(|| format!("cannot create {}", logs.display()))?;
+        let write = |(array, number)| {
+            put(campaign, &format!("array-{number}.sbatch"), &slurm(array, &self.launch))
         };
-        files.iter().map(|(name, text)| put(folder, name, text)).collect()
+        arrays(&self.tasks, *max_parallel).iter().zip(1..).map(write).collect()
     }
 }
 

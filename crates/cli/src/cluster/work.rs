@@ -1,12 +1,10 @@
-//! `mercer cluster work`: one task, as an engine calls it.
+//! `mercer cluster work`: one task, as Slurm calls it.
 
 use super::campaign::Campaign;
 use crate::Ended;
 use crate::reproduce::{ended, laboratory, planned_from_tunings};
-use anyhow::Context;
 use mercer_harness::{
-    HarnessError, Options, Progress, Trial, peak_memory, run as carry_out, task_of_variable,
-    tasks_of_environment,
+    HarnessError, Options, Progress, Trial, peak_memory, run as carry_out, task_of_environment,
 };
 use mercer_learning::counted;
 use mercer_records::Record;
@@ -27,22 +25,16 @@ impl std::fmt::Display for WrongUsage {
 
 impl std::error::Error for WrongUsage {}
 
-pub(super) fn run(
-    folder: &Path,
-    task: Option<usize>,
-    task_from: Option<&str>,
-    after: usize,
-) -> anyhow::Result<Ended> {
+pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
     let campaign = Campaign::read(folder)?;
     let count = campaign.tasks.len();
+    let of_slurm = || task_of_environment(&|name| std::env::var(name).ok()).map_err(WrongUsage);
     let number = match task {
-        Some(number) => number,
-        None => {
-            after
-                + number(task_from, &|name| std::env::var(name).ok())
-                    .with_context(|| format!("the campaign has tasks 1 to {count}"))?
-        }
+        Some(number) => Some(number),
+        None => of_slurm()?,
     };
+    let no_number = || WrongUsage(format!("no task: give --task N, from 1 to {count}"));
+    let number = number.ok_or_else(no_number)?;
     let task = campaign.tasks.iter().find(|task| task.index == number);
     let none = || WrongUsage(format!("no task {number}; the campaign has tasks 1 to {count}"));
     let task = task.ok_or_else(none)?;
@@ -93,30 +85,6 @@ pub(super) fn run(
         _ if summary.interrupted => Ok(Ended::Interrupted),
         Some(changed) => Err(changed.into()),
         None => Ok(ended(&summary)),
-    }
-}
-
-/// The number of the task, by the variable named or by the only one that a launcher has set.
-fn number(
-    task_from: Option<&str>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> anyhow::Result<usize> {
-    if let Some(name) = task_from {
-        let task = task_of_variable(name, variable).map_err(WrongUsage)?;
-        let unset = || WrongUsage(format!("{name} is not set; give --task N"));
-        return Ok(task.ok_or_else(unset)?);
-    }
-    let found = tasks_of_environment(variable).map_err(WrongUsage)?;
-    match found[..] {
-        [] => Err(WrongUsage(
-            "no task: give --task N, or name your launcher's variable with --task-from".to_owned(),
-        ))?,
-        [(_, first), ..] if found.iter().all(|(_, number)| *number == first) => Ok(first),
-        _ => {
-            let said: Vec<String> =
-                found.iter().map(|(name, task)| format!("{name} names task {task}")).collect();
-            Err(WrongUsage(format!("{}; say which with --task-from", said.join(", "))))?
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
@@ -53,18 +54,24 @@ fn told(output: &Output) -> Result<String, String> {
 
 /// Campaigns as `mercer cluster submit` writes them, with names of trials in the place of real ones.
 pub fn campaign_seeds() -> Vec<Vec<u8>> {
-    let into = PLACE.join("submitted");
-    let words = |engine| {
-        let words = ["cluster", "submit", "askl/table2", "--profile", "smoke", "--method"];
-        [&words[..], &["majority", "--engine", engine, "--into", "submitted"]].concat()
-    };
-    let output = mercer(&words("script"));
-    assert!(output.status.success(), "{output:?}");
-    let text = fs::read_to_string(into.join("campaign.json")).expect("submit writes a campaign");
-    // sbatch is not there: as it stands where an array job was refused.
-    let slurm = text.replace("\"script\"", "\"slurm\"");
-    let handed = slurm.replace("\"jobs\": []", "\"jobs\": [{ \"id\": \"7\", \"tasks\": [1] }]");
-    vec![text.into_bytes(), slurm.into_bytes(), handed.into_bytes()]
+    let folder = PLACE.join("slurm");
+    let sbatch = folder.join("sbatch");
+    // It is there and refuses every job.
+    let written = fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&sbatch, "#!/bin/sh\nexit 1\n"))
+        .and_then(|()| fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)));
+    written.expect("a stand-in for sbatch");
+    let output = Command::new(PROGRAM.as_path())
+        .args(["cluster", "submit", "askl/table2", "--profile", "smoke", "--method", "majority"])
+        .args(["--into", "submitted"])
+        .current_dir(PLACE.as_path())
+        .env("PATH", &folder)
+        .output()
+        .expect("mercer runs");
+    let text = fs::read_to_string(PLACE.join("submitted/campaign.json"));
+    let text = text.unwrap_or_else(|error| panic!("submit writes a campaign: {error}; {output:?}"));
+    let handed = text.replace("\"jobs\": []", "\"jobs\": [{ \"id\": \"7\", \"tasks\": [1] }]");
+    vec![text.into_bytes(), handed.into_bytes()]
 }
 
 /// `mercer cluster status` tells how far a campaign is, or says what is wrong with its file.

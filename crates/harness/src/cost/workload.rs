@@ -21,25 +21,18 @@ pub(crate) enum Part {
 pub(crate) struct Workload {
     pub part: Part,
     pub method: String,
-    /// Method within a study and a variant.
-    pub group: String,
     /// Everything in the key but the repeat.
     pub cell: String,
-    /// Study, variant, dataset and method: a cell of a table, whatever its settings and its part.
-    pub place: String,
-    pub dataset: String,
-    /// Logarithm of the declared operations.
+    /// Declared operations, of all fits of a tuning.
     pub operations: f64,
-    /// Logarithm of the declared bytes.
+    /// Declared bytes.
     pub bytes: f64,
-    /// Logarithms of n, of d, and of all entries of both parts.
-    pub sizes: [f64; 3],
 }
 
 impl Workload {
-    /// Its part of the trials of its place.
-    pub(crate) fn part_of_place(&self) -> String {
-        format!("{:?} {}", self.part, self.place)
+    /// Names under which its ratios are kept: its part of its method, its method, all.
+    pub(crate) fn names(&self) -> [String; 3] {
+        [format!("{:?} {}", self.part, self.method), self.method.clone(), String::new()]
     }
 
     /// `None` where the dataset or the method is unknown: a simulation.
@@ -88,7 +81,6 @@ impl Workload {
         let fits = if part == Part::Tuning { candidates(tuner) } else { 1.0 };
         let operations = evaluate(method.cost.fit, &size).unwrap_or(n * d) * fits;
         let bytes = evaluate(method.cost.memory, &size).unwrap_or(n * d) * 8.0;
-        let group = format!("{part:?} {} {} {}", key.method, key.artefact, key.variant);
         let cell = Key {
             repeat: 0,
             revision: 0,
@@ -100,13 +92,9 @@ impl Workload {
         Some(Self {
             part,
             method: key.method.clone(),
-            group,
             cell: canonical(&cell),
-            place: format!("{} {} {} {}", key.artefact, key.variant, key.dataset, key.method),
-            dataset: key.dataset.clone(),
-            operations: operations.max(1.0).ln(),
-            bytes: bytes.max(1.0).ln(),
-            sizes: [n.ln(), d.ln(), ((n + test as f64) * d).ln()],
+            operations: operations.max(1.0),
+            bytes: bytes.max(1.0),
         })
     }
 }
@@ -136,9 +124,9 @@ pub(crate) fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings
     Some(8.0 * evaluate(method.cost.memory, &size)?)
 }
 
-/// Whether the model understands the costs that a method declares, of a fit and of its memory: `Err`
-/// has the one that it does not, for data of that shape.
-pub(crate) fn understood(method: &Method, shape: &Shape) -> Result<(), &'static str> {
+/// Checks the declared costs, of a fit and of its memory, for data of that shape: `Err` has the first that cannot
+/// be evaluated.
+pub(crate) fn check_cost_expressions(method: &Method, shape: &Shape) -> Result<(), &'static str> {
     let defaults = (method.defaults)(shape);
     let width = ["features", "landmarks", "centres"];
     let setting = |name: &str| number(name, &|name| defaults.get(name));

@@ -103,28 +103,23 @@ cut = { rows = 20 }
 
 /// Tasks of an hour.
 pub fn grouping() -> mercer_harness::Grouping {
-    let margin = mercer_harness::Margin { bytes: 2.0, seconds: 2.0 };
     mercer_harness::Grouping {
         seconds: 3600.0,
         least: 1,
         most: 1000,
         cores: 1,
         program_mib: 256.0,
-        margin,
-        larger: margin,
     }
 }
 
-/// How an engine calls us.
+/// How Slurm calls us.
 pub fn launch() -> mercer_harness::Launch {
     mercer_harness::Launch {
         program: "/opt/mercer".into(),
         directory: "/shared/study".into(),
         campaign: "/shared/study/cluster".into(),
         logs: "/shared/study/cluster/logs/1".into(),
-        places: vec!["/data".into()],
-        at_once: Some(3),
-        restarts: 5,
+        max_parallel: Some(3),
         directives: vec![],
     }
 }

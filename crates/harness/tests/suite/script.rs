@@ -13,14 +13,10 @@ struct Case {
     /// What `scontrol show job` says.
     job: &'static str,
     restarts: u32,
-    /// Whether the job holds tasks that ask for more, too.
-    mixed: bool,
-    /// MiB that Slurm says the task has.
-    memory: &'static str,
     /// What `scontrol update` comes to.
     update: &'static str,
-    /// How often the controller does not answer before it does.
-    silent: u32,
+    /// What `scontrol show` comes to.
+    show: &'static str,
 }
 
 const RUNNING: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=RUNNING Reason=None TimeLimit=00:15:00 PreemptTime=None X=1";
@@ -28,15 +24,7 @@ const CANCELLED: &str = "JobId=8 ArrayJobId=7 ArrayTaskId=3 JobState=COMPLETING 
 
 impl Default for Case {
     fn default() -> Self {
-        Self {
-            worker: "exit 0",
-            job: RUNNING,
-            restarts: 0,
-            mixed: false,
-            memory: "768",
-            update: "true",
-            silent: 0,
-        }
+        Self { worker: "exit 0", job: RUNNING, restarts: 0, update: "true", show: "true" }
     }
 }
 
@@ -56,17 +44,11 @@ fn ended(case: &Case) -> Ended {
     program(
         "scontrol",
         &format!(
-            "silent=$(cat {0}.silent 2>/dev/null || echo {1})
-             if [ $silent -gt 0 ]; then
-               [ $1 = ping ] && echo $((silent - 1)) >{0}.silent && echo 'Slurmctld(primary) at here is DOWN'
-               exit 1
-             fi
-             [ $1 != ping ] || {{ echo 'Slurmctld(primary) at here is UP'; exit; }}
-             case $* in *\"show job 7_3\") echo '{2}'; exit ;; esac; echo \"$*\" >>{0}; case $1 in update) {3} ;; esac",
+            "case $* in *\"show job 7_3\") echo '{1}'; {3}; exit ;; esac; echo \"$*\" >>{0}; case $1 in update) {2} ;; esac",
             calls.display(),
-            case.silent,
             case.job,
-            case.update
+            case.update,
+            case.show
         ),
     );
     let launch = Launch {
@@ -74,26 +56,14 @@ fn ended(case: &Case) -> Ended {
         directory: folder.path().into(),
         campaign: "campaign".into(),
         logs: "logs".into(),
-        places: Vec::new(),
-        at_once: None,
-        restarts: 2,
+        max_parallel: None,
         directives: Vec::new(),
     };
-    let task = |index, mib, minutes| Task {
-        index,
-        trials: Vec::new(),
-        seconds: 1.0,
-        cores: 1,
-        mib,
-        minutes,
-    };
-    let tasks = [task(2, 256, 5), task(3, 512, 15), task(4, 4096, 100)];
-    let arrays = arrays(&tasks);
-    let job = if case.mixed { &arrays[..] } else { &arrays[1..2] };
+    let task = Task { index: 3, trials: Vec::new(), seconds: 1.0, cores: 1, mib: 512, minutes: 15 };
     // The time that a worker has to stop: a second instead of a minute and a half.
-    let text = slurm(job, &launch);
+    let text = slurm(&arrays(&[task], None)[0], &launch);
     assert_eq!(text.matches("sleep 90").count(), 1);
-    let text = text.replace("sleep 90", "sleep 1").replace("sleep 10", "sleep 0.01");
+    let text = text.replace("sleep 90", "sleep 1");
     let script = program("script", &text);
     let output = run(&script, folder.path(), case);
     let log = String::from_utf8(output.stdout).unwrap();
@@ -108,10 +78,10 @@ fn run(script: &Path, folder: &Path, case: &Case) -> std::process::Output {
         .env("SLURM_ARRAY_JOB_ID", "7")
         .env("SLURM_ARRAY_TASK_ID", "3")
         .env("SLURM_RESTART_COUNT", case.restarts.to_string())
-        .env("SLURM_MEM_PER_NODE", case.memory)
+        .env("SLURM_MEM_PER_NODE", "768")
         // sbatch hands the script the environment of whoever submits it.
         .env("limit", "5")
-        .env("told", "yes")
+        .env("cancelled", "yes")
         .env("watch", "1")
         .stdin(Stdio::null())
         .output()
@@ -145,28 +115,22 @@ fn the_time_limit_gives_twice_the_time() {
     assert_eq!(code, Some(0), "{log}");
     assert_eq!(log, "stopped at its time limit of 15 minutes\nqueued again with TimeLimit=30\n");
     assert_eq!(calls, ["requeue 7_3", "update JobId=7_3 TimeLimit=30"]);
-    // What Slurm says is what counts, days included, and there is an end of it: eight times the first, or what
-    // somebody granted beyond that.
-    for (said, minutes, next) in [
-        ("01:00:00", 60, 120),
-        ("01:10:00", 70, 120),
-        ("1-00:20:00", 1460, 1460),
-        ("UNLIMITED", 15, 30),
-    ] {
+    // What Slurm says is what counts, days included.
+    for (said, minutes) in [("01:00:00", 60), ("1-00:20:00", 1460), ("UNLIMITED", 15)] {
         let job = leak(RUNNING.replace("00:15:00", said));
         let (_, log, calls) = ended(&Case { worker: usr1, job, ..Case::default() });
         assert!(
             log.starts_with(&format!("stopped at its time limit of {minutes} minutes")),
             "{log}"
         );
-        assert_eq!(calls[1], format!("update JobId=7_3 TimeLimit={next}"));
+        assert_eq!(calls[1], format!("update JobId=7_3 TimeLimit={}", 2 * minutes));
     }
     // A worker that did not stop in two minutes: the limit itself has struck.
     let job = leak(CANCELLED.replace("Reason=None", "Reason=TimeLimit"));
     assert_eq!(ended(&Case { worker: usr1, job, ..Case::default() }).2.len(), 2);
-    let (code, log, calls) = ended(&Case { worker: usr1, restarts: 2, ..Case::default() });
+    let (code, log, calls) = ended(&Case { worker: usr1, restarts: 1, ..Case::default() });
     assert_eq!((code, calls.len()), (Some(130), 0), "{log}");
-    assert!(log.ends_with("not queued again: it was 2 times\n"), "{log}");
+    assert!(log.ends_with("not queued again: it was once\n"), "{log}");
 }
 
 /// A fit that nothing interrupts: Slurm would kill worker and script together, and nobody queued it again.
@@ -191,33 +155,6 @@ fn what_slurm_refuses_is_not_promised() {
     let (code, log, calls) = ended(&case);
     assert_eq!((code, calls.len()), (Some(0), 2), "{log}");
     assert!(log.ends_with("queued again as it was: Slurm refuses MinMemoryNode=1536\n"), "{log}");
-}
-
-/// In one job with others a task grows from its own request, not from the most that any asks for.
-#[test]
-fn a_task_among_larger_ones_grows_from_its_own_request() {
-    let usr1 = leak(asked_by("USR1"));
-    for (said, minutes, next) in [
-        ("00:15:00", 15, 30),
-        ("01:00:00", 60, 120),
-        ("1-00:20:00", 1460, 1460),
-        ("UNLIMITED", 15, 30),
-    ] {
-        let job = leak(RUNNING.replace("00:15:00", said));
-        let (_, log, calls) = ended(&Case { worker: usr1, job, mixed: true, ..Case::default() });
-        assert!(
-            log.starts_with(&format!("stopped at its time limit of {minutes} minutes")),
-            "{log}"
-        );
-        assert_eq!(calls[1], format!("update JobId=7_3 TimeLimit={next}"));
-    }
-    for (said, next) in
-        [("", 1024), ("768", 1536), ("2048", 4096), ("3000", 4096), ("32768", 32768)]
-    {
-        let case = Case { worker: "kill -KILL $$", mixed: true, memory: said, ..Case::default() };
-        let (_, log, calls) = ended(&case);
-        assert_eq!(calls[1], format!("update JobId=7_3 MinMemoryNode={next}"), "{log}");
-    }
 }
 
 #[test]
@@ -261,32 +198,22 @@ fn what_was_killed_gets_more_memory_and_no_more_time() {
     assert_eq!(calls, ["requeue 7_3", "update JobId=7_3 MinMemoryNode=1536"]);
 }
 
-/// A worker that is killed while the controller is restarted was taken for a cancelled one.
+/// A worker that is killed while the controller is restarted is not taken for a cancelled one.
 #[test]
-fn a_controller_that_is_restarted_is_waited_for() {
-    let killed = "kill -KILL $$";
-    for (silent, job) in [(3, RUNNING), (30, RUNNING), (3, CANCELLED)] {
-        let (code, log, calls) = ended(&Case { worker: killed, silent, job, ..Case::default() });
-        if job == RUNNING {
-            assert!(log.ends_with("queued again with MinMemoryNode=1536\n"), "{log}");
-            assert_eq!((code, calls.len()), (Some(0), 2), "{log}");
-        } else {
-            assert_eq!((code, log.as_str()), (Some(137), "cancelled; not queued again\n"));
-        }
-    }
-    // Five minutes of silence end the wait, and the log does not speak of a cancellation.
-    let (code, log, calls) = ended(&Case { worker: killed, silent: 100, ..Case::default() });
+fn a_controller_that_does_not_answer_is_named() {
+    let case = Case { worker: "kill -KILL $$", show: "exit 1", ..Case::default() };
+    let (code, log, calls) = ended(&case);
     assert_eq!((code, calls.len()), (Some(137), 0), "{log}");
     assert_eq!(log, "no answer from Slurm after status 137; not queued again\n");
 }
 
-/// As by a shared disk that failed for a moment: what the other launchers try again.
+/// As by a shared disk that failed for a moment.
 #[test]
 fn a_failure_that_may_pass_is_tried_again() {
     let (code, log, calls) = ended(&Case { worker: "exit 1", ..Case::default() });
     assert_eq!((code, calls.as_slice()), (Some(0), &["requeue 7_3".to_owned()][..]), "{log}");
     assert!(log.ends_with("queued again\n"), "{log}");
-    let (code, log, calls) = ended(&Case { worker: "exit 1", restarts: 2, ..Case::default() });
+    let (code, log, calls) = ended(&Case { worker: "exit 1", restarts: 1, ..Case::default() });
     assert_eq!((code, calls.len()), (Some(1), 0), "{log}");
     let cancelled = Case { worker: "sleep 0.3; exit 1", job: CANCELLED, ..Case::default() };
     assert_eq!(ended(&cancelled).1, "cancelled; not queued again\n");
