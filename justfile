@@ -33,7 +33,7 @@ test-all:
 # Hold the networks written by hand to burn's tape, in a workspace of its own (compiles burn: minutes).
 [private]
 test-burn:
-    cd crates/networks/burn && cargo test --release --target-dir ../../../target/burn
+    cd oracles/burn && cargo test --release --target-dir ../../target/burn
 
 # Sentences, Flesch's ease and words to avoid of README, CONTRIBUTING and the book; `just test` holds them to it.
 [group('test')]
@@ -142,4 +142,4 @@ deny:
 # Throw damaged input at every parser for so many seconds each, ten minutes without a number; another seed tries other damage: just fuzz 600 2
 [group('develop')]
 fuzz SECONDS="600" SEED="1": build
-    cd crates/datasets/fuzz && for parser in svmlight number csv idx packed manifest parquet rows model record archive study checkpoint campaign bound; do cargo run --release --quiet --target-dir ../../../target -- $parser --seconds {{SECONDS}} --seed {{SEED}} --table ../../../benches/fuzz.toml || exit 1; done
+    cd fuzz && for parser in svmlight number csv idx packed manifest parquet rows model record archive study checkpoint campaign bound; do cargo run --release --quiet --target-dir ../target -- $parser --seconds {{SECONDS}} --seed {{SEED}} --table ../benches/fuzz.toml || exit 1; done

@@ -121,7 +121,7 @@ fn revision() -> String {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let Some(head) = git(&["rev-parse", "--short=12", "HEAD"]) else { return "unknown".to_owned() };
-    match git(&["status", "--porcelain", "--", "../../../crates", "../../../Cargo.lock"]) {
+    match git(&["status", "--porcelain", "--", "../crates", "../Cargo.lock"]) {
         Some(changed) if changed.is_empty() => head,
         _ => format!("{head}-dirty"),
     }

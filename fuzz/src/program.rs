@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// `MERCER`, or the release build of this tree.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/release/mercer");
+    let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release/mercer");
     std::env::var_os("MERCER").map_or_else(built, PathBuf::from)
 });
 

@@ -265,7 +265,7 @@ pub fn run_record(bytes: &[u8]) -> Result<String, String> {
 }
 
 pub fn study_seeds() -> Vec<Vec<u8>> {
-    let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../experiments/specs");
+    let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/specs");
     ["askl-table2.toml", "rftk-table1.toml", "hyper-figure3.toml", "mce-table1.toml"]
         .into_iter()
         .filter_map(|name| std::fs::read(studies.join(name)).ok())
