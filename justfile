@@ -61,6 +61,7 @@ check:
     cargo fmt --all --check
     rustfmt --edition 2024 --check crates/baselines/src/*.rs  # declared by a macro, which cargo fmt does not enter
     cargo clippy --release --workspace --all-targets -- -D warnings
+    cargo clippy --release -p mercer-cli -p mercer-dependencies --no-default-features --bin mercer -- -D warnings  # own tables without the papers
     RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps --quiet
 
 # Criterion benches of the hot paths.

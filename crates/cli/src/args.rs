@@ -1,11 +1,9 @@
 //! Words in: what can be typed.
 
 use crate::own::args::{CompareArgs, EvaluateArgs, FitArgs, InfoArgs, PredictArgs, TuneArgs};
-use anyhow::Context;
+#[cfg(feature = "papers")]
+use crate::papers::args::PapersCommand;
 use clap::{Args, Parser, Subcommand};
-use mercer_harness::Shard;
-use mercer_records::Store;
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Re-runs, audits and extends four kernel-learning papers.
@@ -38,30 +36,16 @@ mercer --help lists every command; README.md says what came out.
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Reproduce the papers.
+    #[cfg(feature = "papers")]
+    #[command(flatten)]
+    Papers(PapersCommand),
     /// List artefacts, methods, or datasets.
     List(ListArgs),
     /// Find, fetch, import and verify data.
     Data(DataArgs),
-    /// Render tables and figures from the committed records, and run those again: do they come out the same?
-    ///
-    /// All of them are rendered at once; then the cheapest trial of each cell is run again, then the next, until the
-    /// time is up. Exit status 3 if a result differs from its record, beyond rounding. Without committed records every
-    /// table is built from what is run here, as by --fresh.
-    Reproduce(ReproduceArgs),
-    /// Show one cell: its repeats, chosen settings, verdict and records.
-    Show(CellArgs),
-    /// Say what of a cell would be computed, and which part of its key no record has.
-    Why(CellArgs),
-    /// Say how much of each artefact is recorded.
-    Status(StatusArgs),
-    /// Render tables, figures and the page from records; fits nothing.
-    Report(ReportArgs),
-    /// Compact, merge, export and compare records.
-    Results(ResultsArgs),
     /// Evaluate a bound of the papers' theory.
     Bound(BoundArgs),
-    /// Run a reproduction as array tasks of Slurm or of any launcher.
-    Cluster(ClusterArgs),
     /// Fit a method to a file of your own, and keep the model.
     Fit(FitArgs),
     /// Predict the rows of a file by a model.
@@ -124,7 +108,8 @@ pub(crate) struct BoundArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list.
-    #[arg(value_enum, default_value = "artefacts")]
+    #[cfg_attr(feature = "papers", arg(value_enum, default_value = "artefacts"))]
+    #[cfg_attr(not(feature = "papers"), arg(value_enum, default_value = "methods"))]
     pub what: Listed,
     /// One method: its settings with defaults and meanings, whether it has probabilities, its cost.
     #[arg(value_name = "METHOD")]
@@ -137,197 +122,12 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Listed {
     /// Tables and figures.
+    #[cfg(feature = "papers")]
     Artefacts,
     /// Learners and baselines.
     Methods,
     /// The catalogue, and where each dataset is found.
     Datasets,
-}
-
-/// Where data and records are.
-#[derive(Debug, Clone, Args, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Places {
-    /// Read datasets from this directory first; then from that of `MERCER_DATA`, the repository's data,
-    /// the user's data directory, and the binary.
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// Record directory.
-    #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
-    pub results: PathBuf,
-    /// Committed reports, whose records supply tunings made earlier.
-    #[arg(long, value_name = "DIR", default_value = "reports")]
-    pub reports: PathBuf,
-    /// Use data that parses but is not the catalogue's version.
-    #[arg(long)]
-    pub accept_version: bool,
-}
-
-impl Places {
-    /// The record directory, made if it is not there.
-    pub(crate) fn store(&self) -> anyhow::Result<Store> {
-        Store::open(&self.results).with_context(|| {
-            format!(
-                "--results {}: point it at a folder that can be written",
-                self.results.display()
-            )
-        })
-    }
-}
-
-/// What part of the studies is meant.
-#[derive(Debug, Clone, Args, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Narrow {
-    /// Papers (askl) or artefacts (askl/table2); all without one.
-    #[arg(value_name = "PAPER|ARTEFACT")]
-    pub artefacts: Vec<String>,
-    /// paper: all repeats and epochs, what is committed; quick: the first two repeats; smoke: a few rows and
-    /// steps, which prove that everything runs.
-    #[arg(long, default_value = "paper")]
-    pub profile: String,
-    /// Only this variant (repeatable).
-    #[arg(long = "variant", value_name = "V")]
-    pub variants: Vec<String>,
-    /// Only this dataset (repeatable).
-    #[arg(long = "dataset", value_name = "D")]
-    pub datasets: Vec<String>,
-    /// Only this method (repeatable).
-    #[arg(long = "method", value_name = "M")]
-    pub methods: Vec<String>,
-    /// At most so many repeats of each cell.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeats: Option<u32>,
-    /// How variants that tune do so. halving: the study's own budget. grid: every point of the grid that the paper
-    /// prints, by cross-validation (see its hours first, by --dry-run).
-    #[arg(long, value_name = "HOW", default_value = "halving")]
-    #[serde(default)]
-    pub tuner: Search,
-}
-
-/// A number of minutes.
-fn minutes(text: &str) -> Result<f64, String> {
-    let sound = |minutes: &f64| (0.0..=1e6).contains(minutes);
-    text.parse()
-        .ok()
-        .filter(sound)
-        .ok_or_else(|| "minutes are a number from 0, such as 15 or 0.5".to_owned())
-}
-
-/// How settings are searched.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Search {
-    #[default]
-    Halving,
-    Grid,
-}
-
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub(crate) struct ReproduceArgs {
-    #[command(flatten)]
-    pub narrow: Narrow,
-    #[command(flatten)]
-    pub places: Places,
-    /// Trials side by side; all cores without it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub jobs: Option<u16>,
-    /// Run only the I-th of N shares of the trials.
-    #[arg(long, value_name = "I/N", default_value = "1/1")]
-    pub shard: Shard,
-    /// Minutes to run committed trials again for, after all of them are rendered; 0 only renders. 15 without it
-    /// under the profile paper, no limit under another.
-    #[arg(long, value_name = "N", value_parser = minutes, conflicts_with = "all")]
-    pub minutes: Option<f64>,
-    /// No limit of time.
-    #[arg(long)]
-    pub all: bool,
-    /// Leave the committed records alone (but for their tunings) and build every table from what is run here.
-    #[arg(long, conflicts_with = "extend")]
-    pub fresh: bool,
-    /// Count the committed records as done, run only what they lack, and show both: how a reference run
-    /// grows.
-    #[arg(long)]
-    pub extend: bool,
-    /// Run trials again that are recorded as failed.
-    #[arg(long)]
-    pub retry_failed: bool,
-    /// Keep a long trial of a network on disk so often, to go on from there after a kill, or with
-    /// more epochs. It changes no result.
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    pub checkpoint_every: u32,
-    /// Say what would run, for how long and in how much memory, and run nothing.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Print every cell (or the forecast of --dry-run) as JSON instead of tables.
-    #[arg(long)]
-    pub json: bool,
-    /// Where tables and figures go; DIR of --results with /report appended without it.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-impl ReproduceArgs {
-    /// All of it, and nothing else asked for.
-    pub(crate) const fn of(narrow: Narrow, places: Places) -> Self {
-        Self {
-            narrow,
-            places,
-            jobs: None,
-            shard: Shard { index: 1, count: 1 },
-            minutes: None,
-            all: true,
-            fresh: true,
-            extend: false,
-            retry_failed: false,
-            checkpoint_every: 300,
-            dry_run: false,
-            json: false,
-            out: None,
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CellArgs {
-    /// The cell, such as askl/table2:tuned:askl:segment.
-    #[arg(value_name = "ARTEFACT:VARIANT:METHOD:DATASET")]
-    pub cell: String,
-    #[command(flatten)]
-    pub places: Places,
-    /// JSON instead of text.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StatusArgs {
-    #[command(flatten)]
-    pub narrow: Narrow,
-    #[command(flatten)]
-    pub places: Places,
-    /// JSON instead of a table.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// Papers or artefacts; all without one.
-    #[arg(value_name = "PAPER|ARTEFACT")]
-    pub artefacts: Vec<String>,
-    /// Whose trials are shown.
-    #[arg(long, default_value = "paper")]
-    pub profile: String,
-    #[command(flatten)]
-    pub places: Places,
-    /// Where tables, figures and the page go; DIR of --reports without it.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Open the page in the desktop's browser.
-    #[arg(long)]
-    pub open: bool,
 }
 
 #[derive(Debug, Args)]
@@ -368,192 +168,4 @@ pub(crate) enum DataCommand {
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ResultsArgs {
-    #[command(subcommand)]
-    pub command: ResultsCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ResultsCommand {
-    /// Fold the record directory into Parquet files, one a study, keeping what they have.
-    Compact {
-        /// Record directory.
-        #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
-        results: PathBuf,
-        /// Where the Parquet files go.
-        #[arg(long, value_name = "DIR", default_value = "reports/records")]
-        into: PathBuf,
-        /// Drop the trials that no profile of their study asks for, as those of older revisions of
-        /// a method, or of settings that a study has given up: nothing finds them any more.
-        #[arg(long)]
-        current: bool,
-    },
-    /// Copy records of other directories (or of their Parquet files) into the record directory.
-    Merge {
-        /// Directories to copy from.
-        #[arg(required = true)]
-        from: Vec<PathBuf>,
-        /// Record directory.
-        #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
-        results: PathBuf,
-    },
-    /// Write every trial as a line of CSV or JSON.
-    Export {
-        /// Record directory.
-        #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
-        results: PathBuf,
-        /// JSON lines instead of CSV.
-        #[arg(long)]
-        json: bool,
-        /// Leave out the trials that no profile of their study asks for.
-        #[arg(long)]
-        current: bool,
-    },
-    /// Compare the results of two record directories; exit status 3 if they differ.
-    Diff {
-        /// A directory.
-        a: PathBuf,
-        /// Another.
-        b: PathBuf,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ClusterArgs {
-    #[command(subcommand)]
-    pub command: ClusterCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ClusterCommand {
-    /// Say which tasks there would be, with hours and memory, and write nothing.
-    ///
-    /// Simulations and measurements need no data and are in no task: `collect` computes them.
-    Plan(ClusterPlan),
-    /// Write the tasks that are not recorded yet, and submit them to Slurm.
-    Submit(ClusterPlan),
-    /// Print recorded, failed and missing trials, and the tasks that Slurm still has.
-    Status {
-        /// Directory of the campaign.
-        #[arg(value_name = "DIR", default_value = "results/cluster")]
-        campaign: PathBuf,
-        /// JSON instead of a table.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Render what the tasks recorded, as `reproduce` does; exit status 3 if trials are missing.
-    ///
-    /// Simulations and measurements that are not recorded are computed first, on this machine, as by
-    /// `reproduce`: minutes to an hour (`plan` says how many and how long). Measurements are of times, so
-    /// run it where nothing else runs.
-    Collect {
-        /// Directory of the campaign.
-        #[arg(value_name = "DIR", default_value = "results/cluster")]
-        campaign: PathBuf,
-        /// Print every cell as JSON instead of tables.
-        #[arg(long)]
-        json: bool,
-        /// Where tables and figures go; DIR of --results with /report appended without it.
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
-    },
-    /// Run one task: what Slurm calls.
-    Work {
-        /// Directory of the campaign.
-        #[arg(value_name = "DIR")]
-        campaign: PathBuf,
-        /// Number of the task, from 1 [default: that of `SLURM_ARRAY_TASK_ID`].
-        #[arg(long, value_name = "N")]
-        task: Option<usize>,
-    },
-}
-
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub(crate) struct ClusterPlan {
-    #[command(flatten)]
-    pub narrow: Narrow,
-    #[command(flatten)]
-    pub places: Places,
-    /// Minutes that a task should take.
-    #[arg(long, value_name = "N", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
-    pub minutes: u32,
-    /// Tasks at least; few trials make fewer.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
-    pub tasks: u16,
-    /// Run at most N tasks at once; all of them then ask for the memory, time and cores of the largest.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub max_parallel: Option<u16>,
-    /// Cores of a task at most, each with a trial of its own: a task asks for as many as it has trials that may
-    /// run side by side.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
-    pub cores: u16,
-    /// Ask for at least N MiB for every task.
-    #[arg(long, value_name = "N", default_value = "0")]
-    pub min_memory_mib: u64,
-    /// Ask for a time limit of at least N minutes for every task.
-    #[arg(long, value_name = "N", default_value = "0")]
-    pub min_minutes: u64,
-    /// A further directive for the Slurm scripts, such as --partition=long (repeatable).
-    #[arg(long = "sbatch", value_name = "DIRECTIVE", allow_hyphen_values = true, value_parser = directive)]
-    pub directives: Vec<String>,
-    /// Directory of the campaign; DIR of --results with /cluster appended without it.
-    #[arg(long, value_name = "DIR")]
-    pub into: Option<PathBuf>,
-    /// Replace a campaign whose file is damaged.
-    #[arg(long)]
-    pub replace: bool,
-    /// Count the records of --reports as done.
-    #[arg(long)]
-    pub extend: bool,
-    /// Run trials again that are recorded as failed.
-    #[arg(long)]
-    pub retry_failed: bool,
-    /// JSON instead of a table.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Options that are not for whoever submits: long, short, and what there is instead.
-const WRITTEN: [(&str, &str, &str); 14] = [
-    ("--mem", "", "--min-memory-mib N asks for at least so much"),
-    ("--mem-per-cpu", "", "--min-memory-mib N asks for at least so much"),
-    ("--mem-per-gpu", "", "--min-memory-mib N asks for at least so much"),
-    ("--time", "-t", "--min-minutes N sets at least so many minutes"),
-    ("--time-min", "", "--min-minutes N sets at least so many minutes"),
-    ("--cpus-per-task", "-c", "--cores N is the most of a task"),
-    ("--ntasks", "-n", "a task is one process, and --cores N is the most it has"),
-    ("--array", "-a", "--max-parallel N limits how many tasks run at once"),
-    ("--output", "-o", "logs lie in the directory of the campaign: --into DIR"),
-    ("--error", "-e", "logs lie in the directory of the campaign: --into DIR"),
-    ("--open-mode", "", "a task that is begun again goes on with its log"),
-    ("--signal", "", "a worker is told two minutes before its limit"),
-    ("--requeue", "", "a stopped task is queued again once"),
-    ("--no-requeue", "", "a stopped task is queued again once"),
-];
-
-/// A line of a batch script, as Slurm reads it.
-fn directive(text: &str) -> Result<String, String> {
-    if !text.starts_with('-') {
-        return Err(format!(
-            "Slurm reads options alone here, such as --partition=long; is it --{text}?"
-        ));
-    }
-    // Each task has its own, the worker finds its log there, and what was stopped is queued again by the script.
-    for (long, short, remedy) in WRITTEN {
-        let whole = text
-            .strip_prefix(long)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', ' ']));
-        if whole || (!short.is_empty() && text.starts_with(short)) {
-            return Err(format!("the scripts say {long} themselves; {remedy}"));
-        }
-    }
-    if text.chars().any(char::is_control) {
-        return Err("it is one line of a script, without line breaks or other control characters"
-            .to_owned());
-    }
-    Ok(text.to_owned())
 }

@@ -4,7 +4,6 @@ use crate::Ended;
 use crate::args::{ListArgs, Listed};
 use crate::columns::{print_aligned, print_entries, print_words};
 use mercer_datasets::{Catalogue, Library, Place};
-use mercer_experiments::ARTEFACTS;
 use mercer_methods::registry;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -30,7 +29,8 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Ended> {
         return Ok(Ended::Done);
     }
     let listing = match args.what {
-        Listed::Artefacts => artefacts(),
+        #[cfg(feature = "papers")]
+        Listed::Artefacts => crate::papers::artefacts(),
         Listed::Methods => methods(),
         Listed::Datasets => {
             print_datasets(&Library::discover(None)?, args.json)?;
@@ -57,19 +57,6 @@ impl Listing {
         }
         print_aligned(self.heads, &self.rows)
     }
-}
-
-fn artefacts() -> Listing {
-    let row = |artefact: &mercer_experiments::Artefact| {
-        let mut studies: Vec<&str> = Vec::new();
-        for name in artefact.studies.iter().chain(artefact.computed) {
-            if !studies.contains(name) {
-                studies.push(name);
-            }
-        }
-        vec![json!(artefact.id), json!(artefact.title), json!(studies.join(", "))]
-    };
-    Listing { heads: &["artefact", "title", "records"], rows: ARTEFACTS.iter().map(row).collect() }
 }
 
 fn methods() -> Listing {

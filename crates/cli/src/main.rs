@@ -1,26 +1,18 @@
 //! `mercer`: words in, words out; no algorithm.
 
-mod again;
 mod args;
 mod bound;
-mod cluster;
 mod columns;
 mod data;
-mod forecast;
 mod list;
 mod own;
-mod progress;
-mod report;
-mod reproduce;
-mod results;
+#[cfg(feature = "papers")]
+mod papers;
 mod settings;
-mod show;
-mod status;
 
 use args::{Cli, Command, WELCOME};
 use clap::Parser;
 use mercer_datasets::DataError;
-use mercer_experiments::ExperimentError;
 use mercer_harness::{HarnessError, MeteredAllocator};
 use mercer_learning::{LearningError, one_line};
 use mercer_workbench::WorkbenchError;
@@ -42,6 +34,7 @@ pub(crate) enum Ended {
     /// Data is missing.
     NoData,
     /// Ctrl-C.
+    #[cfg(feature = "papers")]
     Interrupted,
 }
 
@@ -51,6 +44,7 @@ impl From<Ended> for ExitCode {
             Ended::Done => Self::SUCCESS,
             Ended::Failed => Self::from(3),
             Ended::NoData => Self::from(4),
+            #[cfg(feature = "papers")]
             Ended::Interrupted => Self::from(130),
         }
     }
@@ -84,16 +78,11 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let ended = match command {
+        #[cfg(feature = "papers")]
+        Command::Papers(command) => papers::run(&command, cli.quiet),
         Command::List(args) => list::run(&args),
         Command::Data(args) => data::run(&args, cli.quiet),
-        Command::Reproduce(args) => reproduce::run(&args, cli.quiet),
-        Command::Show(args) => show::show(&args),
-        Command::Why(args) => show::why(&args),
-        Command::Status(args) => status::run(&args),
-        Command::Report(args) => report::run(&args),
-        Command::Results(args) => results::run(&args.command),
         Command::Bound(args) => bound::run(&args),
-        Command::Cluster(args) => cluster::run(&args.command),
         Command::Fit(args) => own::fit(&args, cli.quiet),
         Command::Predict(args) => own::predict(&args),
         Command::Evaluate(args) => own::evaluate(&args, cli.quiet),
@@ -156,27 +145,26 @@ fn status(error: &anyhow::Error) -> u8 {
 
 /// A name that does not exist is the user's slip, not a fault.
 fn wrong_usage(error: &anyhow::Error) -> bool {
-    let harness = |error: &HarnessError| match error {
+    #[cfg(feature = "papers")]
+    if papers::wrong_usage(error) {
+        return true;
+    }
+    error.chain().any(|cause| {
+        matches!(cause.downcast_ref(), Some(DataError::Unknown { .. } | DataError::Argument { .. }))
+            || cause.downcast_ref::<HarnessError>().is_some_and(unknown_name)
+            || cause.is::<mercer_theory::TheoryError>()
+            || cause.is::<std::num::ParseFloatError>()
+    })
+}
+
+/// Whether the harness was asked for something by a name that does not exist.
+fn unknown_name(error: &HarnessError) -> bool {
+    match error {
         HarnessError::Unknown { .. } => true,
         HarnessError::Learning(error) => matches!(error, LearningError::UnknownMethod { .. }),
         HarnessError::Data(error) => {
             matches!(**error, DataError::Unknown { .. } | DataError::Argument { .. })
         }
         _ => false,
-    };
-    error.chain().any(|cause| {
-        if let Some(ExperimentError::Harness(error)) = cause.downcast_ref::<ExperimentError>() {
-            return harness(error);
-        }
-        matches!(
-            cause.downcast_ref(),
-            Some(ExperimentError::UnknownArtefact { .. } | ExperimentError::NothingSelected { .. })
-        ) || matches!(
-            cause.downcast_ref(),
-            Some(DataError::Unknown { .. } | DataError::Argument { .. })
-        ) || cause.downcast_ref::<HarnessError>().is_some_and(harness)
-            || cause.is::<mercer_theory::TheoryError>()
-            || cause.is::<cluster::WrongUsage>()
-            || cause.is::<std::num::ParseFloatError>()
-    })
+    }
 }

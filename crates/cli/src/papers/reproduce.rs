@@ -1,11 +1,11 @@
 //! `mercer reproduce`: plan, carry out, render.
 
 use crate::Ended;
-use crate::again;
-use crate::args::{Narrow, Places, ReproduceArgs, Search};
-use crate::cluster::WrongUsage;
-use crate::forecast::{self, costs};
-use crate::progress::Bar;
+use crate::papers::WrongUsage;
+use crate::papers::again;
+use crate::papers::args::{Narrow, Places, ReproduceArgs, Search};
+use crate::papers::forecast::{self, costs};
+use crate::papers::progress::Bar;
 use anyhow::Context;
 use mercer_datasets::Library;
 use mercer_experiments::{

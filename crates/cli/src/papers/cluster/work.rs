@@ -2,7 +2,8 @@
 
 use super::campaign::Campaign;
 use crate::Ended;
-use crate::reproduce::{ended, laboratory, planned_from_tunings};
+use crate::papers::WrongUsage;
+use crate::papers::reproduce::{ended, laboratory, planned_from_tunings};
 use mercer_harness::{
     HarnessError, Options, Progress, Trial, peak_memory, run as carry_out, task_of_environment,
 };
@@ -11,19 +12,6 @@ use mercer_records::Record;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
-
-/// A task that this campaign does not have, or no longer, or cores that none of its tasks can use: wrong usage,
-/// which another try would repeat.
-#[derive(Debug, Clone)]
-pub(crate) struct WrongUsage(pub(crate) String);
-
-impl std::fmt::Display for WrongUsage {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        to.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WrongUsage {}
 
 pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
     let campaign = Campaign::read(folder)?;

@@ -1,9 +1,9 @@
 //! `mercer show` and `mercer why`: one cell, its repeats, and what its records are of.
 
 use crate::Ended;
-use crate::args::{CellArgs, Places};
-use crate::cluster::WrongUsage;
-use crate::reproduce::{archive, versions};
+use crate::papers::WrongUsage;
+use crate::papers::args::{CellArgs, Places};
+use crate::papers::reproduce::{archive, versions};
 use anyhow::Context;
 use mercer_experiments::{
     Artefact, CellReport, Desk, Shelf, StudyCell, plannable, select, study, work,

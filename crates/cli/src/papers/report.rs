@@ -1,8 +1,8 @@
 //! `mercer report`: render from records, fit nothing.
 
 use crate::Ended;
-use crate::args::ReportArgs;
-use crate::reproduce::{missing, versions};
+use crate::papers::args::ReportArgs;
+use crate::papers::reproduce::{missing, versions};
 use mercer_experiments::{Desk, Shelf, plannable, select, work, write};
 use mercer_harness::Selection;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! `mercer results`: compact, merge, export, diff.
 
 use crate::Ended;
-use crate::args::ResultsCommand;
+use crate::papers::args::ResultsCommand;
 use anyhow::Context;
 use mercer_experiments::{Asked, Shelf, plannable};
 use mercer_records::{Record, Store};

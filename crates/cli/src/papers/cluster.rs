@@ -5,9 +5,10 @@ mod queue;
 mod work;
 
 use crate::Ended;
-use crate::args::{ClusterCommand, ClusterPlan};
-use crate::forecast::{Computing, costs, unseen};
-use crate::reproduce::{planned, show};
+use crate::papers::WrongUsage;
+use crate::papers::args::{ClusterCommand, ClusterPlan};
+use crate::papers::forecast::{Computing, costs, unseen};
+use crate::papers::reproduce::{planned, show};
 use anyhow::Context;
 use campaign::{Campaign, Job, Request, new_logs};
 use mercer_harness::{
@@ -19,7 +20,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-pub(crate) use work::WrongUsage;
 
 /// Slurm's default of `MaxArraySize` is 1001, and indices stay below it.
 const MOST_TASKS: usize = 1000;
@@ -318,7 +318,7 @@ fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<En
     let planned = planned(&arguments, Some(&campaign.request.versions))?;
     let store = arguments.places.store()?;
     // Data that a worker could not find is missing here as it was there.
-    let library = crate::reproduce::library(&arguments.places)?;
+    let library = crate::papers::reproduce::library(&arguments.places)?;
     let recorded: BTreeMap<String, Status> = store
         .list()?
         .records

@@ -1,4 +1,4 @@
-use crate::args::{ClusterPlan, Narrow, Places, ReproduceArgs};
+use crate::papers::args::{ClusterPlan, Narrow, Places, ReproduceArgs};
 use anyhow::Context;
 use mercer_harness::{Launch, Task, arrays, slurm};
 use serde::{Deserialize, Serialize};

@@ -2,9 +2,9 @@
 //! budget of time and says which come out the same.
 
 use crate::Ended;
-use crate::args::ReproduceArgs;
-use crate::progress::Bar;
-use crate::reproduce::{Planned, cell_of, jobs, laboratory, missing, out, print, simulate};
+use crate::papers::args::ReproduceArgs;
+use crate::papers::progress::Bar;
+use crate::papers::reproduce::{Planned, cell_of, jobs, laboratory, missing, out, print, simulate};
 use mercer_experiments::{Again, Computed, Desk, Shelf, Written, write};
 use mercer_harness::{HarnessError, Options, Progress, Trial, run as carry_out, yardstick};
 use mercer_learning::counted;

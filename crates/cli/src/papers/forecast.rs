@@ -1,8 +1,8 @@
 //! `mercer reproduce --dry-run`: hours, memory and trials, before anything runs.
 
 use crate::Ended;
-use crate::args::{Places, ReproduceArgs};
-use crate::reproduce::Planned;
+use crate::papers::args::{Places, ReproduceArgs};
+use crate::papers::reproduce::Planned;
 use mercer_experiments::{Artefact, Computed, Shelf, work};
 use mercer_harness::{CostModel, Forecast};
 use mercer_learning::Method;

@@ -1,8 +1,8 @@
 //! `mercer status`: how much of each artefact is recorded.
 
 use crate::Ended;
-use crate::args::StatusArgs;
-use crate::reproduce::{archive, selection, versions};
+use crate::papers::args::StatusArgs;
+use crate::papers::reproduce::{archive, selection, versions};
 use mercer_experiments::{plannable, select, work};
 use mercer_records::{Status, Store};
 use serde_json::json;
