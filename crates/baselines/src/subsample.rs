@@ -1,4 +1,4 @@
-use mercer_learning::{LearningError, Sample, Streams};
+use mercer_learning::{LearningError, Sample, Streams, Task};
 use rand::seq::index;
 use std::borrow::Cow;
 
@@ -19,9 +19,35 @@ pub(crate) fn at_most_from<'a>(
     streams: &Streams,
 ) -> Result<Cow<'a, Sample>, LearningError> {
     match drawn_from(stream, sample.rows(), cap, streams) {
-        Some(rows) => Ok(Cow::Owned(sample.select(&rows)?)),
+        Some(rows) => Ok(Cow::Owned(sample.select(&with_every_class(rows, sample))?)),
         None => Ok(Cow::Borrowed(sample)),
     }
+}
+
+/// Drawn rows, with the first row of each class that the draw missed in place of the last row of the class that
+/// has most. A draw that has them all stays as it is, and so does one of fewer rows than classes.
+fn with_every_class(mut rows: Vec<usize>, sample: &Sample) -> Vec<usize> {
+    let (Some(labels), Task::Classification { classes }) = (sample.labels(), sample.task()) else {
+        return rows;
+    };
+    let mut drawn = vec![0_usize; classes];
+    rows.iter().for_each(|&row| drawn[labels[row] as usize] += 1);
+    for class in 0..classes {
+        let first = labels.iter().position(|&label| label as usize == class);
+        let Some(first) = first.filter(|_| drawn[class] == 0) else { continue };
+        let most = (0..classes).max_by_key(|&other| (drawn[other], other)).unwrap_or(class);
+        let Some(place) = rows.iter().rposition(|&row| labels[row] as usize == most) else {
+            continue;
+        };
+        if drawn[most] < 2 {
+            break;
+        }
+        rows[place] = first;
+        drawn[most] -= 1;
+        drawn[class] = 1;
+    }
+    rows.sort_unstable();
+    rows
 }
 
 /// `cap` of `count` places, ascending, drawn without replacement from the stream `rows`; `None` where all
@@ -58,6 +84,21 @@ mod tests {
         assert!(few.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!(few, rows(20, 1));
         assert_ne!(few, rows(20, 2));
+    }
+
+    #[test]
+    fn at_most_keeps_a_row_of_every_class() {
+        // One row in a hundred is of the third class, none of the second.
+        let labels: Vec<u32> = (0..400).map(|row| if row % 100 == 57 { 2 } else { 0 }).collect();
+        let inputs = Array::range(0.0, 400.0, 1.0).insert_axis(Axis(1));
+        let sample = Sample::classification(inputs, labels, 3).unwrap();
+        for seed in 0..50 {
+            let picked = at_most(&sample, 20, &Streams::root(seed)).unwrap();
+            let rows = picked.inputs().column(0).to_vec();
+            assert!(rows.len() == 20 && rows.windows(2).all(|pair| pair[0] < pair[1]), "{rows:?}");
+            assert!(picked.labels().unwrap().contains(&2), "seed {seed}");
+        }
+        assert_eq!(at_most(&sample, 1, &Streams::root(0)).unwrap().rows(), 1);
     }
 
     /// The draw of `mercer_models::hyper_rkhs`: so many of the rows without replacement from the stream, in order.

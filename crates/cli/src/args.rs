@@ -6,13 +6,20 @@ use crate::papers::args::PapersCommand;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Re-runs, audits and extends four kernel-learning papers.
+/// Fits kernel methods to a table of your own, and re-runs four papers on learned kernels.
 ///
 /// Tables go to standard output, messages and progress to standard error. Exit status: 0 all that
 /// was asked was done; 1 another error; 2 wrong usage; 3 some trials failed; 4 data, or a file that is to
 /// be read, is missing; 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "mercer", version, propagate_version = true)]
+#[command(
+    name = "mercer",
+    version,
+    propagate_version = true,
+    after_help = "Your own table: fit, predict, evaluate, compare, tune, info, bound\n\
+        The papers: reproduce, show, why, status, report, results, cluster\n\
+        Both: list, data"
+)]
 pub(crate) struct Cli {
     /// No progress and no messages but errors.
     #[arg(long, short, global = true)]
@@ -36,17 +43,8 @@ mercer --help lists every command; README.md says what came out.
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Reproduce the papers.
-    #[cfg(feature = "papers")]
-    #[command(flatten)]
-    Papers(PapersCommand),
-    /// List artefacts, methods, or datasets.
-    List(ListArgs),
-    /// Find, fetch, import and verify data.
-    Data(DataArgs),
-    /// Evaluate a bound of the papers' theory.
-    Bound(BoundArgs),
     /// Fit a method to a file of your own, and keep the model.
+    #[command(alias = "train")]
     Fit(FitArgs),
     /// Predict the rows of a file by a model.
     Predict(PredictArgs),
@@ -58,6 +56,7 @@ pub(crate) enum Command {
     /// balanced accuracy, and Efron's bias-corrected and accelerated bootstrap of the test rows for every
     /// other one, with 2000 resamples up to 10,000 rows (200 from 100,000 on) that begin at --seed; the
     /// model is held fixed there, so that they say nothing of other training rows.
+    #[command(alias = "cv")]
     Evaluate(EvaluateArgs),
     /// Compare several methods on identical splits of a file, or of several.
     ///
@@ -78,6 +77,16 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// Say what is in a model file.
     Info(InfoArgs),
+    /// Evaluate a bound of the papers' theory.
+    Bound(BoundArgs),
+    /// Reproduce the papers.
+    #[cfg(feature = "papers")]
+    #[command(flatten)]
+    Papers(PapersCommand),
+    /// List artefacts, methods, or datasets.
+    List(ListArgs),
+    /// Find, fetch, import and verify data.
+    Data(DataArgs),
 }
 
 #[derive(Debug, Args)]

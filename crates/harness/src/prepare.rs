@@ -1,9 +1,11 @@
 use crate::HarnessError;
-use mercer_datasets::{Dataset, Scaler, Scaling, Split, TargetScaler, random_split, subsample};
+use mercer_datasets::{
+    Dataset, Scaler, Scaling, Split, TargetScaler, random_split, stratified_split, subsample,
+};
 use mercer_learning::{Fold, Sample, Streams, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How the rows are divided.
 ///
@@ -359,11 +361,13 @@ fn fold_of(fold: Fold, order: FoldOrder, labels: Option<&[u32]>) -> Split {
 }
 
 /// Splits a training part once more, for the tuner; scalers are not fitted again, since the
-/// training part comes scaled by its own rows.
+/// training part comes scaled by its own rows. `by_class` keeps the shares of the classes, and with them a
+/// rare one on both sides; the studies draw without regard to class, as the papers do.
 pub(crate) fn inner_split(
     train: &Sample,
     share: f64,
     rows: Option<usize>,
+    by_class: bool,
     streams: &Streams,
 ) -> Result<Parts, HarnessError> {
     let mut rng = streams.rng("inner split");
@@ -371,18 +375,26 @@ pub(crate) fn inner_split(
     if let Some(rows) = rows.filter(|&rows| rows < all.len()) {
         all = subsample(&all, rows, &mut rng);
     }
-    let split = random_split(all.len(), share, &mut rng);
+    let labels = train.labels().filter(|_| by_class).unwrap_or_default();
+    let labels: Vec<u32> = all.iter().filter_map(|&row| labels.get(row).copied()).collect();
+    let split = if labels.is_empty() || labels.iter().collect::<BTreeSet<_>>().len() == labels.len()
+    {
+        random_split(all.len(), share, &mut rng)
+    } else {
+        stratified_split(&labels, share, &mut rng)
+    };
     let named = |rows: &[usize]| rows.iter().map(|&row| all[row]).collect();
     let split = Split { train: named(&split.train), test: named(&split.test) };
     parts(train, &split, &Protocol::default(), &SplitRule::Random { train: share })
 }
 
 /// The same by cross-validation: each of `folds` parts of the rows, or of as many as are used at most, drawn
-/// at random, is held out once.
+/// at random, is held out once. `by_class` deals the rows of each class out over the parts.
 pub(crate) fn inner_folds(
     train: &Sample,
     folds: usize,
     most: Option<usize>,
+    by_class: bool,
     streams: &Streams,
 ) -> Result<Vec<Parts>, HarnessError> {
     let all = train.rows();
@@ -390,9 +402,15 @@ pub(crate) fn inner_folds(
     order.extend(test);
     let rows = most.map_or(all, |most| most.min(all));
     order.truncate(rows);
+    let labels = train.labels().filter(|_| by_class);
+    if let Some(labels) = labels {
+        order.sort_by_key(|&row| labels[row]);
+    }
+    let dealt = labels.is_some();
     let rule = SplitRule::Random { train: 1.0 - 1.0 / folds as f64 };
     let fold = |index: usize| {
-        let held = move |at: usize| at * folds / rows == index;
+        let part = move |at: usize| if dealt { at % folds } else { at * folds / rows };
+        let held = move |at: usize| part(at) == index;
         let named = |wanted: bool| {
             order.iter().enumerate().filter(move |(at, _)| held(*at) == wanted).map(|(_, &row)| row)
         };
@@ -452,10 +470,26 @@ mod tests {
     use ndarray::{Array1, Array2};
 
     #[test]
+    fn inner_splits_by_class_keep_a_rare_class_on_both_sides() {
+        let labels: Vec<u32> = (0..300).map(|row| u32::from(row % 60 == 7)).collect();
+        let sample = Sample::classification(Array2::zeros((300, 1)), labels, 2).unwrap();
+        let has_both = |Parts { train, test }: Parts| {
+            [train, test].iter().all(|part| part.labels().unwrap().contains(&1))
+        };
+        for seed in 0..20 {
+            let streams = Streams::root(seed);
+            assert!(has_both(inner_split(&sample, 0.8, None, true, &streams).unwrap()));
+            assert!(
+                inner_folds(&sample, 5, None, true, &streams).unwrap().into_iter().all(has_both)
+            );
+        }
+    }
+
+    #[test]
     fn each_row_is_held_out_by_one_fold() {
         let inputs = Array2::from_shape_fn((23, 1), |(row, _)| row as f64);
         let sample = Sample::regression(inputs, Array1::zeros(23)).unwrap();
-        let folds = inner_folds(&sample, 5, None, &Streams::root(1)).unwrap();
+        let folds = inner_folds(&sample, 5, None, false, &Streams::root(1)).unwrap();
         let mut held: Vec<u64> = Vec::new();
         for Parts { train, test } in &folds {
             assert!((4..=5).contains(&test.rows()) && train.rows() + test.rows() == 23);
@@ -464,6 +498,6 @@ mod tests {
         assert_ne!(held, (0..23).collect::<Vec<_>>());
         held.sort_unstable();
         assert_eq!(held, (0..23).collect::<Vec<_>>());
-        assert!(inner_folds(&sample, 24, None, &Streams::root(1)).is_err());
+        assert!(inner_folds(&sample, 24, None, false, &Streams::root(1)).is_err());
     }
 }

@@ -400,10 +400,10 @@ pub fn tune(
     limits: &dyn Limits,
 ) -> Result<Tuning, HarnessError> {
     let parts = match &tuner.grid {
-        Some(grid) => inner_folds(train, grid.folds, None, streams)?,
+        Some(grid) => inner_folds(train, grid.folds, None, false, streams)?,
         None => match tuner.folds {
-            Some(folds) => inner_folds(train, folds, tuner.rows, streams)?,
-            None => vec![inner_split(train, tuner.train, tuner.rows, streams)?],
+            Some(folds) => inner_folds(train, folds, tuner.rows, tuner.of_rows, streams)?,
+            None => vec![inner_split(train, tuner.train, tuner.rows, tuner.of_rows, streams)?],
         },
     };
     // Candidates are completed as the final fit will be, which sees the whole training part.

@@ -142,7 +142,7 @@ pub(crate) struct PredictArgs {
     pub format: Option<FormatName>,
     #[command(flatten)]
     pub beside: BesideArgs,
-    /// Where predictions go; standard output without it.
+    /// Where predictions go; standard output without it, or where it is -.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Overwrite it.

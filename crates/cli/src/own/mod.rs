@@ -36,8 +36,15 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// Short names of methods that have several forms.
-const SHORT: [(&str, &str); 1] = [("rf", "rf-ridge")];
+/// Other names of methods: short ones, and those of other programs.
+const SHORT: [(&str, &str); 6] = [
+    ("rf", "rf-ridge"),
+    ("svm", "gaussian-svm"),
+    ("svc", "gaussian-svm"),
+    ("krr", "kernel-ridge"),
+    ("gp", "gaussian-process"),
+    ("mlp", "softmax-mlp"),
+];
 
 /// The registered name behind a short one.
 pub(crate) fn full_name(name: &str) -> String {

@@ -21,7 +21,8 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let methods = registry();
     let stop = stop()?;
     let path = args.model.as_ref().or(args.model_flag.as_ref()).context("MODEL is missing")?;
-    let out = args.out.as_ref().map(|out| claim(out, args.force, &[&args.data, path]));
+    let out = args.out.as_ref().filter(|out| out.as_os_str() != "-");
+    let out = out.map(|out| claim(out, args.force, &[&args.data, path]));
     let out = out.transpose()?;
     let model = Model::load(path, &methods)?;
     let file = open(&args.data, args.format)?;

@@ -3,6 +3,7 @@
 mod book;
 #[path = "../../../render/tests/suite/browser.rs"]
 mod browser;
+mod cases;
 mod cluster;
 mod determinism;
 mod estimators;
