@@ -1,9 +1,11 @@
-//! The figure above the README: every printed number, by what became of it.
+//! What became of every printed number: a bar a paper, for the first page and the README.
 
 use crate::CellReport;
-use crate::artefact::PAPERS;
+use crate::claim::{ClaimResult, Family, Holds};
 use crate::judged::{CLASSES, class};
-use mercer_render::{Axis, Figure, Panel, Raster};
+use crate::papers::{FOUR, Paper};
+use mercer_render::{Bar, Bars};
+use std::collections::BTreeMap;
 
 /// Red, green and blue of each class: blues come out, orange and brown differ, greys cannot say. Told apart by any
 /// colour vision, and in grey by their order.
@@ -19,47 +21,54 @@ const COLORS: [[u8; 3]; CLASSES.len()] = [
     [0x5B, 0x62, 0x69],
 ];
 
-/// Columns of the map: a strip is cut into so many.
-const PARTS: usize = 400;
-/// Rows of the map a paper, of which the last is a gap.
-const ROWS: usize = 5;
-
-/// One strip a paper, over all variants.
-pub(crate) fn overview(reports: &[&CellReport]) -> Figure {
-    let mut names = Vec::new();
-    let mut colors = Vec::new();
-    let mut all = [0; CLASSES.len()];
-    // The first paper stands on top.
-    for (paper, _) in PAPERS.iter().rev() {
-        let own = reports.iter().filter(|own| own.artefact.split('/').next() == Some(paper));
-        let mut classes: Vec<usize> = own.filter_map(|report| class(report)).collect();
-        if classes.is_empty() {
-            continue;
-        }
-        classes.sort_unstable();
-        for &class in &classes {
-            all[class] += 1;
-        }
-        let count = classes.len();
-        let strip: Vec<[u8; 3]> =
-            (0..PARTS).map(|part| COLORS[classes[part * count / PARTS]]).collect();
-        (1..ROWS).for_each(|_| colors.extend(&strip));
-        colors.extend([[0xFF; 3]; PARTS]);
-        names.push(format!("{paper} ({count})"));
+/// One bar a paper, over all variants; none for a paper without a printed number here.
+pub(crate) fn overview<'a>(
+    reports: impl Iterator<Item = &'a CellReport> + Clone,
+    claims: &[ClaimResult],
+) -> Bars {
+    let row = |paper: &Paper| {
+        let mut counts = vec![0; CLASSES.len()];
+        let own = reports
+            .clone()
+            .filter(|report| report.artefact.split('/').next() == Some(paper.key));
+        own.filter_map(class).for_each(|class| counts[class] += 1);
+        (counts.iter().sum::<usize>() > 0).then(|| Bar {
+            name: paper.name.to_owned(),
+            link: Some(format!("./{}.html", paper.key)),
+            counts,
+            about: about(paper),
+            below: claims_in_words(claims, paper.key),
+        })
+    };
+    Bars {
+        id: "overview".to_owned(),
+        title: "What became of every printed number".to_owned(),
+        classes: CLASSES.iter().map(|name| (*name).to_owned()).zip(COLORS).collect(),
+        rows: FOUR.iter().filter_map(row).collect(),
     }
-    let y = Axis::names("", names.iter().map(String::as_str)).range(-0.6, names.len() as f64 - 0.4);
-    let x = Axis::linear("share of the printed numbers, over all variants, %").range(0.0, 100.0);
-    // The middle of a strip, without its gap, stands at its tick.
-    let (low, high) = (-0.4, names.len() as f64 - 0.4);
-    let panel = Panel::new(x, y).raster(Raster::new(PARTS, (0.0, low), (100.0, high), colors));
-    let counts: Vec<String> = CLASSES
-        .iter()
-        .zip(all)
-        .filter(|(_, n)| *n > 0)
-        .map(|(name, n)| format!("{n} {name}"))
-        .collect();
-    let title = format!("Every printed number, by what became of it: {}", counts.join(", "));
-    let figure = Figure::new("overview", title).panel(panel);
-    let shown = CLASSES.iter().zip(COLORS).zip(all).filter(|(_, n)| *n > 0);
-    shown.fold(figure, |figure, ((name, color), _)| figure.key(*name, color))
+}
+
+/// Title, link and results, as Markdown.
+fn about(paper: &Paper) -> String {
+    let Paper { title, venue, link, results: [first, second], .. } = paper;
+    format!("{title}, [{venue}]({link}). **{first} {second}**")
+}
+
+/// How many of the paper's own claims hold, fail, do both depending on the variant, and neither.
+fn claims_in_words(results: &[ClaimResult], paper: &str) -> String {
+    let mut found: BTreeMap<&str, [bool; 2]> = BTreeMap::new();
+    for result in results.iter().filter(|own| own.paper == paper && own.family == Family::Paper) {
+        let [yes, no] = found.entry(&result.claim).or_default();
+        *yes |= result.holds == Holds::Yes;
+        *no |= result.holds == Holds::No;
+    }
+    let count = |wanted| found.values().filter(|found| **found == wanted).count();
+    format!(
+        "{} claims: {} hold, {} fail, {} mixed, {} inconclusive.",
+        found.len(),
+        count([true, false]),
+        count([false, true]),
+        count([true, true]),
+        count([false, false])
+    )
 }

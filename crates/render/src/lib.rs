@@ -9,6 +9,7 @@
 //! It knows no caption, no paper and no dataset: the experiments bring them.
 
 mod axis;
+mod bars;
 mod canvas;
 mod condense;
 mod diagram;
@@ -22,11 +23,12 @@ mod raster;
 mod report;
 mod table;
 
+pub use bars::{Bar, Bars};
 pub use axis::{Axis, Scale};
 pub use diagram::{Diagram, Shape};
 pub use error::RenderError;
 pub use figure::{Figure, Legend, Mark, Panel, Series, Style};
 pub use ranks::critical_difference;
 pub use raster::{Raster, blend, shade};
-pub use report::{Block, Finding, Link, Report, Section};
+pub use report::{Block, Finding, Link, Report, Section, site};
 pub use table::{Align, Badge, Cell, Column, Kind, Row, Table, number, probability};

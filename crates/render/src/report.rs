@@ -2,16 +2,19 @@
 
 mod markdown;
 mod page;
+mod site;
 mod theme;
 
+pub use site::site;
+
 use crate::escape::address;
-use crate::{Badge, Diagram, Figure, RenderError, Table};
+use crate::{Badge, Bars, Diagram, Figure, RenderError, Table};
 
 /// A page of sections.
 ///
 /// One file without any request: style, script and figures are inline, and a content policy in its
 /// head forbids everything else. Tables sort by click or key (three states: up, down, as written),
-/// a box filters the rows of all tables, light and dark follow the system or a button, printing
+/// a box filters the rows of all tables if there are any, light and dark follow the system or a button, printing
 /// opens what is folded. An address that ends in `#sort=ID:COLUMN:descending&filter=TEXT&theme=dark`
 /// (columns from 0, each part optional) opens it that way.
 ///
@@ -35,6 +38,10 @@ pub struct Report {
     pub provenance: Vec<(String, String)>,
     /// From the top.
     pub sections: Vec<Section>,
+    /// Its file, if it is a page of a [`site`]: `index.html`.
+    pub file: String,
+    /// Its name in the header of the site; pages of one name have one entry.
+    pub label: String,
 }
 
 /// A part of the page with an entry in its contents; its tables and figures have entries below.
@@ -88,6 +95,8 @@ pub enum Block {
     Figure(Figure),
     /// A diagram.
     Diagram(Diagram),
+    /// Bars of counts, with a text beside each.
+    Bars(Bars),
     /// Markdown.
     Text(String),
     /// Findings, folded.
@@ -175,7 +184,14 @@ impl Report {
         self
     }
 
-    /// The page.
+    /// As a page of a [`site`].
+    #[must_use]
+    pub fn page(mut self, file: impl Into<String>, label: impl Into<String>) -> Self {
+        (self.file, self.label) = (file.into(), label.into());
+        self
+    }
+
+    /// The page alone, without a header of other pages.
     ///
     /// # Errors
     /// [`RenderError::DuplicateId`] if two parts have one address; whatever a figure returns.
@@ -183,7 +199,7 @@ impl Report {
     /// # Panics
     /// If a row of a table has not one cell a column.
     pub fn to_html(&self) -> Result<String, RenderError> {
-        page::page(self)
+        Ok(page::page(self, "")?.0)
     }
 }
 

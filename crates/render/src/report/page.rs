@@ -3,22 +3,27 @@
 use super::{Block, Finding, Link, Report, Section, link_target, markdown, theme};
 use crate::escape::{address, html};
 use crate::table::html_badge;
-use crate::{Diagram, Figure, RenderError};
+use crate::bars::Segment;
+use crate::{Bars, Diagram, Figure, RenderError};
 use std::collections::HashSet;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// Nothing may be loaded, whatever stands in the page.
+/// Nothing may be loaded but images that lie beside the page, whatever stands in it.
 const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: 'self'";
+
+const FILTER: &str = "<label>Filter <input id=\"filter\" type=\"search\" placeholder=\"dataset, method, verdict\"></label>\n\
+    <output id=\"count\" for=\"filter\"></output>\n";
 
 /// Longer lists of numbers stay out of the page.
 const MOST_LINES: usize = 400;
 
-pub(super) fn page(report: &Report) -> Result<String, RenderError> {
-    distinct(report)?;
+/// The page below the links to its neighbours, and the addresses in it.
+pub(super) fn page(report: &Report, pages: &str) -> Result<(String, HashSet<String>), RenderError> {
+    let addresses = distinct(report)?;
     let mut out = String::from("<!doctype html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n");
     let _ = write!(
         out,
@@ -28,15 +33,20 @@ pub(super) fn page(report: &Report) -> Result<String, RenderError> {
         html(&report.title),
         theme::css()
     );
+    let filter = report.sections.iter().flat_map(|section| &section.blocks).any(Block::has_rows);
+    let filter = if filter { FILTER } else { "" };
+    let many = report.sections.iter().any(|section| !parts(section).is_empty());
+    let layout = if many { "layout" } else { "layout plain" };
     let _ = write!(
         out,
-        "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n<div><h1>{}</h1>\n<p>{}</p></div>\n\
-         <div class=\"tools\"><label>Filter <input id=\"filter\" type=\"search\" placeholder=\"dataset, method, verdict\"></label>\n\
-         <output id=\"count\" for=\"filter\"></output>\n<button id=\"theme\" type=\"button\">Theme: auto</button></div>\n</header>\n<div class=\"layout\">\n",
+        "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n{pages}<div><h1>{}</h1>\n<p>{}</p></div>\n\
+         <div class=\"tools\">{filter}<button id=\"theme\" type=\"button\">Theme: auto</button></div>\n</header>\n<div class=\"{layout}\">\n",
         html(&report.title),
         markdown::inline(&report.subtitle)
     );
-    contents(report, &mut out);
+    if many {
+        contents(report, &mut out);
+    }
     out.push_str("<main id=\"main\">\n");
     for section in &report.sections {
         self::section(section, &mut out)?;
@@ -49,7 +59,14 @@ pub(super) fn page(report: &Report) -> Result<String, RenderError> {
         out.push_str("</dl>\n</section>\n");
     }
     let _ = write!(out, "</main>\n</div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
-    Ok(out)
+    Ok((out, addresses))
+}
+
+impl Block {
+    /// Whether the box can filter anything in it.
+    fn has_rows(&self) -> bool {
+        matches!(self, Self::Table(_) | Self::Findings(_))
+    }
 }
 
 /// Ids and titles of what a section shows, for the contents.
@@ -65,20 +82,24 @@ fn parts(section: &Section) -> Vec<(&str, &str)> {
                 .iter()
                 .map(|finding| (finding.id.as_str(), finding.title.as_str()))
                 .collect(),
-            Block::Text(_) | Block::List(_) => vec![],
+            Block::Bars(_) | Block::Text(_) | Block::List(_) => vec![],
         })
         .collect()
 }
 
-fn distinct(report: &Report) -> Result<(), RenderError> {
+fn distinct(report: &Report) -> Result<HashSet<String>, RenderError> {
     let own = ["main", "filter", "count", "theme", "provenance"].map(str::to_owned);
     let mut seen = HashSet::from(own);
     for section in &report.sections {
         let mut ids = vec![section.id.as_str()];
         ids.extend(parts(section).into_iter().map(|(id, _)| id));
         for block in &section.blocks {
-            if let Block::Table(table) = block {
-                ids.extend(table.rows.iter().filter_map(|row| row.id.as_deref()));
+            match block {
+                Block::Table(table) => {
+                    ids.extend(table.rows.iter().filter_map(|row| row.id.as_deref()));
+                }
+                Block::Bars(bars) => ids.push(&bars.id),
+                _ => {}
             }
         }
         for id in ids {
@@ -87,12 +108,12 @@ fn distinct(report: &Report) -> Result<(), RenderError> {
             }
         }
     }
-    Ok(())
+    Ok(seen)
 }
 
 /// Two clicks to anything: open a section here, then choose a part of it.
 fn contents(report: &Report, out: &mut String) {
-    out.push_str("<nav aria-label=\"Contents\">\n<ul>\n");
+    out.push_str("<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n");
     for section in &report.sections {
         let (id, title, parts) = (address(&section.id), html(&section.title), parts(section));
         if parts.is_empty() {
@@ -126,6 +147,7 @@ fn section(section: &Section, out: &mut String) -> Result<(), RenderError> {
             Block::Table(table) => out.push_str(&table.to_html()),
             Block::Figure(figure) => self::figure(figure, out)?,
             Block::Diagram(diagram) => self::diagram(diagram, out)?,
+            Block::Bars(bars) => self::bars(bars, out),
             Block::Text(text) => out.push_str(&markdown::blocks(text)),
             Block::Findings(findings) => findings.iter().for_each(|it| finding(it, out)),
             Block::List(links) => list(links, out),
@@ -171,6 +193,37 @@ fn diagram(diagram: &Diagram, out: &mut String) -> Result<(), RenderError> {
     picture(&diagram.id, &diagram.title, &diagram.caption, &diagram.svg()?, out);
     out.push_str("</figure>\n");
     Ok(())
+}
+
+fn bars(bars: &Bars, out: &mut String) {
+    let _ = writeln!(out, "<div class=\"bars\" id=\"{}\">", address(&bars.id));
+    for row in &bars.rows {
+        let name = html(&row.name);
+        let name = match row.link.as_deref().and_then(link_target) {
+            Some(target) => format!("<a href=\"{}\">{name}</a>", html(&target)),
+            None => name,
+        };
+        let _ = write!(
+            out,
+            "<div class=\"row\">\n<div><h3>{name}</h3>\n{}</div>\n<div><div class=\"bar\" role=\"img\" aria-label=\"{}\">",
+            markdown::blocks(&row.about),
+            html(&bars.label(row))
+        );
+        for Segment { share, text, ground, ink, .. } in bars.segments(row) {
+            let share = 100.0 * share;
+            let _ = write!(
+                out,
+                "<span style=\"width:{share:.3}%;background:{ground};color:{ink}\">{text}</span>"
+            );
+        }
+        let _ = writeln!(out, "</div>\n{}</div>\n</div>", markdown::blocks(&row.below));
+    }
+    out.push_str("<ul class=\"legend\">\n");
+    for (_, name, color) in bars.shown() {
+        let name = html(name);
+        let _ = writeln!(out, "<li><span style=\"background:{color}\"></span>{name}</li>");
+    }
+    out.push_str("</ul>\n</div>\n");
 }
 
 fn finding(finding: &Finding, out: &mut String) {

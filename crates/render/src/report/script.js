@@ -84,7 +84,7 @@
     for (const finding of all("details.finding")) finding.hidden = !fits(finding);
     count.textContent = words.length ? shown + " of " + total + " rows" : "";
   };
-  box.addEventListener("input", filter);
+  if (box) box.addEventListener("input", filter);
 
   // An address opens what it points into, or sets sort, filter and theme.
   const follow = () => {
@@ -98,7 +98,7 @@
       if (table && Number(column) < all(".heads th", table).length) {
         sortTable(table, Number(column), direction in next ? direction : "ascending");
       }
-      if (wanted.has("filter")) {
+      if (box && wanted.has("filter")) {
         box.value = wanted.get("filter");
         filter();
       }

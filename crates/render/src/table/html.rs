@@ -88,7 +88,8 @@ fn section(table: &Table, group: Option<&str>, rows: &[Row], out: &mut String) {
         for (j, (entry, column)) in row.cells.iter().zip(&table.columns).enumerate() {
             let (tag, scope) = if j == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
             let sort = entry.sort.filter(|value| value.is_finite());
-            let sort = sort.map(|value| format!(" data-sort=\"{value}\"")).unwrap_or_default();
+            // Seven digits are enough for an order.
+            let sort = sort.map(|value| format!(" data-sort=\"{}\"", value as f32)).unwrap_or_default();
             let (align, content) = (class(column.align), cell(entry));
             let _ = write!(out, "<{tag}{scope} class=\"{align}\"{sort}>{content}</{tag}>");
         }
@@ -105,15 +106,25 @@ fn cell(cell: &Cell) -> String {
     if cell.bold {
         text = format!("<strong>{text}</strong>");
     }
-    if let Some(link) = cell.link.as_deref().and_then(link_target) {
-        text = format!("<a href=\"{}\">{text}</a>", html(&link));
+    let link = cell.link.as_deref().and_then(link_target);
+    let click = |text: &str| match &link {
+        Some(link) => format!("<a href=\"{}\">{text}</a>", html(link)),
+        None => text.to_owned(),
+    };
+    // The last part of the detail says where the link leads; the number is clicked where there is none.
+    let detail = cell.detail.as_deref().map(|detail| {
+        let (before, last) = detail.split_at(detail.rfind("; ").map_or(0, |at| at + 2));
+        html(before) + &click(&html(last))
+    });
+    if detail.is_none() {
+        text = click(&text);
     }
     if let Some(repeats) = &cell.repeats {
         let _ = write!(text, " <small class=\"repeats\">{}</small>", html(repeats));
     }
     // Verdict and detail go below the value, so that values stand in line.
     let below: Vec<_> =
-        cell.badge.iter().map(badge).chain(cell.detail.as_deref().map(html)).collect();
+        cell.badge.iter().map(badge).chain(detail).collect();
     if !below.is_empty() {
         // A remedy may break over lines, where a published value must not.
         let long = cell.detail.as_ref().is_some_and(|detail| detail.chars().count() > 24);
