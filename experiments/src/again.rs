@@ -116,23 +116,30 @@ impl Again {
         Ok(counts)
     }
 
+    /// Counts over what several artefacts show, each study once.
+    pub(crate) fn of_artefacts(
+        &self,
+        desk: &Desk<'_>,
+        artefacts: &[&Artefact],
+    ) -> Result<Counts, ExperimentError> {
+        let mut counts = Counts::default();
+        for name in names(artefacts) {
+            self.count(desk, name, &mut counts)?;
+        }
+        Ok(counts)
+    }
+
     /// A page of Markdown: one line a study.
     pub(crate) fn page(
         &self,
         desk: &Desk<'_>,
         artefacts: &[&Artefact],
     ) -> Result<String, ExperimentError> {
-        let names: BTreeSet<&str> = artefacts
-            .iter()
-            .flat_map(|own| own.studies.iter().chain(own.computed))
-            .copied()
-            .collect();
         let mut text = "# Records, run again\n\nWritten by `mercer reproduce`. *Same to the bit*: every score, fact and \
             point of a curve that the record has. *Same to rounding*: within the limits that CONTRIBUTING.md states. \
             Measurements of times are not compared.\n\n\
             | study | recorded | run again | same to the bit | same to rounding | different |\n|:--|--:|--:|--:|--:|--:|\n"
             .to_owned();
-        let mut all = Counts::default();
         let mut line = |name: &str, own: &Counts| {
             let [bits, rounding, different] = own.by;
             let (recorded, again) = (own.recorded, own.again());
@@ -141,18 +148,14 @@ impl Again {
                 "| {name} | {recorded} | {again} | {bits} | {rounding} | {different} |"
             );
         };
-        for name in names {
+        for name in names(artefacts) {
             let mut own = Counts::default();
             self.count(desk, name, &mut own)?;
             if own.recorded > 0 {
                 line(name, &own);
             }
-            all.recorded += own.recorded;
-            for (sum, more) in all.by.iter_mut().zip(own.by) {
-                *sum += more;
-            }
         }
-        line("**all**", &all);
+        line("**all**", &self.of_artefacts(desk, artefacts)?);
         let different: Vec<_> = self.different().collect();
         if !different.is_empty() {
             text.push_str("\nRecords that came out different:\n\n");
@@ -181,4 +184,9 @@ impl Again {
             folder => folder,
         }
     }
+}
+
+/// Studies and computations behind some artefacts.
+fn names<'a>(artefacts: &[&'a Artefact]) -> BTreeSet<&'a str> {
+    artefacts.iter().flat_map(|own| own.studies.iter().chain(own.computed)).copied().collect()
 }

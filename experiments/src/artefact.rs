@@ -160,6 +160,16 @@ pub enum Drawing {
     Diagram(Diagram),
 }
 
+impl Drawing {
+    /// `askl/figure3`.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Figure(figure) => &figure.id,
+            Self::Diagram(diagram) => &diagram.id,
+        }
+    }
+}
+
 /// One cell as `reproduce --json` prints it: percentages and target units as the paper has them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CellReport {

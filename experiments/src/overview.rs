@@ -51,7 +51,7 @@ pub(crate) fn overview<'a>(
 /// Title, link and results, as Markdown.
 fn about(paper: &Paper) -> String {
     let Paper { title, venue, link, results: [first, second], .. } = paper;
-    format!("{title}, [{venue}]({link}). **{first} {second}**")
+    format!("{title}, [{venue}]({link})\n\n**{first} {second}**")
 }
 
 /// How many of the paper's own claims hold, fail, do both depending on the variant, and neither.

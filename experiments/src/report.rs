@@ -4,8 +4,9 @@ use crate::claim::{ClaimResult, claims, hold_together};
 use crate::coverage::{RULES, coverage};
 use crate::numbers::ArtefactNumbers;
 use crate::overview::overview;
-use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell, findings};
-use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
+use crate::site::{METHOD, pages, paper_of};
+use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_render::{Block, Link, Report, Section, Table, site};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct Written {
     /// Number of files.
     pub files: usize,
-    /// The page.
+    /// The first page.
     pub page: PathBuf,
     /// The tables, in order.
     pub tables: Vec<Table>,
@@ -40,8 +41,8 @@ pub struct Summary {
     pub claims: Vec<ClaimResult>,
 }
 
-/// Renders artefacts into a folder: `PAPER/NAME.{tex,md,csv,svg}`, `cells.json` and the page
-/// `index.html`.
+/// Renders artefacts into a folder: `PAPER/NAME.{tex,md,csv,svg}`, `cells.json`, and the pages of a
+/// site that begins at `index.html`.
 ///
 /// # Errors
 /// If a rendering fails or a file cannot be written.
@@ -82,11 +83,6 @@ pub fn write(
         };
         folder.put(&format!("{id}.svg"), svg.as_bytes())?;
     }
-    let judged = rendered.iter().flat_map(|(_, rendered)| &rendered.cells);
-    let judged: Vec<&CellReport> = judged.filter(|report| report.verdict.is_some()).collect();
-    if !judged.is_empty() {
-        folder.put("overview.svg", overview(&judged).svg()?.as_bytes())?;
-    }
     let mut claim_results = Vec::new();
     for (paper, _) in PAPERS {
         if artefacts.iter().any(|artefact| paper_of(artefact) == *paper) {
@@ -102,24 +98,28 @@ pub fn write(
             claim_results.extend(own);
         }
     }
+    let bars = overview(rendered.iter().flat_map(|(_, rendered)| &rendered.cells), &claim_results);
+    if !bars.rows.is_empty() {
+        folder.put("overview.svg", bars.svg().as_bytes())?;
+    }
     let run = coverage(desk, artefacts)?;
     folder.put("coverage.md", format!("{RULES}\n\n{}", run.to_markdown()).as_bytes())?;
-    let mut page = page(desk, &rendered, &claim_results)?;
-    if !run.rows.is_empty() {
-        let section = Section::new("run-so-far", "How much of it is run").intro(RULES);
-        page = page.section(section.block(Block::Table(run)));
+    let mut again = None;
+    if let Some(own) = desk.again {
+        folder.put("verified.md", own.page(desk, artefacts)?.as_bytes())?;
+        again = own.of_artefacts(desk, artefacts)?.note();
     }
-    if let Some(again) = desk.again {
-        folder.put("verified.md", again.page(desk, artefacts)?.as_bytes())?;
-    }
-    if let Some(section) = machine_section(&mut folder)? {
-        page = page.section(section);
+    let machine = machine_pages(&folder)?;
+    let links = machine.iter().map(|(link, _)| link.clone()).collect();
+    let mut reports = pages(desk, &rendered, &claim_results, run, links, again)?;
+    reports.extend(machine.into_iter().map(|(_, report)| report));
+    for (report, page) in reports.iter().zip(site(&reports)?) {
+        folder.put(&report.file, page.as_bytes())?;
     }
     let answers: Vec<String> = answers(&claim_results)?.iter().map(Table::to_markdown).collect();
     folder.put("answers.md", format!("{}\n\n{}", rules(), answers.join("\n")).as_bytes())?;
     let by_rule = by_rule(&claim_results)?.map(|table| table.to_markdown()).join("\n");
     folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;
-    folder.put("index.html", page.to_html()?.as_bytes())?;
     let summary = Summary {
         profile: desk.profile.to_owned(),
         artefacts: artefacts.iter().map(|artefact| artefact.id.to_owned()).collect(),
@@ -147,7 +147,7 @@ pub fn write(
 }
 
 /// The profile that proves that everything runs, on a few rows and for a few steps.
-const PIPE: &str = "smoke";
+pub(crate) const PIPE: &str = "smoke";
 
 /// Says in every title that the numbers below it are none.
 fn mark(rendered: &mut Rendered) {
@@ -170,60 +170,6 @@ fn add_note(rendered: &mut Rendered, note: &str) {
     }
 }
 
-fn paper_of(artefact: &Artefact) -> &str {
-    artefact.id.split('/').next().unwrap_or_default()
-}
-
-fn page(
-    desk: &Desk<'_>,
-    rendered: &[(&Artefact, Rendered)],
-    claim_results: &[ClaimResult],
-) -> Result<Report, ExperimentError> {
-    let mut report = Report::new("Mercer: four kernel-learning papers, re-run and audited")
-        .subtitle(if desk.profile == PIPE {
-            "Profile smoke: a few rows and steps, which prove that everything runs. No number here is a result."
-                .to_owned()
-        } else {
-            format!("Profile {}: each number beside the published one.", desk.profile)
-        });
-    let mut section = Section::new("answers", "Answers: which claims hold").intro(rules());
-    for table in answers(claim_results)? {
-        section = section.block(Block::Table(table));
-    }
-    report = report.section(section);
-    for (paper, title) in PAPERS {
-        let own: Vec<_> =
-            rendered.iter().filter(|(artefact, _)| paper_of(artefact) == *paper).collect();
-        if own.is_empty() {
-            continue;
-        }
-        let mut section = Section::new(*paper, *title);
-        for (_, rendered) in own {
-            for table in &rendered.tables {
-                section = section.block(Block::Table(table.clone()));
-            }
-            for drawing in &rendered.drawings {
-                section = section.block(match drawing {
-                    Drawing::Figure(figure) => Block::Figure(figure.clone()),
-                    Drawing::Diagram(diagram) => Block::Diagram(diagram.clone()),
-                });
-            }
-        }
-        report = report.section(section);
-    }
-    report = report.section(finding_section(desk)?);
-    report = report.section(source_section(rendered));
-    let shown = Shown::of(desk, rendered)?;
-    Ok(report
-        .provenance("Software", format!("mercer {}", env!("CARGO_PKG_VERSION")))
-        .provenance("Profile", desk.profile)
-        .provenance("Trials shown", shown.records.to_string())
-        .provenance("Hosts", listed(&shown.hosts))
-        .provenance("Code that ran them", listed(&shown.code))
-        .provenance("Seeds", shown.seeds.join("; "))
-        .provenance("Not converged", not_converged(&shown.open)))
-}
-
 /// Methods with fits that ended above their tolerance, and how many.
 fn not_converged(open: &BTreeMap<String, (usize, usize)>) -> String {
     let listed: Vec<String> = open
@@ -231,32 +177,6 @@ fn not_converged(open: &BTreeMap<String, (usize, usize)>) -> String {
         .map(|(method, (open, all))| format!("{method} ({open} of {all} trials)"))
         .collect();
     if listed.is_empty() { "none".to_owned() } else { listed.join("; ") }
-}
-
-fn finding_section(desk: &Desk<'_>) -> Result<Section, ExperimentError> {
-    let all = findings()?;
-    let show = |finding: &crate::Finding| -> Result<Finding, ExperimentError> {
-        let answered = finding.answered(desk)?;
-        let badge = if answered {
-            Badge::new("numbers recomputed", Kind::Good)
-        } else {
-            Badge::new("records missing", Kind::Muted)
-        };
-        Ok(Finding {
-            id: format!("finding-{}", finding.id),
-            title: finding.title.clone(),
-            badge: Some(badge),
-            affects: finding.explains.clone(),
-            body: format!(
-                "{}\n\nShown by [{}](#{}).",
-                finding.text(desk)?,
-                finding.shown_by,
-                finding.shown_by
-            ),
-        })
-    };
-    let shown = all.par_iter().map(show).collect::<Result<Vec<_>, _>>()?;
-    Ok(Section::new("findings", "Findings: why numbers differ").block(Block::Findings(shown)))
 }
 
 /// Pages that other runs wrote into the same folder.
@@ -275,10 +195,9 @@ const MACHINE_PAGES: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// What is known of the software itself; none where none of its pages is there. Each is rendered beside
-/// its Markdown.
-fn machine_section(folder: &mut Folder) -> Result<Option<Section>, ExperimentError> {
-    let mut links = Vec::new();
+/// What is known of the software itself: each page that is there, beside its Markdown, with a link.
+fn machine_pages(folder: &Folder) -> Result<Vec<(Link, Report)>, ExperimentError> {
+    let mut pages = Vec::new();
     for (file, text, note) in MACHINE_PAGES {
         let path = folder.root.join(file);
         if !path.is_file() {
@@ -288,20 +207,15 @@ fn machine_section(folder: &mut Folder) -> Result<Option<Section>, ExperimentErr
             let path = path.clone();
             ExperimentError::Io { action: "read", path, source }
         })?;
-        let page = Path::new(file).with_extension("html").display().to_string();
-        folder.put(&page, machine_page(&markdown, text).to_html()?.as_bytes())?;
-        links.push(Link {
-            text: text.to_owned(),
-            target: format!("./{page}"),
-            note: note.to_owned(),
-        });
+        let report = machine_page(&markdown, file, text);
+        let (text, target, note) = (text.to_owned(), format!("./{}", report.file), note.to_owned());
+        pages.push((Link { text, target, note }, report));
     }
-    let section = Section::new("machine", "How far the software can be trusted");
-    Ok((!links.is_empty()).then(|| section.block(Block::List(links))))
+    Ok(pages)
 }
 
 /// A page of Markdown: its title, and a section for each head of the second level.
-fn machine_page(markdown: &str, title: &str) -> Report {
+fn machine_page(markdown: &str, file: &str, title: &str) -> Report {
     let (first, rest) = markdown.split_once('\n').unwrap_or((markdown, ""));
     let (title, body) = match first.strip_prefix("# ") {
         Some(own) => (own.trim(), rest),
@@ -309,7 +223,8 @@ fn machine_page(markdown: &str, title: &str) -> Report {
     };
     let mut parts = body.split("\n## ");
     let about = parts.next().unwrap_or_default().trim();
-    let mut report = Report::new(title);
+    let page = Path::new(file).with_extension("html").display().to_string();
+    let mut report = Report::new(title).page(page, METHOD);
     if !about.is_empty() {
         let section = Section::new("about", "What it is");
         report = report.section(section.block(Block::Text(about.to_owned())));
@@ -322,46 +237,9 @@ fn machine_page(markdown: &str, title: &str) -> Report {
     report
 }
 
-/// Where in the code each artefact stands.
-fn source_section(rendered: &[(&Artefact, Rendered)]) -> Section {
-    let shown = |(_, rendered): &&(&Artefact, Rendered)| {
-        !rendered.tables.is_empty() || !rendered.drawings.is_empty()
-    };
-    let links = rendered
-        .iter()
-        .filter(shown)
-        .map(|(artefact, rendered)| {
-            let records: Vec<&str> =
-                artefact.studies.iter().chain(artefact.computed).copied().collect();
-            let of = if records.is_empty() {
-                "from the text and the code alone".to_owned()
-            } else {
-                format!("records of {}", records.join(", "))
-            };
-            // A figure with parts has ids of its own.
-            let first = rendered.tables.first().map(|table| table.id.clone()).or_else(|| {
-                rendered.drawings.first().map(|drawing| match drawing {
-                    Drawing::Figure(figure) => figure.id.clone(),
-                    Drawing::Diagram(diagram) => diagram.id.clone(),
-                })
-            });
-            Link {
-                text: artefact.id.to_owned(),
-                target: first.unwrap_or_else(|| artefact.id.to_owned()),
-                note: format!("{}; {of}", artefact.source),
-            }
-        })
-        .collect();
-    Section::new("sources", "Where it stands in the code")
-        .intro(
-            "Specs are in `experiments/specs`, learners in `crates/models` and `crates/baselines`.",
-        )
-        .block(Block::List(links))
-}
-
 /// Where the trials behind the page come from.
 #[derive(Default)]
-struct Shown {
+pub(crate) struct Shown {
     records: usize,
     hosts: BTreeMap<String, usize>,
     code: BTreeMap<String, usize>,
@@ -372,7 +250,7 @@ struct Shown {
 
 impl Shown {
     /// Of the trials that the profile plans, not of every record in the folder.
-    fn of(desk: &Desk<'_>, rendered: &[(&Artefact, Rendered)]) -> Result<Self, ExperimentError> {
+    pub(crate) fn of(desk: &Desk<'_>, rendered: &[(&Artefact, Rendered)]) -> Result<Self, ExperimentError> {
         let mut shown = Self::default();
         let studies: BTreeSet<&str> =
             rendered.iter().flat_map(|(artefact, _)| artefact.studies).copied().collect();
@@ -399,6 +277,17 @@ impl Shown {
         }
         shown.open.retain(|_, (open, _)| *open > 0);
         Ok(shown)
+    }
+
+    /// A page that ends with it.
+    pub(crate) fn provenance(&self, page: Report, desk: &Desk<'_>) -> Report {
+        page.provenance("Software", format!("mercer {}", env!("CARGO_PKG_VERSION")))
+            .provenance("Profile", desk.profile)
+            .provenance("Trials shown", self.records.to_string())
+            .provenance("Hosts", listed(&self.hosts))
+            .provenance("Code that ran them", listed(&self.code))
+            .provenance("Seeds", self.seeds.join("; "))
+            .provenance("Not converged", not_converged(&self.open))
     }
 }
 
@@ -437,53 +326,32 @@ impl Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ARTEFACTS;
-
-    #[test]
-    fn every_source_that_the_page_names_exists_and_has_its_artefact() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let rendered: Vec<_> = ARTEFACTS
-            .iter()
-            .map(|artefact| {
-                let table = mercer_render::Table::new(artefact.id, artefact.title);
-                (artefact, Rendered { tables: vec![table], ..Rendered::default() })
-            })
-            .collect();
-        let section = source_section(&rendered);
-        let Block::List(links) = &section.blocks[0] else { panic!("a list of links") };
-        assert_eq!(links.len(), ARTEFACTS.len());
-        for link in links {
-            let (path, _) = link.note.split_once(';').unwrap();
-            let text = std::fs::read_to_string(root.join(path))
-                .unwrap_or_else(|error| panic!("{}: {path}: {error}", link.text));
-            assert!(text.contains(&format!("\"{}\"", link.text)), "{path} lacks {}", link.text);
-        }
-    }
 
     #[test]
     fn committed_pages_of_other_runs_are_those_of_their_markdown() {
         let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports");
+        // The header is that of the site.
+        let main = |page: &str| page.split_once("<main").unwrap().1.to_owned();
         for (file, title, _) in MACHINE_PAGES {
             let markdown = std::fs::read_to_string(reports.join(file)).unwrap();
             let page = std::fs::read_to_string(reports.join(file).with_extension("html")).unwrap();
-            let rendered = machine_page(&markdown, title).to_html().unwrap();
-            assert!(page == rendered, "{file} was written after its page: just report");
+            let rendered = machine_page(&markdown, file, title).to_html().unwrap();
+            assert!(main(&page) == main(&rendered), "{file} is newer than its page: just report");
         }
     }
 
     #[test]
     fn pages_of_other_runs_are_linked_where_they_are() {
         let folder = tempfile::tempdir().unwrap();
-        let mut out = Folder { root: folder.path().to_owned(), files: 0 };
-        assert!(machine_section(&mut out).unwrap().is_none());
+        let out = Folder { root: folder.path().to_owned(), files: 0 };
+        assert!(machine_pages(&out).unwrap().is_empty());
         let text =
             "# Faults\n\nAll of *them*.\n\n## Kinds\n\n| kind | tried |\n|:--|--:|\n| kill | 9 |\n";
         std::fs::write(folder.path().join("reliability.md"), text).unwrap();
-        let section = machine_section(&mut out).unwrap().unwrap();
-        let Block::List(links) = &section.blocks[0] else { panic!("a list of links") };
-        assert_eq!(links.len(), 1);
-        assert_eq!(links[0].target, "./reliability.html");
-        let page = std::fs::read_to_string(folder.path().join("reliability.html")).unwrap();
+        let pages = machine_pages(&out).unwrap();
+        assert_eq!(pages.len(), 1);
+        assert_eq!(pages[0].0.target, "./reliability.html");
+        let page = pages[0].1.to_html().unwrap();
         for there in ["<title>Faults", "<em>them</em>", "Kinds", "<td", "9"] {
             assert!(page.contains(there), "{there}: {page}");
         }

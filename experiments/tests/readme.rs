@@ -2,51 +2,11 @@
 //!
 //! `just report` writes it again: it runs this test with `MERCER_README=write`.
 
-use mercer_experiments::claims;
+use mercer_experiments::{FOUR, Paper, claims};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
-
-/// A paper: its key in the records, the paper itself, the page of its main table, and the result in a line.
-struct Paper {
-    key: &'static str,
-    name: &'static str,
-    link: &'static str,
-    page: &'static str,
-    result: &'static str,
-}
-
-const PAPERS: [Paper; 4] = [
-    Paper {
-        key: "askl",
-        name: "ASKL, AAAI 2020",
-        link: "https://arxiv.org/abs/1909.04894",
-        page: "reports/askl/table2.md",
-        result: "Learned frequencies beat random ones trained alike; ASKL's penalties show no gain.",
-    },
-    Paper {
-        key: "rftk",
-        name: "RFTK, IJCAI 2022",
-        link: "https://arxiv.org/abs/2205.00477",
-        page: "reports/rftk/table1.md",
-        result: "Double descent comes out; the trace penalty shows no gain in accuracy.",
-    },
-    Paper {
-        key: "hyper",
-        name: "hyper-RKHS, JMLR 2021",
-        link: "https://jmlr.org/papers/v22/19-482.html",
-        page: "reports/hyper/table2.md",
-        result: "No learned kernel is shown to beat one cross-validated Gaussian.",
-    },
-    Paper {
-        key: "mce",
-        name: "MCE, ECML-PKDD 2018",
-        link: "https://arxiv.org/abs/1809.00175",
-        page: "reports/mce/table1.md",
-        result: "GMCE comes out to the digit on most datasets; its lead rests on a rival's ridge.",
-    },
-];
 
 const HEAD: &str = "\
 | paper | cells exact | agree | open | differ | claims hold | fail | mixed | inconclusive | in a line |
@@ -100,12 +60,12 @@ fn verdicts(summary: &Value, paper: &str) -> [usize; 4] {
 /// The table as Markdown, a line a paper.
 fn table(summary: &Value) -> String {
     let mut text = HEAD.to_owned();
-    for Paper { key, name, link, page, result } in &PAPERS {
-        write!(text, "| [{name}]({link}) |").unwrap();
+    for Paper { key, name, venue, link, table, results: [first, second], .. } in &FOUR {
+        write!(text, "| [{name}, {venue}]({link}) |").unwrap();
         for count in cells(summary, key).into_iter().chain(verdicts(summary, key)) {
             write!(text, " {count} |").unwrap();
         }
-        writeln!(text, " {result} [Numbers]({page}) |").unwrap();
+        writeln!(text, " {first} {second} [Numbers](reports/{table}) |").unwrap();
     }
     text
 }
@@ -124,5 +84,25 @@ fn its_table_is_that_of_the_records() {
         std::fs::write(&path, &renewed).unwrap();
     } else {
         assert!(renewed == readme, "the README is older than the reports: run `just report`");
+    }
+}
+
+/// The first page counts the same claims, and the book has the same sentences.
+#[test]
+fn first_page_and_book_say_what_the_readme_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let summary = serde_json::from_str(&read("reports/cells.json")).unwrap();
+    let (page, book) = (read("reports/index.html"), read("book/src/what-came-out.md"));
+    for Paper { key, results: [first, second], .. } in &FOUR {
+        let [hold, fail, mixed, inconclusive] = verdicts(&summary, key);
+        let all = hold + fail + mixed + inconclusive;
+        let line = format!(
+            "{all} claims: {hold} hold, {fail} fail, {mixed} mixed, {inconclusive} inconclusive."
+        );
+        assert!(page.contains(&line), "{key}: {line}");
+        for sentence in [first, second] {
+            assert!(page.contains(sentence) && book.contains(sentence), "{key}: {sentence}");
+        }
     }
 }

@@ -16,5 +16,6 @@ mod prose;
 mod protocol;
 mod reproduce;
 mod results;
+mod site;
 mod usage;
 mod words;

@@ -474,19 +474,10 @@ fn in_a_browser_all_metrics_stand_beside_each_other() {
         ),
         (400, "[document.documentElement].filter((all) => all.scrollWidth > all.clientWidth)"),
     ] {
-        let size =
-            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
-        page.ask("Emulation.setDeviceMetricsOverride", &size);
+        page.window(width, 900);
         let cut = page.value(&format!("{question}.map((box) => box.ariaLabel ?? 'the page')"));
         assert_eq!(cut, json!([]), "on {width} pixels");
     }
-}
-
-/// So does the page that is committed.
-#[test]
-fn in_a_browser_the_committed_report_keeps_the_laws_of_every_page() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reports/index.html");
-    hold_to_the_law(&std::fs::read_to_string(page).unwrap());
 }
 
 #[test]

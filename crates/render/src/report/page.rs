@@ -18,6 +18,9 @@ const POLICY: &str =
 const FILTER: &str = "<label>Filter <input id=\"filter\" type=\"search\" placeholder=\"dataset, method, verdict\"></label>\n\
     <output id=\"count\" for=\"filter\"></output>\n";
 
+/// Longer contents are folded.
+const OPEN: usize = 40;
+
 /// Longer lists of numbers stay out of the page.
 const MOST_LINES: usize = 400;
 
@@ -113,6 +116,8 @@ fn distinct(report: &Report) -> Result<HashSet<String>, RenderError> {
 
 /// Two clicks to anything: open a section here, then choose a part of it.
 fn contents(report: &Report, out: &mut String) {
+    let few = report.sections.iter().map(|section| parts(section).len()).sum::<usize>() <= OPEN;
+    let open = if few { " open" } else { "" };
     out.push_str("<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n");
     for section in &report.sections {
         let (id, title, parts) = (address(&section.id), html(&section.title), parts(section));
@@ -122,7 +127,7 @@ fn contents(report: &Report, out: &mut String) {
         }
         let _ = write!(
             out,
-            "<li><details><summary>{title}</summary>\n<ul>\n<li><a href=\"#{id}\">Overview</a></li>\n"
+            "<li><details{open}><summary>{title}</summary>\n<ul>\n<li><a href=\"#{id}\">Overview</a></li>\n"
         );
         for (id, title) in parts {
             let _ = writeln!(out, "<li><a href=\"#{}\">{}</a></li>", address(id), html(title));

@@ -136,7 +136,8 @@ return found;
 /// Naming what the page does not keep.
 pub fn hold_to_the_law(html: &str) {
     let Some(found) = browse(html, "", AUDIT) else { return };
-    assert!(found["tables"].as_u64().unwrap() > 0, "no table could be sorted: {found}");
+    let sorts = html.contains("class=\"heads\"");
+    assert_eq!(found["tables"].as_u64().unwrap() > 0, sorts, "no table could be sorted: {found}");
     for (law, name) in [
         ("a table sorts up, down and back", "sorting"),
         ("everything is reached by keys", "keys"),

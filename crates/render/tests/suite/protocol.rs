@@ -15,15 +15,23 @@ pub struct Page {
     answers: BufReader<ChildStdout>,
     asked: u64,
     session: Option<String>,
-    _folder: TempDir,
+    complaints: Vec<String>,
+    folder: TempDir,
 }
 
 impl Page {
     /// Opens a page and waits until it is there.
     pub fn open(html: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("index.html");
+        let mut page = Self::start();
+        let file = page.folder.path().join("index.html");
         std::fs::write(&file, html).unwrap();
+        page.visit(&format!("file://{}", file.display()));
+        page
+    }
+
+    /// A browser without a page.
+    pub fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let mut browser = Command::new("sh")
             .args(["-c", "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh"])
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"])
@@ -37,19 +45,38 @@ impl Page {
             .expect("chromium starts");
         let asks = browser.stdin.take().expect("it was piped");
         let answers = BufReader::new(browser.stdout.take().expect("it was piped"));
-        let mut page = Self { browser, asks, answers, asked: 0, session: None, _folder: folder };
-        let address = format!("file://{}", file.display());
-        let target = page.ask("Target.createTarget", &json!({ "url": address }));
+        let (session, complaints) = (None, Vec::new());
+        Self { browser, asks, answers, asked: 0, session, complaints, folder }
+    }
+
+    /// Opens another page and waits until it is there.
+    pub fn visit(&mut self, address: &str) {
+        self.session = None;
+        let target = self.ask("Target.createTarget", &json!({ "url": address }));
         let attached = json!({ "targetId": target["targetId"], "flatten": true });
-        let session = page.ask("Target.attachToTarget", &attached);
-        page.session = session["sessionId"].as_str().map(str::to_owned);
+        let session = self.ask("Target.attachToTarget", &attached);
+        self.session = session["sessionId"].as_str().map(str::to_owned);
         // A page that never ends loading fails here, not at the limit of the whole run.
         let patience = Instant::now() + Duration::from_mins(1);
-        while page.value("location.protocol + document.readyState") != "file:complete" {
+        while self.value("location.protocol + document.readyState") != "file:complete" {
             assert!(Instant::now() < patience, "{address} was not loaded within a minute");
             std::thread::sleep(Duration::from_millis(5));
         }
-        page
+    }
+
+    /// As wide and high as that.
+    pub fn window(&mut self, width: u32, height: u32) {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.ask("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// What the page has written on its console, or the browser about it, so far.
+    pub fn complaints(&mut self) -> Vec<String> {
+        for domain in ["Log.enable", "Runtime.enable"] {
+            self.ask(domain, &json!({}));
+        }
+        std::mem::take(&mut self.complaints)
     }
 
     /// The answer to a command of the protocol.
@@ -66,6 +93,10 @@ impl Page {
             assert_eq!(bytes.pop(), Some(0), "the browser ended during {method}");
             let mut answer: Value = serde_json::from_slice(&bytes).unwrap();
             // All else are events.
+            let told = ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"];
+            if answer["method"].as_str().is_some_and(|event| told.contains(&event)) {
+                self.complaints.push(answer["params"].to_string());
+            }
             if answer["id"] == self.asked {
                 assert!(answer["error"].is_null(), "{method}: {answer}");
                 return answer["result"].take();

@@ -1,0 +1,125 @@
+//! The committed pages: links, and what a browser makes of them.
+
+use crate::browser::{browse, hold_to_the_law};
+use crate::protocol::Page;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn reports() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports").canonicalize().unwrap()
+}
+
+/// Every page below a folder: its path and its text.
+fn pages(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let files = crate::place::files(folder).into_iter();
+    let pages = files.filter(|file| file.extension().is_some_and(|end| end == "html"));
+    pages.map(|file| (file.clone(), std::fs::read_to_string(file).unwrap())).collect()
+}
+
+/// Links and images of the pages below a folder that lead nowhere.
+pub fn broken(folder: &Path) -> Vec<String> {
+    let pages = pages(folder);
+    let mut broken = Vec::new();
+    for (file, page) in &pages {
+        let name = file.strip_prefix(folder).unwrap().display();
+        let targets = [" href=\"", " src=\""].map(|mark| page.split(mark).skip(1));
+        for target in targets.into_iter().flatten() {
+            let target = target.split('"').next().unwrap();
+            if ["https://", "http://", "mailto:", "data:"].iter().any(|own| target.starts_with(own)) {
+                continue;
+            }
+            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let other = match path {
+                "" => file.clone(),
+                path => file.parent().unwrap().join(path),
+            };
+            let found = other.canonicalize().ok();
+            let there = match (&found, anchor) {
+                (None, _) => false,
+                (Some(_), "") => true,
+                (Some(found), anchor) => {
+                    pages.get(found).is_some_and(|page| page.contains(&format!(" id=\"{anchor}\"")))
+                }
+            };
+            if !there {
+                broken.push(format!("{name}: {target}"));
+            }
+        }
+        if !page.contains("index.html\"") {
+            broken.push(format!("{name}: no link to the first page"));
+        }
+    }
+    broken
+}
+
+#[test]
+fn every_link_of_the_committed_pages_leads_somewhere() {
+    let folder = reports();
+    assert!(pages(&folder).len() >= 15, "the site has a page a paper, and more");
+    assert_eq!(broken(&folder), [""; 0]);
+    for (file, page) in pages(&folder) {
+        assert!(!page.contains("<a>"), "{}: it links to what no page has", file.display());
+    }
+}
+
+/// What a page must not do at any width: scroll sideways, lack an image, write badges too small, filter nothing.
+const LOOK: &str = r#"(() => {
+const root = document.documentElement;
+const faults = [];
+if (root.scrollWidth > root.clientWidth) {
+  const wide = [...document.body.querySelectorAll("*")].filter((element) => !element.parentElement.closest(".scroll")
+    && element.getBoundingClientRect().right > root.clientWidth + 1);
+  faults.push("sideways " + root.scrollWidth + ": " + wide.map((e) => e.tagName + "." + e.className).slice(-3).join(", "));
+}
+for (const image of document.images) if (!image.naturalWidth) faults.push("no image " + image.src);
+for (const element of document.querySelectorAll(".badge, small")) {
+  const size = parseFloat(getComputedStyle(element).fontSize);
+  if (size < 12.5) { faults.push("letters of " + size + " pixels: " + element.textContent.slice(0, 40)); break; }
+}
+const box = document.getElementById("filter");
+if (box) {
+  const shown = () => [...document.querySelectorAll("figure.table tbody tr:not(.section), details.finding")]
+    .filter((row) => !row.hidden).length;
+  const type = (text) => { box.value = text; box.dispatchEvent(new Event("input")); return shown(); };
+  const [before, none, after] = [shown(), type("no such row anywhere"), type("")];
+  if (!before || none || after !== before) faults.push("the filter shows " + [before, none, after]);
+}
+return faults;
+})()"#;
+
+#[test]
+fn in_a_browser_the_committed_pages_fit_every_window() {
+    if browse("<body></body>", "", "return 1;").is_none() {
+        return;
+    }
+    let folder = reports();
+    let mut browser = Page::start();
+    for (file, html) in pages(&folder) {
+        let name = file.strip_prefix(&folder).unwrap().display().to_string();
+        browser.visit(&format!("file://{}", file.display()));
+        for width in [360, 768, 1280] {
+            browser.window(width, 900);
+            assert_eq!(browser.value(LOOK), json!([]), "{name} on {width} pixels");
+        }
+        assert_eq!(browser.complaints(), [""; 0], "{name}");
+        if name == "index.html" {
+            assert!(html.len() <= 60_000, "{} bytes", html.len());
+            let seen = browser.value(
+                "[document.querySelector('pre').getBoundingClientRect().bottom, \
+                 document.body.innerText.split(/\\s+/).filter(Boolean).length]",
+            );
+            assert!(seen[0].as_f64().unwrap() <= 900.0, "the commands are on the first screen: {seen}");
+            assert!(seen[1].as_u64().unwrap() <= 260, "words of the first page: {seen}");
+        }
+    }
+}
+
+/// So do the laws of every page hold on those that have tables of their own.
+#[test]
+fn in_a_browser_the_committed_pages_keep_the_laws_of_every_page() {
+    for name in ["index", "askl", "mce", "audits-hyper", "findings", "method"] {
+        let page = std::fs::read_to_string(reports().join(name).with_extension("html")).unwrap();
+        hold_to_the_law(&page);
+    }
+}

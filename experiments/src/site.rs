@@ -1,0 +1,342 @@
+//! The pages of the report: what stands on which, and how they are called.
+
+use crate::answers::{answers, rules};
+use crate::artefact::{Artefact, Drawing};
+use crate::claim::ClaimResult;
+use crate::coverage::RULES;
+use crate::overview::overview;
+use crate::papers::{FOUR, Paper};
+use crate::report::{PIPE, Shown};
+use crate::{CellReport, Desk, ExperimentError, Rendered, findings};
+use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
+use rayon::prelude::*;
+
+type Own<'a> = (&'a Artefact, Rendered);
+
+/// Entries of the header that are no papers.
+const START: &str = "Start";
+const AUDITS: &str = "Audits";
+const FINDINGS: &str = "Findings";
+pub(crate) const METHOD: &str = "How it was done";
+
+/// What a verdict means, from the book.
+const STATISTICS: &str = include_str!("../../book/src/statistics.md");
+
+/// What is typed first.
+const COMMANDS: &str = "\
+```
+./setup && just reproduce                 # this report, then 15 minutes of re-runs
+just reproduce rftk/table1 --dataset dna  # one row of one table
+target/release/mercer compare --methods askl,rf,gaussian-svm --data your.csv --report out.html
+```";
+
+/// All pages but those of other runs, in the order of the header.
+pub(crate) fn pages(
+    desk: &Desk<'_>,
+    rendered: &[Own<'_>],
+    claims: &[ClaimResult],
+    run: Table,
+    machine: Vec<Link>,
+    again: Option<String>,
+) -> Result<Vec<Report>, ExperimentError> {
+    let cells = || rendered.iter().flat_map(|(_, own)| &own.cells);
+    let mut pages = vec![start(cells(), claims, again)];
+    let mut answers = answers(claims)?;
+    for paper in &FOUR {
+        let id = format!("answers/{}", paper.key);
+        let at = answers.iter().position(|table| table.id == id);
+        pages.extend(paper_page(paper, rendered, at.map(|at| answers.remove(at))));
+    }
+    pages.extend(audits(rendered));
+    pages.push(finding_page(desk)?);
+    pages.push(method(desk, rendered, run, machine)?);
+    if desk.profile == PIPE {
+        for page in &mut pages {
+            let smoke = "Profile smoke: a few rows and steps, which prove that everything runs. No number here is a result.";
+            page.subtitle = format!("{smoke} {}", page.subtitle);
+        }
+    }
+    Ok(pages)
+}
+
+fn start<'a>(
+    cells: impl Iterator<Item = &'a CellReport> + Clone,
+    claims: &[ClaimResult],
+    again: Option<String>,
+) -> Report {
+    let bars = overview(cells, claims);
+    let mut came_out = Section::new("what-came-out", "What came out");
+    if !bars.rows.is_empty() {
+        came_out = came_out.block(Block::Bars(bars));
+    }
+    let rest = format!(
+        "[What the colours mean](verdicts) · [Why numbers differ](findings) · [How it was done](rules)\n\n{}",
+        again.unwrap_or_default()
+    );
+    Report::new("Do four kernel-learning papers reproduce?")
+        .subtitle("Mercer re-runs each paper and compares every printed number and claim with its own result.")
+        .section(came_out.block(Block::Text(rest)))
+        .section(Section::new("run", "Run it").block(Block::Text(COMMANDS.to_owned())))
+        .page("index.html", START)
+}
+
+fn paper_page(paper: &Paper, rendered: &[Own<'_>], answers: Option<Table>) -> Option<Report> {
+    let Paper { key, name, title, authors, venue, link, results: [first, second], .. } = paper;
+    let mut page = Report::new(format!("{name}: {title}"))
+        .subtitle(format!("{authors}, [{venue}]({link}). {first} {second}"))
+        .page(format!("{key}.html"), *name);
+    if let Some(mut table) = answers {
+        "The claims, one column a variant".clone_into(&mut table.title);
+        let section = Section::new("claims", "Which claims hold")
+            .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules).");
+        page = page.section(section.block(Block::Table(table)));
+    }
+    let mut own: Vec<(&str, String, &Rendered)> = rendered
+        .iter()
+        .filter(|(artefact, _)| paper_of(artefact) == *key)
+        .filter_map(|(artefact, own)| Some((artefact.id, label(artefact.id)?, own)))
+        .collect();
+    own.sort_by_key(|(id, ..)| *id);
+    for (kind, head, intro) in [
+        ("Table", "Tables", "Row `published`: the printed numbers. Rows below it: ours, one a variant. [What variants and verdicts mean](verdicts). Dotted underline: not significantly worse than the best."),
+        ("Figure", "Figures", ""),
+    ] {
+        let own = own.iter().filter(|(_, label, _)| label.starts_with(kind));
+        let blocks: Vec<Block> = own.flat_map(|(_, label, own)| blocks(own, label)).collect();
+        if !blocks.is_empty() {
+            let section = Section { blocks, ..Section::new(head.to_lowercase(), head) };
+            page = page.section(section.intro(intro));
+        }
+    }
+    (!page.sections.is_empty()).then_some(page)
+}
+
+/// What is ours: a page a paper, below one with all else and the list of them.
+fn audits(rendered: &[Own<'_>]) -> Vec<Report> {
+    let of = |paper: &str| {
+        let own = rendered
+            .iter()
+            .filter(|(artefact, _)| label(artefact.id).is_none() && about(artefact.id) == paper);
+        own.collect::<Vec<_>>()
+    };
+    let mut list = Vec::new();
+    let mut pages = Vec::new();
+    for Paper { key, name, .. } in &FOUR {
+        let mut page = Report::new(format!("{name}: audits"))
+            .subtitle("Each one changes one thing, and measures what it does to the numbers.")
+            .page(format!("audits-{key}.html"), AUDITS);
+        for (folder, head) in [
+            ("audit", "Why numbers differ"),
+            (*key, "Beyond the paper's tables and figures"),
+            ("theory", "Bounds beside what was measured"),
+            ("complexity", "Time beside counted operations"),
+        ] {
+            let own = of(key).into_iter().filter(|(artefact, _)| paper_of(artefact) == folder);
+            let blocks: Vec<Block> = own.flat_map(|(_, own)| blocks(own, "")).collect();
+            if !blocks.is_empty() {
+                let id = format!("{folder}-of-{key}");
+                page = page.section(Section { blocks, ..Section::new(id, head) });
+            }
+        }
+        if !page.sections.is_empty() {
+            let links = of(key).into_iter().filter_map(|(artefact, own)| {
+                let note = String::new();
+                Some(Link { text: artefact.title.to_owned(), target: first_id(own)?, note })
+            });
+            let links = Block::List(links.collect());
+            list.push(Section::new(format!("list-{key}"), *name).block(links));
+            pages.push(page);
+        }
+    }
+    let mut all = Report::new("Audits, theory and costs")
+        .subtitle("What the papers do not print: why numbers differ, what bounds say, what methods cost.")
+        .page("audits.html", AUDITS);
+    all.sections = list;
+    let own: Vec<Block> = of("").into_iter().flat_map(|(_, own)| blocks(own, "")).collect();
+    if !own.is_empty() {
+        all = all.section(Section { blocks: own, ..Section::new("of-all", "Of all papers") });
+    }
+    if !all.sections.is_empty() {
+        pages.insert(0, all);
+    }
+    pages
+}
+
+fn finding_page(desk: &Desk<'_>) -> Result<Report, ExperimentError> {
+    let all = findings()?;
+    let show = |finding: &crate::Finding| -> Result<Finding, ExperimentError> {
+        let missing = !finding.answered(desk)?;
+        let (text, by) = (finding.text(desk)?, &finding.shown_by);
+        Ok(Finding {
+            id: format!("finding-{}", finding.id),
+            title: finding.title.clone(),
+            badge: missing.then(|| Badge::new("records missing", Kind::Muted)),
+            affects: finding.explains.clone(),
+            body: format!("{text}\n\nShown by [{by}](#{by})."),
+        })
+    };
+    let shown = all.par_iter().map(show).collect::<Result<Vec<_>, _>>()?;
+    let mut page = Report::new("Findings: why numbers differ")
+        .subtitle("One line each; a click opens the finding. Every number in them is computed from the records.")
+        .page("findings.html", FINDINGS);
+    let papers = FOUR.iter().map(|paper| (paper.key, paper.name));
+    for (key, name) in papers.chain([("", "All papers")]) {
+        let own = shown.iter().zip(&all).filter(|(_, finding)| {
+            let of = finding.id.split('-').next().unwrap_or_default();
+            FOUR.iter().find(|paper| paper.key == of).map_or("", |paper| paper.key) == key
+        });
+        let own: Vec<Finding> = own.map(|(shown, _)| shown.clone()).collect();
+        if !own.is_empty() {
+            // The first one has the address that other pages lead to.
+            let id = if page.sections.is_empty() { "findings".to_owned() } else { format!("findings-{key}") };
+            page = page.section(Section::new(id, name).block(Block::Findings(own)));
+        }
+    }
+    Ok(page)
+}
+
+fn method(
+    desk: &Desk<'_>,
+    rendered: &[Own<'_>],
+    run: Table,
+    machine: Vec<Link>,
+) -> Result<Report, ExperimentError> {
+    let verdicts = STATISTICS.split("\n## ").nth(1).and_then(|part| part.split_once('\n'));
+    let (head, verdicts) = verdicts.unwrap_or_default();
+    let mut page = Report::new(METHOD)
+        .subtitle("What verdicts mean, how claims are decided, how much is run, and where it stands in the code.")
+        .page("method.html", METHOD)
+        .section(Section::new("verdicts", head).intro(verdicts))
+        .section(Section::new("rules", "How is a claim decided?").intro(rules()));
+    if !run.rows.is_empty() {
+        let section = Section::new("run-so-far", "How much of it is run").intro(RULES);
+        page = page.section(section.block(Block::Table(run)));
+    }
+    if !machine.is_empty() {
+        let section = Section::new("machine", "How far the software can be trusted");
+        page = page.section(section.block(Block::List(machine)));
+    }
+    page = page.section(source_section(rendered));
+    Ok(Shown::of(desk, rendered)?.provenance(page, desk))
+}
+
+/// Where in the code each artefact stands.
+fn source_section(rendered: &[Own<'_>]) -> Section {
+    let link = |(artefact, rendered): &Own<'_>| {
+        let records: Vec<&str> =
+            artefact.studies.iter().chain(artefact.computed).copied().collect();
+        let of = if records.is_empty() {
+            "from the text and the code alone".to_owned()
+        } else {
+            format!("records of {}", records.join(", "))
+        };
+        let note = format!("{}; {of}", artefact.source);
+        Some(Link { text: artefact.id.to_owned(), target: first_id(rendered)?, note })
+    };
+    let links = rendered.iter().filter_map(link).collect();
+    Section::new("sources", "Where it stands in the code")
+        .intro(
+            "Specs are in `experiments/specs`, learners in `crates/models` and `crates/baselines`.",
+        )
+        .block(Block::List(links))
+}
+
+/// The first thing that an artefact shows; a figure with parts has ids of its own.
+fn first_id(rendered: &Rendered) -> Option<String> {
+    let drawing = || rendered.drawings.first().map(|drawing| drawing.id().to_owned());
+    rendered.tables.first().map(|table| table.id.clone()).or_else(drawing)
+}
+
+/// Tables, then drawings, with the paper's label before each title.
+fn blocks(rendered: &Rendered, label: &str) -> Vec<Block> {
+    let titled = |title: &mut String| {
+        if !label.is_empty() {
+            title.insert_str(0, &format!("{label} · "));
+        }
+    };
+    let tables = rendered.tables.iter().cloned().map(|mut table| {
+        titled(&mut table.title);
+        Block::Table(table)
+    });
+    let drawings = rendered.drawings.iter().cloned().map(|drawing| match drawing {
+        Drawing::Figure(mut figure) => {
+            titled(&mut figure.title);
+            Block::Figure(figure)
+        }
+        Drawing::Diagram(mut diagram) => {
+            titled(&mut diagram.title);
+            Block::Diagram(diagram)
+        }
+    });
+    tables.chain(drawings).collect()
+}
+
+/// `Table 2` or `Figure 1(b)`, as the paper calls it; none for what no paper prints.
+fn label(id: &str) -> Option<String> {
+    let (paper, name) = id.split_once('/')?;
+    let name = name.split('-').next().unwrap_or(name);
+    // The average over repeats is ours; the paper plots one.
+    if !FOUR.iter().any(|own| own.key == paper) || id == "rftk/figure2a-average" {
+        return None;
+    }
+    let kinds = [("table", "Table"), ("figure", "Figure")];
+    kinds.iter().find_map(|(word, kind)| {
+        let number = name.strip_prefix(word)?;
+        let digits = number.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let part = &number[digits.len()..];
+        let part = if part.is_empty() { String::new() } else { format!("({part})") };
+        digits.parse::<u32>().is_ok().then(|| format!("{kind} {digits}{part}"))
+    })
+}
+
+/// The folder of an artefact: a paper, or `audit`.
+pub(crate) fn paper_of(artefact: &Artefact) -> &str {
+    artefact.id.split('/').next().unwrap_or_default()
+}
+
+/// The paper that an artefact is about, by its folder or name; empty where it is of all.
+fn about(id: &str) -> &'static str {
+    let (folder, name) = id.split_once('/').unwrap_or((id, ""));
+    let first = name.split('-').next().unwrap_or(name);
+    let of = |own: &&Paper| own.key == folder || own.key == first;
+    FOUR.iter().find(of).map_or("", |paper| paper.key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ARTEFACTS;
+
+    #[test]
+    fn artefacts_have_the_labels_of_their_papers() {
+        assert_eq!(label("rftk/figure1b").as_deref(), Some("Figure 1(b)"));
+        assert_eq!(label("mce/figure2-sizes").as_deref(), Some("Figure 2"));
+        assert_eq!(label("askl/ranks"), None);
+        assert_eq!(label("audit/askl-cost"), None);
+        assert_eq!(about("theory/mce-bound"), "mce");
+        assert_eq!(about("audit/paired-t"), "");
+        let printed = ARTEFACTS.iter().filter(|artefact| label(artefact.id).is_some());
+        assert_eq!(printed.count(), 23);
+    }
+
+    #[test]
+    fn every_source_that_the_page_names_exists_and_has_its_artefact() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let rendered: Vec<_> = ARTEFACTS
+            .iter()
+            .map(|artefact| {
+                let table = Table::new(artefact.id, artefact.title);
+                (artefact, Rendered { tables: vec![table], ..Rendered::default() })
+            })
+            .collect();
+        let section = source_section(&rendered);
+        let Block::List(links) = &section.blocks[0] else { panic!("a list of links") };
+        assert_eq!(links.len(), ARTEFACTS.len());
+        for link in links {
+            let (path, _) = link.note.split_once(';').unwrap();
+            let text = std::fs::read_to_string(root.join(path))
+                .unwrap_or_else(|error| panic!("{}: {path}: {error}", link.text));
+            assert!(text.contains(&format!("\"{}\"", link.text)), "{path} lacks {}", link.text);
+        }
+    }
+}
