@@ -1,4 +1,4 @@
-//! The answers: a table a paper, a line a claim, a column a variant.
+//! The answers: a table a paper, a section a claim, a line a variant.
 
 use crate::ExperimentError;
 use crate::artefact::PAPERS;
@@ -30,34 +30,22 @@ pub(crate) fn answers(results: &[ClaimResult]) -> Result<Vec<Table>, ExperimentE
             .iter()
             .filter(|result| claims.iter().any(|claim| claim.id == result.claim))
             .collect();
-        let mut variants: Vec<&str> = Vec::new();
-        for result in &own {
-            if !variants.contains(&result.variant.as_str()) {
-                variants.push(&result.variant);
-            }
-        }
-        // One without a record has no column.
-        let run =
-            |result: &&&ClaimResult| !matches!(result.holds, Holds::NotRun | Holds::NotApplicable);
-        variants.retain(|name| own.iter().filter(run).any(|result| result.variant == *name));
         if own.is_empty() {
             continue;
         }
         let mut table = Table::new(format!("answers/{paper}"), *title)
-            .columns(["Claim", "Where"].map(Column::left))
-            .columns(variants.iter().map(|variant| Column::left(*variant)));
+            .columns(["Variant", "What came out"].map(Column::left));
         for claim in &claims {
-            let of_claim: Vec<&&ClaimResult> =
-                own.iter().filter(|result| result.claim == claim.id).collect();
-            if of_claim.is_empty() {
-                continue;
+            let of_claim = own.iter().copied().filter(|result| result.claim == claim.id);
+            let (run, not_run): (Vec<&ClaimResult>, Vec<_>) =
+                of_claim.partition(|result| result.holds != Holds::NotRun);
+            let shown = if run.is_empty() { not_run.into_iter().take(1).collect() } else { run };
+            for (at, result) in shown.into_iter().enumerate() {
+                let row = Row::new([Cell::text(&result.variant), outcome(result)])
+                    .under(format!("{} · {}", claim.text, claim.source));
+                table =
+                    table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });
             }
-            let mut row = vec![Cell::text(&claim.text), Cell::text(&claim.source)];
-            for variant in &variants {
-                let found = of_claim.iter().find(|result| result.variant == *variant);
-                row.push(found.map_or_else(|| Cell::text(""), |result| outcome(result)));
-            }
-            table = table.row(Row::new(row).id(format!("claim-{}", claim.id)));
         }
         tables.push(table);
     }

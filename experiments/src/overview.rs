@@ -28,9 +28,8 @@ pub(crate) fn overview<'a>(
 ) -> Bars {
     let row = |paper: &Paper| {
         let mut counts = vec![0; CLASSES.len()];
-        let own = reports
-            .clone()
-            .filter(|report| report.artefact.split('/').next() == Some(paper.key));
+        let own =
+            reports.clone().filter(|report| report.artefact.split('/').next() == Some(paper.key));
         own.filter_map(class).for_each(|class| counts[class] += 1);
         (counts.iter().sum::<usize>() > 0).then(|| Bar {
             name: paper.name.to_owned(),

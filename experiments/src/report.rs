@@ -181,11 +181,7 @@ fn not_converged(open: &BTreeMap<String, (usize, usize)>) -> String {
 
 /// Pages that other runs wrote into the same folder.
 const MACHINE_PAGES: [(&str, &str, &str); 4] = [
-    (
-        "verified.md",
-        "Records, carried out again",
-        "which of a sample came out the same, to the bit",
-    ),
+    ("verified.md", "Records, run again", "which of a sample came out with exactly the same bits"),
     ("reliability.md", "Reliability", "seeded faults, tried and survived"),
     ("determinism.md", "Determinism", "what other vector instructions change"),
     (
@@ -250,7 +246,10 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// Of the trials that the profile plans, not of every record in the folder.
-    pub(crate) fn of(desk: &Desk<'_>, rendered: &[(&Artefact, Rendered)]) -> Result<Self, ExperimentError> {
+    pub(crate) fn of(
+        desk: &Desk<'_>,
+        rendered: &[(&Artefact, Rendered)],
+    ) -> Result<Self, ExperimentError> {
         let mut shown = Self::default();
         let studies: BTreeSet<&str> =
             rendered.iter().flat_map(|(artefact, _)| artefact.studies).copied().collect();

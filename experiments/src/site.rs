@@ -86,7 +86,7 @@ fn paper_page(paper: &Paper, rendered: &[Own<'_>], answers: Option<Table>) -> Op
         .subtitle(format!("{authors}, [{venue}]({link}). {first} {second}"))
         .page(format!("{key}.html"), *name);
     if let Some(mut table) = answers {
-        "The claims, one column a variant".clone_into(&mut table.title);
+        "The claims, one line a variant".clone_into(&mut table.title);
         let section = Section::new("claims", "Which claims hold")
             .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules).");
         page = page.section(section.block(Block::Table(table)));
@@ -98,7 +98,11 @@ fn paper_page(paper: &Paper, rendered: &[Own<'_>], answers: Option<Table>) -> Op
         .collect();
     own.sort_by_key(|(id, ..)| *id);
     for (kind, head, intro) in [
-        ("Table", "Tables", "Row `published`: the printed numbers. Rows below it: ours, one a variant. [What variants and verdicts mean](verdicts). Dotted underline: not significantly worse than the best."),
+        (
+            "Table",
+            "Tables",
+            "Row `published`: the printed numbers. Rows below it: ours, one a variant. [What variants and verdicts mean](verdicts). Dotted underline: not significantly worse than the best.",
+        ),
         ("Figure", "Figures", ""),
     ] {
         let own = own.iter().filter(|(_, label, _)| label.starts_with(kind));
@@ -149,7 +153,9 @@ fn audits(rendered: &[Own<'_>]) -> Vec<Report> {
         }
     }
     let mut all = Report::new("Audits, theory and costs")
-        .subtitle("What the papers do not print: why numbers differ, what bounds say, what methods cost.")
+        .subtitle(
+            "What the papers do not print: why numbers differ, what bounds say, what methods cost.",
+        )
         .page("audits.html", AUDITS);
     all.sections = list;
     let own: Vec<Block> = of("").into_iter().flat_map(|(_, own)| blocks(own, "")).collect();
@@ -188,7 +194,11 @@ fn finding_page(desk: &Desk<'_>) -> Result<Report, ExperimentError> {
         let own: Vec<Finding> = own.map(|(shown, _)| shown.clone()).collect();
         if !own.is_empty() {
             // The first one has the address that other pages lead to.
-            let id = if page.sections.is_empty() { "findings".to_owned() } else { format!("findings-{key}") };
+            let id = if page.sections.is_empty() {
+                "findings".to_owned()
+            } else {
+                format!("findings-{key}")
+            };
             page = page.section(Section::new(id, name).block(Block::Findings(own)));
         }
     }
@@ -247,8 +257,12 @@ fn first_id(rendered: &Rendered) -> Option<String> {
     rendered.tables.first().map(|table| table.id.clone()).or_else(drawing)
 }
 
-/// Tables, then drawings, with the paper's label before each title.
+/// Tables, then drawings, with the paper's label before each title and links to their files below.
 fn blocks(rendered: &Rendered, label: &str) -> Vec<Block> {
+    let files = |id: &str, ends: &[(&str, &str)]| {
+        let links = ends.iter().map(|(name, end)| format!("[{name}](./{id}.{end})"));
+        Block::Text(links.collect::<Vec<_>>().join(" · "))
+    };
     let titled = |title: &mut String| {
         if !label.is_empty() {
             title.insert_str(0, &format!("{label} · "));
@@ -256,19 +270,22 @@ fn blocks(rendered: &Rendered, label: &str) -> Vec<Block> {
     };
     let tables = rendered.tables.iter().cloned().map(|mut table| {
         titled(&mut table.title);
-        Block::Table(table)
+        let files = files(&table.id, &[("CSV", "csv"), ("Markdown", "md"), ("LaTeX", "tex")]);
+        [Block::Table(table), files]
     });
     let drawings = rendered.drawings.iter().cloned().map(|drawing| match drawing {
         Drawing::Figure(mut figure) => {
             titled(&mut figure.title);
-            Block::Figure(figure)
+            let files = files(&figure.id, &[("SVG", "svg"), ("CSV", "csv")]);
+            [Block::Figure(figure), files]
         }
         Drawing::Diagram(mut diagram) => {
             titled(&mut diagram.title);
-            Block::Diagram(diagram)
+            let files = files(&diagram.id, &[("SVG", "svg")]);
+            [Block::Diagram(diagram), files]
         }
     });
-    tables.chain(drawings).collect()
+    tables.chain(drawings).flatten().collect()
 }
 
 /// `Table 2` or `Figure 1(b)`, as the paper calls it; none for what no paper prints.

@@ -3,7 +3,8 @@
 //! - [`Table`]: rows of cells, written as LaTeX, Markdown, CSV or HTML.
 //! - [`Figure`]: panels of series over two axes, as SVG or CSV; [`Diagram`]: boxes, arrows and
 //!   lines for what is no plot; [`critical_difference`] draws mean ranks.
-//! - [`Report`]: sections of these on one self-contained page, sortable, light and dark.
+//! - [`Report`]: sections of these on one self-contained page, sortable, light and dark; [`site`]: several as pages
+//!   with one header. [`Bars`]: how many of each class, for a page or as SVG.
 //! - [`frame`]: records to and from Parquet.
 //!
 //! It knows no caption, no paper and no dataset: the experiments bring them.
@@ -23,8 +24,8 @@ mod raster;
 mod report;
 mod table;
 
-pub use bars::{Bar, Bars};
 pub use axis::{Axis, Scale};
+pub use bars::{Bar, Bars};
 pub use diagram::{Diagram, Shape};
 pub use error::RenderError;
 pub use figure::{Figure, Legend, Mark, Panel, Series, Style};

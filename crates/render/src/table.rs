@@ -5,7 +5,7 @@ mod html;
 mod latex;
 mod markdown;
 
-pub(crate) use html::badge as html_badge;
+pub(crate) use html::{badge as html_badge, caption as html_caption};
 
 /// A table: knows what its cells say and how they look, not what they mean.
 ///

@@ -1,9 +1,9 @@
 //! The page around the parts.
 
 use super::{Block, Finding, Link, Report, Section, link_target, markdown, theme};
-use crate::escape::{address, html};
-use crate::table::html_badge;
 use crate::bars::Segment;
+use crate::escape::{address, html};
+use crate::table::{html_badge, html_caption};
 use crate::{Bars, Diagram, Figure, RenderError};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -12,8 +12,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// Nothing may be loaded but images that lie beside the page, whatever stands in it.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: 'self'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: 'self'";
 
 const FILTER: &str = "<label>Filter <input id=\"filter\" type=\"search\" placeholder=\"dataset, method, verdict\"></label>\n\
     <output id=\"count\" for=\"filter\"></output>\n";
@@ -52,7 +51,7 @@ pub(super) fn page(report: &Report, pages: &str) -> Result<(String, HashSet<Stri
     }
     out.push_str("<main id=\"main\">\n");
     for section in &report.sections {
-        self::section(section, &mut out)?;
+        self::section(section, report.file.is_empty(), &mut out)?;
     }
     if !report.provenance.is_empty() {
         out.push_str("<section id=\"provenance\">\n<h2>Provenance</h2>\n<dl>\n");
@@ -140,7 +139,8 @@ fn contents(report: &Report, out: &mut String) {
     out.push_str("</ul>\n</nav>\n");
 }
 
-fn section(section: &Section, out: &mut String) -> Result<(), RenderError> {
+/// The numbers behind a figure are shown where the page is alone: beside a page of a site lie its files.
+fn section(section: &Section, alone: bool, out: &mut String) -> Result<(), RenderError> {
     let (id, title) = (address(&section.id), html(&section.title));
     let _ = write!(
         out,
@@ -150,7 +150,7 @@ fn section(section: &Section, out: &mut String) -> Result<(), RenderError> {
     for block in &section.blocks {
         match block {
             Block::Table(table) => out.push_str(&table.to_html()),
-            Block::Figure(figure) => self::figure(figure, out)?,
+            Block::Figure(figure) => self::figure(figure, alone, out)?,
             Block::Diagram(diagram) => self::diagram(diagram, out)?,
             Block::Bars(bars) => self::bars(bars, out),
             Block::Text(text) => out.push_str(&markdown::blocks(text)),
@@ -169,9 +169,7 @@ fn picture(id: &str, title: &str, caption: &str, svg: &str, out: &mut String) {
         address(id),
         html(title)
     );
-    if !caption.is_empty() {
-        let _ = write!(out, "<p>{}</p>", html(caption));
-    }
+    out.push_str(&html_caption(caption));
     let label = html(title);
     let _ = write!(
         out,
@@ -179,11 +177,11 @@ fn picture(id: &str, title: &str, caption: &str, svg: &str, out: &mut String) {
     );
 }
 
-fn figure(figure: &Figure, out: &mut String) -> Result<(), RenderError> {
+fn figure(figure: &Figure, alone: bool, out: &mut String) -> Result<(), RenderError> {
     picture(&figure.id, &figure.title, &figure.caption, &figure.svg()?, out);
     let csv = figure.csv();
     let lines = csv.lines().count() - 1;
-    if (1..=MOST_LINES).contains(&lines) {
+    if alone && (1..=MOST_LINES).contains(&lines) {
         let _ = writeln!(
             out,
             "<details class=\"numbers\"><summary>The {lines} numbers behind it (CSV)</summary><pre>{}</pre></details>",

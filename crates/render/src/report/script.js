@@ -117,7 +117,7 @@
   // Paper has nothing to unfold.
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = all("details.finding:not([open])");
+    folded = all("details.finding:not([open]), td details:not([open]), figcaption details:not([open])");
     for (const details of folded) details.open = true;
   });
   addEventListener("afterprint", () => {

@@ -11,9 +11,7 @@ pub(super) fn table(table: &Table) -> String {
         "<figure class=\"table\" id=\"{id}\">\n<figcaption><h3>{}</h3>",
         html(&table.title)
     );
-    if !table.caption.is_empty() {
-        let _ = write!(out, "<p>{}</p>", html(&table.caption));
-    }
+    out.push_str(&caption(&table.caption));
     // A box that scrolls must be reachable by keyboard, so it takes the focus and has a name.
     let _ = write!(
         out,
@@ -62,10 +60,7 @@ fn heads(table: &Table, out: &mut String) {
     out.push_str("<tr class=\"heads\">");
     for column in &table.columns {
         let (align, head) = (class(column.align), html(&column.head));
-        let _ = write!(
-            out,
-            "<th scope=\"col\" class=\"{align}\"><button type=\"button\">{head}</button></th>"
-        );
+        let _ = write!(out, "<th scope=\"col\" class=\"{align}\"><button>{head}</button></th>");
     }
     out.push_str("</tr>\n</thead>\n");
 }
@@ -88,8 +83,10 @@ fn section(table: &Table, group: Option<&str>, rows: &[Row], out: &mut String) {
         for (j, (entry, column)) in row.cells.iter().zip(&table.columns).enumerate() {
             let (tag, scope) = if j == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
             let sort = entry.sort.filter(|value| value.is_finite());
-            // Seven digits are enough for an order.
-            let sort = sort.map(|value| format!(" data-sort=\"{}\"", value as f32)).unwrap_or_default();
+            // Six digits are enough for an order.
+            let sort = sort
+                .map(|value| format!(" data-sort=\"{}\"", six_digits(value)))
+                .unwrap_or_default();
             // Numbers stand right and text left without a word: a class costs a tenth of a page.
             let class = match (column.align, sort.is_empty()) {
                 (Align::Left, true) | (Align::Right, false) => String::new(),
@@ -101,6 +98,38 @@ fn section(table: &Table, group: Option<&str>, rows: &[Row], out: &mut String) {
     }
     out.push_str("</tbody>\n");
 }
+
+/// A caption; of a long one all but the first sentence is folded.
+pub(crate) fn caption(text: &str) -> String {
+    match text.split_once(". ") {
+        _ if text.is_empty() => String::new(),
+        Some((first, rest)) if text.chars().count() > 300 => format!(
+            "<p>{}.</p><details><summary>How to read it</summary><p>{}</p></details>",
+            html(first),
+            html(rest)
+        ),
+        _ => format!("<p>{}</p>", html(text)),
+    }
+}
+
+/// What stands before the first semicolon outside brackets, and after it.
+fn first_part(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if depth == 0 && text[at..].starts_with("; ") {
+            return Some((&text[..at], &text[at + 2..]));
+        }
+    }
+    None
+}
+
+fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// A longer detail folds all but its first part.
+const LONG: usize = 90;
 
 fn cell(cell: &Cell) -> String {
     let mut text = html(&cell.text);
@@ -118,7 +147,13 @@ fn cell(cell: &Cell) -> String {
     // The last part of the detail says where the link leads; the number is clicked where there is none.
     let detail = cell.detail.as_deref().map(|detail| {
         let (before, last) = detail.split_at(detail.rfind("; ").map_or(0, |at| at + 2));
-        html(before) + &click(&html(last))
+        match first_part(detail) {
+            Some((first, rest)) if link.is_none() && detail.chars().count() > LONG => {
+                let (first, rest) = (html(first), html(rest));
+                format!("{first}<details><summary>more</summary>{rest}</details>")
+            }
+            _ => html(before) + &click(&html(last)),
+        }
     });
     if detail.is_none() {
         text = click(&text);
@@ -127,13 +162,9 @@ fn cell(cell: &Cell) -> String {
         let _ = write!(text, " <small>{}</small>", html(repeats));
     }
     // Verdict and detail go below the value, so that values stand in line.
-    let below: Vec<_> =
-        cell.badge.iter().map(badge).chain(detail).collect();
+    let below: Vec<_> = cell.badge.iter().map(badge).chain(detail).collect();
     if !below.is_empty() {
-        // A remedy may break over lines, where a published value must not.
-        let long = cell.detail.as_ref().is_some_and(|detail| detail.chars().count() > 24);
-        let class = if long { "detail long" } else { "detail" };
-        let _ = write!(text, "<small class=\"{class}\">{}</small>", below.join(" "));
+        let _ = write!(text, "<small class=\"detail\">{}</small>", below.join(" "));
     }
     text
 }

@@ -168,6 +168,12 @@ pub fn hold_to_the_reader(html: &str) {
         return;
     }
     let mut page = Page::open(html);
+    assert_eq!(page.complaints(), [""; 0], "nothing is wrong with the page");
+    page.window(360, 900);
+    let root = "document.documentElement";
+    let over = page.value(&format!("{root}.scrollWidth - {root}.clientWidth"));
+    assert_eq!(over, 0, "a phone does not scroll it sideways");
+    page.window(900, 900);
     hold_to_keys(&mut page);
     hold_to_colours_and_paper(&mut page);
 }
