@@ -1,9 +1,9 @@
 //! What became of every printed number: a bar a paper, for the first page and the README.
 
-use crate::CellReport;
 use crate::claim::{ClaimResult, Family, Holds};
 use crate::judged::{CLASSES, class};
 use crate::papers::{FOUR, Paper};
+use crate::{Artefact, Rendered};
 use mercer_render::{Bar, Bars};
 use std::collections::BTreeMap;
 
@@ -22,14 +22,13 @@ const COLORS: [[u8; 3]; CLASSES.len()] = [
 ];
 
 /// One bar a paper, over all variants; none for a paper without a printed number here.
-pub(crate) fn overview<'a>(
-    reports: impl Iterator<Item = &'a CellReport> + Clone,
-    claims: &[ClaimResult],
-) -> Bars {
+pub(crate) fn overview(rendered: &[(&Artefact, Rendered)], claims: &[ClaimResult]) -> Bars {
     let row = |paper: &Paper| {
         let mut counts = vec![0; CLASSES.len()];
-        let own =
-            reports.clone().filter(|report| report.artefact.split('/').next() == Some(paper.key));
+        let own = rendered
+            .iter()
+            .flat_map(|(_, own)| &own.cells)
+            .filter(|report| report.artefact.split('/').next() == Some(paper.key));
         own.filter_map(class).for_each(|class| counts[class] += 1);
         (counts.iter().sum::<usize>() > 0).then(|| Bar {
             name: paper.name.to_owned(),

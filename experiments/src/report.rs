@@ -98,7 +98,7 @@ pub fn write(
             claim_results.extend(own);
         }
     }
-    let bars = overview(rendered.iter().flat_map(|(_, rendered)| &rendered.cells), &claim_results);
+    let bars = overview(&rendered, &claim_results);
     if !bars.rows.is_empty() {
         folder.put("overview.svg", bars.svg().as_bytes())?;
     }
@@ -111,7 +111,7 @@ pub fn write(
     }
     let machine = machine_pages(&folder)?;
     let links = machine.iter().map(|(link, _)| link.clone()).collect();
-    let mut reports = pages(desk, &rendered, &claim_results, run, links, again)?;
+    let mut reports = pages(desk, &rendered, &claim_results, bars, run, links, again)?;
     reports.extend(machine.into_iter().map(|(_, report)| report));
     for (report, page) in reports.iter().zip(site(&reports)?) {
         folder.put(&report.file, page.as_bytes())?;

@@ -4,11 +4,10 @@ use crate::answers::{answers, rules};
 use crate::artefact::{Artefact, Drawing};
 use crate::claim::ClaimResult;
 use crate::coverage::RULES;
-use crate::overview::overview;
 use crate::papers::{FOUR, Paper};
 use crate::report::{PIPE, Shown};
-use crate::{CellReport, Desk, ExperimentError, Rendered, findings};
-use mercer_render::{Badge, Block, Finding, Kind, Link, Report, Section, Table};
+use crate::{Desk, ExperimentError, Rendered, findings};
+use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
 
 type Own<'a> = (&'a Artefact, Rendered);
@@ -35,12 +34,12 @@ pub(crate) fn pages(
     desk: &Desk<'_>,
     rendered: &[Own<'_>],
     claims: &[ClaimResult],
+    bars: Bars,
     run: Table,
     machine: Vec<Link>,
     again: Option<String>,
 ) -> Result<Vec<Report>, ExperimentError> {
-    let cells = || rendered.iter().flat_map(|(_, own)| &own.cells);
-    let mut pages = vec![start(cells(), claims, again)];
+    let mut pages = vec![start(bars, again)];
     let mut answers = answers(claims)?;
     for paper in &FOUR {
         let id = format!("answers/{}", paper.key);
@@ -59,12 +58,7 @@ pub(crate) fn pages(
     Ok(pages)
 }
 
-fn start<'a>(
-    cells: impl Iterator<Item = &'a CellReport> + Clone,
-    claims: &[ClaimResult],
-    again: Option<String>,
-) -> Report {
-    let bars = overview(cells, claims);
+fn start(bars: Bars, again: Option<String>) -> Report {
     let mut came_out = Section::new("what-came-out", "What came out");
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
