@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(about("theory/mce-bound"), "mce");
         assert_eq!(about("audit/paired-t"), "");
         let printed = ARTEFACTS.iter().filter(|artefact| label(artefact.id).is_some());
-        assert_eq!(printed.count(), 23);
+        assert_eq!(printed.count(), 26);
     }
 
     #[test]
