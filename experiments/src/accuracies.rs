@@ -55,7 +55,7 @@ pub(crate) fn not_run(desk: &Desk<'_>, cell: &StudyCell) -> bool {
         && !desk.missing.contains_key(&cell.key().dataset)
 }
 
-/// `tuned (pendigits, mnist), printed (usps)`: what has not been run, line by line.
+/// `printed (usps), tuned (pendigits, mnist)`: what has not been run, line by line.
 pub(crate) fn in_lines<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>) -> String {
     let lines = not_run
         .iter()
@@ -597,6 +597,6 @@ mod tests {
         let mut lines = BTreeMap::new();
         lines.insert("printed", vec!["usps"]);
         lines.insert("tuned", vec!["pendigits", "mnist"]);
-        assert_eq!(in_lines(&lines), "tuned (pendigits, mnist), printed (usps)");
+        assert_eq!(in_lines(&lines), "printed (usps), tuned (pendigits, mnist)");
     }
 }

@@ -103,7 +103,11 @@ pub fn stored_variant(shown: &str) -> &str {
     STORED.iter().find(|names| names[0] == shown).map_or(shown, |names| names[1])
 }
 
-/// The name of a variant whose stored key has this one.
+/// The name of a variant whose stored key has this one: the inverse of [`stored_variant`].
+///
+/// ```
+/// assert_eq!(mercer_records::shown_variant("corrected-no-trace"), "tuned-no-trace");
+/// ```
 pub fn shown_variant(stored: &str) -> &str {
     STORED.iter().find(|names| names[1] == stored).map_or(stored, |names| names[0])
 }
