@@ -31,7 +31,9 @@ fn with_every_class(mut rows: Vec<usize>, sample: &Sample) -> Vec<usize> {
         return rows;
     };
     let mut drawn = vec![0_usize; classes];
-    rows.iter().for_each(|&row| drawn[labels[row] as usize] += 1);
+    for &row in &rows {
+        drawn[labels[row] as usize] += 1;
+    }
     for class in 0..classes {
         let first = labels.iter().position(|&label| label as usize == class);
         let Some(first) = first.filter(|_| drawn[class] == 0) else { continue };
