@@ -145,7 +145,7 @@ fn networks_killed_between_steps_go_on_to_the_same_curves() {
 }
 
 #[test]
-fn fifty_kills_lose_nothing_on_the_real_data() {
+fn slow_fifty_kills_lose_nothing_on_the_real_data() {
     let place = Place::new();
     kill_and_resume(&place, &|rest| {
         place.command(&format!("reproduce askl/table2 --profile smoke {rest}"))
