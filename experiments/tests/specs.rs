@@ -532,7 +532,10 @@ fn controls_have_no_verdict_and_say_what_their_penalty_did() {
         assert!(!of(control).is_empty(), "{control} has no cell");
         assert!(of(control).iter().all(Option::is_none), "{control}: {:?}", of(control));
     }
-    assert!(of("released").iter().all(Option::is_some));
+    // Ours stand beside the strokes of the paper, too, without a verdict.
+    let mut printed =
+        table1.cells.iter().filter(|cell| cell.variant == "released" && cell.published.is_some());
+    assert!(printed.all(|cell| cell.mean.is_none() || cell.verdict.is_some()));
     let audit = rendered("audit/rftk-beta-zero");
     let steps = audit.tables.iter().find(|t| t.id == "audit/rftk-beta-zero-steps").unwrap();
     let row = |variant: &str, dataset: &str| -> Vec<f64> {
