@@ -136,9 +136,13 @@ fn planned_from(
         )
         .into());
     }
-    // Times of minutes prove no pipe.
+    // Times, and simulations of minutes, prove no pipe.
     if args.narrow.profile == "smoke" {
-        work.computed.retain(|computed| !computed.is_measurement());
+        let took = |own: &Computed| {
+            archive.get(&own.key()).and_then(|record| record.run.seconds.get("compute")).copied()
+        };
+        work.computed
+            .retain(|own| !own.is_measurement() && took(own).is_none_or(|seconds| seconds < 10.0));
     }
     // Nor are measurements part of a paper's quick profile, which they would make ten times as long.
     if args.narrow.profile == "quick" && !args.narrow.artefacts.is_empty() {
