@@ -74,9 +74,7 @@ pub fn work(
     let studies = planned.len();
     let first = artefacts.iter().flat_map(|artefact| artefact.studies).next();
     if planned.values().all(Result::is_err)
-        && let Some(stranger) =
-            first.and_then(|name| planned.into_iter().find(|(of, _)| of == name))
-        && let Err(error) = stranger.1
+        && let Some(Err(error)) = first.and_then(|name| planned.remove(name))
     {
         return Err(error.into());
     }

@@ -19,20 +19,23 @@ pub(crate) fn at_most_from<'a>(
     streams: &Streams,
 ) -> Result<Cow<'a, Sample>, LearningError> {
     match drawn_from(stream, sample.rows(), cap, streams) {
-        Some(rows) => Ok(Cow::Owned(sample.select(&with_every_class(rows, sample))?)),
+        Some(rows) => Ok(Cow::Owned(sample.select(&with_other_classes(rows, sample))?)),
         None => Ok(Cow::Borrowed(sample)),
     }
 }
 
-/// Drawn rows, with the first row of each class that the draw missed in place of the last row of the class that
-/// has most. A draw that has them all stays as it is, and so does one of fewer rows than classes.
-fn with_every_class(mut rows: Vec<usize>, sample: &Sample) -> Vec<usize> {
+/// Drawn rows. A draw of a single class, which no classifier can be fitted to, gets the first row of each
+/// other class in place of the last rows of its own. Every other draw stays as it is: records rest on it.
+fn with_other_classes(mut rows: Vec<usize>, sample: &Sample) -> Vec<usize> {
     let (Some(labels), Task::Classification { classes }) = (sample.labels(), sample.task()) else {
         return rows;
     };
     let mut drawn = vec![0_usize; classes];
     for &row in &rows {
         drawn[labels[row] as usize] += 1;
+    }
+    if drawn.iter().filter(|&&count| count > 0).count() > 1 {
+        return rows;
     }
     for class in 0..classes {
         let first = labels.iter().position(|&label| label as usize == class);
@@ -89,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_keeps_a_row_of_every_class() {
+    fn at_most_draws_no_single_class_where_there_are_more() {
         // One row in a hundred is of the third class, none of the second.
         let labels: Vec<u32> = (0..400).map(|row| if row % 100 == 57 { 2 } else { 0 }).collect();
         let inputs = Array::range(0.0, 400.0, 1.0).insert_axis(Axis(1));

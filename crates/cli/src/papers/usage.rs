@@ -1,7 +1,6 @@
 //! A command line that cannot be carried out as it stands.
 
-/// A cell, a task or a search that there is none of: the user's slip,
-/// which another try would repeat.
+/// A cell, a task or a search that does not exist: another try would fail the same way.
 #[derive(Debug, Clone)]
 pub(crate) struct WrongUsage(pub(crate) String);
 
