@@ -72,8 +72,8 @@ bench *ARGS:
 # Instructions of the hot paths against benches/counts.toml, 3 % from it at most (needs valgrind).
 [group('develop')]
 bench-counts *ARGS:
-    CARGO_INCREMENTAL=0 cargo build --profile counts -p mercer-benches --no-default-features --bin counts
-    target/counts/counts {{ARGS}}
+    cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
+    target/release/counts {{ARGS}}
 
 # The hot paths, and the harness's allocator, clock and end of a process, under valgrind's memcheck: all unsafe places but those into AVX-512 code, which valgrind hides and `just sanitize` runs.
 [group('develop')]
