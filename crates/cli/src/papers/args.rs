@@ -90,6 +90,17 @@ pub(crate) struct Narrow {
     pub tuner: Search,
 }
 
+impl Narrow {
+    /// Whether nothing is left out, but by the profile.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.artefacts.is_empty()
+            && self.variants.is_empty()
+            && self.datasets.is_empty()
+            && self.methods.is_empty()
+            && self.repeats.is_none()
+    }
+}
+
 /// A number of minutes.
 fn minutes(text: &str) -> Result<f64, String> {
     let sound = |minutes: &f64| (0.0..=1e6).contains(minutes);
@@ -148,7 +159,7 @@ pub(crate) struct ReproduceArgs {
     /// Print every cell (or the forecast of --dry-run) as JSON instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// Where tables and figures go; DIR of --results with /report appended without it.
+    /// Where tables and figures go; without it, /report in DIR of --results, or /part if anything is narrowed.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -301,7 +312,7 @@ pub(crate) enum ClusterCommand {
         /// Print every cell as JSON instead of tables.
         #[arg(long)]
         json: bool,
-        /// Where tables and figures go; DIR of --results with /report appended without it.
+        /// Where tables and figures go; without it, /report in DIR of --results, or /part if anything is narrowed.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },

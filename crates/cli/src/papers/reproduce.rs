@@ -202,9 +202,10 @@ pub(crate) fn jobs(args: &ReproduceArgs) -> usize {
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
-/// Where tables and figures go.
+/// Where tables and figures go: a part never takes the place of the whole.
 pub(crate) fn out(args: &ReproduceArgs) -> PathBuf {
-    args.out.clone().unwrap_or_else(|| args.places.results.join("report"))
+    let folder = if args.narrow.is_whole() { "report" } else { "part" };
+    args.out.clone().unwrap_or_else(|| args.places.results.join(folder))
 }
 
 /// Minutes of a reproduction that names none.

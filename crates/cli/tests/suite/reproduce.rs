@@ -48,7 +48,7 @@ fn every_cell_has_the_fields_of_the_design() {
             assert!(cell[p].as_f64().is_none_or(|p| (0.0..=1.0).contains(&p)), "{cell}");
         }
     }
-    let written = std::fs::read_to_string(place.path("results/report/cells.json")).unwrap();
+    let written = std::fs::read_to_string(place.path("results/part/cells.json")).unwrap();
     // The file has all but the numbers of the artefacts, which lie beside it as tables.
     let mut printed = json.clone();
     let numbers = printed.as_object_mut().unwrap().remove("numbers").unwrap();
@@ -57,9 +57,9 @@ fn every_cell_has_the_fields_of_the_design() {
     let table = &numbers[0]["tables"][0];
     assert_eq!(table["id"], "askl/table2");
     assert!(!table["rows"].as_array().unwrap().is_empty());
-    assert!(place.path("results/report/index.html").is_file());
+    assert!(place.path("results/part/index.html").is_file());
     for end in ["tex", "md", "csv"] {
-        assert!(place.path(&format!("results/report/askl/table2.{end}")).is_file());
+        assert!(place.path(&format!("results/part/askl/table2.{end}")).is_file());
     }
 }
 
@@ -150,7 +150,7 @@ fn missing_data_ends_with_4_and_says_how_to_get_it() {
 fn data_of_another_version_has_records_of_its_own() {
     let place = Place::new();
     place.reproduce("--method majority").with_code(0);
-    let text = std::fs::read_to_string(place.path("results/report/cells.json")).unwrap();
+    let text = std::fs::read_to_string(place.path("results/part/cells.json")).unwrap();
     let shown: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(shown["cells"].as_array().unwrap().iter().all(|cell| cell["repeats"] == 2));
     let catalogue = include_str!("../../../../data/catalogue.toml");
@@ -249,7 +249,7 @@ fn a_full_disk_ends_the_run_and_damages_nothing() {
 fn quiet_is_quiet_and_a_file_gets_no_progress_bar() {
     let place = Place::new();
     let loud = place.reproduce("--method majority").with_code(0);
-    assert!(loud.stderr.contains("files in results/report"), "{loud:?}");
+    assert!(loud.stderr.contains("files in results/part"), "{loud:?}");
     assert!(!loud.stderr.contains('\r') && !loud.stderr.contains('\x1b'), "{loud:?}");
     let quiet = place.reproduce("--method majority --quiet").with_code(0);
     assert_eq!(quiet.stderr, "", "messages are not errors");

@@ -252,11 +252,10 @@ fn committed_records_are_shown_at_once_and_run_again_within_a_budget() {
     let shown = place.run(&format!("reproduce {PAPER} --minutes 0")).with_code(0);
     assert!(shown.stderr.contains("all of 3 trials on record"), "{shown:?}");
     assert_eq!(place.records("results").len(), 0);
-    let page =
-        |name: &str| std::fs::read_to_string(place.path("results/report").join(name)).unwrap();
+    let page = |name: &str| std::fs::read_to_string(place.path("results/part").join(name)).unwrap();
     assert!(page("index.html").contains("Run again here: 0 of 3 trials"));
     // A part of the report is a site too.
-    assert_eq!(crate::site::broken(&place.path("results/report")), [""; 0]);
+    assert_eq!(crate::site::broken(&place.path("results/part")), [""; 0]);
 
     let again = place.run(&format!("reproduce {PAPER} --minutes 1")).with_code(0);
     assert!(
