@@ -112,7 +112,7 @@ fn model(method: &Method) -> Result<Vec<u8>, String> {
     let fitted = |text: &str| {
         let file = RowFile::spooled(text.as_bytes(), "toys", None).map_err(|e| e.to_string())?;
         let table = Table::read(&file, &SchemaOptions::default()).map_err(|e| e.to_string())?;
-        let model = fit(&METHODS, method.name, &table, &file, &choices);
+        let model = fit(&METHODS, method.name, &table, &choices);
         model.and_then(|model| model.to_bytes()).map_err(|error| error.to_string())
     };
     fitted(TOYS).or_else(|classes| fitted(LINE).map_err(|numbers| format!("{classes}; {numbers}")))
@@ -125,7 +125,7 @@ fn filled_and_numbered() -> Result<Vec<Vec<u8>>, String> {
             RowFile::spooled(text.as_bytes(), "toys", Some(format)).map_err(|e| e.to_string())?;
         let table = Table::read(&file, &SchemaOptions::default()).map_err(|e| e.to_string())?;
         let choices = Choices { impute: Some(Impute::Mean), ..Choices::plain() };
-        let model = fit(&METHODS, "majority", &table, &file, &choices);
+        let model = fit(&METHODS, "majority", &table, &choices);
         model.and_then(|model| model.to_bytes()).map_err(|error| error.to_string())
     };
     Ok(vec![

@@ -6,7 +6,7 @@ mod listing;
 
 use crate::Ended;
 use crate::args::BoundArgs;
-use crate::own::open;
+use crate::own::{FileArgs, open};
 use anyhow::Context;
 use array::{Refused, of_json as array_of, of_text};
 use known::{Had, clipped_elsewhere, missing, of_model, squared, warn_of_other_rows};
@@ -90,7 +90,10 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
         if let Some(data) = &args.data {
             // Where the loss is clipped: as asked, or where the printed bound is smallest.
             let epsilon = said.get("epsilon").copied().unwrap_or((-1f64).exp());
-            let table = Table::with_schema(&open(data, None)?, model.header.schema.clone())?;
+            let table = Table::with_schema(
+                &open(data, &FileArgs::default())?,
+                model.header.schema.clone(),
+            )?;
             warn_of_other_rows(&model.header, &table);
             let measured = model.measured(&table, epsilon)?;
             known.extend(measured.into_iter().map(|(name, value)| (name.to_owned(), value)));
@@ -139,9 +142,10 @@ fn of_arrays(calculator: &ArrayCalculator, args: &BoundArgs) -> anyhow::Result<E
     let model = args.model.as_ref().map(|path| Model::load(path, &registry())).transpose()?;
     if let Some(model) = &model {
         let table = match &args.data {
-            Some(data) => {
-                Some(Table::with_schema(&open(data, None)?, model.header.schema.clone())?)
-            }
+            Some(data) => Some(Table::with_schema(
+                &open(data, &FileArgs::default())?,
+                model.header.schema.clone(),
+            )?),
             None => None,
         };
         if let Some(table) = &table {

@@ -54,7 +54,7 @@ pub use rows::{Field, Fields, Row, RowFile, RowFormat, Rows};
 pub use scaling::{Scaler, Scaling, TargetScaler};
 pub use schema::{
     Categories, Header, Holds, InputColumn, Numbering, ReadRow, Reading, Schema, SchemaOptions,
-    TargetColumnKept, Truth, Truths, survey,
+    TargetColumnKept, Truth, Truths, Unknown, Widened, survey,
 };
 pub use source::{Layout, Source, SourceFile, TargetColumn};
 pub use split::{Split, k_folds, random_split, stratified_split, subsample};

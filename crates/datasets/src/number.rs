@@ -4,11 +4,15 @@ const TENS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
+/// The minus of typeset tables, U+2212.
+const MINUS: &[u8] = "\u{2212}".as_bytes();
+
 /// The decimal number at the start of `bytes` and its length, or `None` if there is none.
 ///
 /// Accepts `[+-] digits [. digits] [(e|E) [+-] digits]` with digits on at least one side of the
 /// point, and returns the `f64` nearest to it, ties to even, exactly as [`str::parse`] does; what
-/// overflows is infinite. `nan` and `inf` are no numbers here. What follows is not looked at.
+/// overflows is infinite. `nan` and `inf` are no numbers here. What follows is not looked at. `−` (U+2212) is
+/// a minus too.
 ///
 /// With a mantissa below `2^53` and `|exponent| ≤ 22` one correctly rounded multiplication or
 /// division of two exact numbers gives the answer (Clinger 1990); anything else is left to the
@@ -32,7 +36,10 @@ pub(crate) fn number(bytes: &[u8]) -> Option<(f64, usize)> {
         at += 1;
     }
     if digits == 0 {
-        return None;
+        let size = bytes.strip_prefix(MINUS).filter(|size| {
+            size.first().is_some_and(|first| first.is_ascii_digit() || *first == b'.')
+        })?;
+        return number(size).map(|(size, at)| (-size, MINUS.len() + at));
     }
     // A short whole number: most of what stands in most files.
     if point.is_none() && digits <= 15 && !matches!(bytes.get(at), Some(b'e' | b'E')) {
@@ -106,6 +113,11 @@ mod tests {
         ] {
             agrees(text);
         }
+        assert_eq!(number("−6.75,".as_bytes()), Some((-6.75, 7)));
+        assert_eq!(
+            (number("−".as_bytes()), number("−−1".as_bytes()), number("−-1".as_bytes())),
+            (None, None, None)
+        );
     }
 
     #[test]

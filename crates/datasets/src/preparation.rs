@@ -1,7 +1,7 @@
 //! What is done to a row's numbers before a learner sees them: missing ones are filled, all are
 //! scaled; learned from the training rows, one at a time, and kept with a model.
 
-use crate::schema::{Categories, Holds, Schema, Truth};
+use crate::schema::{Categories, Holds, Schema, Truth, typed};
 use crate::{DataError, Scaler, Scaling};
 use ndarray::{Array2, ArrayViewMut1};
 use serde::{Deserialize, Serialize};
@@ -340,9 +340,27 @@ fn column_of(schema: &Schema, feature: usize) -> &str {
     name.unwrap_or_default()
 }
 
+/// Whether a feature is one of a column of categories.
+fn is_category(schema: &Schema, feature: usize) -> bool {
+    let mut at = 0;
+    schema.columns.iter().any(|column| {
+        at += column.width();
+        feature < at && feature + column.width() >= at && column.content != Holds::Numbers
+    })
+}
+
 fn missing(schema: &Schema, feature: usize, file: &str, line: usize, remedy: &str) -> DataError {
     let name = column_of(schema, feature);
-    DataError::line(file, line, format!("column `{name}` has no value; {remedy}"))
+    let own = if is_category(schema, feature) {
+        format!(
+            " (nothing, or a word that is read as that: NA, null, ?); make that a category (fit with \
+             --impute category, or --keep-na {}), or ",
+            typed(name)
+        )
+    } else {
+        "; ".to_owned()
+    };
+    DataError::line(file, line, format!("column `{name}` has no value{own}{remedy}"))
 }
 
 /// What is said of numbers whose spread is no number.

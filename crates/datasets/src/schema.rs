@@ -8,7 +8,7 @@ use crate::rows::RowFile;
 use crate::{DataError, Kind};
 use serde::{Deserialize, Serialize};
 
-pub use reading::{ReadRow, Reading};
+pub use reading::{ReadRow, Reading, Unknown, Widened};
 pub use survey::{Header, SchemaOptions, survey};
 
 /// How categories become numbers.
@@ -72,6 +72,7 @@ pub enum Holds {
 ///     name: "colour".to_owned(),
 ///     position: 0,
 ///     content: Holds::Categories { encoding, levels: levels.clone() },
+///     literal: false,
 /// };
 /// assert_eq!(column(Categories::OneHot).width(), 3);
 /// assert_eq!(column(Categories::Ordinal).width(), 1);
@@ -85,7 +86,13 @@ pub struct InputColumn {
     pub position: usize,
     /// What it holds.
     pub content: Holds,
+    /// Whether `NA` and its like are categories.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub literal: bool,
 }
+
+/// The category that a missing one is, where it is one.
+pub(crate) const MISSING: &str = "(missing)";
 
 impl InputColumn {
     /// Numbers that it becomes.
@@ -157,8 +164,8 @@ pub struct Numbering {
 /// let file = read("size,colour,kind\n1.5,red,a\n3,blue,b\n2,red,a\n")?;
 /// let (schema, _) = survey(&file, &SchemaOptions::default())?;
 /// assert_eq!((schema.columns.len(), schema.width(), schema.has_categories()), (2, 3, true));
-/// // Another file: columns in another order are refused by name, and so is a level never seen.
-/// assert!(schema.read(&read("colour,size\nred,1\n")?).is_err());
+/// // Another file: columns are found by their names in any order; a level never seen is refused.
+/// assert_eq!(schema.read(&read("colour,size\nred,1\n")?)?.chunk(1, false)?.0, ndarray::array![[1.0, 0.0, 1.0]]);
 /// let other = read("size,colour\n1,green\n")?;
 /// let refused = schema.read(&other)?.next(false).unwrap_err();
 /// assert!(refused.to_string().contains("green"), "{refused}");
@@ -337,7 +344,19 @@ impl Schema {
     /// # Errors
     /// See [`Reading::next`]; here [`DataError::Format`] if the header has other columns.
     pub fn read<'a>(&'a self, file: &'a RowFile) -> Result<Reading<'a>, DataError> {
-        Reading::new(self, file)
+        self.read_wider(file, &reading::AS_FITTED)
+    }
+
+    /// The same, of files that may have more.
+    ///
+    /// # Errors
+    /// As [`Schema::read`]; [`DataError::Flag`] for a column to keep or to leave out that is not there.
+    pub fn read_wider<'a>(
+        &'a self,
+        file: &'a RowFile,
+        widened: &'a Widened,
+    ) -> Result<Reading<'a>, DataError> {
+        Reading::new(self, file, widened)
     }
 }
 

@@ -63,7 +63,7 @@ pub fn parse(
     let first = u32::from(base == Base::One);
     // With the base unknown, a column equal to `last` is allowed for now.
     let bound = if base == Base::Zero { last.saturating_sub(1) } else { last };
-    scan(bytes, file, first, bound, |target, row| {
+    scan(bytes, file, (first, bound), false, |target, row| {
         targets.push(target);
         if let (Some(&(low, _)), Some(&(high, _))) = (row.first(), row.last()) {
             lowest = lowest.min(low);
@@ -124,7 +124,7 @@ pub(crate) fn append(
     }
     let first = u32::from(base == Base::One);
     let last = if base == Base::One { features } else { features.saturating_sub(1) };
-    scan(bytes, file, first, last, |target, row| {
+    scan(bytes, file, (first, last), false, |target, row| {
         limits.check(file, rows.targets.len() + 1, features)?;
         rows.targets.push(target);
         let start = rows.values.len();
@@ -137,12 +137,13 @@ pub(crate) fn append(
     })
 }
 
-/// Walks over the lines and hands each row to `visit` as its target and its rising columns.
+/// Walks over the lines and hands each row to `visit` as its target and its rising columns. Where values may be
+/// `missing`, `nan` is one.
 pub(crate) fn scan(
     bytes: &[u8],
     file: &str,
-    first: u32,
-    last: usize,
+    (first, last): (u32, usize),
+    missing: bool,
     mut visit: impl FnMut(f64, &[(u32, f64)]) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
     let mut row: Vec<(u32, f64)> = Vec::new();
@@ -176,7 +177,12 @@ pub(crate) fn scan(
                 }
                 previous = Some(column);
                 let number;
-                (number, at) = value(bytes, at, "value").map_err(wrong)?;
+                (number, at) = match value(bytes, at, "value") {
+                    Err(_) if missing && token(bytes, at).eq_ignore_ascii_case("nan") => {
+                        (f64::NAN, at + "nan".len())
+                    }
+                    other => other.map_err(wrong)?,
+                };
                 row.push((column, number));
             }
             visit(target, &row)?;

@@ -1,5 +1,5 @@
 use crate::fit::{finite, fit_sample, said_of};
-use crate::intervals::Interval;
+use crate::intervals::{Interval, Said};
 use crate::{Choices, Model, Scores, Table, WorkbenchError, method_for, primary};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
 use mercer_learning::{Method, Metric, Settings, Streams, Task, counted, fact, folds};
@@ -288,6 +288,7 @@ pub fn evaluate(
     let streams = Streams::root(choices.seed);
     let splits = splitting.splits(&table.truths, &streams)?;
     let (mut scores, mut settings, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
+    let mut all_said = Vec::new();
     let mut notes = split_notes(table);
     let mut intervals = BTreeMap::new();
     for (index, split) in splits.iter().enumerate() {
@@ -303,6 +304,7 @@ pub fn evaluate(
         if splits.len() == 1 {
             intervals = said.intervals(resampling_seed(&streams))?;
         }
+        all_said.push(said);
         if index == 0 {
             let facts = &fitted.outcome.facts;
             notes.extend(rows_left_out(name, facts, train.rows()));
@@ -319,11 +321,14 @@ pub fn evaluate(
         told(index + 1, splits.len());
     }
     let test_rows = splits[0].test.len();
-    let pooled = balance(table, splitting, &mut scores, &recalls);
+    let balanced = balance(table, splitting, &mut scores, &recalls);
+    let pooled = pooled(splitting, &scores, all_said);
     let mut estimates = estimates(&scores, intervals, splitting.test_over_train())?;
-    if let Some((mean, note)) = pooled {
-        let of_folds = Estimate { mean, std: None, interval: None, interval_by: None };
-        estimates.insert(Metric::BalancedAccuracy.name().to_owned(), of_folds);
+    let balanced =
+        balanced.map(|(mean, note)| (Metric::BalancedAccuracy.name().to_owned(), Some(mean), note));
+    for (name, mean, note) in balanced.into_iter().chain(pooled) {
+        let of_folds = |mean| Estimate { mean, std: None, interval: None, interval_by: None };
+        estimates.extend(mean.map(|mean| (name, of_folds(mean))));
         notes.push(note);
     }
     Ok(Evaluation {
@@ -384,6 +389,56 @@ fn balance(
         if without == 1 { "lacks" } else { "lack" }
     );
     Some((mean, note))
+}
+
+/// Metrics that some test part does not define (the R² of one row, the area under the curve without one of the
+/// classes), and the root of the mean square where every part has one row: over all rows of a repeat, which its
+/// folds test once each; the mean over the repeats. Each with a note; without a value where no rows define it.
+fn pooled(
+    splitting: Splitting,
+    scores: &[Scores],
+    said: Vec<Said>,
+) -> Vec<(String, Option<f64>, String)> {
+    let per_repeat = match splitting {
+        Splitting::Folds { folds, .. } => folds,
+        Splitting::HoldOut { .. } => 1,
+    };
+    let of_one_row = said.iter().all(|said| said.truths.len() == 1);
+    let regression = matches!(said[0].truths, Truths::Values(_));
+    let two_classes = said[0].shares.as_ref().is_some_and(|shares| shares.ncols() == 2);
+    let mut said = said.into_iter();
+    let mut repeats = Vec::new();
+    while let Some(first) = said.next() {
+        repeats.push(said.by_ref().take(per_repeat - 1).fold(first, Said::and).scores());
+    }
+    let mean = |name: &str| {
+        let values: Option<Vec<f64>> = repeats.iter().map(|own| own.get(name).copied()).collect();
+        values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let parts = counted(scores.len(), "test part", "test parts");
+    let mut found = Vec::new();
+    for name in [regression.then_some("r2"), two_classes.then_some("auc")].into_iter().flatten() {
+        let without = scores.iter().filter(|own| !own.contains_key(name)).count();
+        if without == 0 {
+            continue;
+        }
+        let value = mean(name);
+        let instead = match value {
+            Some(_) => "it is that of all rows of a repeat, and has no interval",
+            None => "it is left out",
+        };
+        found.push((
+            name.to_owned(),
+            value,
+            format!("`{name}` is not defined on {without} of {parts}: {instead}"),
+        ));
+    }
+    if regression && of_one_row && per_repeat > 1 {
+        let note =
+            "test parts of one row: `rmse` is that of all rows of a repeat, and has no interval";
+        found.push((Metric::Rmse.name().to_owned(), mean(Metric::Rmse.name()), note.to_owned()));
+    }
+    found
 }
 
 /// Classes that no split tests.
@@ -992,7 +1047,7 @@ pub fn search_cut_short(method: &str, facts: &BTreeMap<String, f64>) -> Option<S
 /// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
-/// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+/// let model = fit(BASELINES, "majority", &table, &Choices::plain())?;
 /// let others = RowFile::spooled(&b"x,kind\n5,a\n6,b\n7,b\n8,b\n"[..], "others", None)?;
 /// let table = Table::with_schema(&others, model.header.schema.clone())?;
 /// let found = evaluate_model(&model, &table, 1)?;

@@ -143,7 +143,7 @@ impl Model {
     /// # let table = Table::read(&file, &SchemaOptions::default())?;
     /// use mercer_workbench::{Choices, Model, Table, fit};
     /// use std::path::Path;
-    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// let bytes = model.to_bytes()?;
     /// let again = Model::from_bytes(&bytes, Path::new("from a cache"), BASELINES)?;
     /// assert_eq!(again.to_bytes()?, bytes);
@@ -181,7 +181,7 @@ impl Model {
     /// let text = "x,kind\n-1,a\n-2,a\n1,b\n2,b\n";
     /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// let table = Table::read(&file, &SchemaOptions::default())?;
-    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// let folder = tempfile::tempdir().expect("a folder");
     /// let path = folder.path().join("toys.safetensors");
     /// model.save(&path, false)?;
@@ -208,7 +208,7 @@ impl Model {
     /// let folder = tempfile::tempdir().expect("a folder");
     /// let path = folder.path().join("toys.safetensors");
     /// let output = Output::claim(&path, false, &[])?; // before the fit, which may take long
-    /// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "majority", &table, &Choices::plain())?;
     /// model.save_to(&output)?;
     /// assert!(path.is_file());
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())
@@ -231,7 +231,7 @@ impl Model {
     /// use mercer_workbench::{Choices, Model, Table, fit};
     /// let folder = tempfile::tempdir().expect("a folder");
     /// let path = folder.path().join("toys.safetensors");
-    /// fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?.save(&path, false)?;
+    /// fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?.save(&path, false)?;
     /// assert_eq!(Model::load(&path, BASELINES)?.header.method, "kernel-ridge");
     /// std::fs::write(&path, "x,kind\n1,a\n").expect("it is ours");
     /// let refused = Model::load(&path, BASELINES).unwrap_err().to_string();
@@ -260,7 +260,7 @@ impl Model {
     /// # let table = Table::read(&file, &SchemaOptions::default())?;
     /// use mercer_workbench::{Choices, Model, Table, fit};
     /// use std::path::Path;
-    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// let mut bytes = model.to_bytes()?;
     /// *bytes.last_mut().expect("it has some") ^= 1; // one bit of an array
     /// let refused = Model::from_bytes(&bytes, Path::new("m"), BASELINES).unwrap_err().to_string();
@@ -318,7 +318,7 @@ impl Header {
     /// use mercer_workbench::{Choices, Header, Table, fit};
     /// let folder = tempfile::tempdir().expect("a folder");
     /// let path = folder.path().join("toys.safetensors");
-    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// model.save(&path, false)?;
     /// assert_eq!(Header::read(&path)?, model.header);
     /// // Cut short by a byte, which a longer array would not be told from.

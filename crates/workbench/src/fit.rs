@@ -2,7 +2,7 @@ use crate::header::{Chosen, DataNote};
 use crate::intervals::Said;
 use crate::tuning::tune_sample;
 use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
-use mercer_datasets::{Impute, Preparation, RowFile, Scaling, Schema, Truths};
+use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
 use mercer_harness::declared_bytes;
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Outcome, Predictions, Predictor, Sample, Settings,
@@ -167,7 +167,7 @@ pub(crate) fn fitting<'a>(choices: &Choices<'a>, streams: &Streams) -> Fitting<'
     Fitting { streams: streams.child("fit"), threads, limits, ..Fitting::seeded(choices.seed) }
 }
 
-/// Fits a method to all rows of a table that was read from `file`.
+/// Fits a method to all rows of a table.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -176,7 +176,7 @@ pub(crate) fn fitting<'a>(choices: &Choices<'a>, streams: &Streams) -> Fitting<'
 /// let text = "x,kind\n-1,a\n-2,a\n1,b\n2,b\n";
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
-/// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+/// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
 /// assert_eq!(model.header.training["accuracy"], 1.0);
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
@@ -187,7 +187,6 @@ pub fn fit(
     methods: &[Method],
     name: &str,
     table: &Table,
-    file: &RowFile,
     choices: &Choices<'_>,
 ) -> Result<Model, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
@@ -200,25 +199,24 @@ pub fn fit(
     let (training, scored) = scores_on(&*fitted.outcome.predictor, &sample, &preparation)?;
     let schema = table.schema.clone();
     let FittedTo { outcome, settings, tuning } = fitted;
-    let mut header =
-        header_of(method, &settings, schema, preparation, file, table.rows(), choices, &outcome)?;
+    let data =
+        DataNote { file: table.name.clone(), rows: table.rows(), sha256: table.sha256.clone() };
+    let mut header = header_of(method, &settings, schema, preparation, data, choices, &outcome);
     (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
     Ok(Model { header, predictor: outcome.predictor })
 }
 
 /// The header of a model, but for its scores and its tuning.
-#[expect(clippy::too_many_arguments, reason = "a header has that many parts")]
 pub(crate) fn header_of(
     method: &Method,
     settings: &Settings,
     schema: Schema,
     preparation: Preparation,
-    file: &RowFile,
-    rows: usize,
+    data: DataNote,
     choices: &Choices<'_>,
     outcome: &Outcome<Box<dyn Predictor>>,
-) -> Result<Header, WorkbenchError> {
-    Ok(Header {
+) -> Header {
+    Header {
         format: format!("{MAJOR}.{MINOR}"),
         library: env!("CARGO_PKG_VERSION").to_owned(),
         method: method.name.to_owned(),
@@ -234,14 +232,14 @@ pub(crate) fn header_of(
         buffer: None,
         schema,
         preparation,
-        data: DataNote { file: file.name().to_owned(), rows, sha256: file.sha256()? },
+        data,
         training: crate::Scores::new(),
         training_rows: 0,
         convergence: outcome.convergence,
         facts: outcome.facts.clone(),
         tuning: None,
         state: outcome.predictor.state().outline(),
-    })
+    }
 }
 
 /// Scores of a predictor on the first of its training rows, in the units of the target, and how

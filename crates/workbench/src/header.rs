@@ -20,7 +20,7 @@ pub const MINOR: u32 = 1;
 /// use mercer_workbench::{Choices, Table, fit};
 /// let file = RowFile::spooled(&b"x,kind\n-1,a\n1,b\n"[..], "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
-/// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+/// let model = fit(BASELINES, "majority", &table, &Choices::plain())?;
 /// let note = &model.header.data;
 /// assert_eq!((note.file.as_str(), note.rows), ("toys", 2));
 /// assert_eq!(note.sha256, file.sha256()?); // by which the file can be told from another of its name
@@ -48,7 +48,7 @@ pub struct DataNote {
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let choices = Choices { settings: Settings::new().with("lambda", 0.5), ..Choices::plain() };
-/// let header = fit(BASELINES, "kernel-ridge", &table, &file, &choices)?.header;
+/// let header = fit(BASELINES, "kernel-ridge", &table, &choices)?.header;
 /// let chosen = header.chosen.as_ref().expect("written by this program");
 /// assert_eq!((&chosen.given[..], chosen.scaling), (&["lambda".to_owned()][..], Scaling::Standard));
 /// assert_eq!(header.origin("lambda"), Some(Origin::Given));
@@ -102,7 +102,7 @@ impl Origin {
 /// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
-/// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+/// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
 /// let header = &model.header;
 /// assert_eq!((header.method.as_str(), header.data.rows), ("kernel-ridge", 8));
 /// assert_eq!(header.schema.target.labels, ["a", "b"]);
@@ -168,7 +168,7 @@ impl Header {
     /// # let table = Table::read(&file, &SchemaOptions::default())?;
     /// use mercer_workbench::{Budget, Choices, Origin, Table, fit};
     /// let choices = Choices { tune: Some(Budget::Candidates(2)), ..Choices::plain() };
-    /// let header = fit(BASELINES, "kernel-ridge", &table, &file, &choices)?.header;
+    /// let header = fit(BASELINES, "kernel-ridge", &table, &choices)?.header;
     /// assert_eq!(header.origin("lambda"), Some(Origin::Tuned));
     /// assert_eq!(header.origin("cap"), Some(Origin::Default));
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())

@@ -42,6 +42,20 @@ pub(crate) struct Said {
 }
 
 impl Said {
+    /// This of some rows, and the same method of others.
+    pub fn and(mut self, other: Self) -> Self {
+        match (&mut self.predictions, other.predictions) {
+            (Predictions::Classes(own), Predictions::Classes(others)) => own.extend(others),
+            (Predictions::Real(own), Predictions::Real(others)) => own.extend(others),
+            _ => {}
+        }
+        self.truths.append(other.truths);
+        self.shares = self.shares.zip(other.shares).and_then(|(own, others)| {
+            ndarray::concatenate(ndarray::Axis(0), &[own.view(), others.view()]).ok()
+        });
+        self
+    }
+
     /// All metrics.
     pub fn scores(&self) -> crate::Scores {
         let mut scores = score::scores(&self.predictions, &self.truths, self.classes);

@@ -2,7 +2,7 @@ use crate::intervals::Said;
 use crate::table::{Table, task_of};
 use crate::{Header, Scores, WorkbenchError};
 use mercer_datasets::{DataError, Kind, Truths};
-use mercer_learning::{LearningError, Predictions, Predictor};
+use mercer_learning::{FittedKernel, LearningError, Predictions, Predictor};
 use mercer_linalg::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// use mercer_workbench::{Choices, Model, Table, fit};
 /// let table = Table::read(&file, &SchemaOptions::default())?;
-/// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+/// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
 /// let folder = tempfile::tempdir().expect("a folder");
 /// let path = folder.path().join("toys.safetensors");
 /// model.save(&path, false)?;
@@ -49,7 +49,7 @@ const MOST_GRAM_ROWS: usize = 10_000;
 /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// # let table = Table::read(&file, &SchemaOptions::default())?;
 /// use mercer_workbench::{Choices, Predicted, Table, fit};
-/// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+/// let model = fit(BASELINES, "majority", &table, &Choices::plain())?;
 /// match model.predict(ndarray::array![[3.0]], "a row", &[1], 1)? {
 ///     Predicted::Classes(classes) => {
 ///         let label = &model.header.schema.target.labels[classes[0] as usize];
@@ -78,7 +78,7 @@ impl Model {
     /// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
     /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// let table = Table::read(&file, &SchemaOptions::default())?;
-    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// let rows = ndarray::array![[-2.5], [2.5]];
     /// assert_eq!(model.predict(rows, "two rows", &[1, 2], 1)?, Predicted::Classes(vec![0, 1]));
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())
@@ -121,10 +121,10 @@ impl Model {
     /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// # let table = Table::read(&file, &SchemaOptions::default())?;
     /// use mercer_workbench::{Choices, Table, fit};
-    /// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "majority", &table, &Choices::plain())?;
     /// let shares = model.probabilities(ndarray::array![[3.0]], "a row", &[1], 1)?;
     /// assert_eq!(shares, ndarray::array![[0.5, 0.5]]); // those of the training rows
-    /// let ridge = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let ridge = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// assert!(ridge.probabilities(ndarray::array![[3.0]], "a row", &[1], 1).is_err());
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())
     /// ```
@@ -149,12 +149,86 @@ impl Model {
                     Kind::Classification => "",
                 },
             })?;
-            all.append(Axis(0), part.view()).map_err(|error| LearningError::Numerical {
-                operation: "collecting probabilities",
-                reason: error.to_string(),
-            })?;
+            append(&mut all, &part)?;
         }
         Ok(all)
+    }
+
+    /// Scores of rows: one a class (`n × K`), the largest of which is predicted; of regression the value in
+    /// standard units (`n × 1`).
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
+    /// let scores = model.decision(ndarray::array![[3.0]], "a row", &[1], 1)?;
+    /// assert!(scores[[0, 1]] > scores[[0, 0]]); // `b`
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn decision(
+        &self,
+        raw: Array2<f64>,
+        file: &str,
+        lines: &[usize],
+        threads: usize,
+    ) -> Result<Array2<f64>, WorkbenchError> {
+        let inputs = self.prepared(raw, file, lines)?;
+        let parts = side_by_side(inputs.view(), threads, |part| self.predictor.decision(part));
+        let mut all = Array2::zeros((0, task_of(&self.header.schema).outputs()));
+        parts.iter().try_for_each(|part| append(&mut all, part))?;
+        Ok(all)
+    }
+
+    /// The fitted kernel between rows (`n × n`), where the method has one.
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
+    /// let gram = model.gram(ndarray::array![[3.0], [4.0]], "two rows", &[1, 2])?.expect("a kernel");
+    /// assert!(gram[[0, 0]] == 1.0 && gram[[0, 1]] < 1.0); // Gaussian
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn gram(
+        &self,
+        raw: Array2<f64>,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<Option<Array2<f64>>, WorkbenchError> {
+        let inputs = self.prepared(raw, file, lines)?;
+        Ok(self.predictor.fitted_kernel().map(|kernel| kernel.gram(inputs.view())))
+    }
+
+    /// Frequencies `Ω` and `Ω'` of a spectral kernel (`d × D` each, in units of the scaled inputs); the two are
+    /// one where it is stationary.
+    ///
+    /// ```
+    /// # use mercer_baselines::BASELINES;
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
+    /// assert_eq!(model.frequencies(), None); // no random features
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    pub fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
+        self.predictor.fitted_kernel().and_then(FittedKernel::frequencies)
     }
 
     /// Entropies of rows by scores that are estimates of probabilities themselves, in nats; none where
@@ -167,7 +241,7 @@ impl Model {
     /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// # let table = Table::read(&file, &SchemaOptions::default())?;
     /// use mercer_workbench::{Choices, Table, fit};
-    /// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "majority", &table, &Choices::plain())?;
     /// assert_eq!(model.embedded_entropy(ndarray::array![[3.0]], "a row", &[1])?, None);
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())
     /// ```
@@ -195,7 +269,7 @@ impl Model {
     /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// # let table = Table::read(&file, &SchemaOptions::default())?;
     /// use mercer_workbench::{Choices, Table, fit};
-    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// let found = model.measured(&table, 0.1)?;
     /// assert_eq!((found["rows"], found["trace"]), (8.0, 8.0)); // a Gaussian kernel has k(x, x) = 1
     /// assert!((0.0..=-0.1f64.ln()).contains(&found["loss"])); // clipped at −ln 0.1
@@ -245,7 +319,7 @@ impl Model {
     /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// # let table = Table::read(&file, &SchemaOptions::default())?;
     /// use mercer_workbench::{Choices, Table, fit};
-    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// let gram = model.measured_array(&table, "gram")?.expect("it has a kernel");
     /// let eigenvalues = model.measured_array(&table, "eigenvalues")?.expect("so it has these");
     /// assert_eq!((gram.dim(), eigenvalues.dim()), ((8, 8), (8, 1)));
@@ -306,7 +380,7 @@ impl Model {
     /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// # let table = Table::read(&file, &SchemaOptions::default())?;
     /// use mercer_workbench::{Choices, Predicted, Table, fit};
-    /// let model = fit(BASELINES, "majority", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "majority", &table, &Choices::plain())?;
     /// let (predicted, scores) = model.score(&table, 1)?;
     /// assert_eq!(predicted, Predicted::Classes(vec![0; 8])); // of equal shares the first
     /// assert_eq!(scores["accuracy"], 0.5);
@@ -355,6 +429,13 @@ impl Model {
         self.header.preparation.apply(&mut raw, &self.header.schema, file, lines)?;
         Ok(raw)
     }
+}
+
+fn append(all: &mut Array2<f64>, part: &Array2<f64>) -> Result<(), LearningError> {
+    all.append(Axis(0), part.view()).map_err(|error| LearningError::Numerical {
+        operation: "collecting the scores of rows",
+        reason: error.to_string(),
+    })
 }
 
 /// What `work` says of consecutive parts of the rows, one a thread, in order.

@@ -3,7 +3,7 @@
 use crate::fit::{completed, fitting, header_of, room, scores_on};
 use crate::table::{sample_of, task_of};
 use crate::tuning::tune_sample;
-use crate::{Choices, Model, WorkbenchError, method_for};
+use crate::{Choices, DataNote, Model, WorkbenchError, method_for};
 use mercer_datasets::{
     Impute, Preparation, Preparing, RowFile, Schema, SchemaOptions, Truths, survey,
 };
@@ -213,16 +213,9 @@ pub fn fit_in_passes(
         other => named(WorkbenchError::from(other).by_name(&schema)),
     })?;
     let (training, scored) = scores_on(&*outcome.predictor, &first, &preparation)?;
-    let mut header = header_of(
-        method,
-        &settings,
-        schema.clone(),
-        preparation.clone(),
-        file,
-        rows,
-        choices,
-        &outcome,
-    )?;
+    let data = DataNote { file: file.name().to_owned(), rows, sha256: file.sha256()? };
+    let (own, prepared) = (schema.clone(), preparation.clone());
+    let mut header = header_of(method, &settings, own, prepared, data, choices, &outcome);
     header.buffer = (rows > buffer).then_some(buffer);
     (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
     Ok(Model { header, predictor: outcome.predictor })

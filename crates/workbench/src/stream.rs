@@ -1,7 +1,7 @@
 //! Predictions of a file that is read while it is predicted.
 
 use crate::{Model, Predicted, WorkbenchError};
-use mercer_datasets::RowFile;
+use mercer_datasets::{DataError, RowFile, Widened};
 use mercer_learning::entropies;
 use mercer_linalg::pipeline;
 use ndarray::{Array1, Array2, ArrayView1};
@@ -17,12 +17,14 @@ const NUMBERS: usize = 1 << 20;
 /// let beside = Beside { entropy: true, ..Beside::default() };
 /// assert!(!beside.probabilities);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
     /// Class probabilities.
     pub probabilities: bool,
     /// How unsure the class is.
     pub entropy: bool,
+    /// What the file may have beside the columns of the fit.
+    pub widened: Widened,
 }
 
 /// What a model says of some consecutive rows of a file.
@@ -33,10 +35,10 @@ pub struct Beside {
 /// use mercer_workbench::{Beside, Choices, PredictedRows, Table, WorkbenchError, fit};
 /// let file = RowFile::spooled(&b"x,kind\n-1,a\n-2,a\n\n1,b\n2,b\n"[..], "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
-/// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+/// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
 /// let mut places = Vec::new();
 /// let place = |rows: PredictedRows| (rows.first, rows.lines, rows.probabilities.is_some());
-/// model.predict_file(&file, 1, Beside::default(), place, |place| {
+/// model.predict_file(&file, 1, &Beside::default(), place, |place| {
 ///     places.push(place);
 ///     Ok::<(), WorkbenchError>(())
 /// })?;
@@ -60,7 +62,12 @@ pub struct PredictedRows {
     pub embedded_entropy: Option<Array1<f64>>,
     /// Rows in which something was missing, and was filled.
     pub filled: usize,
+    /// The columns that are carried along, a list of texts a row; empty where none is.
+    pub kept: Vec<Vec<String>>,
 }
+
+/// How many rows came before, numbers, lines, and what is carried along.
+type ReadPart = (usize, Array2<f64>, Vec<usize>, Vec<Vec<String>>);
 
 impl Model {
     /// Predicts a file from its first row to its last without loading it: rows are read, predicted
@@ -74,9 +81,9 @@ impl Model {
     /// let text = "x,kind\n-1,a\n-2,a\n1,b\n2,b\n";
     /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// let table = Table::read(&file, &SchemaOptions::default())?;
-    /// let model = fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain())?;
+    /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
     /// let (mut all, beside) = (Vec::new(), Beside::default());
-    /// let rows = model.predict_file(&file, 2, beside, |rows| rows.predicted, |predicted| {
+    /// let rows = model.predict_file(&file, 2, &beside, |rows| rows.predicted, |predicted| {
     ///     if let Predicted::Classes(classes) = predicted {
     ///         all.extend(classes);
     ///     }
@@ -93,27 +100,29 @@ impl Model {
         &self,
         file: &RowFile,
         threads: usize,
-        beside: Beside,
+        beside: &Beside,
         form: impl Fn(PredictedRows) -> R + Sync,
         mut told: impl FnMut(R) -> Result<(), E>,
     ) -> Result<usize, E> {
         let schema = &self.header.schema;
         let most = (NUMBERS / schema.width().max(1)).clamp(1, ROWS);
-        let mut reading = schema.read(file).map_err(WorkbenchError::from)?;
+        let mut reading = schema.read_wider(file, &beside.widened).map_err(WorkbenchError::from)?;
         let (mut first, mut ended) = (0, false);
         let next = || {
             if ended {
                 return None;
             }
-            let found = reading.chunk(most, false).map(|(raw, _, lines)| (first, raw, lines));
-            let rows = found.as_ref().map_or(0, |(_, _, lines)| lines.len());
+            let found = reading.chunk(most, false);
+            let kept = reading.take_kept();
+            let found = found.map(|(raw, _, lines)| (first, raw, lines, kept));
+            let rows = found.as_ref().map_or(0, |(_, _, lines, _)| lines.len());
             first += rows;
             // An error ends the reading, and is told when its turn comes.
             ended = rows < most;
             (rows > 0 || found.is_err()).then_some(found)
         };
-        let work = |found: Result<(usize, Array2<f64>, Vec<usize>), _>| {
-            let (first, raw, lines) = found?;
+        let work = |found: Result<ReadPart, DataError>| {
+            let (first, raw, lines, kept) = found?;
             let holes = |row: &ArrayView1<'_, f64>| row.iter().any(|number| number.is_nan());
             let filled = raw.rows().into_iter().filter(holes).count();
             let mut shares = if beside.probabilities || beside.entropy {
@@ -139,6 +148,7 @@ impl Model {
                 entropy,
                 embedded_entropy,
                 filled,
+                kept,
             };
             Ok((rows, form(said)))
         };

@@ -10,7 +10,7 @@ fn model() -> Model {
     let text = "x,colour,kind\n-1,red,a\n-2,blue,a\n1,red,b\n2,blue,b\n";
     let file = RowFile::spooled(text.as_bytes(), "toys", None).unwrap();
     let table = Table::read(&file, &SchemaOptions::default()).unwrap();
-    fit(BASELINES, "kernel-ridge", &table, &file, &Choices::plain()).unwrap()
+    fit(BASELINES, "kernel-ridge", &table, &Choices::plain()).unwrap()
 }
 
 fn read(bytes: &[u8]) -> Result<Model, WorkbenchError> {

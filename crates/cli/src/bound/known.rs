@@ -203,5 +203,5 @@ fn toy(methods: &[Method], method: &Method) -> Result<(Model, Table), WorkbenchE
     let kept = all.iter().filter(|(name, _)| !idle.contains(name));
     let settings = kept.fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()));
     let choices = Choices { settings, ..Choices::plain() };
-    Ok((fit(methods, method.name, &table, &file, &choices)?, table))
+    Ok((fit(methods, method.name, &table, &choices)?, table))
 }

@@ -13,12 +13,43 @@ pub(crate) struct TableArgs {
     pub columns: ColumnArgs,
 }
 
-/// How the columns of a file are to be understood.
-#[derive(Debug, Args)]
-pub(crate) struct ColumnArgs {
+/// How the lines of a file are to be read.
+#[derive(Debug, Default, Args)]
+pub(crate) struct FileArgs {
     /// Format, where the suffix does not tell: csv, semicolon, tsv, svmlight, parquet.
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
+    /// What stands between the fields of a text: a character, or blanks for any number of blanks and tabs.
+    #[arg(long, value_name = "CHAR", value_parser = separator, conflicts_with = "format")]
+    pub separator: Option<u8>,
+    /// Lines before the table.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub skip: usize,
+    /// Lines of a text that begin so are read over.
+    #[arg(long, value_name = "CHAR", value_parser = character)]
+    pub comment: Option<u8>,
+}
+
+fn character(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [one] if !one.is_ascii_alphanumeric() && *one != b'"' => Ok(*one),
+        _ => Err("it must be one character that is no letter, digit or quote".to_owned()),
+    }
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text {
+        "blanks" | " " => Ok(b' '),
+        "tab" | "\\t" => Ok(b'\t'),
+        other => character(other).map_err(|error| format!("{error}, or tab, or blanks")),
+    }
+}
+
+/// How the columns of a file are to be understood.
+#[derive(Debug, Args)]
+pub(crate) struct ColumnArgs {
+    #[command(flatten)]
+    pub file: FileArgs,
     /// Target column by name, or by number from 1 where there is no header; the last without it.
     #[arg(long, value_name = "COL")]
     pub target: Option<String>,
@@ -37,6 +68,9 @@ pub(crate) struct ColumnArgs {
     /// How categories become numbers.
     #[arg(long, value_enum, default_value = "one-hot")]
     pub categories: CategoriesName,
+    /// Columns of categories in which NA, null, ? and nothing are categories (repeatable, or separated by commas).
+    #[arg(long, value_name = "COL")]
+    pub keep_na: Vec<String>,
 }
 
 /// What is done to the numbers, and how a method is fitted.
@@ -49,8 +83,9 @@ pub(crate) struct FitChoices {
     /// How inputs are scaled: to mean 0 and deviation 1, to 0..1, to -1..1, by 1/255, or not at all.
     #[arg(long, default_value = "standard", value_parser = ["standard", "unit-interval", "symmetric", "bytes", "none"])]
     pub scale: String,
-    /// Fill missing numbers with the training rows' mean or median (categories with the most frequent
-    /// one); without it they are refused.
+    /// Fill missing numbers with the training rows' mean or median, and missing categories with the most frequent
+    /// one; category makes a missing category one of its own, and fills numbers with the mean. Without it they are
+    /// refused.
     #[arg(long, value_enum)]
     pub impute: Option<ImputeName>,
     /// Tune the settings first, on the training rows.
@@ -126,6 +161,14 @@ pub(crate) struct BesideArgs {
     pub entropy: bool,
 }
 
+/// What becomes of a category that the fit did not see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum UnknownName {
+    Error,
+    Zeros,
+    Skip,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PredictArgs {
     /// Model file.
@@ -137,11 +180,19 @@ pub(crate) struct PredictArgs {
     /// Rows to predict, with the columns of the training file; the target may be there or not.
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
-    /// Format, where the suffix does not tell.
-    #[arg(long, value_enum)]
-    pub format: Option<FormatName>,
+    #[command(flatten)]
+    pub file: FileArgs,
     #[command(flatten)]
     pub beside: BesideArgs,
+    /// Columns to write before the predictions, by name: an identifier, say.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub keep: Vec<String>,
+    /// Columns that the model does not know, to leave out, by name.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub drop: Vec<String>,
+    /// A category that the fit did not see: error; zeros, none of those that it saw; skip leaves the row out.
+    #[arg(long, value_enum, default_value = "error")]
+    pub unknown: UnknownName,
     /// Where predictions go; standard output without it, or where it is -.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -157,7 +208,7 @@ pub(crate) struct PredictArgs {
 }
 
 /// What is decided when a method is fitted, and not when a model is scored.
-const OF_A_FIT: [&str; 16] = [
+const OF_A_FIT: [&str; 17] = [
     "method",
     "target",
     "task",
@@ -165,6 +216,7 @@ const OF_A_FIT: [&str; 16] = [
     "drop",
     "categorical",
     "categories",
+    "keep_na",
     "settings",
     "scale",
     "impute",
@@ -305,4 +357,6 @@ pub(crate) enum ImputeName {
     Mean,
     /// The median.
     Median,
+    /// A missing category is one of its own; numbers take the mean.
+    Category,
 }

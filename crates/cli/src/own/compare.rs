@@ -25,9 +25,9 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
     let names: Vec<String> = args.methods.iter().map(|name| full_name(name)).collect();
     // All files are read before any method is fitted: a fault in the last one shows at once.
-    let options = schema_options(&args.columns);
+    let options = schema_options(&args.columns, &args.choices);
     let table = |data: &PathBuf| -> anyhow::Result<Table> {
-        Ok(Table::read(&open(data, args.columns.format)?, &options)?)
+        Ok(Table::read(&open(data, &args.columns.file)?, &options)?)
     };
     let tables = args.data.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
     for table in &tables {

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     ) {
         (None, Some(path)) => {
             let model = Model::load(path, &methods)?;
-            let file = open(&args.table.data, args.table.columns.format)?;
+            let file = open(&args.table.data, &args.table.columns.file)?;
             let table = Table::with_schema(&file, model.header.schema.clone())?;
             let evaluation = evaluate_model(&model, &table, threads(args.choices.threads))?;
             let mut how = "all rows, by the model as it is".to_owned();
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         }
         (Some(method), _) => {
             let name = full_name(method);
-            let file = open(&args.table.data, args.table.columns.format)?;
-            let table = Table::read(&file, &schema_options(&args.table.columns))?;
+            let file = open(&args.table.data, &args.table.columns.file)?;
+            let table = Table::read(&file, &schema_options(&args.table.columns, &args.choices))?;
             say_of_parts(&table, choices.impute);
             say_if_untunable(&name, &choices, table.task());
             let splitting = splitting(&args.split);

@@ -22,12 +22,12 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     find(&methods, &name).map_err(WorkbenchError::from)?;
     let out = claim(&args.out, args.force, &[&args.table.data])?;
     let started = Instant::now();
-    let file = open(&args.table.data, args.table.columns.format)?;
-    let options = schema_options(&args.table.columns);
+    let file = open(&args.table.data, &args.table.columns.file)?;
+    let options = schema_options(&args.table.columns, &args.choices);
     let clock = clock(quiet, format!("{name} on {}", file.name()));
     let model = match args.buffer {
         Some(buffer) => fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?,
-        None => fit(&methods, &name, &Table::read(&file, &options)?, &file, &choices)?,
+        None => fit(&methods, &name, &Table::read(&file, &options)?, &choices)?,
     };
     clock.finish_and_clear();
     let seconds = started.elapsed().as_secs_f64();

@@ -16,6 +16,7 @@ pub(crate) use predict::run as predict;
 pub(crate) use tune::run as tune;
 
 use anyhow::Context;
+pub(crate) use args::FileArgs;
 use args::{
     CategoriesName, ColumnArgs, FitChoices, FormatName, HeaderName, ImputeName, SplitArgs, TaskName,
 };
@@ -56,18 +57,20 @@ pub(crate) fn aliases(name: &str) -> Vec<&'static str> {
     SHORT.iter().filter(|(_, full)| *full == name).map(|(short, _)| *short).collect()
 }
 
-pub(crate) fn open(data: &Path, format: Option<FormatName>) -> anyhow::Result<RowFile> {
-    let format = format.map(|format| match format {
+pub(crate) fn open(data: &Path, args: &FileArgs) -> anyhow::Result<RowFile> {
+    let format = args.format.map(|format| match format {
         FormatName::Csv => RowFormat::Text(b','),
         FormatName::Semicolon => RowFormat::Text(b';'),
         FormatName::Tsv => RowFormat::Text(b'\t'),
         FormatName::Svmlight => RowFormat::Svmlight,
         FormatName::Parquet => RowFormat::Parquet,
     });
-    Ok(RowFile::open(data, format).map_err(WorkbenchError::from)?)
+    let format = args.separator.map(RowFormat::Text).or(format);
+    let file = RowFile::open(data, format).map_err(WorkbenchError::from)?;
+    Ok(file.skipping(args.skip, args.comment))
 }
 
-pub(super) fn schema_options(args: &ColumnArgs) -> SchemaOptions {
+pub(super) fn schema_options(args: &ColumnArgs, choices: &FitChoices) -> SchemaOptions {
     SchemaOptions {
         target: args.target.clone(),
         kind: match args.task {
@@ -86,6 +89,8 @@ pub(super) fn schema_options(args: &ColumnArgs) -> SchemaOptions {
             CategoriesName::OneHot => Categories::OneHot,
             CategoriesName::Ordinal => Categories::Ordinal,
         },
+        keep_na: args.keep_na.clone(),
+        missing_is_category: choices.impute == Some(ImputeName::Category),
         ..SchemaOptions::default()
     }
 }
@@ -164,7 +169,8 @@ pub(super) fn choices<'a>(
         settings,
         scaling: args.scale.parse().map_err(WorkbenchError::Data)?,
         impute: args.impute.map(|impute| match impute {
-            ImputeName::Mean => Impute::Mean,
+            // Of categories the reader has seen to it.
+            ImputeName::Mean | ImputeName::Category => Impute::Mean,
             ImputeName::Median => Impute::Median,
         }),
         tune: budget.or_else(|| args.tune.then(Budget::default)),

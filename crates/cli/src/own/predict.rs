@@ -1,8 +1,8 @@
-use super::args::PredictArgs;
+use super::args::{PredictArgs, UnknownName};
 use super::{claim, open, quoted, stop, threads};
 use crate::Ended;
 use anyhow::Context;
-use mercer_datasets::Numbering;
+use mercer_datasets::{Numbering, Unknown, Widened};
 use mercer_harness::Stop;
 use mercer_learning::{LearningError, counted};
 use mercer_methods::registry;
@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Columns of CSV and names in JSON.
 const ENTROPY: &str = "entropy";
 const EMBEDDED_ENTROPY: &str = "embedded-entropy";
+const LINE: &str = "line";
 
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let methods = registry();
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let out = out.map(|out| claim(out, args.force, &[&args.data, path]));
     let out = out.transpose()?;
     let model = Model::load(path, &methods)?;
-    let file = open(&args.data, args.format)?;
+    let file = open(&args.data, &args.file)?;
     if let Some(Numbering { first, .. }) = model.header.schema.numbering {
         tracing::info!(
             "{}: its columns are read as numbered from {first}, as those of the fit were",
@@ -54,9 +55,21 @@ fn write_all(
     let named = || name.to_owned();
     let schema = &model.header.schema;
     let labels = &schema.target.labels;
-    let beside = Beside { probabilities: args.beside.proba, entropy: args.beside.entropy };
+    let widened = Widened {
+        drop: args.drop.clone(),
+        keep: args.keep.clone(),
+        unknown: match args.unknown {
+            UnknownName::Error => Unknown::Error,
+            UnknownName::Zeros => Unknown::Zeros,
+            UnknownName::Skip => Unknown::Skip,
+        },
+    };
+    // Where rows may be left out, something must say which are there.
+    let numbered = widened.unknown == Unknown::Skip && widened.keep.is_empty();
+    let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
+    let beside = Beside { probabilities, entropy, widened };
     let mut embeds_entropy = false;
-    if beside != Beside::default() {
+    if probabilities || entropy {
         // Said before anything is written.
         let none = || Array2::zeros((0, schema.width()));
         if labels.is_empty() {
@@ -76,7 +89,9 @@ fn write_all(
     let mut heads = Some(if args.json {
         "[\n".to_owned()
     } else {
-        let mut heads = vec!["prediction".to_owned()];
+        let mut heads: Vec<String> = args.keep.iter().map(|name| quoted(name)).collect();
+        heads.extend(numbered.then(|| LINE.to_owned()));
+        heads.push("prediction".to_owned());
         if args.beside.proba {
             heads.extend(labels.iter().map(|label| quoted(&format!("p({label})"))));
         }
@@ -88,9 +103,13 @@ fn write_all(
     let filled = AtomicUsize::new(0);
     let form = |rows: PredictedRows| {
         filled.fetch_add(rows.filled, Ordering::Relaxed);
-        if args.json { objects(&rows, labels) } else { lines(&rows, &fields) }
+        if args.json {
+            objects(&rows, labels, &args.keep, numbered)
+        } else {
+            lines(&rows, &fields, numbered)
+        }
     };
-    let count = model.predict_file(file, threads(args.threads), beside, form, |text| {
+    let count = model.predict_file(file, threads(args.threads), &beside, form, |text| {
         if stop.asked() {
             return Err(WorkbenchError::from(LearningError::Interrupted).into());
         }
@@ -119,9 +138,16 @@ fn write_all(
 }
 
 /// Rows of CSV; `fields` are the labels as they stand in it.
-fn lines(rows: &PredictedRows, fields: &[String]) -> String {
+fn lines(rows: &PredictedRows, fields: &[String], numbered: bool) -> String {
     let mut text = String::new();
     for row in 0..rows.lines.len() {
+        for kept in rows.kept.get(row).into_iter().flatten() {
+            text.push_str(&quoted(kept));
+            text.push(',');
+        }
+        if numbered {
+            write!(text, "{},", rows.lines[row]).expect("a string takes all that is written to it");
+        }
         let written = match &rows.predicted {
             Predicted::Classes(classes) => {
                 text.push_str(&fields[classes[row] as usize]);
@@ -141,7 +167,7 @@ fn lines(rows: &PredictedRows, fields: &[String]) -> String {
 }
 
 /// Elements of a JSON array, one a line.
-fn objects(rows: &PredictedRows, labels: &[String]) -> String {
+fn objects(rows: &PredictedRows, labels: &[String], keep: &[String], numbered: bool) -> String {
     let mut text = String::new();
     for row in 0..rows.lines.len() {
         let prediction = match &rows.predicted {
@@ -149,6 +175,12 @@ fn objects(rows: &PredictedRows, labels: &[String]) -> String {
             Predicted::Values(values) => json!(values[row]),
         };
         let mut object = serde_json::Map::from_iter([("prediction".to_owned(), prediction)]);
+        for (name, kept) in keep.iter().zip(rows.kept.get(row).into_iter().flatten()) {
+            object.insert(name.clone(), json!(kept));
+        }
+        if numbered {
+            object.insert(LINE.to_owned(), json!(rows.lines[row]));
+        }
         if let Some(shares) = &rows.probabilities {
             let named = labels.iter().zip(shares.row(row)).map(|(l, &p)| (l.clone(), json!(p)));
             let named = json!(named.collect::<serde_json::Map<_, _>>());

@@ -19,8 +19,8 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let choices = choices(&args.choices, &limits)?;
     let report = args.report.as_ref().map(|report| claim(report, args.force, &[&args.table.data]));
     let report = report.transpose()?;
-    let file = open(&args.table.data, args.table.columns.format)?;
-    let table = Table::read(&file, &schema_options(&args.table.columns))?;
+    let file = open(&args.table.data, &args.table.columns.file)?;
+    let table = Table::read(&file, &schema_options(&args.table.columns, &args.choices))?;
     say_of_parts(&table, choices.impute);
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
     let budget = choices.tune.unwrap_or(Budget::default());

@@ -53,8 +53,8 @@ fn choices(method: &Method, table: &Table) -> Choices<'static> {
     Choices { settings, ..Choices::plain() }
 }
 
-fn fitted(method: &Method, table: &Table, file: &RowFile) -> Result<Model, WorkbenchError> {
-    fit(&registry(), method.name, table, file, &choices(method, table))
+fn fitted(method: &Method, table: &Table) -> Result<Model, WorkbenchError> {
+    fit(&registry(), method.name, table, &choices(method, table))
 }
 
 fn every(mut check: impl FnMut(&Method, Task)) {
@@ -70,10 +70,9 @@ fn every(mut check: impl FnMut(&Method, Task)) {
 #[test]
 fn every_model_survives_its_file_bit_by_bit() {
     every(|method, task| {
-        let (file, table) = read(&text(task, 60));
+        let (_, table) = read(&text(task, 60));
         let table = table.unwrap();
-        let model =
-            fitted(method, &table, &file).unwrap_or_else(|e| panic!("{}: {e}", method.name));
+        let model = fitted(method, &table).unwrap_or_else(|e| panic!("{}: {e}", method.name));
         let bytes = model.to_bytes().unwrap();
         let again = Model::from_bytes(&bytes, Path::new("m"), &registry())
             .unwrap_or_else(|e| panic!("{}: {e}", method.name));
@@ -83,12 +82,7 @@ fn every_model_survives_its_file_bit_by_bit() {
             |model: &Model| model.predict(table.raw.clone(), "t", &table.lines, 2).unwrap();
         assert_eq!(predict(&again), predict(&model), "{}", method.name);
         // The same words give the same model, to the last bit.
-        assert_eq!(
-            fitted(method, &table, &file).unwrap().to_bytes().unwrap(),
-            bytes,
-            "{}",
-            method.name
-        );
+        assert_eq!(fitted(method, &table).unwrap().to_bytes().unwrap(), bytes, "{}", method.name);
         assert_eq!(
             model.header.schema.target.labels,
             if task == Task::Regression { vec![] } else { vec!["no", "yes, so"] },
@@ -130,10 +124,10 @@ fn every_model_survives_its_file_bit_by_bit() {
 #[test]
 fn every_method_keeps_the_settings_that_it_was_given() {
     every(|method, task| {
-        let (file, table) = read(&text(task, 40));
+        let (_, table) = read(&text(task, 40));
         let table = table.unwrap();
         let choices = choices(method, &table);
-        let model = fitted(method, &table, &file).unwrap();
+        let model = fitted(method, &table).unwrap();
         let given = &choices.settings;
         // All defaults that were not given, and all that was given: nothing else, and nothing changed.
         let shape = mercer_learning::Shape {
@@ -153,7 +147,7 @@ fn every_method_keeps_the_settings_that_it_was_given() {
         }
         // What the header says, given in full, makes the same model: no default hides behind it.
         let again = Choices { settings: model.header.settings.clone(), ..choices };
-        let mut again = fit(&registry(), method.name, &table, &file, &again).unwrap();
+        let mut again = fit(&registry(), method.name, &table, &again).unwrap();
         again.header.chosen.clone_from(&model.header.chosen);
         assert_eq!(again.to_bytes().unwrap(), model.to_bytes().unwrap(), "{}", method.name);
         // And a fit leaves its learner as it was: the second of one learner is the first.
@@ -198,9 +192,8 @@ fn few_rows_and_columns_end_in_a_model_or_in_a_clear_error() {
             ("one column", narrow),
             ("a constant column", constant),
         ] {
-            let (file, table) = read(&text);
-            let ended =
-                table.and_then(|table| fitted(method, &table, &file).map(|model| (table, model)));
+            let (_, table) = read(&text);
+            let ended = table.and_then(|table| fitted(method, &table).map(|model| (table, model)));
             match ended {
                 Ok((table, model)) => {
                     let found = model.predict(table.raw.clone(), "t", &table.lines, 1).unwrap();
@@ -269,7 +262,7 @@ fn narrow_and_wide_numbers_are_the_same_numbers() {
             .iter()
             .map(|file| {
                 let table = Table::read(file, &SchemaOptions::default()).unwrap();
-                let model = fitted(method, &table, file)
+                let model = fitted(method, &table)
                     .unwrap_or_else(|error| panic!("{}: {error}", method.name));
                 match model.predict(table.raw.clone(), "t", &table.lines, 1).unwrap() {
                     Predicted::Classes(classes) => classes.into_iter().map(u64::from).collect(),

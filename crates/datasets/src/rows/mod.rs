@@ -190,9 +190,14 @@ pub struct RowFile {
     format: RowFormat,
     /// Lines before the table, which are skipped.
     prelude: usize,
+    /// Lines that begin so are read over.
+    comment: Option<u8>,
     /// Where standard input was written, gone with this.
     spool: Option<Spool>,
 }
+
+/// The separator of fields that any number of blanks and tabs stands between.
+pub(crate) const BLANKS: u8 = b' ';
 
 /// A temporary file with a copy of what can be read once.
 #[derive(Debug)]
@@ -227,15 +232,14 @@ impl Spool {
 }
 
 impl RowFile {
-    /// A file, or standard input for `-`; its format by its suffix unless it is given.
+    /// A file, or standard input for `-`; its format by its suffix unless it is given, else by its beginning.
     ///
-    /// Standard input, and any other pipe, is delimited text unless its format is given or its suffix
-    /// tells it, and is copied to a temporary file, since rows are read more than once. Delimited text
+    /// Standard input, and any other pipe, is copied to a temporary file, since rows are read more than once. Delimited text
     /// whose first line has no comma but semicolons, or tabs, is separated by those, or by what a line
     /// `sep=;` before it names; lines before the table that begin with `#` are skipped, which is said.
     ///
     /// # Errors
-    /// [`DataError::Io`]; [`DataError::Format`] for an unknown suffix or a folder.
+    /// [`DataError::Io`]; [`DataError::Format`] for a folder, or a suffix of what is not read.
     pub fn open(path: &Path, given: Option<RowFormat>) -> Result<Self, DataError> {
         if path.as_os_str() == "-" {
             return Self::spooled(std::io::stdin().lock(), "standard input", given);
@@ -250,18 +254,39 @@ impl RowFile {
             let file = File::open(path).map_err(DataError::io(path))?;
             return Self::spooled(file, &name, given.or_else(|| by_suffix(path)));
         }
-        let Some(format) = given.or_else(|| by_suffix(path)) else {
-            let known = ".csv, .tsv, .txt, .svm, .svmlight, .libsvm, each also packed as .gz, .xz or \
-                         .bz2, and .parquet; or name the format (--format csv, say)";
-            let problem = match foreign(path) {
-                Some(kind) => format!("is {kind}"),
-                None => format!("has an unknown suffix; known are {known}"),
-            };
-            return Err(DataError::format(&name, problem));
-        };
-        let mut file = Self { path: path.to_owned(), name, format, prelude: 0, spool: None };
+        let known = given.or_else(|| by_suffix(path));
+        if let (None, Some(kind)) = (known, foreign(path)) {
+            return Err(DataError::format(&name, format!("is {kind}")));
+        }
+        let (path, format) = (path.to_owned(), known.unwrap_or(RowFormat::Text(b',')));
+        let mut file = Self { path, name, format, prelude: 0, comment: None, spool: None };
+        file.look_at_format(known.is_some())?;
         file.look_at_beginning(given.is_some())?;
         Ok(file)
+    }
+
+    /// Finds out the format where neither the user nor the suffix tells it: Parquet, svmlight, else a text.
+    fn look_at_format(&mut self, known: bool) -> Result<(), DataError> {
+        if known {
+            return Ok(());
+        }
+        let mut magic = [0; 4];
+        let mut file = File::open(&self.path).map_err(DataError::io(&self.path))?;
+        let told = if file.read_exact(&mut magic).is_ok() && magic == *b"PAR1" {
+            self.format = RowFormat::Parquet;
+            "Parquet"
+        } else {
+            let mut start = Vec::new();
+            let reader = self.reader()?.take(LOOKED_AT);
+            prelude::lines(reader, &mut start).map_err(DataError::io(&self.path))?;
+            if !svmlight::is_like(&start) {
+                return Ok(());
+            }
+            self.format = RowFormat::Svmlight;
+            "svmlight"
+        };
+        tracing::info!("{}: it looks like {told}, and is read as that", self.name);
+        Ok(())
     }
 
     /// Finds the first line of the table, and takes its separator if the format is not given and it is
@@ -295,10 +320,30 @@ impl RowFile {
             name,
             format: format.unwrap_or(RowFormat::Text(b',')),
             prelude: 0,
+            comment: None,
             spool: Some(spool),
         };
+        file.look_at_format(format.is_some())?;
         file.look_at_beginning(format.is_some())?;
         Ok(file)
+    }
+
+    /// Without its first `lines`, and without those that begin with `comment`.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, RowFormat, SchemaOptions, survey};
+    /// let text = "measured in May\n1.5  2.5\ta\n% a remark\n 2.5 0.5 b\n";
+    /// let file = RowFile::spooled(text.as_bytes(), "toys", Some(RowFormat::Text(b' ')))?;
+    /// let file = file.skipping(1, Some(b'%'));
+    /// let (schema, rows) = survey(&file, &SchemaOptions::default())?;
+    /// assert_eq!((rows, schema.width()), (2, 2));
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    #[must_use]
+    pub fn skipping(mut self, lines: usize, comment: Option<u8>) -> Self {
+        self.prelude = self.prelude.max(lines);
+        self.comment = comment;
+        self
     }
 
     /// How errors call it.
@@ -335,7 +380,8 @@ impl RowFile {
         let source = match self.format {
             RowFormat::Text(separator) => {
                 let reader = self.reader()?;
-                Source::Text(text::TextRows::new(reader, &self.name, separator, self.prelude))
+                let before = (self.prelude, self.comment);
+                Source::Text(text::TextRows::new(reader, &self.name, separator, before))
             }
             RowFormat::Svmlight => {
                 Source::Svmlight(svmlight::SvmlightRows::new(self.reader()?, &self.name))

@@ -1,6 +1,7 @@
 //! What stands before a table of delimited text: the line by which a spreadsheet names the separator,
 //! and remarks.
 
+use super::BLANKS;
 use super::text::{Part, Quoting};
 use std::io::BufRead;
 
@@ -52,6 +53,8 @@ fn names_separator(line: &[u8]) -> Option<u8> {
         {
             Some(*separator)
         }
+        // Blanks at the end of a line are cut off.
+        [s, e, p, b'='] if [s, e, p].map(u8::to_ascii_lowercase) == *b"sep" => Some(BLANKS),
         _ => None,
     }
 }

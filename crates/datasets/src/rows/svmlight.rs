@@ -37,8 +37,9 @@ impl<'a> SvmlightRows<'a> {
             }
             self.line += 1;
             let mut found = false;
+            complete(&mut self.text);
             let Self { text, target, entries, .. } = self;
-            scan(text, self.name, 0, last, |value, row| {
+            scan(text, self.name, (0, last), true, |value, row| {
                 (*target, found) = (value, true);
                 entries.clear();
                 entries.extend_from_slice(row);
@@ -60,6 +61,46 @@ impl<'a> SvmlightRows<'a> {
     /// The row read last: its target, and its columns as numbered in the file.
     pub(super) fn row(&self) -> (f64, &[(u32, f64)]) {
         (self.target, &self.entries)
+    }
+}
+
+/// Whether a text begins with a row of svmlight that has columns.
+pub(super) fn is_like(start: &[u8]) -> bool {
+    let Some(line) = start
+        .split(|&byte| byte == b'\n')
+        .rfind(|line| !line.iter().all(u8::is_ascii_whitespace) && !line.starts_with(b"#"))
+    else {
+        return false;
+    };
+    let mut line = line.to_vec();
+    complete(&mut line);
+    let mut columns = 0;
+    let read = scan(&line, "", (0, Limits::default().features), true, |_, row| {
+        columns = row.len();
+        Ok(())
+    });
+    read.is_ok() && columns > 0
+}
+
+/// Takes the number of a query (`qid:3`) out of a line, and puts the target 0 before one that has none.
+fn complete(line: &mut Vec<u8>) {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let start = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
+    let end = |line: &[u8], start: usize| {
+        line[start..]
+            .iter()
+            .position(u8::is_ascii_whitespace)
+            .map_or(line.len(), |length| start + length)
+    };
+    let first = end(line, start);
+    let second =
+        line[first..].iter().position(|byte| !blank(byte)).map_or(line.len(), |at| first + at);
+    if line[second..].starts_with(b"qid:") {
+        let last = end(line, second);
+        line[second..last].fill(b' ');
+    }
+    if line[start..first].contains(&b':') {
+        line.splice(..start, *b"0 ");
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Field, Fields};
+use super::{BLANKS, Field, Fields};
 use crate::DataError;
 use mercer_learning::counted;
 use std::io::BufRead;
@@ -14,6 +14,8 @@ pub(super) struct TextRows<'a> {
     separator: u8,
     /// Lines before the table that are still to be skipped.
     prelude: usize,
+    /// Lines that begin so are read over.
+    comment: Option<u8>,
     line: usize,
     /// Fields of the first record, which all others have.
     width: Option<usize>,
@@ -97,10 +99,11 @@ impl<'a> TextRows<'a> {
         reader: Box<dyn BufRead + Send>,
         name: &'a str,
         separator: u8,
-        prelude: usize,
+        (prelude, comment): (usize, Option<u8>),
     ) -> Self {
         let record = Record::default();
-        Self { reader, name, separator, prelude, line: 0, width: None, records: 0, record }
+        let (line, width, records) = (0, None, 0);
+        Self { reader, name, separator, prelude, comment, line, width, records, record }
     }
 
     pub(super) const fn record(&self) -> &Record {
@@ -125,6 +128,12 @@ impl<'a> TextRows<'a> {
             let wrong = |problem: String| Err(DataError::line(self.name, first, problem));
             if self.record.raw.iter().all(u8::is_ascii_whitespace) {
                 continue;
+            }
+            if self.comment.is_some_and(|begin| self.record.raw.first() == Some(&begin)) {
+                continue;
+            }
+            if self.separator == BLANKS {
+                self.record.join_blanks();
             }
             if self.record.raw.contains(&0) {
                 let raw = &self.record.raw;
@@ -205,6 +214,26 @@ impl<'a> TextRows<'a> {
 }
 
 impl Record {
+    /// Makes one of each run of blanks and tabs outside of quotes, and none of those at either end.
+    fn join_blanks(&mut self) {
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let mut quoting = Quoting::Start;
+        let mut joined = Vec::with_capacity(self.raw.len());
+        for byte in &self.raw {
+            let separates = blank(byte) && !quoting.is_open();
+            quoting.step(if separates { BLANKS } else { *byte }, separates);
+            match (separates, joined.last()) {
+                (false, _) => joined.push(*byte),
+                (true, None | Some(&BLANKS)) => {}
+                (true, _) => joined.push(BLANKS),
+            }
+        }
+        if joined.last() == Some(&BLANKS) && !quoting.is_open() {
+            joined.pop();
+        }
+        self.raw = joined;
+    }
+
     /// Takes `raw` apart; whether it is UTF-8.
     fn split(&mut self, separator: u8) -> bool {
         let Self { raw, text, ends } = self;

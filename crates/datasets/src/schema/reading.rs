@@ -1,7 +1,7 @@
 use super::survey::DASHES;
 use super::{
-    Categories, Holds, InputColumn, Numbering, Schema, TargetColumnKept, Truth, Truths, has_head,
-    near_column, shown, some_of, typed,
+    Categories, Holds, InputColumn, MISSING, Numbering, Schema, TargetColumnKept, Truth, Truths,
+    has_head, near_column, shown, some_of, typed,
 };
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::table::label_name;
@@ -9,6 +9,59 @@ use crate::{DataError, Kind};
 use mercer_learning::counted;
 use ndarray::Array2;
 use std::collections::{BTreeMap, HashSet};
+
+/// What becomes of a category that the fit did not see.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions, Unknown, Widened, survey};
+/// let read = |text: &'static str| RowFile::spooled(text.as_bytes(), "toys", None);
+/// let file = read("size,colour,kind\n1,red,a\n2,blue,b\n3,red,a\n")?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let new = read("size,colour\n1,green\n2,red\n")?;
+/// let inputs = |unknown| {
+///     let widened = Widened { unknown, ..Widened::default() };
+///     Ok::<_, mercer_datasets::DataError>(schema.read_wider(&new, &widened)?.chunk(9, false)?.0)
+/// };
+/// assert!(inputs(Unknown::Error).is_err());
+/// assert_eq!(inputs(Unknown::Zeros)?, ndarray::array![[1.0, 0.0, 0.0], [2.0, 0.0, 1.0]]);
+/// assert_eq!(inputs(Unknown::Skip)?, ndarray::array![[2.0, 0.0, 1.0]]);
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unknown {
+    /// The row is refused.
+    #[default]
+    Error,
+    /// None of the known categories; of numbered ones it is missing.
+    Zeros,
+    /// The row is left out.
+    Skip,
+}
+
+/// What rows to predict may have beside the columns of the fit.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions, Widened, survey};
+/// let read = |text: &'static str| RowFile::spooled(text.as_bytes(), "toys", None);
+/// let file = read("size,kind\n1,a\n2,b\n3,a\n")?;
+/// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+/// let new = read("id,size,note\nx7,1,\n")?;
+/// let keep = vec!["id".to_owned()];
+/// let widened = Widened { keep, drop: vec!["note".to_owned()], ..Widened::default() };
+/// let mut rows = schema.read_wider(&new, &widened)?;
+/// assert_eq!(rows.chunk(9, false)?.0, ndarray::array![[1.0]]);
+/// assert_eq!(rows.take_kept(), [["x7"]]);
+/// # Ok::<(), mercer_datasets::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Widened {
+    /// Columns that are left out.
+    pub drop: Vec<String>,
+    /// Columns that are carried along as text, whether the model knows them or not.
+    pub keep: Vec<String>,
+    /// What becomes of a category that the fit did not see.
+    pub unknown: Unknown,
+}
 
 /// A row that a schema has read.
 ///
@@ -67,10 +120,22 @@ pub struct Reading<'a> {
     /// No row was read yet.
     fresh: bool,
     row: Vec<f64>,
+    widened: &'a Widened,
+    /// Where the columns stand that are carried along, and their texts since they were last taken.
+    carried: Vec<usize>,
+    kept: Vec<Vec<String>>,
 }
 
+/// Nothing beside the columns of the fit.
+pub(super) static AS_FITTED: Widened =
+    Widened { drop: Vec::new(), keep: Vec::new(), unknown: Unknown::Error };
+
 impl<'a> Reading<'a> {
-    pub(super) fn new(schema: &'a Schema, file: &'a RowFile) -> Result<Self, DataError> {
+    pub(super) fn new(
+        schema: &'a Schema,
+        file: &'a RowFile,
+        widened: &'a Widened,
+    ) -> Result<Self, DataError> {
         let wrong = |problem: String| DataError::format(file.name(), problem);
         let sparse = file.format() == RowFormat::Svmlight;
         if sparse != schema.sparse {
@@ -98,12 +163,21 @@ impl<'a> Reading<'a> {
             skip: schema.named && matches!(file.format(), RowFormat::Text(_)),
             fresh: true,
             row: vec![0.0; schema.width()],
+            widened,
+            carried: Vec::new(),
+            kept: Vec::new(),
         };
         if sparse {
+            if let Some(name) = widened.keep.first().or(widened.drop.first()) {
+                let problem =
+                    format!("is svmlight, whose columns have no names: there is no `{name}`");
+                return Err(DataError::flag(file.name(), problem));
+            }
             hold_numbering(schema, file)?;
         } else {
             reading.find_columns()?;
-            let wanted: Vec<usize> = reading.places.iter().copied().chain(reading.target).collect();
+            let Self { places, target, carried, .. } = &reading;
+            let wanted: Vec<usize> = places.iter().chain(target).chain(carried).copied().collect();
             reading.rows.only(&wanted)?;
         }
         Ok(reading)
@@ -121,14 +195,37 @@ impl<'a> Reading<'a> {
             };
             (0..fields.len()).map(|at| fields.field(at).text()).collect()
         };
-        let schema = self.schema;
+        let (schema, widened) = (self.schema, self.widened);
+        for (flag, wanted) in [("keep", &widened.keep), ("drop", &widened.drop)] {
+            if let Some(absent) = wanted.iter().find(|name| !schema.named || !names.contains(name))
+            {
+                let near = near_column(absent, &names);
+                let near =
+                    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                let problem = format!("has no column `{absent}` (--{flag}){near}");
+                return Err(DataError::flag(self.file.name(), problem));
+            }
+        }
+        let place = |name: &String| names.iter().position(|own| own == name);
+        self.carried = widened.keep.iter().filter_map(place).collect();
         let expected = Expected::of(schema);
-        let places =
-            if schema.named { expected.by_name(&names) } else { expected.by_count(names.len()) };
+        let beside = |head: &str| widened.drop.iter().chain(&widened.keep).any(|name| name == head);
+        let places = if schema.named {
+            expected.by_name(&names, beside)
+        } else {
+            expected.by_count(names.len())
+        };
         let Some(places) = places else {
             let text = matches!(self.file.format(), RowFormat::Text(_));
-            return Err(wrong(expected.difference(&names, schema.named, text)));
+            let others: Vec<String> = names.into_iter().filter(|head| !beside(head)).collect();
+            return Err(wrong(expected.difference(&others, schema.named, text)));
         };
+        if !places.values().is_sorted() {
+            tracing::info!(
+                "{}: its columns are in another order than those of the fit; they are found by their names",
+                self.file.name()
+            );
+        }
         self.target = places.get(&schema.target.position).copied();
         self.places = schema.columns.iter().map(|column| places[&column.position]).collect();
         Ok(())
@@ -146,11 +243,31 @@ impl<'a> Reading<'a> {
     /// What breaks the format; text where a number is due; a category or class that was not seen
     /// at fit time; a missing target.
     pub fn next(&mut self, with_target: bool) -> Result<Option<ReadRow<'_>>, DataError> {
+        while let Some((line, truth)) = self.advance(with_target)? {
+            if let Some(truth) = truth {
+                return Ok(Some(ReadRow { line, numbers: &self.row, truth }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The texts of the columns that are carried along, of the rows since the last call.
+    pub fn take_kept(&mut self) -> Vec<Vec<String>> {
+        std::mem::take(&mut self.kept)
+    }
+
+    /// Reads a row: its line, and its target unless the row is left out.
+    #[expect(clippy::type_complexity, reason = "no row, a row left out, a row without a target")]
+    fn advance(
+        &mut self,
+        with_target: bool,
+    ) -> Result<Option<(usize, Option<Option<Truth>>)>, DataError> {
         if std::mem::take(&mut self.skip) {
             self.rows.next()?;
         }
         let fresh = std::mem::take(&mut self.fresh);
         let Self { schema, file, rows, places, target, levels, labels, row, .. } = self;
+        let unknown = self.widened.unknown;
         let Some((line, found)) = rows.next()? else { return Ok(None) };
         let name = file.name();
         let wrong = |problem: String| {
@@ -170,8 +287,16 @@ impl<'a> Reading<'a> {
                 let mut to = 0;
                 for ((column, &at), levels) in schema.columns.iter().zip(&*places).zip(&*levels) {
                     let cells = &mut row[to..to + column.width()];
-                    read_field(column, fields.field(at), levels, cells).map_err(wrong)?;
+                    let field = if column.literal { fields.raw(at) } else { fields.field(at) };
+                    let known = read_field(column, field, levels, unknown, cells);
+                    if !known.map_err(wrong)? {
+                        return Ok(Some((line, None)));
+                    }
                     to += column.width();
+                }
+                if !self.carried.is_empty() {
+                    let text = |&at: &usize| fields.raw(at).text();
+                    self.kept.push(self.carried.iter().map(text).collect());
                 }
                 target.filter(|_| with_target).map(|at| {
                     let field = fields.raw(at);
@@ -183,7 +308,7 @@ impl<'a> Reading<'a> {
             .map(|(text, number)| read_truth(&schema.target, labels, &text, number))
             .transpose()
             .map_err(wrong)?;
-        Ok(Some(ReadRow { line, numbers: row, truth }))
+        Ok(Some((line, Some(truth))))
     }
 
     /// Up to `most` further rows, `n × d`, with their targets if they are wanted.
@@ -278,17 +403,22 @@ fn sparse_row(schema: &Schema, entries: &[(u32, f64)], row: &mut [f64]) -> Resul
     Ok(())
 }
 
-/// Writes the numbers that a field becomes, NaN where it is missing.
+/// Writes the numbers that a field becomes, NaN where it is missing; whether the row is to stay.
 fn read_field(
     column: &InputColumn,
     field: Field<'_>,
     known: &BTreeMap<&str, usize>,
+    unknown: Unknown,
     cells: &mut [f64],
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let name = &column.name;
+    let field = match field {
+        Field::Missing if known.contains_key(MISSING) => Field::Text(MISSING),
+        other => other,
+    };
     if field == Field::Missing {
         cells.fill(f64::NAN);
-        return Ok(());
+        return Ok(true);
     }
     match &column.content {
         Holds::Numbers => {
@@ -306,15 +436,23 @@ fn read_field(
         }
         Holds::Categories { encoding, levels } => {
             let text = field.text();
-            let level = *known.get(text.as_str()).ok_or_else(|| {
-                format!(
-                    "category `{}` in column `{name}` was not seen at fit time; seen were {}; fit with rows \
-                     that have it, or without the column (--drop {})",
-                    shown(&text),
-                    some_of(levels),
-                    typed(name)
-                )
-            })?;
+            let Some(&level) = known.get(text.as_str()) else {
+                return match (unknown, encoding) {
+                    (Unknown::Skip, _) => Ok(false),
+                    (Unknown::Zeros, encoding) => {
+                        let one_hot = *encoding == Categories::OneHot;
+                        cells.fill(if one_hot { 0.0 } else { f64::NAN });
+                        Ok(true)
+                    }
+                    (Unknown::Error, _) => Err(format!(
+                        "category `{}` in column `{name}` was not seen at fit time; seen were {}; fit with rows \
+                         that have it, or take it as none of these (predict --unknown zeros) or leave its rows \
+                         out (--unknown skip)",
+                        shown(&text),
+                        some_of(levels),
+                    )),
+                };
+            };
             match encoding {
                 Categories::Ordinal => cells[0] = level as f64,
                 Categories::OneHot => {
@@ -324,7 +462,7 @@ fn read_field(
             }
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 fn read_truth(
@@ -388,20 +526,30 @@ impl<'a> Expected<'a> {
         Self { columns, target: schema.target.position }
     }
 
-    /// Where each column stands among columns of these names, by its position at fit time; `None` if
-    /// an input is absent, or a column is unknown or out of order.
-    fn by_name(&self, names: &[String]) -> Option<BTreeMap<usize, usize>> {
-        let mut left = self.columns.iter();
+    /// Where each column stands among columns of these names, by its position at fit time, but for those
+    /// `beside` it; `None` if an input is absent, or a column is unknown or there twice.
+    fn by_name(
+        &self,
+        names: &[String],
+        beside: impl Fn(&str) -> bool,
+    ) -> Option<BTreeMap<usize, usize>> {
+        let known: BTreeMap<&str, usize> =
+            self.columns.iter().map(|column| (column.name, column.position)).collect();
+        let nameless = |column: &&ExpectedColumn<'_>| has_head(column.position, column.name, "");
+        // Columns without names can be told by their order only.
+        let mut nameless = self.columns.iter().filter(nameless).map(|column| column.position);
         let mut places = BTreeMap::new();
         for (at, head) in names.iter().enumerate() {
-            let found = left.by_ref().find_map(|column| {
-                let here = has_head(column.position, column.name, head);
-                (here || column.needed).then_some((column, here))
-            });
-            let (column, true) = found? else { return None };
-            places.insert(column.position, at);
+            let position =
+                if head.is_empty() { nameless.next() } else { known.get(head.as_str()).copied() };
+            match position {
+                Some(position) if places.insert(position, at).is_some() => return None,
+                None if !beside(head) => return None,
+                _ => {}
+            }
         }
-        left.all(|column| !column.needed).then_some(places)
+        let there = |column: &ExpectedColumn<'_>| places.contains_key(&column.position);
+        self.columns.iter().all(|column| !column.needed || there(column)).then_some(places)
     }
 
     /// The same where columns have no names, of a file with `count`: all that there were, all but the
@@ -465,10 +613,10 @@ impl<'a> Expected<'a> {
             let name = column.name;
             // One that the model does not know may be this one, misspelled.
             let others: Vec<String> = found.iter().filter(unknown).cloned().collect();
-            let remedy = if text
-                && others.len() == found.len()
-                && self.by_count(found.len()).is_some()
-            {
+            let same = |other: &&String| other.to_lowercase() == name.to_lowercase();
+            let remedy = if let Some(near) = others.iter().find(same) {
+                format!("; is it its column `{near}`? rename that")
+            } else if text && others.len() == found.len() && self.by_count(found.len()).is_some() {
                 format!(
                     "; its first row begins with {}: if that is data, write the names of the columns above \
                      it: {}",
@@ -484,27 +632,25 @@ impl<'a> Expected<'a> {
             };
             return format!("has no column `{name}`, which the model was fitted on{remedy}");
         }
-        if let Some((at, head)) = found.iter().enumerate().find(|(_, head)| unknown(head)) {
-            let name = if head.is_empty() {
-                format!("a column without a name, its column {},", at + 1)
-            } else {
-                format!("a column `{head}`")
-            };
-            return format!("has {name} that the model does not know; remove it");
+        let strangers: Vec<String> = found.iter().filter(unknown).cloned().collect();
+        if let Some(at) =
+            found.iter().position(String::is_empty).filter(|_| strangers.contains(&String::new()))
+        {
+            return format!(
+                "has a column without a name, its column {}, that the model does not know; remove it",
+                at + 1
+            );
         }
-        let expected = self.columns.iter().filter(|column| there(column));
-        let differs = |(column, head): (&ExpectedColumn<'_>, &String)| {
-            !has_head(column.position, column.name, head)
-        };
-        match expected.zip(found).enumerate().find(|&(_, pair)| differs(pair)) {
-            Some((at, (column, head))) => format!(
-                "has its columns in another order: column {} is `{head}`, but was `{}` at fit time; put \
-                 them in that of the fit: {}",
-                at + 1,
-                column.name,
-                some_of(&order)
-            ),
-            None => counts(),
+        if !strangers.is_empty() {
+            let (columns, them) =
+                if strangers.len() == 1 { ("column", "it") } else { ("columns", "them") };
+            let flags: Vec<String> = strangers.iter().map(|name| typed(name)).collect();
+            return format!(
+                "has {columns} {} that the model does not know; remove {them}, or leave {them} out (predict --drop {})",
+                some_of(&strangers),
+                flags.join(",")
+            );
         }
+        counts()
     }
 }

@@ -69,6 +69,10 @@ pub struct SchemaOptions {
     pub categorical: Vec<String>,
     /// How categories become numbers.
     pub categories: Categories,
+    /// Columns of categories in which `NA` and its like are one, in the same way; nothing at all is one too.
+    pub keep_na: Vec<String>,
+    /// Whether a missing category is one of its own, in all columns of categories.
+    pub missing_is_category: bool,
     /// How much the file may hold.
     pub limits: Limits,
 }
@@ -142,6 +146,7 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         name: number.to_string(),
         position: number as usize,
         content: Holds::Numbers,
+        literal: false,
     };
     let columns = (base..=highest).map(column).collect();
     let target = targets.conclude(file, "target", 0, count, options.kind)?;
@@ -179,7 +184,9 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
             dropped.push((at, name.clone()));
         }
     }
-    let forced = heads.all_of(file, &options.categorical, "--categorical")?;
+    let literal = heads.all_of(file, &options.keep_na, "--keep-na")?;
+    let mut forced = heads.all_of(file, &options.categorical, "--categorical")?;
+    forced.extend(&literal);
     let inputs: Vec<usize> = (0..names.len())
         .filter(|&at| at != target && dropped.iter().all(|&(dropped, _)| dropped != at))
         .collect();
@@ -191,9 +198,12 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         return Err(wrong(format!("needs at least one input column beside the target{hint}")));
     }
     options.limits.check(file.name(), 1, inputs.len())?;
-    let mut seen: Vec<Seen> = inputs.iter().map(|at| Seen::new(forced.contains(at))).collect();
+    let own =
+        |at: &usize, forced| Seen::new(forced, options.missing_is_category || literal.contains(at));
+    let mut seen: Vec<Seen> = inputs.iter().map(|at| own(at, forced.contains(at))).collect();
     let mut targets = Targets::new();
-    let count = look(file, &heads, options, target, &inputs, &mut seen, &mut targets)?;
+    let wanted = Wanted { target, inputs: &inputs, literal: &literal };
+    let count = look(file, &heads, options, wanted, &mut seen, &mut targets)?;
     if count == 0 {
         let below = if *named { " below the names of its columns" } else { "" };
         return Err(wrong(format!("holds no rows{below}")));
@@ -204,7 +214,8 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         let verdict = seen.conclude(name, count, options.categories);
         match verdict.map_err(|(line, problem)| heads.fault(file, line, problem))? {
             Verdict::Holds(content) => {
-                columns.push(InputColumn { name: name.clone(), position: at, content });
+                let literal = literal.contains(&at);
+                columns.push(InputColumn { name: name.clone(), position: at, content, literal });
             }
             Verdict::Mixed => mixed.push(at),
             // The comma at the end of every line, again.
@@ -218,14 +229,16 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         }
     }
     if !mixed.is_empty() {
-        let mut seen: Vec<Seen> = mixed.iter().map(|_| Seen::new(true)).collect();
-        look(file, &heads, options, target, &mixed, &mut seen, &mut Targets::new())?;
+        let mut seen: Vec<Seen> = mixed.iter().map(|at| own(at, true)).collect();
+        let wanted = Wanted { inputs: &mixed, ..wanted };
+        look(file, &heads, options, wanted, &mut seen, &mut Targets::new())?;
         for (at, seen) in mixed.into_iter().zip(seen) {
             let name = &names[at];
             let verdict = seen.conclude(name, count, options.categories);
             let verdict = verdict.map_err(|(line, problem)| heads.fault(file, line, problem))?;
             if let Verdict::Holds(content) = verdict {
-                columns.push(InputColumn { name: name.clone(), position: at, content });
+                let literal = literal.contains(&at);
+                columns.push(InputColumn { name: name.clone(), position: at, content, literal });
             }
         }
         columns.sort_by_key(|column| column.position);
@@ -238,13 +251,21 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     Ok((Schema { named, sparse: false, numbering: None, columns, dropped, target }, count))
 }
 
+/// Where the columns stand that a pass looks at.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    target: usize,
+    inputs: &'a [usize],
+    /// Those in which `NA` and its like are categories.
+    literal: &'a [usize],
+}
+
 /// A pass over the rows: takes note of the target and of some columns, and counts the rows.
 fn look(
     file: &RowFile,
     heads: &Heads,
     options: &SchemaOptions,
-    target: usize,
-    inputs: &[usize],
+    Wanted { target, inputs, literal }: Wanted<'_>,
     seen: &mut [Seen],
     targets: &mut Targets,
 ) -> Result<usize, DataError> {
@@ -285,7 +306,8 @@ fn look(
         }
         targets.see(&text, field.number(), line);
         for (seen, &at) in seen.iter_mut().zip(inputs) {
-            seen.see(fields.field(at), line);
+            let field = if literal.contains(&at) { fields.raw(at) } else { fields.field(at) };
+            seen.see(field, line);
         }
     }
     Ok(count)

@@ -1,6 +1,6 @@
 use super::{Categories, LEVELS};
 use crate::rows::Field;
-use crate::schema::{Holds, cased_twice, shown, spelled_twice, typed};
+use crate::schema::{Holds, MISSING, cased_twice, shown, spelled_twice, typed};
 use crate::table::sort_labels;
 use mercer_learning::counted;
 use std::collections::HashSet;
@@ -16,6 +16,9 @@ const MANY: usize = 50;
 pub(super) struct Seen {
     /// Whether it holds categories by the user's word.
     forced: bool,
+    /// Whether a missing category is one of its own, and whether any is.
+    counts_missing: bool,
+    missing: bool,
     numbers: usize,
     /// What is no finite number: all, the dashes, and what was meant to be a number.
     texts: usize,
@@ -46,13 +49,14 @@ pub(super) enum Verdict {
 pub(in crate::schema) const DASHES: [&str; 4] = ["-", "--", ".", "..."];
 
 impl Seen {
-    pub(super) fn new(forced: bool) -> Self {
-        Self { forced, ..Self::default() }
+    pub(super) fn new(forced: bool, counts_missing: bool) -> Self {
+        Self { forced, counts_missing, ..Self::default() }
     }
 
     /// Takes note of a field.
     pub(super) fn see(&mut self, field: Field<'_>, line: usize) {
         if field == Field::Missing {
+            self.missing = true;
             return;
         }
         if let Some(value) = field.number().filter(|_| !self.forced) {
@@ -138,6 +142,9 @@ impl Seen {
             return Err((line, problem));
         }
         let mut levels: Vec<String> = self.levels.into_iter().collect();
+        if self.counts_missing && self.missing && !levels.iter().any(|level| level == MISSING) {
+            levels.push(MISSING.to_owned());
+        }
         sort_labels(&mut levels);
         if let Some((a, b)) = spelled_twice(&levels) {
             tracing::warn!("column `{name}`: `{a}` and `{b}` are one number and two categories");
@@ -146,6 +153,16 @@ impl Seen {
             tracing::warn!(
                 "column `{name}`: `{a}` and `{b}` differ in capitals only and are two categories"
             );
+        }
+        if !self.forced && levels.len() >= COUNTED && 10 * levels.len() >= 9 * rows {
+            let problem = format!(
+                "column `{name}` has {} different texts in {}: a date, an identifier or a number in disguise; \
+                 leave it out (--drop {typed}), or name it a category (--categorical {typed})",
+                levels.len(),
+                counted(rows, "row", "rows"),
+                typed = typed(name)
+            );
+            return Err((self.first.map_or(1, |(line, _)| line), problem));
         }
         if encoding == Categories::OneHot
             && (levels.len() > MANY || levels.len() >= COUNTED && 2 * levels.len() > rows)
@@ -181,6 +198,12 @@ fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
              category (--categorical {typed})"
         );
     }
+    if let Some(plain) = with_thousands(text) {
+        return format!(
+            "column `{name}` holds `{shown}`, a number with its thousands apart; write {plain}, or name the \
+             column a category (--categorical {typed})"
+        );
+    }
     if with_sign(text) {
         return format!(
             "column `{name}` holds `{shown}`, a number with a sign or with its thousands apart; write \
@@ -209,7 +232,29 @@ pub(super) fn almost_number(text: &str) -> bool {
         ["#DIV/0!", "#NUM!", "#VALUE!", "#REF!", "#NAME?", "#NULL!"].contains(&text)
             || unsigned.starts_with("1.#")
     };
-    infinite || huge() || failed() || with_comma(text).is_some() || with_sign(text)
+    infinite
+        || huge()
+        || failed()
+        || with_comma(text).is_some()
+        || with_thousands(text).is_some()
+        || with_sign(text)
+}
+
+/// What stands between thousands, beside points and commas.
+const MARKS: [char; 5] = [' ', '\'', '’', '\u{a0}', '\u{202f}'];
+
+/// The number that a text without a comma was meant as, whose thousands are kept apart.
+fn with_thousands(text: &str) -> Option<String> {
+    let plain = text.replace('\u{2212}', "-");
+    let unsigned = plain.strip_prefix(['-', '+']).unwrap_or(&plain);
+    let (whole, rest) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = whole.split(MARKS);
+    let first = groups.next().filter(|first| first.len() <= 3 && digits(first))?;
+    let rest_of: Vec<&str> = groups.collect();
+    let apart =
+        !rest_of.is_empty() && rest_of.iter().all(|group| group.len() == 3 && digits(group));
+    (apart && digits(rest) && !first.starts_with('0')).then(|| plain.replace(MARKS, ""))
 }
 
 /// Whether a text is a number with a sign of percent or currency before or behind it, or with its
@@ -249,6 +294,7 @@ pub(super) fn with_sign(text: &str) -> bool {
 /// What a number with a comma is to be written as: with three digits behind the comma it may be the
 /// mark between thousands as well.
 pub(super) fn comma_remedy(text: &str) -> Option<String> {
+    let text = &text.replace('\u{2212}', "-");
     let decimal = with_comma(text)?;
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, rest) = unsigned.split_once(',')?;
@@ -270,10 +316,11 @@ pub(super) fn comma_remedy(text: &str) -> Option<String> {
 /// another country's way, with points, blanks or marks between its thousands, or with the comma there. As
 /// a category it would be a silent mistake.
 fn with_comma(text: &str) -> Option<String> {
+    let text = &text.replace('\u{2212}', "-");
     let sign = if text.starts_with(['-', '+']) { &text[..1] } else { "" };
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, rest) = text[sign.len()..].split_once(',')?;
-    let mut groups = whole.split(['.', ' ', '\'', '’', '\u{a0}', '\u{202f}']);
+    let mut groups = whole.split(|mark| mark == '.' || MARKS.contains(&mark));
     let first = groups.next().filter(|first| digits(first))?;
     let rest = Some(rest).filter(|rest| digits(rest))?;
     let mut number = format!("{sign}{first}");
