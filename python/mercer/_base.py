@@ -1,0 +1,223 @@
+"""What all estimators share. The classes themselves are made in ``_estimators``."""
+
+import json
+import os
+import time
+import warnings
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._mercer import Model
+
+DEPENDS = "auto"
+
+
+def _array(shaped):
+    rows, columns, numbers = shaped
+    return np.frombuffer(numbers, dtype=np.float64).reshape(rows, columns)
+
+
+def _plain(value):
+    """A setting as JSON has it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a setting cannot be a {type(value).__name__}")
+
+
+def _label(value):
+    """A class name as a file has it: 1, not 1.0."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        value = int(value)
+    return str(value)
+
+
+def _has(name):
+    def fitted_with(self):
+        return hasattr(self, "_model") and getattr(self, name)
+
+    return available_if(fitted_with)
+
+
+class _Estimator(BaseEstimator):
+    _method = ""
+    _settings = ()  # (name in Python, name of the setting, default)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.impute is not None
+        return tags
+
+    def _threads(self):
+        if self.n_jobs is None:
+            return 1
+        return max(1, self.n_jobs if self.n_jobs > 0 else (os.cpu_count() or 1) + 1 + self.n_jobs)
+
+    def _seed(self):
+        if self.random_state is None:
+            return 1
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _asked(self):
+        given = {}
+        for ours, setting, default in self._settings:
+            value = getattr(self, ours)
+            if not (value is default or (type(value) is type(default) and value == default)):
+                given[setting] = value
+        tune = self.tune
+        if tune is True:
+            tune = 27
+        return json.dumps(
+            {
+                "settings": given,
+                "scaling": "none" if self.scaling is None else self.scaling,
+                "impute": self.impute,
+                "tune": None if tune in (None, False) else str(tune),
+                "seed": self._seed(),
+                "threads": self._threads(),
+                "seconds": self.max_seconds,
+            },
+            default=_plain,
+        )
+
+    def _checks(self):
+        finite = True if self.impute is None else "allow-nan"
+        return {"dtype": np.float64, "order": "C", "ensure_all_finite": finite}
+
+    def _both(self, X, y, **options):
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        return validate_data(self, X, y, ensure_min_samples=2, **self._checks(), **options)
+
+    def _fit_model(self, X, targets, labels):
+        names = getattr(self, "feature_names_in_", None)
+        names = [f"x{column}" for column in range(X.shape[1])] if names is None else list(names)
+        started = time.perf_counter()
+        model = Model.fit(self._method, X, targets, names, labels, self._asked())
+        header = json.loads(model.header())
+        self._model = model
+        self.settings_ = header["settings"]
+        self.diagnostics_ = header["facts"]
+        self.tuning_ = header["tuning"]
+        if header["unconverged"]:
+            warnings.warn(f"{self._method}: {header['unconverged']}", ConvergenceWarning, stacklevel=3)
+        for text in header["warnings"]:
+            warnings.warn(text, UserWarning, stacklevel=3)
+        if self.verbose:
+            print(f"[{type(self).__name__}] fitted {X.shape[0]} rows in {time.perf_counter() - started:.2f} s")
+        return self
+
+    def _inputs(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, **self._checks())
+
+    def _has_kernel(self):
+        probe = np.zeros((1, self.n_features_in_))
+        return self._model.kernel(probe, probe) is not None
+
+    @property
+    def frequencies_(self):
+        """Frequencies of the fitted features, ``(n_features_in_, features)``, in units of the scaled inputs."""
+        found = self._model.frequencies() if hasattr(self, "_model") else None
+        if found is None:
+            raise AttributeError(f"{type(self).__name__} has no frequencies")
+        return _array(found[0])
+
+    @property
+    def frequencies_prime_(self):
+        """The second frequencies of a kernel that is not stationary; those of a stationary one are the first."""
+        found = self._model.frequencies() if hasattr(self, "_model") else None
+        if found is None:
+            raise AttributeError(f"{type(self).__name__} has no frequencies")
+        return _array(found[1])
+
+    def kernel_(self, X, Y=None):
+        """The fitted kernel between the rows of ``X`` and ``Y``, ``(len(X), len(Y))``."""
+        X = self._inputs(X)
+        Y = X if Y is None else self._inputs(Y)
+        found = self._model.kernel(X, Y)
+        if found is None:
+            raise AttributeError(f"{type(self).__name__} has no kernel that can be evaluated")
+        return _array(found)
+
+    def to_bytes(self):
+        """The model file that ``mercer predict`` reads."""
+        check_is_fitted(self)
+        return self._model.to_bytes()
+
+
+# Methods that do not look at the inputs.
+_BLIND = ("majority", "mean", "zero")
+
+
+class _Classifier(ClassifierMixin, _Estimator):
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self._method in _BLIND
+        return tags
+
+    def fit(self, X, y):
+        """Fit to inputs ``X`` of shape (n, d) and classes ``y`` of shape (n,)."""
+        X, y = self._both(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes; y has 1 class")
+        labels = [_label(value) for value in self.classes_]
+        if len(set(labels)) < len(labels):
+            labels = [f"{label} ({place})" for place, label in enumerate(labels)]
+        return self._fit_model(X, codes.astype(np.float64), labels)
+
+    def _probabilities(self):
+        return self._model.probabilities(np.zeros((1, self.n_features_in_)), 1) is not None
+
+    @property
+    def _has_probabilities(self):
+        return self._probabilities()
+
+    def predict(self, X):
+        """The class of each row."""
+        X = self._inputs(X)
+        return self.classes_[_array(self._model.values(X, self._threads()))[:, 0].astype(np.intp)]
+
+    def decision_function(self, X):
+        """Class scores, (n, classes); of two classes the difference of the second and the first, (n,)."""
+        X = self._inputs(X)
+        scores = _array(self._model.decision(X, self._threads()))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    @_has("_has_probabilities")
+    def predict_proba(self, X):
+        """Class probabilities, (n, classes)."""
+        X = self._inputs(X)
+        return _array(self._model.probabilities(X, self._threads()))
+
+
+class _Regressor(RegressorMixin, _Estimator):
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self._method in _BLIND
+        return tags
+
+    def fit(self, X, y):
+        """Fit to inputs ``X`` of shape (n, d) and numbers ``y`` of shape (n,)."""
+        X, y = self._both(X, y, y_numeric=True)
+        return self._fit_model(X, y.astype(np.float64), None)
+
+    def predict(self, X):
+        """The value of each row, in the unit of ``y``."""
+        X = self._inputs(X)
+        return _array(self._model.values(X, self._threads()))[:, 0]

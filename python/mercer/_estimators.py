@@ -1,0 +1,107 @@
+"""One class a method and task, made from the registry: a new method needs no line here."""
+
+import inspect
+import json
+import keyword
+import textwrap
+
+from ._base import DEPENDS, _Classifier, _Regressor
+from ._mercer import methods
+
+# Written in capitals, as papers do.
+_CAPITALS = set("sk nsk skl nskl askl rf sgd rftk gmce mce erm cv cen cnn krr svr svm kta bmkl mikl dank mlp".split())
+
+_COMMON = [
+    ("scaling", "standard", "standard, unit-length or another scaling that `mercer fit --scale` takes; None scales nothing. It is learned from the rows of `fit`."),
+    ("impute", None, "mean or median stands in for NaN; None refuses NaN."),
+    ("tune", False, "True tunes the settings inside the rows of `fit` with 27 candidates; a number, or a time such as '60s', sets the budget."),
+    ("random_state", None, "Seed of the random streams; None is 1, as on the command line."),
+    ("n_jobs", None, "Threads; None is 1, -1 all cores."),
+    ("max_seconds", None, "A fit that takes longer ends with TimeoutError."),
+    ("verbose", 0, "1 prints the time of a fit."),
+]
+
+
+def class_name(method, classification):
+    """``hyper-krr`` becomes ``HyperKRRClassifier``."""
+    words = [word.upper() if word in _CAPITALS else word.capitalize() for word in method.split("-")]
+    return "".join(words) + ("Classifier" if classification else "Regressor")
+
+
+def python_name(setting):
+    name = setting.replace("-", "_")
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _default(setting):
+    value = setting["default"]
+    return DEPENDS if setting["depends_on_data"] or isinstance(value, (dict, list)) else value
+
+
+def _doc(method, settings):
+    task = "classes" if method["classification"] else "numbers"
+    lines = [f"{method['title']}: {method['summary']}. Predicts {task}.", "", "Parameters", "----------"]
+
+    def parameter(name, default, meaning):
+        lines.append(f"{name} : default {default!r}")
+        lines.extend(textwrap.wrap(meaning, 100, initial_indent="    ", subsequent_indent="    "))
+
+    for setting, (name, _, default) in zip(method["settings"], settings):
+        meaning = setting["meaning"].rstrip(".")
+        if setting["depends_on_data"]:
+            meaning += ". Its default depends on the data"
+        elif default == DEPENDS and setting["default"] != DEPENDS:
+            meaning += f". By default {json.dumps(setting['default'])}"
+        parameter(name, default, f"{meaning}. It is {setting['allowed']}.")
+    for name, default, meaning in _COMMON:
+        parameter(name, default, meaning)
+    fitted = [
+        ("settings_", "all settings of the fit"),
+        ("diagnostics_", "named numbers that the fit left"),
+        ("n_features_in_", "columns of X"),
+    ]
+    if method["classification"]:
+        fitted.insert(0, ("classes_", "the classes, in the order of the scores"))
+    lines.extend(["", "Attributes", "----------"])
+    for name, meaning in fitted:
+        lines.extend([name, f"    {meaning[0].upper()}{meaning[1:]}."])
+    lines.extend(["", "References", "----------", method["cites"]])
+    return "\n".join(lines)
+
+
+def _make(method):
+    name = class_name(method["method"], method["classification"])
+    settings = tuple((python_name(own["name"]), own["name"], _default(own)) for own in method["settings"])
+    parameters = [(own, default) for own, _, default in settings]
+    parameters += [(own, default) for own, default, _ in _COMMON]
+    signature = inspect.Signature(
+        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+        + [inspect.Parameter(own, inspect.Parameter.KEYWORD_ONLY, default=default) for own, default in parameters]
+    )
+    defaults = dict(parameters)
+
+    def __init__(self, **given):
+        for own in given:
+            if own not in defaults:
+                raise TypeError(f"{name} has no parameter {own!r}")
+        for own, default in defaults.items():
+            setattr(self, own, given.get(own, default))
+
+    __init__.__signature__ = signature
+    base = _Classifier if method["classification"] else _Regressor
+    made = {
+        "__init__": __init__,
+        "__doc__": _doc(method, settings),
+        "__module__": "mercer",
+        "_method": method["method"],
+        "_settings": settings,
+    }
+    return type(name, (base,), made)
+
+
+CLASSES = {own.__name__: own for own in map(_make, json.loads(methods()))}
+
+
+def all_estimators():
+    """All estimators by name."""
+    return dict(CLASSES)

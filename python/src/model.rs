@@ -1,0 +1,326 @@
+use mercer_datasets::{Holds, Impute, InputColumn, Kind, Schema, TargetColumnKept, Truths};
+use mercer_harness::{Stop, TrialLimits, free_memory};
+use mercer_learning::{LearningError, Settings, find};
+use mercer_methods::registry;
+use mercer_workbench::{Budget, Choices, Table, WorkbenchError, fit, warnings};
+use ndarray::{Array2, s};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyTimeoutError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Stack of the thread that fits, as a main thread has it.
+const STACK: usize = 16 << 20;
+
+/// How often a fit looks whether Ctrl-C was pressed.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How messages call the rows.
+const ROWS: &str = "X";
+
+fn refused(error: WorkbenchError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        WorkbenchError::Learning(LearningError::Interrupted) => PyKeyboardInterrupt::new_err(text),
+        WorkbenchError::Learning(LearningError::OutOfTime { .. }) => PyTimeoutError::new_err(text),
+        WorkbenchError::Learning(LearningError::OutOfMemory { .. })
+        | WorkbenchError::Memory { .. } => PyMemoryError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+fn wrong(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// A matrix of numbers as NumPy holds it, in any order of its axes.
+fn matrix(py: Python<'_>, numbers: &PyBuffer<f64>) -> PyResult<Array2<f64>> {
+    let &[rows, columns] = numbers.shape() else {
+        return Err(wrong(format!(
+            "expected a table of 2 dimensions, got {}",
+            numbers.dimensions()
+        )));
+    };
+    Array2::from_shape_vec((rows, columns), numbers.to_vec(py)?).map_err(wrong)
+}
+
+/// `(rows, columns, bytes)`, of which NumPy makes an array without a copy.
+pub(crate) type Shaped<'py> = (usize, usize, Bound<'py, PyByteArray>);
+
+pub(crate) fn shaped<'py>(py: Python<'py>, numbers: &Array2<f64>) -> PyResult<Shaped<'py>> {
+    let bytes = PyByteArray::new_with(py, 8 * numbers.len(), |bytes| {
+        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        Ok(())
+    })?;
+    Ok((numbers.nrows(), numbers.ncols(), bytes))
+}
+
+fn lines(inputs: &Array2<f64>) -> Vec<usize> {
+    (0..inputs.nrows()).collect()
+}
+
+/// Columns of numbers under these names, and the target after them.
+fn schema(names: Vec<String>, labels: Vec<String>, kind: Kind) -> Schema {
+    let target = TargetColumnKept { name: "y".to_owned(), position: names.len(), kind, labels };
+    let columns = names.into_iter().enumerate().map(|(position, name)| InputColumn {
+        name,
+        position,
+        content: Holds::Numbers,
+        literal: false,
+    });
+    Schema {
+        named: true,
+        sparse: false,
+        numbering: None,
+        columns: columns.collect(),
+        dropped: Vec::new(),
+        target,
+    }
+}
+
+fn table(
+    inputs: Array2<f64>,
+    targets: Vec<f64>,
+    names: Vec<String>,
+    labels: Option<Vec<String>>,
+) -> Table {
+    let mut hash = Sha256::new();
+    for number in inputs.iter().chain(&targets) {
+        hash.update(number.to_le_bytes());
+    }
+    let sha256 = format!("{:x}", hash.finalize());
+    let (kind, truths) = match labels {
+        Some(_) => {
+            let codes = targets.into_iter().map(|code| code as u32).collect();
+            (Kind::Classification, Truths::Classes(codes))
+        }
+        None => (Kind::Regression, Truths::Values(targets)),
+    };
+    let schema = schema(names, labels.unwrap_or_default(), kind);
+    Table { name: ROWS.to_owned(), schema, lines: lines(&inputs), raw: inputs, truths, sha256 }
+}
+
+/// What a fit may be told beside its settings, as JSON has it.
+struct Asked {
+    settings: Settings,
+    scaling: String,
+    impute: Option<String>,
+    tune: Option<String>,
+    seed: u64,
+    threads: usize,
+    seconds: Option<f64>,
+}
+
+impl Asked {
+    fn read(text: &str) -> PyResult<Self> {
+        let asked: Value = serde_json::from_str(text).map_err(wrong)?;
+        let word = |name: &str| asked[name].as_str().map(str::to_owned);
+        let none = serde_json::Map::new();
+        let settings = asked["settings"].as_object().unwrap_or(&none).iter();
+        Ok(Self {
+            settings: settings
+                .fold(Settings::new(), |all, (name, value)| all.with(name, value.clone())),
+            scaling: word("scaling").unwrap_or_default(),
+            impute: word("impute"),
+            tune: word("tune"),
+            seed: asked["seed"].as_u64().unwrap_or(1),
+            threads: asked["threads"].as_u64().unwrap_or(1) as usize,
+            seconds: asked["seconds"].as_f64(),
+        })
+    }
+
+    fn choices<'a>(&self, limits: &'a TrialLimits) -> Result<Choices<'a>, WorkbenchError> {
+        let impute = match self.impute.as_deref() {
+            None => None,
+            Some("mean") => Some(Impute::Mean),
+            Some("median") => Some(Impute::Median),
+            Some(other) => {
+                let (value, must) = (format!("`{other}`"), "None, mean or median".to_owned());
+                return Err(WorkbenchError::Argument { name: "impute", value, must });
+            }
+        };
+        Ok(Choices {
+            settings: self.settings.clone(),
+            scaling: self.scaling.parse().map_err(WorkbenchError::Data)?,
+            impute,
+            tune: self.tune.as_deref().map(str::parse::<Budget>).transpose()?,
+            seed: self.seed,
+            threads: self.threads,
+            limits,
+        })
+    }
+}
+
+/// A fitted model: what `mercer fit` writes to a file.
+#[pyclass(module = "mercer._mercer", frozen)]
+pub(crate) struct Model(mercer_workbench::Model);
+
+#[pymethods]
+impl Model {
+    /// Fits a method; `asked` is JSON. Ctrl-C ends it.
+    #[staticmethod]
+    fn fit(
+        py: Python<'_>,
+        method: &str,
+        inputs: PyBuffer<f64>,
+        targets: Vec<f64>,
+        names: Vec<String>,
+        labels: Option<Vec<String>>,
+        asked: &str,
+    ) -> PyResult<Self> {
+        let table = table(matrix(py, &inputs)?, targets, names, labels);
+        let asked = Asked::read(asked)?;
+        let stop = Stop::default();
+        let (send, done) = channel();
+        std::thread::scope(|scope| {
+            let theirs = stop.clone();
+            let work = move || {
+                let limits = TrialLimits::start(asked.seconds, free_memory(), theirs);
+                let fitted = asked
+                    .choices(&limits)
+                    .and_then(|choices| fit(&registry(), method, &table, &choices));
+                // Nobody waits any more: then nobody asks.
+                let _ = send.send(fitted);
+            };
+            std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
+            // Shared between threads while Python's other threads run.
+            let done = Mutex::new(done);
+            let wait = |time| match done.lock() {
+                Ok(done) => done.recv_timeout(time),
+                Err(poisoned) => poisoned.into_inner().recv_timeout(time),
+            };
+            loop {
+                match py.detach(|| wait(LOOK)) {
+                    Ok(fitted) => return Ok(Self(fitted.map_err(refused)?)),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(pressed) = py.check_signals() {
+                            // The scope waits for the end of the fit.
+                            stop.ask();
+                            return Err(pressed);
+                        }
+                    }
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(pyo3::exceptions::PyRuntimeError::new_err("the fit panicked"));
+                    }
+                }
+            }
+        })
+    }
+
+    /// The values that regression predicts, `n × 1`.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: PyBuffer<f64>,
+        threads: usize,
+    ) -> PyResult<Shaped<'py>> {
+        let inputs = matrix(py, &inputs)?;
+        let of = lines(&inputs);
+        let predicted =
+            py.detach(|| self.0.predict(inputs, ROWS, &of, threads)).map_err(refused)?;
+        let values = match predicted {
+            mercer_workbench::Predicted::Values(values) => values,
+            mercer_workbench::Predicted::Classes(codes) => {
+                codes.into_iter().map(f64::from).collect()
+            }
+        };
+        shaped(py, &Array2::from_shape_vec((values.len(), 1), values).map_err(wrong)?)
+    }
+
+    /// One score a class, `n × K`.
+    fn decision<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: PyBuffer<f64>,
+        threads: usize,
+    ) -> PyResult<Shaped<'py>> {
+        let inputs = matrix(py, &inputs)?;
+        let of = lines(&inputs);
+        let scores = py.detach(|| self.0.decision(inputs, ROWS, &of, threads)).map_err(refused)?;
+        shaped(py, &scores)
+    }
+
+    /// Class probabilities, `n × K`, or nothing where the method has none.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: PyBuffer<f64>,
+        threads: usize,
+    ) -> PyResult<Option<Shaped<'py>>> {
+        let inputs = matrix(py, &inputs)?;
+        let of = lines(&inputs);
+        match py.detach(|| self.0.probabilities(inputs, ROWS, &of, threads)) {
+            Ok(shares) => shaped(py, &shares).map(Some),
+            Err(WorkbenchError::NoProbabilities { .. }) => Ok(None),
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    /// The fitted kernel between rows and others, or nothing where the method has none.
+    fn kernel<'py>(
+        &self,
+        py: Python<'py>,
+        rows: PyBuffer<f64>,
+        others: PyBuffer<f64>,
+    ) -> PyResult<Option<Shaped<'py>>> {
+        let (rows, others) = (matrix(py, &rows)?, matrix(py, &others)?);
+        let count = rows.nrows();
+        let both =
+            ndarray::concatenate(ndarray::Axis(0), &[rows.view(), others.view()]).map_err(wrong)?;
+        let of = lines(&both);
+        let gram = py.detach(|| self.0.gram(both, ROWS, &of)).map_err(refused)?;
+        gram.map(|gram| shaped(py, &gram.slice(s![..count, count..]).to_owned())).transpose()
+    }
+
+    /// Frequencies of a spectral kernel and their partners, `d × D` each.
+    fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Shaped<'py>, Shaped<'py>)>> {
+        self.0
+            .frequencies()
+            .map(|[first, second]| Ok((shaped(py, &first)?, shaped(py, &second)?)))
+            .transpose()
+    }
+
+    /// Settings, facts, how the fit ended and what to know of it, as JSON.
+    fn header(&self) -> PyResult<String> {
+        let header = &self.0.header;
+        let methods = registry();
+        let method = find(&methods, &header.method).map_err(wrong)?;
+        let open = method.unconverged(header.convergence, &header.settings, header.task());
+        let told = warnings(&header.method, &header.settings, &header.facts, header.data.rows);
+        Ok(json!({
+            "settings": header.settings,
+            "facts": header.facts,
+            "tuning": header.tuning,
+            "unconverged": open,
+            "warnings": told,
+        })
+        .to_string())
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.to_bytes().map_err(refused)?))
+    }
+
+    fn __reduce__<'py>(
+        this: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let restore = this.get_type().getattr("from_bytes")?;
+        Ok((restore, (this.get().to_bytes(this.py())?,)))
+    }
+
+    /// A model from the bytes of its file.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let from = Path::new("the bytes");
+        Ok(Self(mercer_workbench::Model::from_bytes(bytes, from, &registry()).map_err(refused)?))
+    }
+}

@@ -1,0 +1,144 @@
+"""Fits through Python are those of the command line, and stop when they are told to."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import joblib
+import mercer
+import numpy as np
+import pandas
+import pytest
+from sklearn.base import is_classifier
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+MERCER = Path(__file__).parents[2] / "target" / "release" / "mercer"
+RANDOM = np.random.default_rng(7)
+ROWS = RANDOM.normal(size=(60, 3))
+CLASSES = np.where(ROWS[:, 0] + ROWS[:, 1] ** 2 > 0.7, "in", "out")
+NUMBERS = np.sin(ROWS[:, 0]) + ROWS[:, 1]
+
+
+@pytest.mark.parametrize("name", sorted(mercer.all_estimators()))
+def test_a_fit_is_that_of_the_command_line(name, tmp_path):
+    cls = mercer.all_estimators()[name]
+    target = CLASSES if is_classifier(cls()) else NUMBERS
+    frame = pandas.DataFrame(ROWS, columns=["a", "b", "c"])
+    data, model = tmp_path / "data.csv", tmp_path / "model.safetensors"
+    frame.assign(target=target).to_csv(data, index=False)
+    line = ["fit", "--method", cls._method, "--data", data, "--target", "target", "--threads", "1", "--out", model]
+    subprocess.run([MERCER, *line, "--quiet"], check=True, capture_output=True)
+    estimator = cls().fit(frame, target)
+    theirs = mercer._mercer.Model.from_bytes(model.read_bytes())
+    assert json.loads(theirs.header())["facts"] == estimator.diagnostics_
+    other = RANDOM.normal(size=(20, 3))
+    assert theirs.decision(other, 1)[2] == estimator._model.decision(other, 1)[2]
+
+
+def test_a_model_survives_pickle_and_joblib(tmp_path):
+    fitted = mercer.ASKLClassifier().fit(ROWS, CLASSES)
+    for copied in (pickle.loads(pickle.dumps(fitted)), joblib.load(joblib.dump(fitted, tmp_path / "model")[0])):
+        assert (copied.decision_function(ROWS) == fitted.decision_function(ROWS)).all()
+    assert pickle.loads(pickle.dumps(mercer.ASKLClassifier(features=50))).features == 50
+
+
+def test_the_command_line_reads_what_python_fitted(tmp_path):
+    frame = pandas.DataFrame(ROWS, columns=["a", "b", "c"])
+    fitted = mercer.KernelRidgeRegressor().fit(frame, NUMBERS)
+    model, data = tmp_path / "model.safetensors", tmp_path / "data.csv"
+    model.write_bytes(fitted.to_bytes())
+    frame.to_csv(data, index=False)
+    line = [MERCER, "predict", model, "--data", data, "--out", "-", "--quiet"]
+    printed = subprocess.run(line, check=True, capture_output=True, text=True).stdout.split()[1:]
+    assert np.allclose([float(own.split(",")[-1]) for own in printed], fitted.predict(frame), rtol=1e-12)
+
+
+def test_the_learned_kernel_can_be_looked_at():
+    fitted = mercer.ASKLClassifier(features=30).fit(ROWS, CLASSES)
+    assert fitted.frequencies_.shape == (3, 30) == fitted.frequencies_prime_.shape
+    gram = fitted.kernel_(ROWS)
+    assert gram.shape == (60, 60) and np.allclose(gram, gram.T)
+    assert np.allclose(fitted.kernel_(ROWS[:5], ROWS[5:9]), gram[:5, 5:9])
+    with pytest.raises(AttributeError, match="no frequencies"):
+        mercer.KernelRidgeRegressor().fit(ROWS, NUMBERS).frequencies_
+
+
+def test_missing_numbers_are_refused_or_filled():
+    holes = ROWS.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        mercer.KernelRidgeRegressor().fit(holes, NUMBERS)
+    filled = mercer.KernelRidgeRegressor(impute="mean").fit(holes, NUMBERS)
+    assert np.isfinite(filled.predict(holes)).all()
+
+
+def test_a_wrong_setting_is_named():
+    with pytest.raises(ValueError, match="`lambda` is -1"):
+        mercer.KernelRidgeRegressor(lambda_=-1.0).fit(ROWS, NUMBERS)
+    with pytest.raises(TypeError, match="no parameter 'lamda'"):
+        mercer.KernelRidgeRegressor(lamda=1.0)
+
+
+def test_it_works_inside_the_tools_of_scikit_learn():
+    frame = pandas.DataFrame(ROWS, columns=["a", "b", "c"]).assign(colour=["red", "blue"] * 30)
+    encoded = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    assert make_pipeline(encoded, mercer.KernelRidgeClassifier()).fit(frame, CLASSES).score(frame, CLASSES) > 0.8
+    search = GridSearchCV(mercer.KernelRidgeClassifier(), {"lambda_": [1e-3, 1e-1]}, cv=3, n_jobs=2)
+    assert search.fit(ROWS, CLASSES).best_params_["lambda_"] in (1e-3, 1e-1)
+    assert cross_val_score(mercer.ASKLClassifier(), ROWS, CLASSES, cv=3, n_jobs=2).mean() > 0.6
+
+
+def test_compare_gives_everybody_the_same_splits():
+    both = {"ridge": mercer.KernelRidgeClassifier(), "forest": RandomForestClassifier(random_state=1)}
+    table = mercer.compare(both, ROWS, CLASSES, cv=KFold(5, shuffle=True, random_state=1))
+    assert table.columns[:2] == ["estimator", "mean"] and len(table) == 2
+    other = table.row(1, named=True)
+    assert other["low"] <= other["minus_best"] <= other["high"] and other["minus_best"] <= 0
+    assert other["p_worse"] + other["p_equal"] + other["p_better"] == pytest.approx(1)
+
+
+def test_datasets_of_the_catalogue_are_inside():
+    segment = mercer.load_dataset("segment")
+    assert segment.data.shape == (2310, 19) and len(segment.target_names) == 7
+    with pytest.raises(ValueError, match="segmant"):
+        mercer.load_dataset("segmant")
+
+
+def test_a_fit_obeys_its_limit_of_time_and_ctrl_c():
+    rows, targets = RANDOM.normal(size=(20_000, 30)), RANDOM.normal(size=20_000)
+    slow = mercer.ASKLRegressor(epochs=10_000)
+    with pytest.raises(TimeoutError):
+        slow.set_params(max_seconds=0.5).fit(rows, targets)
+    pressed = []
+
+    def press():
+        time.sleep(0.5)
+        pressed.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press).start()
+    with pytest.raises(KeyboardInterrupt):
+        slow.set_params(max_seconds=None).fit(rows, targets)
+    assert time.perf_counter() - pressed[0] < 1
+
+
+def test_other_threads_run_while_a_fit_does():
+    count, done = 0, threading.Event()
+
+    def fit():
+        mercer.ASKLRegressor(epochs=20).fit(RANDOM.normal(size=(5000, 20)), RANDOM.normal(size=5000))
+        done.set()
+
+    threading.Thread(target=fit).start()
+    while not done.wait(0.01):
+        count += 1
+    assert count > 3
