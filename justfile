@@ -18,15 +18,15 @@ build:
 reproduce *ARGS: build
     {{mercer}} reproduce {{ARGS}}
 
-# Run all tests but the slow ones, and the examples in the documentation.
+# Run all tests but the slow ones, the examples in the documentation, and the tests of Python.
 [group('test')]
-test:
+test: && python
     cargo nextest run --release --workspace -E 'not test(/(^|::)slow_/)'
     cargo test --release --workspace --doc --quiet
 
 # Run all tests.
 [group('test')]
-test-all:
+test-all: && python
     cargo nextest run --release --workspace
     cargo test --release --workspace --doc --quiet
 
@@ -36,7 +36,7 @@ test-burn:
     cd oracles/burn && cargo test --release --target-dir ../../target/burn
 
 # Sentences, Flesch's ease and words to avoid of README, CONTRIBUTING and the book; `just test` holds them to it.
-[group('test')]
+[private]
 prose:
     cargo nextest run --release -p mercer-cli -p mercer-dependencies --no-capture prose_is
 
@@ -90,7 +90,7 @@ bench-counts *ARGS:
     target/release/counts {{ARGS}}
 
 # The hot paths, and the harness's allocator, clock and end of a process, under valgrind's memcheck: all unsafe places but those into AVX-512 code, which valgrind hides and `just sanitize` runs.
-[group('develop')]
+[private]
 memcheck:
     cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
     target/release/counts --memory
@@ -134,7 +134,7 @@ extend *ARGS: build
     {{mercer}} reproduce --profile paper --extend {{ARGS}}
 
 # Fold results/ into reports/records.
-[group('run')]
+[private]
 compact: build
     {{mercer}} results compact
 

@@ -1,7 +1,7 @@
 use crate::prepare::{inner_folds, inner_split};
 use crate::{HarnessError, Parts};
 use mercer_learning::{
-    Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Space, Streams, Task, score,
+    Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Space, Streams, Task,
 };
 use mercer_records::{Tuning, TuningStep};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,9 @@ pub struct Tuner {
     /// left for the last, and it ends where one is left. The studies' tuner fits 27, 9 and 3, whatever they are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sparing: bool,
+    /// What candidates are scored by; the accuracy or the root mean squared error where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
     /// Every point of a grid instead of draws, each in full and by cross-validation: `candidates` is their
     /// number, and no other part of the budget counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,6 +178,7 @@ impl Default for Tuner {
             of_rows: false,
             defaults_first: false,
             sparing: false,
+            metric: None,
             grid: None,
         }
     }
@@ -556,8 +560,8 @@ impl Search<'_> {
         Ok((scored.into_iter().map(|(_, candidate)| candidate).collect(), out_of_time))
     }
 
-    /// Fits a candidate with what a rung gives it and scores it on the rows held out: the accuracy, or
-    /// the RMSE with its sign turned; in the mean over folds.
+    /// Fits a candidate with what a rung gives it and scores it on the rows held out, an error with its sign
+    /// turned; in the mean over folds.
     fn score(&self, candidate: &Settings, rung: Rung) -> Result<f64, LearningError> {
         let mut settings = self.defaults.clone().overridden_by(candidate);
         if let (Some(name), Some(amount)) = (self.method.resource, rung.amount) {
@@ -571,11 +575,20 @@ impl Search<'_> {
             let streams = if fold == 0 { streams } else { streams.child(&fold.to_string()) };
             let mut fitting = Fitting { streams, limits: &self.timed, ..Fitting::seeded(0) };
             let fitted = learner.fit(train, &mut fitting)?;
-            let metrics = score(&fitted.predictor.predict(test.inputs())?, test);
-            sum += match train.task() {
-                Task::Classification { .. } => metrics[Metric::Accuracy.name()],
-                Task::Regression => -metrics[Metric::Rmse.name()],
-            };
+            let metric = self.tuner.metric.unwrap_or(match train.task() {
+                Task::Classification { .. } => Metric::Accuracy,
+                Task::Regression => Metric::Rmse,
+            });
+            let value = metric.of(&*fitted.predictor, test)?;
+            let value = value.ok_or_else(|| LearningError::Numerical {
+                operation: "validation",
+                reason: format!(
+                    "`{}` is not defined: the method has no probabilities, or the rows lack a class; tune by \
+                     another metric (--metric)",
+                    metric.name()
+                ),
+            })?;
+            sum += if metric.larger_is_better() { value } else { -value };
         }
         let value = sum / self.parts.len() as f64;
         if value.is_finite() {

@@ -45,7 +45,8 @@ pub use legacy::{Fold, LegacyRandom};
 pub use loss::Loss;
 pub use method::{Cost, Learner, Method, Tasks, as_studied, find};
 pub use metric::{
-    Metric, accuracy, balanced_accuracy, mean_absolute_error, root_mean_squared_error, score,
+    Metric, accuracy, area_under_curve, balanced_accuracy, by_class, class_scores, confusion,
+    margins, mean_absolute_error, root_mean_squared_error, row_losses, score, value_scores,
 };
 pub use parameters::{
     Allowed, Ease, Entry, InRange, Kind, Parameters, Setting, declared, easing, replacing,

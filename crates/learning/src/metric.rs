@@ -1,4 +1,5 @@
-use crate::{Predictions, Sample};
+use crate::{LearningError, Predictions, Predictor, Sample, Task};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,6 +21,20 @@ pub enum Metric {
     Rmse,
     /// Mean absolute error, in target units.
     Mae,
+    /// Mean over the classes of the harmonic mean of precision and recall, in `[0, 1]`.
+    F1,
+    /// Mean over the classes of the share of the rows predicted so that are of the class, in `[0, 1]`.
+    Precision,
+    /// Mean of `−ln p_y`.
+    LogLoss,
+    /// Mean of `‖p − e_y‖²`.
+    Brier,
+    /// Share of pairs of rows of either class whose scores are in the right order, ties counting half.
+    Auc,
+    /// Share of the targets' variance that the predictions explain.
+    R2,
+    /// Mean of `|p − t| / |t|`.
+    Mape,
 }
 
 impl Metric {
@@ -30,6 +45,13 @@ impl Metric {
             Self::BalancedAccuracy => "balanced-accuracy",
             Self::Rmse => "rmse",
             Self::Mae => "mae",
+            Self::F1 => "f1",
+            Self::Precision => "precision",
+            Self::LogLoss => "log-loss",
+            Self::Brier => "brier",
+            Self::Auc => "auc",
+            Self::R2 => "r2",
+            Self::Mape => "mape",
         }
     }
 
@@ -40,8 +62,244 @@ impl Metric {
     /// assert!(Metric::Accuracy.larger_is_better() && !Metric::Rmse.larger_is_better());
     /// ```
     pub const fn larger_is_better(self) -> bool {
-        matches!(self, Self::Accuracy | Self::BalancedAccuracy)
+        !matches!(self, Self::Rmse | Self::Mae | Self::LogLoss | Self::Brier | Self::Mape)
     }
+
+    /// Those that a table of one's own can be tuned and ranked by.
+    ///
+    /// ```
+    /// use mercer_learning::{Metric, Task};
+    /// assert!(Metric::of_task(Task::Regression).contains(&Metric::R2));
+    /// assert!(Metric::of_task(Task::Classification { classes: 3 }).iter().all(|own| own.name() != "auc"));
+    /// ```
+    pub const fn of_task(task: Task) -> &'static [Self] {
+        const CLASSES: &[Metric] = &[
+            Metric::Accuracy,
+            Metric::BalancedAccuracy,
+            Metric::F1,
+            Metric::Precision,
+            Metric::LogLoss,
+            Metric::Brier,
+            Metric::Auc,
+        ];
+        match task {
+            Task::Classification { classes: 2 } => CLASSES,
+            Task::Classification { .. } => CLASSES.split_at(CLASSES.len() - 1).0,
+            Task::Regression => &[Self::Rmse, Self::Mae, Self::R2, Self::Mape],
+        }
+    }
+
+    /// What it is of a predictor on a sample; nothing where the predictor has no probabilities, or the rows do not
+    /// define it.
+    ///
+    /// ```
+    /// use mercer_learning::{Metric, Predictor, Sample, State, Task};
+    /// use ndarray::{Array2, ArrayView2, array};
+    /// /// Scores the second class by the input.
+    /// struct Slope;
+    /// impl Predictor for Slope {
+    ///     fn task(&self) -> Task { Task::Classification { classes: 2 } }
+    ///     fn features(&self) -> usize { 1 }
+    ///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+    ///         ndarray::concatenate![ndarray::Axis(1), Array2::zeros(inputs.dim()), inputs]
+    ///     }
+    ///     fn state(&self) -> State { State::new() }
+    /// }
+    /// let sample = Sample::classification(array![[-1.0], [2.0], [1.0]], vec![0, 1, 0], 2)?;
+    /// assert_eq!(Metric::Auc.of(&Slope, &sample)?, Some(1.0));
+    /// assert_eq!(Metric::LogLoss.of(&Slope, &sample)?, None); // it has no probabilities
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Predictor::predict`].
+    pub fn of(
+        self,
+        predictor: &dyn Predictor,
+        sample: &Sample,
+    ) -> Result<Option<f64>, LearningError> {
+        let classes = sample.task().outputs();
+        let inputs = sample.inputs();
+        if let Some(truth) = sample.labels() {
+            let mean = |losses: Vec<f64>| losses.iter().sum::<f64>() / truth.len() as f64;
+            let losses =
+                || predictor.probabilities(inputs).map(|own| row_losses(own.view(), truth));
+            return Ok(match self {
+                Self::Auc => {
+                    let shares = predictor.probabilities(inputs);
+                    let scores = shares.map_or_else(
+                        || margins(&predictor.decision(inputs)),
+                        |shares| shares.column(1).to_vec(),
+                    );
+                    area_under_curve(&scores, truth)
+                }
+                Self::LogLoss => losses().map(|(own, _)| mean(own)),
+                Self::Brier => losses().map(|(_, own)| mean(own)),
+                _ => match predictor.predict(inputs)? {
+                    Predictions::Classes(labels) => {
+                        class_scores(&labels, truth, classes).remove(self.name())
+                    }
+                    Predictions::Real(_) => None,
+                },
+            });
+        }
+        let truth = sample.values().map(|own| own.to_vec()).unwrap_or_default();
+        Ok(match predictor.predict(inputs)? {
+            Predictions::Real(values) => value_scores(&values, &truth).remove(self.name()),
+            Predictions::Classes(_) => None,
+        })
+    }
+}
+
+/// The second class's score minus the first's, a row.
+///
+/// ```
+/// assert_eq!(mercer_learning::margins(&ndarray::array![[0.25, 0.75], [1.0, 0.0]]), [0.5, -1.0]);
+/// ```
+pub fn margins(decision: &Array2<f64>) -> Vec<f64> {
+    decision.rows().into_iter().map(|row| row[1] - row[0]).collect()
+}
+
+/// Rows of each true class (down) that were predicted as each class (across).
+///
+/// ```
+/// assert_eq!(mercer_learning::confusion(&[0, 0, 1], &[0, 1, 1], 2), [[1, 0], [1, 1]]);
+/// ```
+///
+/// # Panics
+/// If the lengths differ or a label is not below `classes`.
+pub fn confusion(predicted: &[u32], truth: &[u32], classes: usize) -> Vec<Vec<u64>> {
+    assert_eq!(predicted.len(), truth.len(), "predictions and truth differ in length");
+    let mut counts = vec![vec![0; classes]; classes];
+    for (&p, &t) in predicted.iter().zip(truth) {
+        counts[t as usize][p as usize] += 1;
+    }
+    counts
+}
+
+/// Precision, recall and F1 of each class, of the counts of [`confusion`]; a precision without a prediction, and what
+/// rests on it, is 0, a class without rows is none.
+///
+/// ```
+/// let found = mercer_learning::by_class(&[vec![8, 2], vec![1, 3]]);
+/// let [precision, recall, f1] = found[1].expect("it has rows");
+/// assert_eq!((precision, recall), (0.6, 0.75));
+/// assert!((f1 - 2.0 / 3.0).abs() < 1e-15);
+/// ```
+pub fn by_class(confusion: &[Vec<u64>]) -> Vec<Option<[f64; 3]>> {
+    let of_class = |class: usize| {
+        let rows: u64 = confusion[class].iter().sum();
+        let predicted: u64 = confusion.iter().map(|row| row[class]).sum();
+        let right = confusion[class][class] as f64;
+        let share = |of: u64| if of == 0 { 0.0 } else { right / of as f64 };
+        let (precision, recall) = (share(predicted), share(rows));
+        let sum = precision + recall;
+        let f1 = if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 };
+        (rows > 0).then_some([precision, recall, f1])
+    };
+    (0..confusion.len()).map(of_class).collect()
+}
+
+/// Metrics of predicted classes, by name.
+///
+/// ```
+/// let found = mercer_learning::class_scores(&[0, 0, 1, 1], &[0, 0, 0, 1], 2);
+/// assert_eq!((found["accuracy"], found["precision"]), (0.75, 0.75)); // precisions 1 and 1/2
+/// ```
+///
+/// # Panics
+/// As [`confusion`].
+pub fn class_scores(labels: &[u32], truth: &[u32], classes: usize) -> BTreeMap<String, f64> {
+    let found: Vec<[f64; 3]> =
+        by_class(&confusion(labels, truth, classes)).into_iter().flatten().collect();
+    let mean = |at: usize| found.iter().map(|own| own[at]).sum::<f64>() / found.len() as f64;
+    BTreeMap::from(
+        [
+            (Metric::Accuracy, accuracy(labels, truth)),
+            (Metric::BalancedAccuracy, balanced_accuracy(labels, truth, classes)),
+            (Metric::Precision, mean(0)),
+            (Metric::F1, mean(2)),
+        ]
+        .map(|(metric, value)| (metric.name().to_owned(), value)),
+    )
+}
+
+/// Metrics of predicted values, by name; without those that the targets do not define: `r2` where they do not vary,
+/// `mape` where one is 0.
+///
+/// ```
+/// let found = mercer_learning::value_scores(&[1.0, 3.0], &[2.0, 4.0]);
+/// assert_eq!((found["mae"], found["r2"], found["mape"]), (1.0, 0.0, 0.375));
+/// assert!(!mercer_learning::value_scores(&[1.0], &[2.0]).contains_key("r2"));
+/// ```
+///
+/// # Panics
+/// If the lengths differ.
+pub fn value_scores(values: &[f64], truth: &[f64]) -> BTreeMap<String, f64> {
+    let named = |metric: Metric, value: f64| (metric.name().to_owned(), value);
+    let rmse = root_mean_squared_error(values, truth);
+    let mut scores = BTreeMap::from([
+        named(Metric::Rmse, rmse),
+        named(Metric::Mae, mean_absolute_error(values, truth)),
+    ]);
+    let rows = truth.len() as f64;
+    let mean = truth.iter().sum::<f64>() / rows;
+    let variance = truth.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / rows;
+    if variance > 0.0 {
+        scores.extend([named(Metric::R2, 1.0 - rmse * rmse / variance)]);
+    }
+    if truth.iter().all(|&y| y.abs() > 0.0) {
+        let shares = values.iter().zip(truth).map(|(f, y)| ((f - y) / y).abs());
+        scores.extend([named(Metric::Mape, shares.sum::<f64>() / rows)]);
+    }
+    scores
+}
+
+/// Probabilities below this count as this in the logarithm: one certain error must not be infinite.
+const LEAST: f64 = 1e-15;
+
+/// What each row adds to `log-loss` and to `brier`.
+///
+/// ```
+/// let (log_losses, briers) = mercer_learning::row_losses(ndarray::array![[0.5, 0.5]].view(), &[1]);
+/// assert_eq!((log_losses[0], briers[0]), (2f64.ln(), 0.5));
+/// ```
+pub fn row_losses(shares: ArrayView2<'_, f64>, labels: &[u32]) -> (Vec<f64>, Vec<f64>) {
+    let rows = || shares.rows().into_iter().zip(labels.iter().map(|&label| label as usize));
+    let brier = |row: ArrayView1<'_, f64>, y: usize| {
+        row.iter().map(|p| p * p).sum::<f64>() - 2.0 * row[y] + 1.0
+    };
+    (
+        rows().map(|(row, y)| -row[y].max(LEAST).ln()).collect(),
+        rows().map(|(row, y)| brier(row, y)).collect(),
+    )
+}
+
+/// Mann and Whitney's statistic over the product of the counts; `None` where a class is absent.
+///
+/// ```
+/// use mercer_learning::area_under_curve;
+/// assert_eq!(area_under_curve(&[0.1, 0.4, 0.35, 0.8], &[0, 0, 1, 1]), Some(0.75));
+/// assert_eq!(area_under_curve(&[0.1, 0.4], &[0, 0]), None);
+/// ```
+pub fn area_under_curve(of_second: &[f64], labels: &[u32]) -> Option<f64> {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by(|&a, &b| of_second[a].total_cmp(&of_second[b]));
+    let second = labels.iter().filter(|&&label| label == 1).count() as f64;
+    let first = labels.len() as f64 - second;
+    let (mut ranks, mut at) = (0.0, 0);
+    while at < order.len() {
+        let tied = order[at..]
+            .iter()
+            .take_while(|&&row| of_second[row].total_cmp(&of_second[order[at]]).is_eq())
+            .count();
+        let rank = at as f64 + f64::midpoint(1.0, tied as f64);
+        let here = order[at..at + tied].iter().filter(|&&row| labels[row] == 1).count();
+        ranks += rank * here as f64;
+        at += tied;
+    }
+    let pairs = first * second;
+    (pairs > 0.0).then(|| (ranks - second * (second + 1.0) / 2.0) / pairs)
 }
 
 /// Share of equal entries.
@@ -150,6 +408,7 @@ pub fn score(predictions: &Predictions, sample: &Sample) -> BTreeMap<String, f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn balanced_accuracy_weighs_classes_equally_and_skips_absent_ones() {
@@ -164,5 +423,32 @@ mod tests {
         let (predicted, truth) = ([1.0, 2.0], [1.0, 5.0]);
         assert!((root_mean_squared_error(&predicted, &truth) - 4.5f64.sqrt()).abs() < 1e-15);
         assert!((mean_absolute_error(&predicted, &truth) - 1.5).abs() < 1e-15);
+    }
+
+    proptest! {
+        #[test]
+        fn the_area_is_the_share_of_pairs_in_order(
+            rows in proptest::collection::vec((0u32..2, 0u8..6), 2..40),
+        ) {
+            let labels: Vec<u32> = rows.iter().map(|&(label, _)| label).collect();
+            let shares: Vec<f64> = rows.iter().map(|&(_, share)| f64::from(share) / 5.0).collect();
+            let (mut right, mut pairs) = (0.0, 0.0);
+            for a in 0..rows.len() {
+                for b in 0..rows.len() {
+                    if (labels[a], labels[b]) == (0, 1) {
+                        pairs += 1.0;
+                        right += match shares[a].total_cmp(&shares[b]) {
+                            std::cmp::Ordering::Less => 1.0,
+                            std::cmp::Ordering::Equal => 0.5,
+                            std::cmp::Ordering::Greater => 0.0,
+                        };
+                    }
+                }
+            }
+            match area_under_curve(&shares, &labels) {
+                Some(area) => prop_assert!((area - right / pairs).abs() < 1e-12),
+                None => prop_assert!(pairs == 0.0),
+            }
+        }
     }
 }

@@ -183,7 +183,7 @@ pub fn across(files: Vec<Comparison>) -> Result<Across, WorkbenchError> {
     if ranked.len() >= 2 {
         let worths: Vec<Vec<f64>> = (0..found.files.len())
             .map(|file| {
-                let metric = found.files[file].primary();
+                let metric = found.files[file].metric;
                 let mean = |at: &usize| methods[*at].means[file].unwrap_or_default();
                 ranked.iter().map(|at| worth(metric, mean(at))).collect()
             })
@@ -206,7 +206,7 @@ pub fn across(files: Vec<Comparison>) -> Result<Across, WorkbenchError> {
 /// A method's mean of the file's metric.
 fn mean(file: &Comparison, method: usize) -> Option<f64> {
     let evaluation = file.methods[method].evaluation.as_ref().ok()?;
-    Some(evaluation.estimates.get(file.metric)?.mean)
+    Some(evaluation.estimates.get(file.metric.name())?.mean)
 }
 
 /// What is better when it is larger, and comparable from file to file.

@@ -1,7 +1,8 @@
 use crate::evaluate::{alike, chance};
 use crate::provenance::provenance;
+use crate::tuning::offered;
 use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};
-use mercer_learning::{LearningError, Method, Metric, Settings, Shape, Streams, Task, find};
+use mercer_learning::{LearningError, Method, Metric, Settings, Shape, Streams, find};
 use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_difference, paired_t};
 use serde::Serialize;
 use serde_json::Value;
@@ -88,7 +89,7 @@ pub struct Pair {
 /// let names = ["majority".to_owned(), "kernel-ridge".to_owned()];
 /// let splitting = Splitting::Folds { folds: 2, repeats: 2 };
 /// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
-/// assert_eq!((found.metric, found.chance, found.failed()), ("accuracy", 0.5, 0));
+/// assert_eq!((found.metric.name(), found.chance, found.failed()), ("accuracy", 0.5, 0));
 /// assert!(found.methods[1].rank < found.methods[0].rank);
 /// assert_eq!(found.pairs[0].difference, 0.5);
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
@@ -108,7 +109,7 @@ pub struct Comparison {
     /// How many splits.
     pub splits: usize,
     /// What the methods are compared by.
-    pub metric: &'static str,
+    pub metric: Metric,
     /// What is worth knowing beside them: the share of the largest class, or the target's deviation.
     pub chance: f64,
     /// The methods in the order asked for.
@@ -125,26 +126,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The metric.
-    ///
-    /// ```
-    /// # use mercer_baselines::BASELINES;
-    /// # use mercer_datasets::{RowFile, SchemaOptions};
-    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
-    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
-    /// # let table = Table::read(&file, &SchemaOptions::default())?;
-    /// # let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
-    /// # let splitting = Splitting::Folds { folds: 2, repeats: 1 };
-    /// use mercer_learning::Metric;
-    /// use mercer_workbench::{Choices, Splitting, Table, compare};
-    /// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
-    /// assert_eq!(found.primary(), Metric::Accuracy); // of numbers the root mean squared error
-    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
-    /// ```
-    pub fn primary(&self) -> Metric {
-        if self.metric == Metric::Accuracy.name() { Metric::Accuracy } else { Metric::Rmse }
-    }
-
     /// Why there is no test, where there is none, and how to come by one.
     ///
     /// ```
@@ -324,7 +305,8 @@ pub fn compare(
     }
     // What no method could be split by is no failure of each.
     splitting.splits(&table.truths, &Streams::root(choices.seed))?;
-    let metric = primary(table.task());
+    offered(choices.metric, table.task())?;
+    let metric = choices.metric.unwrap_or(primary(table.task()));
     let mut scored = Vec::new();
     for (name, title) in names.iter().zip(titles) {
         let settings = settings_of(find(methods, name)?, &choices.settings, &shape);
@@ -355,7 +337,7 @@ pub fn compare(
         task: table.task().name(),
         splitting: splitting.describe(),
         splits,
-        metric: metric.name(),
+        metric,
         chance: chance(table).1,
         methods: scored,
         pairs,
@@ -376,7 +358,8 @@ fn judge(
         .enumerate()
         .filter_map(|(at, method)| {
             let evaluation = method.evaluation.as_ref().ok()?;
-            Some((at, evaluation.splits.iter().map(|split| split[metric.name()]).collect()))
+            let values = evaluation.splits.iter().map(|split| split.get(metric.name()).copied());
+            Some((at, values.collect::<Option<_>>()?))
         })
         .collect();
     if values.len() < 2 {
@@ -432,11 +415,6 @@ fn judge(
         }
     }
     Ok((pairs, critical_difference))
-}
-
-/// Whether a table is of classes.
-pub(crate) const fn is_classes(task: Task) -> bool {
-    matches!(task, Task::Classification { .. })
 }
 
 /// A score to twelve digits: the order of a sum may tell equal predictors apart in the last ones.

@@ -2,7 +2,9 @@ use crate::fit::{finite, fit_sample, said_of};
 use crate::intervals::{Interval, Said};
 use crate::{Choices, Model, Scores, Table, WorkbenchError, method_for, primary};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
-use mercer_learning::{Method, Metric, Settings, Streams, Task, counted, fact, folds};
+use mercer_learning::{
+    Method, Metric, Predictions, Settings, Streams, Task, confusion, counted, fact, folds,
+};
 use mercer_statistics::{corrected_t, summarise};
 use rand::Rng;
 use serde::Serialize;
@@ -252,6 +254,9 @@ pub struct Evaluation {
     pub settings: Vec<Settings>,
     /// Test rows of the first split.
     pub test_rows: usize,
+    /// Of classes: how many rows of each (down) were predicted as each (across), over all splits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confusion: Option<Vec<Vec<u64>>>,
     /// What is to be known beside the scores: rows that a method left out, classes that no split tests.
     pub notes: Vec<String>,
 }
@@ -322,6 +327,7 @@ pub fn evaluate(
     }
     let test_rows = splits[0].test.len();
     let balanced = balance(table, splitting, &mut scores, &recalls);
+    let confusion = confused(&all_said);
     let pooled = pooled(splitting, &scores, all_said);
     let mut estimates = estimates(&scores, intervals, splitting.test_over_train())?;
     let balanced =
@@ -338,8 +344,26 @@ pub fn evaluate(
         estimates,
         settings,
         test_rows,
+        confusion,
         notes,
     })
+}
+
+/// The sum of the confusion matrices of some test parts.
+pub(crate) fn confused(said: &[Said]) -> Option<Vec<Vec<u64>>> {
+    let of = |said: &Said| match (&said.predictions, &said.truths) {
+        (Predictions::Classes(labels), Truths::Classes(truth)) => {
+            Some(confusion(labels, truth, said.classes))
+        }
+        _ => None,
+    };
+    let added = |mut sum: Vec<Vec<u64>>, other: Vec<Vec<u64>>| {
+        for (own, others) in sum.iter_mut().zip(other) {
+            own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
+        }
+        sum
+    };
+    said.iter().filter_map(of).reduce(added)
 }
 
 /// Takes the balanced accuracy from the splits whose test part lacks a class that could be tested: a
@@ -405,7 +429,7 @@ fn pooled(
     };
     let of_one_row = said.iter().all(|said| said.truths.len() == 1);
     let regression = matches!(said[0].truths, Truths::Values(_));
-    let two_classes = said[0].shares.as_ref().is_some_and(|shares| shares.ncols() == 2);
+    let two_classes = said[0].classes == 2 && !regression;
     let mut said = said.into_iter();
     let mut repeats = Vec::new();
     while let Some(first) = said.next() {
@@ -1073,6 +1097,7 @@ pub fn evaluate_model(
         splits,
         settings: vec![model.header.settings.clone()],
         test_rows,
+        confusion: confused(std::slice::from_ref(&said)),
         notes: model.header.convergence.warning().into_iter().collect(),
     })
 }
@@ -1081,7 +1106,7 @@ pub fn evaluate_model(
 fn range_of(name: &str) -> (f64, f64) {
     match name {
         "r2" => (f64::NEG_INFINITY, 1.0),
-        "auc" => (0.0, 1.0),
+        "auc" | "f1" | "precision" => (0.0, 1.0),
         "brier" => (0.0, 2.0),
         accuracy if accuracy.ends_with("accuracy") => (0.0, 1.0),
         _ => (0.0, f64::INFINITY),

@@ -5,8 +5,8 @@ use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
 use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
 use mercer_harness::declared_bytes;
 use mercer_learning::{
-    Fitting, LearningError, Limits, Method, Outcome, Predictions, Predictor, Sample, Settings,
-    Shape, Streams, Targets, Task, find,
+    Fitting, LearningError, Limits, Method, Metric, Outcome, Predictions, Predictor, Sample,
+    Settings, Shape, Streams, Targets, Task, find, margins,
 };
 use mercer_records::Tuning;
 
@@ -34,6 +34,8 @@ pub struct Choices<'a> {
     pub impute: Option<Impute>,
     /// Whether settings are tuned first, and what that may cost.
     pub tune: Option<Budget>,
+    /// What settings are tuned and methods ranked by; [`crate::primary`] where nothing is said.
+    pub metric: Option<Metric>,
     /// Root of the random streams.
     pub seed: u64,
     /// Threads of a fit.
@@ -50,6 +52,7 @@ impl Choices<'_> {
             scaling: Scaling::Standard,
             impute: None,
             tune: None,
+            metric: None,
             seed: 1,
             threads: 1,
             limits: &mercer_learning::Unlimited,
@@ -107,7 +110,14 @@ pub(crate) fn fit_sample(
     let tuning = match choices.tune {
         Some(budget) => {
             let fixed = &choices.settings;
-            Some(tune_sample(method, sample, fixed, budget, streams, choices.limits)?)
+            Some(tune_sample(
+                method,
+                sample,
+                fixed,
+                (budget, choices.metric),
+                streams,
+                choices.limits,
+            )?)
         }
         None => None,
     };
@@ -282,9 +292,12 @@ pub(crate) fn said_of(
     preparation: &Preparation,
 ) -> Result<Said, WorkbenchError> {
     let sample = table.sample(rows, preparation)?;
+    let shares = predictor.probabilities(sample.inputs());
+    let two = table.task() == Task::Classification { classes: 2 } && shares.is_none();
     Ok(Said {
         predictions: unscaled(predictor.predict(sample.inputs())?, preparation),
-        shares: predictor.probabilities(sample.inputs()),
+        margins: two.then(|| margins(&predictor.decision(sample.inputs()))),
+        shares,
         truths: table.chosen(rows),
         classes: table.task().outputs(),
     })

@@ -2,7 +2,7 @@
 
 use crate::{WorkbenchError, score};
 use mercer_datasets::Truths;
-use mercer_learning::{Metric, Predictions};
+use mercer_learning::{Metric, Predictions, area_under_curve, row_losses};
 use mercer_statistics::{row_bootstrap, wilson_interval};
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -37,6 +37,8 @@ pub(crate) struct Said {
     pub predictions: Predictions,
     /// Class probabilities, `n × K`, where there are some.
     pub shares: Option<Array2<f64>>,
+    /// Of two classes without probabilities the score of the second minus that of the first.
+    pub margins: Option<Vec<f64>>,
     pub truths: Truths,
     pub classes: usize,
 }
@@ -53,6 +55,7 @@ impl Said {
         self.shares = self.shares.zip(other.shares).and_then(|(own, others)| {
             ndarray::concatenate(ndarray::Axis(0), &[own.view(), others.view()]).ok()
         });
+        self.margins = self.margins.zip(other.margins).map(|(own, others)| [own, others].concat());
         self
     }
 
@@ -62,7 +65,18 @@ impl Said {
         if let (Some(shares), Truths::Classes(labels)) = (&self.shares, &self.truths) {
             scores.extend(score::probability_scores(shares.view(), labels));
         }
+        if let (Some(of_second), Truths::Classes(labels)) = (self.of_second(), &self.truths)
+            && let Some(area) = area_under_curve(&of_second, labels)
+        {
+            scores.insert(Metric::Auc.name().to_owned(), area);
+        }
         scores
+    }
+
+    /// What ranks the rows of two classes.
+    fn of_second(&self) -> Option<Vec<f64>> {
+        let shares = self.shares.as_ref().filter(|shares| shares.ncols() == 2);
+        shares.map(|shares| shares.column(1).to_vec()).or_else(|| self.margins.clone())
     }
 
     /// Rows of each class, and how many of them are right; of real targets nothing.
@@ -166,17 +180,21 @@ impl Weighted {
                     ranked: None,
                 }
             }
-            (_, Truths::Classes(labels), Some(shares)) => {
-                let mut names = vec!["log-loss", "brier"];
-                let (log_loss, brier) = score::row_losses(shares.view(), labels);
-                let ranked = (shares.ncols() == 2).then(|| {
-                    let row = |(row, &label): (usize, &u32)| (shares[[row, 1]], row, label == 1);
+            (_, Truths::Classes(labels), shares) => {
+                let (mut names, mut columns) = (Vec::new(), Vec::new());
+                if let Some(shares) = shares {
+                    let (log_loss, brier) = row_losses(shares.view(), labels);
+                    names.extend(["log-loss", "brier"]);
+                    columns.extend([log_loss, brier]);
+                }
+                let ranked = said.of_second().map(|scores| {
+                    let row = |(row, &label): (usize, &u32)| (scores[row], row, label == 1);
                     let mut ranked: Vec<_> = labels.iter().enumerate().map(row).collect();
                     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
                     names.push("auc");
                     ranked
                 });
-                Self { names, columns: vec![log_loss, brier], ranked }
+                Self { names, columns, ranked }
             }
             _ => Self { names: Vec::new(), columns: Vec::new(), ranked: None },
         }
@@ -189,7 +207,7 @@ impl Weighted {
         };
         let means: Vec<f64> = self.columns.iter().map(mean).collect();
         match &self.ranked {
-            Some(ranked) => vec![means[0], means[1], area(ranked, drawn)],
+            Some(ranked) => means.into_iter().chain([area(ranked, drawn)]).collect(),
             None if means.len() == 4 => {
                 let variance = means[3] - means[2] * means[2];
                 let r2 = if variance > 0.0 { 1.0 - means[0] / variance } else { f64::NAN };
@@ -232,6 +250,7 @@ mod tests {
         Said {
             predictions: Predictions::Classes(predictions),
             shares: Some(shares),
+            margins: None,
             truths: Truths::Classes(labels),
             classes: 2,
         }
@@ -252,6 +271,7 @@ mod tests {
             let real = |rows: &[(u32, u8, u8, f64)]| Said {
                 predictions: Predictions::Real(rows.iter().map(|row| f64::from(row.1)).collect()),
                 shares: None,
+                margins: None,
                 truths: Truths::Values(rows.iter().map(|row| row.3).collect()),
                 classes: 1,
             };
@@ -325,6 +345,7 @@ mod tests {
             let said = Said {
                 predictions: Predictions::Real(f),
                 shares: None,
+                margins: None,
                 truths: Truths::Values(y),
                 classes: 1,
             };

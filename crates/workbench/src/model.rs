@@ -2,7 +2,7 @@ use crate::intervals::Said;
 use crate::table::{Table, task_of};
 use crate::{Header, Scores, WorkbenchError};
 use mercer_datasets::{DataError, Kind, Truths};
-use mercer_learning::{FittedKernel, LearningError, Predictions, Predictor};
+use mercer_learning::{FittedKernel, LearningError, Predictions, Predictor, margins};
 use mercer_linalg::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use std::collections::BTreeMap;
@@ -417,7 +417,10 @@ impl Model {
             other => other?,
         };
         let (truths, classes) = (table.truths.clone(), table.task().outputs());
-        Ok(Said { predictions, shares, truths, classes })
+        let two = asked && classes == 2 && shares.is_none();
+        let decision = || self.decision(table.raw.clone(), &table.name, &table.lines, threads);
+        let margins = two.then(decision).transpose()?.as_ref().map(margins);
+        Ok(Said { predictions, shares, margins, truths, classes })
     }
 
     fn prepared(

@@ -133,12 +133,15 @@ fn means_table(across: &Across) -> Table {
         .caption("Bold is the best of a file; the last row has the mean ranks.")
         .columns(heads);
     for (at, file) in across.files.iter().enumerate() {
-        let (factor, digits) = scale_of(file.primary());
+        let (factor, digits) = scale_of(file.metric);
         let means = || across.methods.iter().map(|method| method.means[at]);
-        let larger = file.primary().larger_is_better();
+        let larger = file.metric.larger_is_better();
         let best = means().flatten().reduce(|a, b| if larger { a.max(b) } else { a.min(b) });
-        let metric =
-            if factor > 1.0 { format!("{}, %", file.metric) } else { file.metric.to_owned() };
+        let metric = if factor > 1.0 {
+            format!("{}, %", file.metric.name())
+        } else {
+            file.metric.name().to_owned()
+        };
         let mut cells =
             [&file.data, &file.target, &metric].map(|text| Cell::text(text.clone())).to_vec();
         cells.extend(means().map(|mean| match mean {
@@ -197,10 +200,10 @@ fn with_comparison(
 ) -> Result<Report, WorkbenchError> {
     let id = |name: &str| format!("{prefix}{name}");
     let head = |text: &str| if of.is_empty() { text.to_owned() } else { format!("{of}: {text}") };
-    let metric = comparison.primary();
+    let metric = comparison.metric;
     let (rows, columns) = comparison.shape;
     let scale = scale_of(metric);
-    let chance = if metric == Metric::Accuracy {
+    let chance = if comparison.task == "classification" {
         format!(
             "The most frequent class alone is right in {:.2} % of the rows.",
             100.0 * comparison.chance
@@ -257,7 +260,7 @@ fn with_comparison(
 
 /// Accuracies are shown in percent.
 fn scale_of(metric: Metric) -> (f64, usize) {
-    if metric == Metric::Accuracy { (100.0, 2) } else { (1.0, 4) }
+    if is_share(metric.name()) { (100.0, 2) } else { (1.0, 4) }
 }
 
 /// The names of all metrics that some method has, what the methods are compared by first.
@@ -265,7 +268,7 @@ fn metrics(comparison: &Comparison) -> Vec<&str> {
     let evaluations = comparison.methods.iter().filter_map(|m| m.evaluation.as_ref().ok());
     let mut names: Vec<&str> =
         evaluations.flat_map(|e| e.estimates.keys()).map(String::as_str).collect();
-    names.sort_by_key(|&name| (name != comparison.metric, name));
+    names.sort_by_key(|&name| (name != comparison.metric.name(), name));
     names.dedup();
     names
 }
@@ -388,7 +391,7 @@ fn is_share(name: &str) -> bool {
 }
 
 fn larger_is_better(name: &str) -> bool {
-    is_share(name) || ["r2", "auc"].contains(&name)
+    is_share(name) || ["r2", "auc", "f1", "precision"].contains(&name)
 }
 
 fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: String) -> Table {

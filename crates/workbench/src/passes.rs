@@ -193,7 +193,14 @@ pub fn fit_in_passes(
     let tuning = match choices.tune {
         Some(budget) => {
             let fixed = &choices.settings;
-            Some(tune_sample(method, &first, fixed, budget, &streams, choices.limits)?)
+            Some(tune_sample(
+                method,
+                &first,
+                fixed,
+                (budget, choices.metric),
+                &streams,
+                choices.limits,
+            )?)
         }
         None => None,
     };

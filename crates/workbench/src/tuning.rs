@@ -1,6 +1,6 @@
 use crate::{Choices, Table, WorkbenchError};
 use mercer_harness::Tuner;
-use mercer_learning::{Limits, Method, Sample, Settings, Streams, counted};
+use mercer_learning::{Limits, Method, Metric, Sample, Settings, Streams, Task, counted};
 use mercer_records::Tuning;
 use std::str::FromStr;
 
@@ -98,10 +98,11 @@ pub(crate) fn tune_sample(
     method: &Method,
     sample: &Sample,
     fixed: &Settings,
-    budget: Budget,
+    (budget, metric): (Budget, Option<Metric>),
     streams: &Streams,
     limits: &dyn Limits,
 ) -> Result<Tuning, WorkbenchError> {
+    offered(metric, sample.task())?;
     if sample.rows() < 5 {
         return Err(WorkbenchError::Argument {
             name: "tune",
@@ -110,10 +111,19 @@ pub(crate) fn tune_sample(
         });
     }
     let streams = streams.child("tuning");
-    let tuner = budget.tuner(sample.rows());
+    let tuner = Tuner { metric, ..budget.tuner(sample.rows()) };
     let anchor = Settings::new();
     let fixed = &method.as_meant(fixed);
     Ok(mercer_harness::tune(method, sample, fixed, &anchor, &tuner, &streams, limits)?)
+}
+
+/// Refuses a metric that the task does not have.
+pub(crate) fn offered(metric: Option<Metric>, task: Task) -> Result<(), WorkbenchError> {
+    let known = Metric::of_task(task);
+    let Some(strange) = metric.filter(|metric| !known.contains(metric)) else { return Ok(()) };
+    let names: Vec<&str> = known.iter().map(|metric| metric.name()).collect();
+    let must = format!("one of {}", names.join(", "));
+    Err(WorkbenchError::Argument { name: "metric", value: format!("`{}`", strange.name()), must })
 }
 
 /// Chooses settings for a method on all rows of a table; see [`Budget`].
@@ -147,7 +157,14 @@ pub fn tune(
     sample.require_two_classes()?;
     method.heeds(&choices.settings, &sample.shape())?;
     let streams = Streams::root(choices.seed);
-    tune_sample(method, &sample, &choices.settings, budget, &streams, choices.limits)
+    tune_sample(
+        method,
+        &sample,
+        &choices.settings,
+        (budget, choices.metric),
+        &streams,
+        choices.limits,
+    )
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
-use crate::compare::is_classes;
 use crate::page::listed;
 use crate::provenance::provenance;
 use crate::tuning::scoring;
-use crate::{Asked, Choices, Table, WorkbenchError};
-use mercer_learning::Method;
+use crate::{Asked, Choices, Table, WorkbenchError, primary};
+use mercer_learning::{Method, Metric};
 use mercer_records::Tuning;
 use mercer_render::{Axis, Block, Cell, Column, Figure, Panel, Report, Row, Section, Series};
 
@@ -35,15 +34,17 @@ pub fn tuning_page(
     choices: &Choices<'_>,
     asked: Asked<'_>,
 ) -> Result<String, WorkbenchError> {
-    let (factor, label) = if is_classes(table.task()) {
-        (100.0, "accuracy, %")
-    } else {
-        (-1.0, "error, in deviations of the target")
+    let metric = choices.metric.unwrap_or(primary(table.task()));
+    let (factor, label) = match metric {
+        Metric::Accuracy => (100.0, "accuracy, %".to_owned()),
+        Metric::Rmse => (-1.0, "error, in deviations of the target".to_owned()),
+        other => (if other.larger_is_better() { 1.0 } else { -1.0 }, other.name().to_owned()),
     };
     let mut efforts: Vec<f64> = tuning.history.iter().map(|step| step.effort).collect();
     efforts.sort_by(f64::total_cmp);
     efforts.dedup();
-    let mut panel = Panel::new(Axis::linear("candidate, in the order tried"), Axis::linear(label));
+    let mut panel =
+        Panel::new(Axis::linear("candidate, in the order tried"), Axis::linear(label.clone()));
     for &effort in &efforts {
         let points = tuning.history.iter().enumerate().filter_map(|(at, step)| {
             let here = step.effort.to_bits() == effort.to_bits();

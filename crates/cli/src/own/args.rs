@@ -1,6 +1,7 @@
 //! What can be typed after `fit`, `predict`, `evaluate`, `compare`, `tune` and `info`.
 
 use clap::Args;
+use mercer_learning::{Metric, Task};
 use std::path::PathBuf;
 
 /// A file of rows, and how it is to be understood.
@@ -28,6 +29,13 @@ pub(crate) struct FileArgs {
     /// Lines of a text that begin so are read over.
     #[arg(long, value_name = "CHAR", value_parser = character)]
     pub comment: Option<u8>,
+}
+
+fn metric(text: &str) -> Result<Metric, String> {
+    let all = [Task::Classification { classes: 2 }, Task::Regression].map(Metric::of_task).concat();
+    let names: Vec<&str> = all.iter().map(|metric| metric.name()).collect();
+    let found = all.iter().find(|metric| metric.name() == text).copied();
+    found.ok_or_else(|| format!("there are {}", names.join(", ")))
 }
 
 fn character(text: &str) -> Result<u8, String> {
@@ -91,6 +99,10 @@ pub(crate) struct FitChoices {
     /// Tune the settings first, on the training rows.
     #[arg(long)]
     pub tune: bool,
+    /// What settings are tuned and methods ranked by: accuracy, balanced-accuracy, f1, precision, log-loss, brier,
+    /// auc; of numbers rmse, mae, r2, mape.
+    #[arg(long, value_name = "METRIC", value_parser = metric)]
+    pub metric: Option<Metric>,
     /// What tuning may cost: a number of settings (27), or a time (60s, 5m); implies --tune. The fit with
     /// what was chosen comes on top.
     #[arg(long, value_name = "N|TIME")]
@@ -208,7 +220,7 @@ pub(crate) struct PredictArgs {
 }
 
 /// What is decided when a method is fitted, and not when a model is scored.
-const OF_A_FIT: [&str; 17] = [
+const OF_A_FIT: [&str; 18] = [
     "method",
     "target",
     "task",
@@ -221,6 +233,7 @@ const OF_A_FIT: [&str; 17] = [
     "scale",
     "impute",
     "tune",
+    "metric",
     "budget",
     "seed",
     "folds",

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         } else {
             print_words(&format!("{}; {how}, for every method", about(&tables[0])))?;
             writeln!(std::io::stdout())?;
-            scores(comparison).print(false)?;
+            scores(comparison)?;
             writeln!(std::io::stdout())?;
             match comparison.untested() {
                 None => {
@@ -117,7 +117,8 @@ fn print_means(across: &Across, tables: &[Table]) -> anyhow::Result<()> {
     for (at, (file, table)) in across.files.iter().zip(tables).enumerate() {
         let score = |method: &MethodAcross| method.means[at].map_or(json!("failed"), number);
         let scores = across.methods.iter().map(score);
-        let about = [json!(file.data), json!(file.target), json!(task(table)), json!(file.metric)];
+        let about =
+            [json!(file.data), json!(file.target), json!(task(table)), json!(file.metric.name())];
         rows.push(about.into_iter().chain(scores).collect());
     }
     let ranks = across.methods.iter().map(|method| rank(method.rank));
@@ -156,27 +157,27 @@ fn rank(rank: Option<f64>) -> Value {
     rank.map_or(Value::Null, |rank| json!(format!("{rank:.2}")))
 }
 
-fn scores(comparison: &Comparison) -> Listing {
+fn scores(comparison: &Comparison) -> anyhow::Result<()> {
     let row = |method: &mercer_workbench::MethodScores| {
         let Ok(evaluation) = &method.evaluation else {
             let mut cells = vec![json!(method.method), json!("failed")];
             cells.extend(std::iter::repeat_n(Value::Null, 4));
             return cells;
         };
-        let estimate = &evaluation.estimates[comparison.metric];
+        let Some(estimate) = evaluation.estimates.get(comparison.metric.name()) else {
+            let mut cells = vec![json!(method.method), json!("not defined")];
+            cells.extend(std::iter::repeat_n(Value::Null, 4));
+            return cells;
+        };
         let (low, high) = estimate
             .interval
             .map_or((Value::Null, Value::Null), |(low, high)| (number(low), number(high)));
         let std = estimate.std.map_or(Value::Null, number);
         vec![json!(method.method), number(estimate.mean), std, low, high, rank(method.rank)]
     };
-    let rows = comparison.methods.iter().map(row).collect();
-    let heads: &[&str] = if comparison.metric == "accuracy" {
-        &["method", "accuracy", "deviation", "95 % from", "to", "mean rank"]
-    } else {
-        &["method", "rmse", "deviation", "95 % from", "to", "mean rank"]
-    };
-    Listing { heads, rows }
+    let rows: Vec<Vec<Value>> = comparison.methods.iter().map(row).collect();
+    let metric = comparison.metric.name();
+    print_aligned(&["method", metric, "deviation", "95 % from", "to", "mean rank"], &rows)
 }
 
 fn pairs(comparison: &Comparison) -> Listing {

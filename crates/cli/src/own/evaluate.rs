@@ -4,10 +4,10 @@ use super::{
     say_of_parts, schema_options, splitting, threads,
 };
 use crate::Ended;
-use crate::columns::print_words;
+use crate::columns::{print_aligned, print_words};
 use crate::list::Listing;
 use mercer_datasets::{Moments, Truths};
-use mercer_learning::counted;
+use mercer_learning::{by_class, counted};
 use mercer_methods::registry;
 use mercer_workbench::{Evaluation, Model, Table, WorkbenchError, evaluate, evaluate_model};
 use serde_json::{Value, json};
@@ -82,6 +82,10 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         print_words(&format!("{method} on {about}; {how}; {parts} of {test}"))?;
         writeln!(std::io::stdout())?;
         listing(&evaluation).print(false)?;
+        if let Some(confusion) = &evaluation.confusion {
+            writeln!(std::io::stdout())?;
+            classes(confusion, &table.schema.target.labels)?;
+        }
     }
     Ok(Ended::Done)
 }
@@ -103,9 +107,32 @@ fn as_json(evaluation: &Evaluation, how: &str, table: &Table) -> Value {
         "metrics": metrics,
         "estimates": evaluation.estimates,
         "splits": evaluation.splits,
+        "confusion": evaluation.confusion,
         "settings": evaluation.settings,
         "notes": evaluation.notes,
     })
+}
+
+/// Classes of a confusion matrix that stand beside each other.
+const ACROSS: usize = 8;
+
+/// Rows, precision, recall and F1 of each class, and how often it was predicted as each, over all splits.
+fn classes(confusion: &[Vec<u64>], labels: &[String]) -> anyhow::Result<()> {
+    let beside = confusion.len() <= ACROSS;
+    let found = by_class(confusion);
+    let row = |(class, counts): (usize, &Vec<u64>)| {
+        let share =
+            |at: usize| found[class].map_or(Value::Null, |own| json!(format!("{:.4}", own[at])));
+        let rows: u64 = counts.iter().sum();
+        let mut cells = vec![json!(labels[class]), json!(rows), share(0), share(1), share(2)];
+        cells.extend(counts.iter().filter(|_| beside).map(|count| json!(count)));
+        cells
+    };
+    let mut heads =
+        ["class", "rows tested", "precision", "recall", "F1"].map(str::to_owned).to_vec();
+    heads.extend(labels.iter().filter(|_| beside).map(|label| format!("as {label}")));
+    let rows: Vec<Vec<Value>> = confusion.iter().enumerate().map(row).collect();
+    print_aligned(&heads.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
 }
 
 fn listing(evaluation: &Evaluation) -> Listing {

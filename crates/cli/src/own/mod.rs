@@ -174,6 +174,7 @@ pub(super) fn choices<'a>(
             ImputeName::Median => Impute::Median,
         }),
         tune: budget.or_else(|| args.tune.then(Budget::default)),
+        metric: args.metric,
         seed: args.seed,
         threads: threads(args.threads),
         limits,

@@ -4,11 +4,10 @@ use super::{
     schema_options, today,
 };
 use crate::Ended;
-use crate::columns::print_words;
-use crate::list::Listing;
-use mercer_learning::Task;
+use crate::columns::{print_aligned, print_words};
+use mercer_learning::Metric;
 use mercer_methods::registry;
-use mercer_workbench::{Asked, Budget, Table, method_for, tune, tuning_page};
+use mercer_workbench::{Asked, Budget, Table, method_for, primary, tune, tuning_page};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -34,7 +33,8 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
         print_json(&tuning)?;
     } else {
         // An error is the better the smaller; the score is minus it.
-        let sign = if table.task() == Task::Regression { -1.0 } else { 1.0 };
+        let metric = args.choices.metric.unwrap_or(primary(table.task()));
+        let sign = if metric.larger_is_better() { 1.0 } else { -1.0 };
         let rows = tuning.history.iter().enumerate().map(|(at, step)| {
             let score =
                 step.score.map_or(json!("none"), |score| json!(format!("{:.4}", sign * score)));
@@ -47,13 +47,15 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
         });
         print_words(&format!("{} on {}", method.name, about(&table)))?;
         writeln!(std::io::stdout())?;
-        let heads: &[&str] = if sign > 0.0 {
-            &["tried", "effort", "accuracy", "settings"]
+        // Targets are in standard units: the error of their mean is about 1.
+        let scaled = [Metric::Rmse, Metric::Mae].contains(&metric);
+        let name = if scaled {
+            format!("{} / deviation", metric.name())
         } else {
-            // That of the mean is about 1.
-            &["tried", "effort", "error / deviation", "settings"]
+            metric.name().to_owned()
         };
-        Listing { heads, rows: rows.collect::<Vec<Vec<Value>>>() }.print(false)?;
+        let heads = ["tried", "effort", &name, "settings"];
+        print_aligned(&heads, &rows.collect::<Vec<Vec<Value>>>())?;
         let chosen = listed(&tuning.chosen, "--set ");
         let none = "the defaults: this method has nothing to tune";
         let chosen = if chosen.is_empty() { none } else { &chosen };

@@ -176,3 +176,30 @@ fn text_is_read_with_any_separator() {
     std::fs::write(place.path("remarks.csv"), "made in May\na,k\n1,u\n% odd\n2,v\n").unwrap();
     assert_eq!(shape("--method majority --data remarks.csv --skip 1 --comment %"), (2, 1));
 }
+
+/// Two in a hundred are fraud: accuracy says nothing, and other metrics rank and tune.
+#[test]
+fn rare_classes_are_scored_ranked_and_tuned_by_other_metrics() {
+    let place = place_of("28-imbalance");
+    let line = "evaluate --method gaussian-process --data t.csv --target k --folds 5 --json";
+    let found = place.run(line).with_code(0).json();
+    let auc = found["estimates"]["auc"]["mean"].as_f64().unwrap();
+    assert!((auc - 0.896).abs() < 0.04, "{auc}");
+    assert!(found["estimates"]["f1"]["mean"].is_f64());
+    let rows = |row: usize| {
+        found["confusion"][row].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum::<u64>()
+    };
+    let all = std::fs::read_to_string(place.path("t.csv")).unwrap().lines().count() as u64 - 1;
+    assert_eq!((rows(0) + rows(1)) % all, 0, "every row is tested as often");
+    // A method without probabilities has an order of rows, too.
+    let line = "compare --methods gaussian-svm,kernel-ridge,majority --data t.csv --target k --folds 5 \
+                --repeats 1 --metric auc --json";
+    let compared = place.run(line).with_code(0).json();
+    assert_eq!(compared["metric"], "auc");
+    let line =
+        "tune --method kernel-ridge --data t.csv --target k --metric balanced-accuracy --budget 9";
+    let tuned = place.run(line).with_code(0);
+    assert!(tuned.stdout.contains("balanced-accuracy"), "{tuned:?}");
+    let refused = place.run("tune --method kernel-ridge --data t.csv --target k --metric r2");
+    assert!(refused.with_code(2).stderr.contains("one of accuracy, "));
+}
