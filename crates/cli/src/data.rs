@@ -5,6 +5,7 @@ use crate::args::{DataArgs, DataCommand};
 use crate::list;
 use anyhow::Context;
 use mercer_datasets::{Catalogue, Downloader, Entry, Library, Place, Store, user_folder};
+use mercer_learning::counted;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,7 @@ fn verify(names: &[String], data: Option<&Path>) -> anyhow::Result<Ended> {
     let all: Vec<String> = catalogue.entries().iter().map(|entry| entry.name.clone()).collect();
     let asked = if names.is_empty() { &all } else { names };
     let mut ended = Ended::Done;
+    let mut damaged = 0;
     for name in asked {
         let inside = library.place(name)? == Place::BuiltIn
             && catalogue.find(name)?.source.generated.is_none();
@@ -55,8 +57,14 @@ fn verify(names: &[String], data: Option<&Path>) -> anyhow::Result<Ended> {
                 writeln!(std::io::stdout(), "{error}")?;
                 ended = Ended::NoData;
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                eprintln!("{name}: {error}");
+                damaged += 1;
+            }
         }
+    }
+    if damaged > 0 {
+        anyhow::bail!("{} cannot be used", counted(damaged, "dataset", "datasets"));
     }
     Ok(ended)
 }

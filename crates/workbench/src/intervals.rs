@@ -2,7 +2,7 @@
 
 use crate::{WorkbenchError, score};
 use mercer_datasets::Truths;
-use mercer_learning::{Metric, Predictions, area_under_curve, row_losses};
+use mercer_learning::{Metric, Predictions, area_under_curve, by_class, row_losses};
 use mercer_statistics::{row_bootstrap, wilson_interval};
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -160,6 +160,8 @@ struct Weighted {
     columns: Vec<Vec<f64>>,
     /// Rows in the order of the second class's probability, ties together, and whose they are.
     ranked: Option<Vec<(f64, usize, bool)>>,
+    /// True and predicted class of each row, as one number, and how many classes there are.
+    classes: Option<(Vec<usize>, usize)>,
 }
 
 impl Weighted {
@@ -169,19 +171,23 @@ impl Weighted {
                 let middle = truth.iter().sum::<f64>() / truth.len() as f64;
                 let errors = || values.iter().zip(truth).map(|(f, y)| f - y);
                 let centred = || truth.iter().map(|y| y - middle);
-                Self {
-                    names: vec![Metric::Rmse.name(), Metric::Mae.name(), "r2"],
-                    columns: vec![
-                        errors().map(|e| e * e).collect(),
-                        errors().map(f64::abs).collect(),
-                        centred().collect(),
-                        centred().map(|y| y * y).collect(),
-                    ],
-                    ranked: None,
+                let mut names = vec![Metric::Rmse.name(), Metric::Mae.name(), Metric::R2.name()];
+                let mut columns: Vec<Vec<f64>> = vec![
+                    errors().map(|e| e * e).collect(),
+                    errors().map(f64::abs).collect(),
+                    centred().collect(),
+                    centred().map(|y| y * y).collect(),
+                ];
+                if truth.iter().all(|y| y.abs() > 0.0) {
+                    names.push(Metric::Mape.name());
+                    columns.push(errors().zip(truth).map(|(e, y)| (e / y).abs()).collect());
                 }
+                Self { names, columns, ranked: None, classes: None }
             }
-            (_, Truths::Classes(labels), shares) => {
-                let (mut names, mut columns) = (Vec::new(), Vec::new());
+            (Predictions::Classes(predicted), Truths::Classes(labels), shares) => {
+                let (mut names, mut columns) = (vec!["f1", "precision"], Vec::new());
+                let pair = |(&p, &t): (&u32, &u32)| t as usize * said.classes + p as usize;
+                let classes = (predicted.iter().zip(labels).map(pair).collect(), said.classes);
                 if let Some(shares) = shares {
                     let (log_loss, brier) = row_losses(shares.view(), labels);
                     names.extend(["log-loss", "brier"]);
@@ -194,9 +200,9 @@ impl Weighted {
                     names.push("auc");
                     ranked
                 });
-                Self { names, columns, ranked }
+                Self { names, columns, ranked, classes: Some(classes) }
             }
-            _ => Self { names: Vec::new(), columns: Vec::new(), ranked: None },
+            _ => Self { names: Vec::new(), columns: Vec::new(), ranked: None, classes: None },
         }
     }
 
@@ -206,15 +212,21 @@ impl Weighted {
             column.iter().zip(drawn).map(|(value, times)| value * times).sum::<f64>() / total
         };
         let means: Vec<f64> = self.columns.iter().map(mean).collect();
-        match &self.ranked {
-            Some(ranked) => means.into_iter().chain([area(ranked, drawn)]).collect(),
-            None if means.len() == 4 => {
-                let variance = means[3] - means[2] * means[2];
-                let r2 = if variance > 0.0 { 1.0 - means[0] / variance } else { f64::NAN };
-                vec![means[0].sqrt(), means[1], r2]
-            }
-            None => means,
+        let Some((pairs, classes)) = &self.classes else {
+            let variance = means[3] - means[2] * means[2];
+            let r2 = if variance > 0.0 { 1.0 - means[0] / variance } else { f64::NAN };
+            let mape = means.get(4).copied();
+            return [means[0].sqrt(), means[1], r2].into_iter().chain(mape).collect();
+        };
+        let mut counts = vec![vec![0; *classes]; *classes];
+        for (&pair, &times) in pairs.iter().zip(drawn) {
+            // Rows are drawn whole.
+            counts[pair / classes][pair % classes] += times.round() as u64;
         }
+        let found: Vec<[f64; 3]> = by_class(&counts).into_iter().flatten().collect();
+        let mean = |at: usize| found.iter().map(|own| own[at]).sum::<f64>() / found.len() as f64;
+        let area = self.ranked.as_ref().map(|ranked| area(ranked, drawn));
+        [mean(2), mean(0)].into_iter().chain(means).chain(area).collect()
     }
 }
 

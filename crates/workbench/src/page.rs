@@ -270,6 +270,11 @@ fn metrics(comparison: &Comparison) -> Vec<&str> {
         evaluations.flat_map(|e| e.estimates.keys()).map(String::as_str).collect();
     names.sort_by_key(|&name| (name != comparison.metric.name(), name));
     names.dedup();
+    // They would not fit beside the others.
+    let narrow = |name: &&str| {
+        !["precision", "f1", "mape"].contains(name) || *name == comparison.metric.name()
+    };
+    names.retain(narrow);
     names
 }
 

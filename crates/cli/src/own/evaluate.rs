@@ -7,7 +7,7 @@ use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use crate::list::Listing;
 use mercer_datasets::{Moments, Truths};
-use mercer_learning::{by_class, counted};
+use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::registry;
 use mercer_workbench::{Evaluation, Model, Table, WorkbenchError, evaluate, evaluate_model};
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ fn classes(confusion: &[Vec<u64>], labels: &[String]) -> anyhow::Result<()> {
     };
     let mut heads =
         ["class", "rows tested", "precision", "recall", "F1"].map(str::to_owned).to_vec();
-    heads.extend(labels.iter().filter(|_| beside).map(|label| format!("as {label}")));
+    heads.extend(labels.iter().filter(|_| beside).map(|label| format!("as {}", one_line(label))));
     let rows: Vec<Vec<Value>> = confusion.iter().enumerate().map(row).collect();
     print_aligned(&heads.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
 }

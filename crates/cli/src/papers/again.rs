@@ -3,6 +3,7 @@
 
 use crate::Ended;
 use crate::papers::args::ReproduceArgs;
+use crate::papers::program;
 use crate::papers::progress::Bar;
 use crate::papers::reproduce::{Planned, cell_of, jobs, laboratory, missing, out, print, simulate};
 use mercer_experiments::{Again, Computed, Desk, Shelf, Written, write};
@@ -14,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a page may be older than what was run.
-const REFRESH: Duration = Duration::from_mins(2);
+const REFRESH: Duration = Duration::from_mins(1);
 /// A trial in flight at the end of the budget may take so much longer.
 const GRACE: Duration = Duration::from_secs(10);
 /// The share of the time that the first trial of a study may take, to come before those of all cells.
@@ -65,6 +66,14 @@ pub(crate) fn run(
 
     let mut interrupted = false;
     let mut failed = Vec::new();
+    let mut lacking = BTreeMap::new();
+    let earlier = keys.iter().filter(|key| pages.has(key)).count();
+    if earlier > 0 {
+        tracing::info!(
+            "{} run again here earlier, and not once more",
+            counted(earlier, "trial was", "trials were")
+        );
+    }
     if budget.is_none_or(|time| !time.is_zero()) {
         let time = budget.unwrap_or(UNLIMITED);
         let began_again = Instant::now();
@@ -92,7 +101,7 @@ pub(crate) fn run(
             working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })?;
         bar.finish();
-        failed = summary.failed;
+        (failed, lacking) = (summary.failed, summary.missing);
         for own in own {
             // Times tell of this machine only while nothing else runs on it.
             if laboratory.stop.asked() {
@@ -106,7 +115,12 @@ pub(crate) fn run(
     }
     print(args, &written)?;
     let again = pages.again.into_inner().unwrap_or_else(PoisonError::into_inner);
-    say(&again, &keys);
+    if budget.is_none_or(|time| !time.is_zero()) || earlier > 0 {
+        say(&again, &keys, &args.places.results);
+    }
+    for (dataset, reason) in &lacking {
+        eprintln!("not run again, no data for {dataset}: {reason}");
+    }
     for (trial, error) in failed.iter().take(20) {
         eprintln!("failed here, not on record: {trial}: {error}");
     }
@@ -117,7 +131,11 @@ pub(crate) fn run(
     let different = again.different().count();
     // The program ends: to free a record at a time what the system takes back at once costs a second.
     std::mem::forget(planned);
-    Ok(if different + failed.len() > 0 { Ended::Failed } else { Ended::Done })
+    Ok(match (different + failed.len(), lacking.len()) {
+        (0, 0) => Ended::Done,
+        (0, _) => Ended::NoData,
+        _ => Ended::Failed,
+    })
 }
 
 /// Whether two runs of it must come out the same: a measurement of times must not.
@@ -267,7 +285,7 @@ fn simulations<'a>(
 }
 
 /// One line a paper, and each difference.
-fn say(again: &Again, keys: &[Key]) {
+fn say(again: &Again, keys: &[Key], results: &std::path::Path) {
     let mut papers: BTreeMap<&str, (usize, [usize; 3])> = BTreeMap::new();
     for key in keys.iter().filter(|key| comparable(key)) {
         let (recorded, counts) = papers.entry(Again::paper(key)).or_default();
@@ -285,11 +303,27 @@ fn say(again: &Again, keys: &[Key]) {
             Likeness::Different
         );
     }
+    let cell =
+        |key: &Key| [&key.artefact, &key.variant, &key.dataset, &key.method].map(Clone::clone);
+    let all: HashSet<[String; 4]> = keys.iter().filter(|key| comparable(key)).map(cell).collect();
+    let seen: HashSet<[String; 4]> =
+        keys.iter().filter(|key| again.of(key).is_some()).map(cell).collect();
+    eprintln!(
+        "cells: {} of {} have a trial run again here; a longer budget (--minutes N, --all) reaches more",
+        seen.len(),
+        all.len()
+    );
+    let place = if results == std::path::Path::new("results") {
+        String::new()
+    } else {
+        format!(" --results {}", results.display())
+    };
     for (key, detail) in again.different().take(20) {
         let Key { artefact, variant, dataset, method, repeat, .. } = key;
         eprintln!(
-            "different: {artefact} {variant} {dataset} {method} repeat {}: {detail}; `mercer show {artefact}:{variant}:{method}:{dataset}` has both",
-            repeat + 1
+            "different: {artefact} {variant} {dataset} {method} repeat {}: {detail}; `{} show {artefact}:{variant}:{method}:{dataset}{place}` has both",
+            repeat + 1,
+            program()
         );
     }
 }

@@ -19,6 +19,13 @@ use mercer_experiments::{ARTEFACTS, Artefact, ExperimentError};
 use serde_json::json;
 use usage::WrongUsage;
 
+/// The program as it was called, for commands to copy.
+pub(crate) fn program() -> String {
+    let called = std::env::args_os().next().unwrap_or_default();
+    let called = called.to_string_lossy();
+    if called.contains('/') { called.into_owned() } else { "mercer".to_owned() }
+}
+
 /// Carries out a command.
 pub(crate) fn run(command: &PapersCommand, quiet: bool) -> anyhow::Result<Ended> {
     match command {

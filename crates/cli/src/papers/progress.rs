@@ -135,7 +135,11 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Progress for Bar {
     fn begin(&self, trials: usize, recorded: usize, weight: f64) {
-        tracing::info!("{trials} trials, {recorded} recorded, {} to run", trials - recorded);
+        if recorded > 0 {
+            tracing::info!("{trials} trials, {recorded} done before, {} to run", trials - recorded);
+        } else {
+            tracing::info!("{trials} trials to run");
+        }
         let mut way = held(&self.way);
         *way = Way { trials: trials - recorded, weight, ..Way::new(way.budget) };
     }

@@ -185,7 +185,9 @@ pub(crate) fn laboratory<'a>(
         if asked.interrupted() {
             leave(130);
         }
-        eprintln!("stopping: trials in flight are dropped, finished ones are written");
+        // On a terminal the bar stands in the line.
+        let line = if std::io::IsTerminal::is_terminal(&std::io::stderr()) { "\n" } else { "" };
+        eprintln!("{line}stopping: trials in flight are dropped, finished ones are written");
         asked.ask();
     })
     .context("cannot install the handler of Ctrl-C")?;

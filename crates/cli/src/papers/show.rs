@@ -138,7 +138,8 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     writeln!(out, "\nrecords: {}", file(args, artefact, committed.get(cell.key()).is_some()))?;
     writeln!(
         out,
-        "run it again: mercer reproduce {} --variant {variant} --method {method} --dataset {dataset} --all",
+        "run it again: {} reproduce {} --variant {variant} --method {method} --dataset {dataset} --all",
+        super::program(),
         named.artefact.id
     )?;
     Ok(Ended::Done)

@@ -325,7 +325,7 @@ fn pages_say_what_they_came_from() {
         told.starts_with("kernel-ridge on toys.csv: 60 rows, target `weight`, regression"),
         "{told}"
     );
-    assert!(told.contains("error / deviation") && !told.contains(" -0."), "{told}");
+    assert!(told.contains("rmse / deviation") && !told.contains(" -0."), "{told}");
     let nothing = place.run("tune --method majority --data toys.csv").with_code(0).stdout;
     assert!(nothing.contains("chosen: the defaults"), "{nothing}");
     place
@@ -1384,10 +1384,10 @@ fn every_metric_of_one_test_part_has_an_interval() {
     place.run(&format!("fit {askl} --data toys.csv --out m")).with_code(0);
     place.run("fit --method mean --data toys.csv --target weight --out w").with_code(0);
     for (line, metrics) in [
-        (format!("{askl} --data toys.csv --holdout 0.4"), 4),
-        ("m --data toys.csv".to_owned(), 4),
-        ("--method kernel-ridge --target weight --data toys.csv --holdout 0.4".to_owned(), 3),
-        ("w --data toys.csv".to_owned(), 3),
+        (format!("{askl} --data toys.csv --holdout 0.4"), 6),
+        ("m --data toys.csv".to_owned(), 6),
+        ("--method kernel-ridge --target weight --data toys.csv --holdout 0.4".to_owned(), 4),
+        ("w --data toys.csv".to_owned(), 4),
     ] {
         let found = one(&line);
         let estimates = found["estimates"].as_object().unwrap();
