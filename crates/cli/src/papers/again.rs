@@ -118,12 +118,7 @@ pub(crate) fn run(
     if budget.is_none_or(|time| !time.is_zero()) || earlier > 0 {
         say(&again, &keys, &args.places.results);
     }
-    for (dataset, reason) in &lacking {
-        eprintln!("not run again, no data for {dataset}: {reason}");
-    }
-    for (trial, error) in failed.iter().take(20) {
-        eprintln!("failed here, not on record: {trial}: {error}");
-    }
+    say_of_trouble(&lacking, &failed);
     if interrupted {
         eprintln!("interrupted; what was run is kept, and the same command goes on from here");
         return Ok(Ended::Interrupted);
@@ -282,6 +277,16 @@ fn simulations<'a>(
     });
     let reserved = left.iter().map(|(seconds, _)| seconds).sum();
     (left.into_iter().map(|(_, own)| own).collect(), Duration::from_secs_f64(reserved))
+}
+
+/// What could not be run again, and why.
+fn say_of_trouble(lacking: &BTreeMap<String, String>, failed: &[(String, String)]) {
+    for (dataset, reason) in lacking {
+        eprintln!("not run again, no data for {dataset}: {reason}");
+    }
+    for (trial, error) in failed.iter().take(20) {
+        eprintln!("failed here, not on record: {trial}: {error}");
+    }
 }
 
 /// One line a paper, and each difference.
