@@ -331,7 +331,7 @@ mod tests {
                     usize::from(low <= truth[&name] && truth[&name] <= high);
             }
         }
-        assert_eq!(held.len(), 5, "{held:?}");
+        assert_eq!(held.len(), 7, "{held:?}");
         for (name, count) in held {
             let share = count as f64 / parts as f64;
             // Three deviations of 0.95 over 300 parts are 0.038.
@@ -363,7 +363,8 @@ mod tests {
             };
             for (name, interval) in said.intervals(part).unwrap() {
                 let (low, high) = interval.ends;
-                let value = truth[name.as_str()];
+                // A share of targets near 0 has no mean that an interval could hold.
+                let Some(&value) = truth.get(name.as_str()) else { continue };
                 *held.entry(name).or_default() += usize::from(low <= value && value <= high);
             }
         }
