@@ -1,5 +1,5 @@
 //! `mercer._mercer`: what the Python package asks of Rust. Arrays come by the buffer protocol; the estimators
-//! are made in Python from what [`methods`] says.
+//! are made in Python from what `methods` says.
 
 #![expect(clippy::needless_pass_by_value, reason = "what Python hands over is a value")]
 

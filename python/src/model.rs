@@ -152,6 +152,7 @@ impl Asked {
             scaling: self.scaling.parse().map_err(WorkbenchError::Data)?,
             impute,
             tune: self.tune.as_deref().map(str::parse::<Budget>).transpose()?,
+            metric: None,
             seed: self.seed,
             threads: self.threads,
             limits,
