@@ -3,7 +3,7 @@ import time
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import BaseShuffleSplit, ShuffleSplit, StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import _safe_indexing
 
 from . import stats
@@ -32,7 +32,8 @@ def compare(estimators, X, y, *, cv=None, scoring=None, rope=0.01, groups=None, 
     the best with its 95 % interval, Holm's p over the differences, the probabilities that the estimator is
     worse than, equal to and better than the best, and the seconds of a fit.
 
-    Random splits get Nadeau and Bengio's corrected t-test, folds the ordinary paired t-test.
+    Random splits and repeated folds get Nadeau and Bengio's corrected t-test, the folds of one cross-validation the
+    ordinary paired t-test.
     """
     estimators = dict(estimators)
     classifier = all(is_classifier(own) for own in estimators.values())
@@ -56,7 +57,9 @@ def compare(estimators, X, y, *, cv=None, scoring=None, rope=0.01, groups=None, 
     order = sorted(scores, key=lambda name: -scores[name].mean())
     best = scores[order[0]]
     ratio = np.mean([len(test) / len(train) for train, test in splits])
-    random = isinstance(cv, BaseShuffleSplit)
+    # Folds test each row once; where rows are tested again, as by repeated folds, the splits overlap.
+    tested = np.concatenate([np.asarray(test) for _, test in splits])
+    overlap = len(np.unique(tested)) < len(tested)
     share = ratio / (1 + ratio)
     table = []
     for name in order:
@@ -74,7 +77,7 @@ def compare(estimators, X, y, *, cv=None, scoring=None, rope=0.01, groups=None, 
             "fit_seconds": float(np.median(seconds[name])),
         }
         if name != order[0] and len(splits) > 1:
-            row |= _against(scores[name] - best, ratio, share, random, rope)
+            row |= _against(scores[name] - best, ratio, share, overlap, rope)
         table.append(row)
     tested = [row for row in table if row["p_holm"] is not None]
     for row, p in zip(tested, stats.holm([row["p_holm"] for row in tested]) if tested else []):
@@ -82,8 +85,8 @@ def compare(estimators, X, y, *, cv=None, scoring=None, rope=0.01, groups=None, 
     return _frame(table, frame)
 
 
-def _against(differences, ratio, share, random, rope):
-    test = stats.corrected_t(differences, ratio) if random else stats.paired_t(differences)
+def _against(differences, ratio, share, overlap, rope):
+    test = stats.corrected_t(differences, ratio) if overlap else stats.paired_t(differences)
     posterior = stats.bayesian_correlated_t(differences, share, rope)
     half = test.standard_error * _quantile(test.degrees_of_freedom)
     return {

@@ -17,7 +17,7 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -104,6 +104,18 @@ def test_compare_gives_everybody_the_same_splits():
     other = table.row(1, named=True)
     assert other["low"] <= other["minus_best"] <= other["high"] and other["minus_best"] <= 0
     assert other["p_worse"] + other["p_equal"] + other["p_better"] == pytest.approx(1)
+
+
+def test_compare_corrects_where_splits_overlap():
+    both = {"ridge": mercer.KernelRidgeClassifier(), "majority": mercer.MajorityClassifier()}
+
+    def p(cv):
+        return mercer.compare(both, ROWS, CLASSES, cv=cv).row(1, named=True)["p_holm"]
+
+    folds, repeated = KFold(5, shuffle=True, random_state=1), RepeatedKFold(n_splits=5, n_repeats=2, random_state=1)
+    for cv, test in ((folds, mercer.stats.paired_t), (repeated, lambda own: mercer.stats.corrected_t(own, 0.25))):
+        scores = [cross_val_score(own, ROWS, CLASSES, cv=cv) for own in both.values()]
+        assert p(cv) == pytest.approx(test(scores[0] - scores[1]).p_two_sided, rel=1e-9)
 
 
 def test_datasets_of_the_catalogue_are_inside():

@@ -448,7 +448,7 @@ fn pooled(
         }
         let value = mean(name);
         let instead = match value {
-            Some(_) => "it is that of all rows of a repeat, and has no interval",
+            Some(_) => "it is taken over all rows of a repeat, and has no interval",
             None => "it is left out",
         };
         found.push((
@@ -459,7 +459,7 @@ fn pooled(
     }
     if regression && of_one_row && per_repeat > 1 {
         let note =
-            "test parts of one row: `rmse` is that of all rows of a repeat, and has no interval";
+            "test parts of one row: `rmse` is taken over all rows of a repeat, and has no interval";
         found.push((Metric::Rmse.name().to_owned(), mean(Metric::Rmse.name()), note.to_owned()));
     }
     found
