@@ -362,11 +362,12 @@ impl Cell<'_> {
         Ok(())
     }
 
-    /// The tuner of the variant, over the printed grid where that is asked for; none where the method has nothing
-    /// to tune.
+    /// The tuner of the method in this variant, or that of the variant; over the printed grid where that is asked for;
+    /// none where the method has nothing to tune.
     fn tuner(&self, method: &Method, shape: &Shape, grid: bool) -> Option<Tuner> {
         let tunes = !(method.space)(shape).axes.is_empty();
-        let tuner = self.variant.tuner.as_ref().filter(|_| tunes)?;
+        let tuner = self.method.tuner.as_ref().or(self.variant.tuner.as_ref());
+        let tuner = tuner.filter(|_| tunes)?;
         let printed = self.spec.grid.as_ref().filter(|_| grid);
         let grid = printed.and_then(|printed| printed.of(method.name));
         Some(grid.map_or_else(|| tuner.clone(), |grid| tuner.over(grid)))

@@ -214,6 +214,9 @@ pub struct SpecMethod {
     /// for the dataset. Part of the key.
     #[serde(default)]
     pub first: BTreeMap<String, Settings>,
+    /// Its own search, where that of the variant has too few candidates for its settings.
+    #[serde(default)]
+    pub tuner: Option<Tuner>,
 }
 
 impl SpecMethod {
@@ -355,7 +358,10 @@ impl Spec {
             return Err(fault(reason));
         }
         let folded = |tuner: &Tuner| tuner.folds.is_some_and(|folds| folds < 2);
-        if spec.variants.iter().filter_map(|variant| variant.tuner.as_ref()).any(folded) {
+        let tuners = spec.variants.iter().flat_map(|variant| {
+            variant.methods.iter().map(|method| &method.tuner).chain([&variant.tuner])
+        });
+        if tuners.flatten().any(folded) {
             return Err(fault("a tuner needs two folds, or none".to_owned()));
         }
         Ok(spec)
