@@ -93,14 +93,13 @@ impl Shelf {
         self.get(key)?.result.tuning.clone()
     }
 
-    /// All records, given away.
-    pub fn into_records(self) -> impl Iterator<Item = Record> {
-        self.records.into_values().map(Arc::unwrap_or_clone)
-    }
-
-    /// The records of tunings, for a reproduction that uses them but makes its own fits.
-    pub fn into_tunings(self) -> impl Iterator<Item = Record> {
-        self.into_records().filter(is_tuning)
+    /// Adds what another shelf has, or its tunings alone; what is there already stays.
+    pub fn add_shelf(&mut self, other: &Self, tunings_only: bool) {
+        for (digest, record) in &other.records {
+            if !tunings_only || is_tuning(record) {
+                self.records.entry(digest.clone()).or_insert_with(|| Arc::clone(record));
+            }
+        }
     }
 
     /// All records, in no order.

@@ -14,12 +14,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a page may be older than what was run.
-const REFRESH: Duration = Duration::from_mins(1);
 /// A trial in flight at the end of the budget may take so much longer.
 const GRACE: Duration = Duration::from_secs(10);
-/// The share of the time that the first trial of a study may take, to come before those of all cells.
-const SOON: f64 = 0.01;
+/// The first trials of all studies come before those of all cells, as far as they fit into so much time.
+const SOON: Duration = Duration::from_mins(2);
 /// A year: without a budget.
 const UNLIMITED: Duration = Duration::from_hours(24 * 365);
 
@@ -80,7 +78,8 @@ pub(crate) fn run(
         let left: Vec<&Computed> =
             computed.iter().copied().filter(|own| !pages.has(&own.key())).collect();
         let (own, reserved) = simulations(&left, &planned.archive, time);
-        let queue = queue(&trials, &pages, time);
+        let soon = (time / 2).min(SOON) * jobs(args) as u32;
+        let queue = queue(&trials, &pages, soon);
         let laboratory = laboratory(args, &planned.methods, &store)?;
         laboratory.stop.at(began_again + time + GRACE);
         let options = Options {
@@ -95,12 +94,8 @@ pub(crate) fn run(
         );
         let bar = Bar::new(quiet, budget.map(|time| time.saturating_sub(reserved)));
         let told = Told { bar: &bar, pages: &pages };
-        let summary = std::thread::scope(|scope| {
-            let working = scope.spawn(|| carry_out(&queue, &laboratory, &options, &told));
-            pages.refresh_while(|| !working.is_finished());
-            working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })?;
-        bar.finish();
+        let work = || carry_out(&queue, &laboratory, &options, &told);
+        let summary = bar.beside(work, || pages.write())?;
         (failed, lacking) = (summary.failed, summary.missing);
         for own in own {
             // Times tell of this machine only while nothing else runs on it.
@@ -177,20 +172,6 @@ impl Pages<'_> {
         let desk = Desk::new(archive, methods, profile, selection, self.missing).with_again(&again);
         Ok(write(&desk, artefacts, &out(self.args))?)
     }
-
-    /// Writes the page anew from time to time, whole or not at all, so that an open one can be loaded again.
-    fn refresh_while(&self, working: impl Fn() -> bool) {
-        let mut shown = Instant::now();
-        while working() {
-            std::thread::sleep(Duration::from_millis(50));
-            if shown.elapsed() > REFRESH {
-                if let Err(error) = self.write() {
-                    tracing::warn!("the page could not be written anew: {error:#}");
-                }
-                shown = Instant::now();
-            }
-        }
-    }
 }
 
 /// Shows how far it is, and compares.
@@ -230,11 +211,11 @@ fn seconds(record: &Record) -> f64 {
     then * speed
 }
 
-/// What was not run here yet: the cheapest trial of each study, then the cheapest of each cell, then the second
-/// cheapest, and so on. Weights become seconds.
-fn queue(trials: &[Trial], pages: &Pages<'_>, time: Duration) -> Vec<Trial> {
+/// What was not run here yet: the cheapest trial of each study while they fit into `soon`, then the cheapest of
+/// each cell, then the second cheapest, and so on. Weights become seconds.
+fn queue(trials: &[Trial], pages: &Pages<'_>, soon: Duration) -> Vec<Trial> {
     let archive = &pages.planned.archive;
-    let soon = time.as_secs_f64() * SOON;
+    let mut soon = soon.as_secs_f64();
     let mut queue: Vec<Trial> = trials
         .iter()
         .filter(|trial| !pages.has(&trial.key))
@@ -250,6 +231,7 @@ fn queue(trials: &[Trial], pages: &Pages<'_>, time: Duration) -> Vec<Trial> {
     let mut ranked: Vec<(usize, Trial)> = Vec::with_capacity(queue.len());
     for trial in queue {
         let first = trial.weight <= soon && studies.insert(trial.key.artefact.clone());
+        soon -= if first { trial.weight } else { 0.0 };
         let rank = cells.entry(cell_of(&trial)).or_default();
         *rank += 1;
         let rank = if first { 0 } else { *rank };

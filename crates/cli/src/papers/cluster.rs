@@ -344,7 +344,7 @@ fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<En
             }
         }
     }
-    show(&arguments, planned, &store, &missing, None)?;
+    show(&arguments, &planned, &store, &missing, None)?;
     for (dataset, reason) in &missing {
         eprintln!("no data for {dataset}: {reason}");
     }

@@ -1,6 +1,7 @@
 //! A bar on standard error, where that is a terminal; else a line now and then.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mercer_experiments::Written;
 use mercer_harness::{HarnessError, Progress, Trial};
 use mercer_records::{Record, Status};
 use std::collections::BTreeSet;
@@ -13,6 +14,9 @@ const QUIET: Duration = Duration::from_secs(30);
 /// Parts of the whole bar.
 const PARTS: f64 = 1000.0;
 
+/// How old a page may be while trials run.
+const REFRESH: Duration = Duration::from_mins(1);
+
 /// How far a run is: by predicted seconds, so that the time left is right when trials differ in size.
 pub(crate) struct Bar {
     shown: ProgressBar,
@@ -23,6 +27,8 @@ pub(crate) struct Bar {
 struct Way {
     began: Instant,
     said: Instant,
+    /// Of the last trial that began.
+    artefact: String,
     trials: usize,
     ended: usize,
     /// Predicted seconds of all that was to run, and of what has ended.
@@ -34,7 +40,16 @@ struct Way {
 impl Way {
     fn new(budget: Option<Duration>) -> Self {
         let now = Instant::now();
-        Self { began: now, said: now, trials: 0, ended: 0, weight: 0.0, gone: 0.0, budget }
+        Self {
+            began: now,
+            said: now,
+            artefact: String::new(),
+            trials: 0,
+            ended: 0,
+            weight: 0.0,
+            gone: 0.0,
+            budget,
+        }
     }
 
     /// The time left, when `gone` has passed: of the work at the pace so far, or of the budget if that is less.
@@ -44,11 +59,12 @@ impl Way {
         self.budget.map_or(work, |budget| budget.saturating_sub(gone).min(work))
     }
 
-    /// `312 of 1400 trials, 3:12 gone, about 11:48 left`.
+    /// `askl/table2: 312 of 1400 trials, 3:12 gone, about 11:48 left`.
     fn line(&self, now: Instant) -> String {
         let gone = now.duration_since(self.began);
         format!(
-            "{} of {} trials, {} gone, about {} left",
+            "{}: {} of {} trials, {} gone, about {} left",
+            self.artefact,
             self.ended,
             self.trials,
             clock(gone),
@@ -56,10 +72,8 @@ impl Way {
         )
     }
 
-    /// One more trial has ended; whether nothing was said for long.
-    fn ended(&mut self, weight: f64, now: Instant) -> bool {
-        self.ended += 1;
-        self.gone += weight;
+    /// Whether nothing was said for long, while there is something to run.
+    fn due(&mut self, now: Instant) -> bool {
         let due = now.duration_since(self.said) >= QUIET && self.ended < self.trials;
         if due {
             self.said = now;
@@ -100,19 +114,49 @@ impl Bar {
         Self { shown: bar, warned: Mutex::default(), way: Mutex::new(Way::new(budget)) }
     }
 
-    /// One more trial is gone.
-    fn ended(&self, trial: &Trial) {
-        let now = Instant::now();
+    /// Runs `work`, says now and then how far it is, and has the page written anew: each time whole or not at
+    /// all, so that an open one can be loaded again.
+    pub(crate) fn beside<T: Send>(
+        &self,
+        work: impl FnOnce() -> T + Send,
+        page: impl Fn() -> anyhow::Result<Written>,
+    ) -> T {
+        let done = std::thread::scope(|scope| {
+            let working = scope.spawn(work);
+            let mut shown = Instant::now();
+            while !working.is_finished() {
+                std::thread::sleep(Duration::from_millis(50));
+                self.tick(Instant::now());
+                if shown.elapsed() > REFRESH {
+                    if let Err(error) = page() {
+                        tracing::warn!("the page could not be written anew: {error:#}");
+                    }
+                    shown = Instant::now();
+                }
+            }
+            working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        self.shown.finish_and_clear();
+        done
+    }
+
+    fn tick(&self, now: Instant) {
         let mut way = held(&self.way);
-        let due = way.ended(trial.weight, now);
         if self.shown.is_hidden() {
-            if due {
-                tracing::info!("{}: {}", trial.key.artefact, way.line(now));
+            if way.due(now) {
+                tracing::info!("{}", way.line(now));
             }
         } else {
             self.shown.set_position((PARTS * way.share(now)) as u64);
-            self.shown.set_message(format!("{}  {}", trial.key.artefact, way.line(now)));
+            self.shown.set_message(way.line(now));
         }
+    }
+
+    /// One more trial is gone.
+    fn ended(&self, trial: &Trial) {
+        let mut way = held(&self.way);
+        way.ended += 1;
+        way.gone += trial.weight;
     }
 
     fn say(&self, line: &str) {
@@ -121,10 +165,6 @@ impl Bar {
         } else {
             self.shown.println(line);
         }
-    }
-
-    pub(crate) fn finish(&self) {
-        self.shown.finish_and_clear();
     }
 }
 
@@ -142,6 +182,10 @@ impl Progress for Bar {
         }
         let mut way = held(&self.way);
         *way = Way { trials: trials - recorded, weight, ..Way::new(way.budget) };
+    }
+
+    fn start(&self, trial: &Trial) {
+        held(&self.way).artefact.clone_from(&trial.key.artefact);
     }
 
     fn trial(&self, trial: &Trial, record: &Record) {
@@ -174,23 +218,26 @@ mod tests {
 
     #[test]
     fn a_line_is_due_when_nothing_was_said_for_half_a_minute() {
-        let mut way = Way { trials: 4, weight: 100.0, ..Way::new(None) };
-        let times = [10, 150, 160, 900].map(|seconds| way.began + Duration::from_secs(seconds));
-        assert!(!way.ended(10.0, times[0]));
-        assert!(way.ended(15.0, times[1]));
-        // A quarter of the work in 150 seconds: three times as long is left.
-        assert_eq!(way.line(times[1]), "2 of 4 trials, 2:30 gone, about 7:30 left");
-        assert!(!way.ended(5.0, times[2]));
-        assert!(!way.ended(70.0, times[3])); // the last: the tables follow
+        let mut way = Way { trials: 2, ..Way::new(None) };
+        let after = |seconds| way.began + Duration::from_secs(seconds);
+        let times = [10, 31, 60, 61, 120].map(after);
+        let due = times[..4].iter().map(|&now| way.due(now)).collect::<Vec<_>>();
+        assert_eq!(due, [false, true, false, true]); // whether a trial has ended or not
+        way.ended = 2;
+        assert!(!way.due(times[4])); // the tables follow
     }
 
     #[test]
-    fn a_budget_ends_before_the_work_does() {
-        let mut way = Way { trials: 9, weight: 1000.0, ..Way::new(Some(Duration::from_mins(2))) };
-        let now = way.began + Duration::from_secs(30);
-        way.ended(10.0, now);
-        assert_eq!(way.line(now), "1 of 9 trials, 0:30 gone, about 1:30 left");
-        assert!((way.share(now) - 0.25).abs() < 1e-12);
+    fn what_is_left_follows_the_pace_and_ends_with_the_budget() {
+        let artefact = "askl/table2".to_owned();
+        let way =
+            Way { artefact, trials: 4, ended: 2, weight: 100.0, gone: 25.0, ..Way::new(None) };
+        // A quarter of the work in 150 seconds: three times as long is left.
+        let now = way.began + Duration::from_secs(150);
+        assert_eq!(way.line(now), "askl/table2: 2 of 4 trials, 2:30 gone, about 7:30 left");
+        let way = Way { budget: Some(Duration::from_mins(5)), ..way };
+        assert_eq!(way.line(now), "askl/table2: 2 of 4 trials, 2:30 gone, about 2:30 left");
+        assert!((way.share(now) - 0.5).abs() < 1e-12);
         assert_eq!(clock(Duration::from_secs(7205)), "2:00:05");
     }
 }

@@ -270,8 +270,11 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     let options =
         Options { jobs: jobs(args), shard: args.shard, retry_failed: args.retry_failed, until };
     let bar = Bar::new(quiet, budget);
-    let summary = carry_out(&planned.work.trials, &laboratory, &options, &bar)?;
-    bar.finish();
+    let lacking = missing(&planned.work.trials, &args.places)?;
+    let page = || render(args, &planned, &store, &lacking);
+    tracing::info!("every table from what is run here: open {}", page()?.page.display());
+    let work = || carry_out(&planned.work.trials, &laboratory, &options, &bar);
+    let summary = bar.beside(work, page)?;
     if summary.interrupted {
         eprintln!(
             "interrupted; {} trials are recorded. The same command goes on from here.",
@@ -288,7 +291,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         );
     }
     drop(laboratory);
-    show(args, planned, &store, &summary.missing, until)?;
+    show(args, &planned, &store, &summary.missing, until)?;
     Ok(ended(&summary))
 }
 
@@ -331,7 +334,7 @@ struct Printed<'a> {
 /// are left out that no record says to fit into what is left of it.
 pub(crate) fn show(
     args: &ReproduceArgs,
-    planned: Planned,
+    planned: &Planned,
     store: &Store,
     missing: &BTreeMap<String, String>,
     until: Option<Instant>,
@@ -349,19 +352,23 @@ pub(crate) fn show(
         }
         simulate(computed, store)?;
     }
+    print(args, &render(args, planned, store, missing)?)
+}
+
+/// Renders what this directory has. The archive supplies nothing but the tunings that the keys of the trials rest
+/// on, unless it is to be extended.
+fn render(
+    args: &ReproduceArgs,
+    planned: &Planned,
+    store: &Store,
+    missing: &BTreeMap<String, String>,
+) -> anyhow::Result<Written> {
     let Planned { methods, artefacts, selection, archive, .. } = planned;
-    // Records of this directory only: a reproduction shows what it ran. The archive supplies
-    // nothing but the tunings that the keys of the trials rest on, unless it is to be extended.
     let mut shelf = Shelf::new();
     shelf.add_store(store)?;
-    if args.extend {
-        shelf.add(archive.into_records());
-    } else {
-        shelf.add(archive.into_tunings());
-    }
-    let desk = Desk::new(&shelf, &methods, &args.narrow.profile, &selection, missing);
-    let written = write(&desk, &artefacts, &out(args))?;
-    print(args, &written)
+    shelf.add_shelf(archive, !args.extend);
+    let desk = Desk::new(&shelf, methods, &args.narrow.profile, selection, missing);
+    Ok(write(&desk, artefacts, &out(args))?)
 }
 
 /// Prints the tables of what was named, or all as JSON, and says where the page is.
