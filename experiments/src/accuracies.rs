@@ -6,10 +6,11 @@ use crate::cell::{LEVEL, best_of};
 use crate::judged::{BY_CHOICE, CLASSES, badge, counts};
 use crate::published::PublishedCell;
 use crate::{
-    Artefact, CellReport, Comparison, Desk, ExperimentError, Finding, Rendered, StudyCell, compare,
+    Artefact, CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare,
     published,
 };
 use mercer_learning::Metric;
+use mercer_records::Key;
 use mercer_render::{Cell, Column, Kind, Row, Table, probability};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict, verdict_on_error};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +76,6 @@ impl Accuracies {
         let study = desk.cells(self.study)?;
         let (spec, cells) = &*study;
         let (repeats, printed) = published(self.paper)?;
-        let findings = desk.findings()?;
         let mut table = Table::new(self.artefact.id, self.artefact.title)
             .caption(self.caption(cells, &spec.datasets))
             .columns([Column::left("Variant")]);
@@ -137,7 +137,7 @@ impl Accuracies {
                             && self.methods.contains(&(*slot, published.method.as_str()))
                     });
                     let report = self.report(desk, cell, best, theirs, repeats)?;
-                    let report = self.explained(report, &findings);
+                    let report = self.explained(desk, cell.key(), report)?;
                     line.push(self.show(desk, cell, &report));
                     reports.push(report);
                 }
@@ -312,23 +312,19 @@ impl Accuracies {
     }
 
     /// With the finding that explains why the cell differs, if one does.
-    fn explained(&self, mut report: CellReport, findings: &[Finding]) -> CellReport {
+    fn explained(
+        &self,
+        desk: &Desk<'_>,
+        key: &Key,
+        mut report: CellReport,
+    ) -> Result<CellReport, ExperimentError> {
         if let (Some("differs"), Some(difference)) = (report.verdict.as_deref(), report.difference)
+            && let Some(cause) = desk.cause(key, &report.label, Some(difference))?
         {
-            let (variant, dataset) = (&report.variant, &report.dataset);
-            let found = findings
-                .iter()
-                .flat_map(|finding| finding.cells.iter().map(move |cells| (finding, cells)))
-                .find(|(_, cells)| {
-                    cells.include(self.artefact.id, variant, dataset, &report.method)
-                        && cells.lead(difference)
-                });
-            if let Some((finding, cells)) = found {
-                report.finding = Some(finding.id.to_owned());
-                report.cause_known = Some(cells.cause_known.unwrap_or(finding.cause_known));
-            }
+            report.finding = Some(cause.finding.to_owned());
+            report.cause_known = Some(cause.known);
         }
-        report
+        Ok(report)
     }
 
     fn show(&self, desk: &Desk<'_>, cell: &StudyCell, report: &CellReport) -> Cell {

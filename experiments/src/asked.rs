@@ -56,6 +56,7 @@ impl Asked {
                 }
             }
         }
+        shelf.sound()?;
         digests.extend(COMPUTED.iter().map(|computed| computed.key().digest()));
         Ok(Self { digests })
     }

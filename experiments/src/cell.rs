@@ -152,7 +152,10 @@ impl StudyCell {
             TuningSource::Tuner { key, archived, .. } => Some((key.digest(), archived.as_ref()?)),
             TuningSource::None => None,
         });
-        searched.filter(|(digest, _)| seen.insert(digest.clone())).map(|(_, found)| found).collect()
+        searched
+            .filter(|(digest, _)| seen.insert(digest.clone()))
+            .map(|(_, found)| &**found)
+            .collect()
     }
 
     /// The records that there are.

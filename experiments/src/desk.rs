@@ -1,10 +1,11 @@
 use crate::cell::StudyCell;
-use crate::finding::standing;
-use crate::{Again, ExperimentError, Finding, Shelf, study};
+use crate::finding::{Cause, Finding, findings};
+use crate::{Again, ExperimentError, Shelf, study};
 use mercer_harness::{Selection, Spec, plan};
 use mercer_learning::Method;
+use mercer_records::Key;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What a rendering sees: records, the profile, the selection. No data, no learner.
 pub struct Desk<'a> {
@@ -22,8 +23,8 @@ pub struct Desk<'a> {
     pub again: Option<&'a Again>,
     /// Studies whose cells were asked for: every claim, finding and table asks again.
     laid_out: Mutex<BTreeMap<String, Arc<LaidOut>>>,
-    /// The findings that stand: every table asks for them.
-    findings: Mutex<Option<Arc<Vec<Finding>>>>,
+    /// Every finding, and whether it stands where that was asked.
+    findings: OnceLock<Vec<(Finding, OnceLock<bool>)>>,
 }
 
 type LaidOut = (Spec, Vec<StudyCell>);
@@ -45,7 +46,7 @@ impl<'a> Desk<'a> {
             missing,
             again: None,
             laid_out: Mutex::default(),
-            findings: Mutex::default(),
+            findings: OnceLock::new(),
         }
     }
 
@@ -56,20 +57,38 @@ impl<'a> Desk<'a> {
         self
     }
 
-    /// The findings whose every number has its records and still says what the sentences around it say:
-    /// only these explain cells.
+    /// The first finding that explains why a number of a cell is so much above the printed one, and stands: its every
+    /// number has its records and still says what the sentences around it say.
     ///
     /// # Errors
-    /// As [`findings`](crate::findings) and [`Finding::text`].
-    pub fn findings(&self) -> Result<Arc<Vec<Finding>>, ExperimentError> {
-        // No lock is held while they are looked at: that is work for all threads, which may ask here, too.
-        let held = || self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(findings) = &*held() {
-            return Ok(Arc::clone(findings));
+    /// As [`findings`] and [`Finding::text`].
+    pub fn cause(
+        &self,
+        key: &Key,
+        label: &str,
+        difference: Option<f64>,
+    ) -> Result<Option<Cause>, ExperimentError> {
+        let all = if let Some(all) = self.findings.get() {
+            all
+        } else {
+            let all = findings()?.into_iter().map(|finding| (finding, OnceLock::new())).collect();
+            self.findings.get_or_init(|| all)
+        };
+        for (finding, stands) in all {
+            let Some(cause) = finding.cause(key, label, difference) else { continue };
+            // Looking at it is work for all threads, which may ask for it, too: none waits for another.
+            let stands = match stands.get() {
+                Some(stands) => *stands,
+                None => {
+                    let found = finding.stands(self)?;
+                    *stands.get_or_init(|| found)
+                }
+            };
+            if stands {
+                return Ok(Some(cause));
+            }
         }
-        let found = Arc::new(standing(self)?);
-        *held() = Some(Arc::clone(&found));
-        Ok(found)
+        Ok(None)
     }
 
     /// The cells of a study, with whatever records there are, in the order of its spec; those that
@@ -89,7 +108,7 @@ impl<'a> Desk<'a> {
 
     fn lay_out(&self, name: &str) -> Result<LaidOut, ExperimentError> {
         let spec = study(name)?;
-        let archive = |key: &mercer_records::Key| self.shelf.tuning(key);
+        let archive = |key: &Key| self.shelf.tuning(key);
         // A selection made for one study may name what another does not have.
         let selection = Selection {
             repeats: self.selection.repeats,
@@ -109,12 +128,13 @@ impl<'a> Desk<'a> {
             {
                 continue;
             }
-            let record = self.shelf.shared(key).cloned();
+            let record = self.shelf.of(&trial).cloned();
             match cells.last_mut() {
                 Some(cell) if cell.is_of(key) => cell.push(trial, record),
                 _ => cells.push(StudyCell::new(trial, record)),
             }
         }
+        self.shelf.sound()?;
         Ok((spec, cells))
     }
 }

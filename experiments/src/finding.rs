@@ -1,6 +1,6 @@
 use crate::query::Query;
 use crate::{Desk, ExperimentError};
-use rayon::prelude::*;
+use mercer_records::Key;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -197,6 +197,15 @@ impl Cells {
     }
 }
 
+/// The finding that explains a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cause {
+    /// Its id.
+    pub finding: &'static str,
+    /// Whether it says why the cell differs.
+    pub known: bool,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Front {
@@ -225,15 +234,6 @@ const fn yes() -> bool {
 /// If a page's front matter does not have its form.
 pub fn findings() -> Result<Vec<Finding>, ExperimentError> {
     PAGES.iter().map(|(id, text)| Finding::parse(id, text)).collect()
-}
-
-/// [`Desk::findings`], looked at.
-pub(crate) fn standing(desk: &Desk<'_>) -> Result<Vec<Finding>, ExperimentError> {
-    let stands =
-        |finding: &Finding| Ok(finding.answered(desk)? && finding.contradictions(desk)?.is_empty());
-    let all = findings()?;
-    let stand: Vec<bool> = all.par_iter().map(stands).collect::<Result<_, ExperimentError>>()?;
-    Ok(all.into_iter().zip(stand).filter(|(_, stands)| *stands).map(|(own, _)| own).collect())
 }
 
 impl Finding {
@@ -313,6 +313,25 @@ impl Finding {
             }
         }
         Ok(found)
+    }
+
+    /// Whether it explains cells: every number has its records and is what the sentence around it says.
+    ///
+    /// # Errors
+    /// As [`Finding::text`].
+    pub fn stands(&self, desk: &Desk<'_>) -> Result<bool, ExperimentError> {
+        Ok(self.answered(desk)? && self.contradictions(desk)?.is_empty())
+    }
+
+    /// Whether it leads to a cell, by a number of that label which is so much above the printed one.
+    pub(crate) fn cause(&self, key: &Key, label: &str, difference: Option<f64>) -> Option<Cause> {
+        let leads = |cells: &&Cells| {
+            cells.include(&key.artefact, &key.variant, &key.dataset, &key.method)
+                && cells.speak_of(label)
+                && difference.is_none_or(|difference| cells.lead(difference))
+        };
+        let cells = self.cells.iter().find(leads)?;
+        Some(Cause { finding: self.id, known: cells.cause_known.unwrap_or(self.cause_known) })
     }
 
     /// What is wrong with the page itself: a hole without a query, a query without a hole, a bare

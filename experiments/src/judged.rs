@@ -3,7 +3,7 @@
 use crate::accuracies::word;
 use crate::artefact::PublishedNumber;
 use crate::published::PublishedCell;
-use crate::{CellReport, ExperimentError, Finding, QuotedNumber, StudyCell};
+use crate::{CellReport, Desk, ExperimentError, QuotedNumber, StudyCell};
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::{Ours, Published, summarise, verdict, verdict_on_error};
 
@@ -32,7 +32,7 @@ impl Judged<'_> {
     ///
     /// # Errors
     /// Of the verdict, if a number is not finite.
-    pub fn report(&self, findings: &[Finding]) -> Result<CellReport, ExperimentError> {
+    pub fn report(&self, desk: &Desk<'_>) -> Result<CellReport, ExperimentError> {
         let key = self.cell.key();
         let ours = summarise(&self.values);
         let theirs = self.theirs.map(|cell| self.printed(cell));
@@ -52,15 +52,10 @@ impl Judged<'_> {
             _ => None,
         };
         let word = judgement.map_or("missing", |judgement| word(judgement.verdict));
-        let found = findings
-            .iter()
-            .filter(|_| word == "differs")
-            .flat_map(|finding| finding.cells.iter().map(move |cells| (finding, cells)))
-            .find(|(_, cells)| {
-                cells.include(&key.artefact, &key.variant, &key.dataset, &key.method)
-                    && cells.speak_of(&self.label)
-                    && judgement.is_none_or(|found| cells.lead(found.difference))
-            });
+        let cause = match word {
+            "differs" => desk.cause(key, &self.label, judgement.map(|found| found.difference))?,
+            _ => None,
+        };
         Ok(CellReport {
             artefact: self.artefact.to_owned(),
             dataset: key.dataset.clone(),
@@ -75,9 +70,8 @@ impl Judged<'_> {
             tuning: self.cell.tuning().to_owned(),
             published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
             verdict: theirs.map(|_| word.to_owned()),
-            finding: found.map(|(finding, _)| finding.id.to_owned()),
-            cause_known: found
-                .map(|(finding, cells)| cells.cause_known.unwrap_or(finding.cause_known)),
+            finding: cause.map(|cause| cause.finding.to_owned()),
+            cause_known: cause.map(|cause| cause.known),
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
             note: ours.is_none().then(|| "not run yet".to_owned()),
@@ -133,7 +127,7 @@ pub(crate) fn shown(cell: Cell, report: &CellReport) -> Cell {
 /// An accuracy that the text of a paper states without a deviation, and the verdict on it beside these of
 /// ours, in two cells; both empty where the text states none.
 pub(crate) fn stated(
-    findings: &[Finding],
+    desk: &Desk<'_>,
     artefact: &'static str,
     cell: &StudyCell,
     values: &[f64],
@@ -151,7 +145,7 @@ pub(crate) fn stated(
         scale: 1.0,
         repeats: 1,
     };
-    let report = judged.report(findings)?;
+    let report = judged.report(desk)?;
     Ok([Cell::number(number.mean, theirs.digits), shown(Cell::text(""), &report)])
 }
 

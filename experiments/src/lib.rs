@@ -49,7 +49,7 @@ pub use computed::{COMPUTED, Computed};
 pub use coverage::coverage;
 pub use desk::Desk;
 pub use error::ExperimentError;
-pub use finding::{Cells, Finding, Side, findings};
+pub use finding::{Cause, Cells, Finding, Side, findings};
 pub use numbers::ArtefactNumbers;
 pub use papers::{FOUR, Paper};
 pub use published::{PublishedCell, QuotedNumber, published, quoted};

@@ -64,8 +64,6 @@ pub fn write(
         }
         Ok((*artefact, own))
     };
-    // Every table asks for them: not each thread for itself.
-    desk.findings()?;
     let rendered: Vec<(&Artefact, Rendered)> =
         artefacts.par_iter().map(render).collect::<Result<_, _>>()?;
     for table in rendered.iter().flat_map(|(_, rendered)| &rendered.tables) {
@@ -120,6 +118,7 @@ pub fn write(
     folder.put("answers.md", format!("{}\n\n{}", rules(), answers.join("\n")).as_bytes())?;
     let by_rule = by_rule(&claim_results)?.map(|table| table.to_markdown()).join("\n");
     folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;
+    desk.shelf.sound()?;
     let summary = Summary {
         profile: desk.profile.to_owned(),
         artefacts: artefacts.iter().map(|artefact| artefact.id.to_owned()).collect(),

@@ -1,16 +1,43 @@
 use crate::ExperimentError;
+use mercer_harness::Trial;
 use mercer_records::{Key, Record, Store, Tuning};
 use mercer_render::frame;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Records by the digest of their key: those of a directory, and those compacted into
-/// `reports/records`.
+/// `reports/records`, a file a study, each read when its study is first asked for.
 #[derive(Debug, Default)]
 pub struct Shelf {
-    records: HashMap<String, Arc<Record>>,
+    records: Digests,
+    files: Vec<Compacted>,
+    fault: Mutex<Option<ExperimentError>>,
+}
+
+type Digests = HashMap<String, Arc<Record>>;
+
+/// A file of records.
+#[derive(Debug, Clone)]
+struct Compacted {
+    path: PathBuf,
+    tunings_only: bool,
+    read: Arc<OnceLock<Digests>>,
+}
+
+impl Compacted {
+    /// Whether it has the records of a study: `askl-table2.parquet` has those of `askl/table2`.
+    fn is_of(&self, study: &str) -> bool {
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        let own = name.and_then(|name| name.strip_suffix(".parquet")).unwrap_or_default();
+        own.len() == study.len()
+            && own.bytes().zip(study.bytes()).all(|(a, b)| a == b || (a, b) == (b'-', b'/'))
+    }
+
+    fn wants(&self, record: &Record) -> bool {
+        !self.tunings_only || is_tuning(record)
+    }
 }
 
 impl Shelf {
@@ -22,7 +49,9 @@ impl Shelf {
     /// Adds records; one that is there already stays.
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
         for record in records {
-            self.records.entry(record.key.digest()).or_insert_with(|| Arc::new(record));
+            if self.get(&record.key).is_none() {
+                self.records.insert(record.key.digest(), Arc::new(record));
+            }
         }
     }
 
@@ -36,12 +65,10 @@ impl Shelf {
         Ok(())
     }
 
-    /// Adds the records of every `*.parquet` file of a folder; none if there is no folder.
-    ///
-    /// # Errors
-    /// If a file cannot be read.
-    pub fn add_archive(&mut self, folder: &Path) -> Result<(), ExperimentError> {
-        self.add_archived(folder, |_| true)
+    /// Adds the records of every `*.parquet` file of a folder, none if there is no folder; a record that is there
+    /// already stays. A file that cannot be read shows when it is asked for: [`Shelf::sound`].
+    pub fn add_archive(&mut self, folder: &Path) {
+        self.files.extend(compacted(folder));
     }
 
     /// The tunings among them, all that a plan needs: the fits of a file are forgotten before the next is
@@ -50,47 +77,11 @@ impl Shelf {
     /// # Errors
     /// If a file cannot be read.
     pub fn add_archived_tunings(&mut self, folder: &Path) -> Result<(), ExperimentError> {
-        self.add_archived(folder, is_tuning)
-    }
-
-    fn add_archived(
-        &mut self,
-        folder: &Path,
-        wanted: fn(&Record) -> bool,
-    ) -> Result<(), ExperimentError> {
-        let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
-        let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        files.sort();
-        let compacted = |path: &&std::path::PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.ends_with(".parquet") && !name.ends_with(".predictions.parquet")
-        };
-        files.retain(|path| compacted(&path));
-        let read = |path: &std::path::PathBuf| -> Result<Vec<(String, Record)>, ExperimentError> {
-            let records = frame::from_frame(&frame::read_parquet(path)?, None)?.into_iter();
-            Ok(records.filter(wanted).map(|record| (record.key.digest(), record)).collect())
-        };
-        for (digest, record) in
-            files.par_iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten()
-        {
-            self.records.entry(digest).or_insert_with(|| Arc::new(record));
+        for file in compacted(folder) {
+            let tunings = digests(&file.path)?.into_iter().filter(|(_, record)| is_tuning(record));
+            self.records.extend(tunings);
         }
         Ok(())
-    }
-
-    /// The record of a key.
-    pub fn get(&self, key: &Key) -> Option<&Record> {
-        self.shared(key).map(|record| &**record)
-    }
-
-    /// The same, to be kept.
-    pub(crate) fn shared(&self, key: &Key) -> Option<&Arc<Record>> {
-        self.records.get(&key.digest())
-    }
-
-    /// The tuning that a key names.
-    pub fn tuning(&self, key: &Key) -> Option<Tuning> {
-        self.get(key)?.result.tuning.clone()
     }
 
     /// Adds what another shelf has, or its tunings alone; what is there already stays.
@@ -100,12 +91,86 @@ impl Shelf {
                 self.records.entry(digest.clone()).or_insert_with(|| Arc::clone(record));
             }
         }
+        self.files.extend(other.files.iter().map(|file| Compacted {
+            tunings_only: file.tunings_only || tunings_only,
+            ..file.clone()
+        }));
+    }
+
+    /// The record of a key.
+    pub fn get(&self, key: &Key) -> Option<&Record> {
+        self.find(&key.digest(), &key.artefact).map(|record| &**record)
+    }
+
+    /// The record of a trial, whose digest is known.
+    pub fn of(&self, trial: &Trial) -> Option<&Arc<Record>> {
+        self.find(&trial.digest, &trial.key.artefact)
+    }
+
+    fn find(&self, digest: &str, study: &str) -> Option<&Arc<Record>> {
+        self.records.get(digest).or_else(|| {
+            let of_study = self.files.iter().filter(|file| file.is_of(study));
+            of_study
+                .filter_map(|file| self.read(file).get(digest).filter(|own| file.wants(own)))
+                .next()
+        })
+    }
+
+    /// The tuning that a key names.
+    pub fn tuning(&self, key: &Key) -> Option<Arc<Tuning>> {
+        self.get(key)?.result.tuning.clone()
     }
 
     /// All records, in no order.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
-        self.records.values().map(|record| &**record)
+        self.files.par_iter().for_each(|file| {
+            self.read(file);
+        });
+        let read = self.files.iter().flat_map(|file| {
+            let own = self.read(file).iter().filter(|(_, record)| file.wants(record));
+            own.filter(|(digest, _)| !self.records.contains_key(*digest))
+        });
+        self.records.iter().chain(read).map(|(_, record)| &**record)
     }
+
+    /// Says of a file that was asked for and could not be read: its records seemed not to be there.
+    ///
+    /// # Errors
+    /// That of the file.
+    pub fn sound(&self) -> Result<(), ExperimentError> {
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        fault.map_or(Ok(()), Err)
+    }
+
+    /// A file's records. Reading is work for all threads, which may ask for the file, too: none waits for another.
+    fn read<'a>(&self, file: &'a Compacted) -> &'a Digests {
+        if let Some(records) = file.read.get() {
+            return records;
+        }
+        let records = digests(&file.path).unwrap_or_else(|error| {
+            self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            Digests::new()
+        });
+        file.read.get_or_init(|| records)
+    }
+}
+
+/// The files of records in a folder; none if there is no folder.
+fn compacted(folder: &Path) -> Vec<Compacted> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    files.retain(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.ends_with(".parquet") && !name.ends_with(".predictions.parquet")
+    });
+    let unread = |path| Compacted { path, tunings_only: false, read: Arc::default() };
+    files.into_iter().map(unread).collect()
+}
+
+fn digests(path: &Path) -> Result<Digests, ExperimentError> {
+    let records = frame::from_frame(&frame::read_parquet(path)?, None)?.into_iter();
+    Ok(records.map(|record| (record.key.digest(), Arc::new(record))).collect())
 }
 
 fn is_tuning(record: &Record) -> bool {

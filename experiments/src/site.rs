@@ -9,6 +9,7 @@ use crate::report::{PIPE, Shown};
 use crate::{Desk, ExperimentError, Rendered, findings};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 type Own<'a> = (&'a Artefact, Rendered);
 
@@ -47,7 +48,7 @@ pub(crate) fn pages(
         pages.extend(paper_page(paper, rendered, at.map(|at| answers.remove(at))));
     }
     pages.extend(audits(rendered));
-    pages.push(finding_page(desk)?);
+    pages.extend(finding_page(desk, rendered)?);
     pages.push(method(desk, rendered, run, machine)?);
     if desk.profile == PIPE {
         for page in &mut pages {
@@ -162,8 +163,19 @@ fn audits(rendered: &[Own<'_>]) -> Vec<Report> {
     pages
 }
 
-fn finding_page(desk: &Desk<'_>) -> Result<Report, ExperimentError> {
-    let all = findings()?;
+/// The findings on what is rendered; none where there are none.
+fn finding_page(desk: &Desk<'_>, rendered: &[Own<'_>]) -> Result<Option<Report>, ExperimentError> {
+    let cited: BTreeSet<&str> = rendered
+        .iter()
+        .flat_map(|(_, own)| &own.cells)
+        .filter_map(|cell| cell.finding.as_deref())
+        .collect();
+    let mut all = findings()?;
+    all.retain(|finding| {
+        let explains =
+            |(artefact, _): &Own<'_>| finding.explains.iter().any(|id| id == artefact.id);
+        cited.contains(finding.id) || rendered.iter().any(explains)
+    });
     let show = |finding: &crate::Finding| -> Result<Finding, ExperimentError> {
         let missing = !finding.answered(desk)?;
         let (text, by) = (finding.text(desk)?, &finding.shown_by);
@@ -196,7 +208,7 @@ fn finding_page(desk: &Desk<'_>) -> Result<Report, ExperimentError> {
             page = page.section(Section::new(id, name).block(Block::Findings(own)));
         }
     }
-    Ok(page)
+    Ok((!page.sections.is_empty()).then_some(page))
 }
 
 fn method(

@@ -19,12 +19,10 @@ impl Work {
     /// as failed stay in if they are to be tried again.
     pub fn leave_out(&mut self, shelf: &Shelf, retry_failed: bool) -> usize {
         let planned = self.trials.len();
-        self.trials.retain(|trial| {
-            match shelf.get(&trial.key).map(|record| record.result.status) {
-                Some(Status::Done | Status::Diverged) => false,
-                Some(_) => retry_failed,
-                None => true,
-            }
+        self.trials.retain(|trial| match shelf.of(trial).map(|record| record.result.status) {
+            Some(Status::Done | Status::Diverged) => false,
+            Some(_) => retry_failed,
+            None => true,
         });
         self.computed.retain(|computed| shelf.get(&computed.key()).is_none());
         planned - self.trials.len()
@@ -61,9 +59,8 @@ pub fn work(
             let wanted = |dataset: &str| {
                 artefact.datasets.is_empty() || artefact.datasets.contains(&dataset)
             };
-            let own = trials.extract_if(.., |(_, trial)| wanted(&trial.key.dataset));
-            work.trials
-                .extend(own.filter(|(digest, _)| seen.insert(digest.clone())).map(|own| own.1));
+            let own = trials.extract_if(.., |trial| wanted(&trial.key.dataset));
+            work.trials.extend(own.filter(|trial| seen.insert(trial.digest.clone())));
         }
         for name in artefact.computed {
             let computed = Computed::find(name)
@@ -71,6 +68,7 @@ pub fn work(
             work.computed.extend(computed);
         }
     }
+    shelf.sound()?;
     let studies = planned.len();
     let first = artefacts.iter().flat_map(|artefact| artefact.studies).next();
     if planned.values().all(Result::is_err)
@@ -87,8 +85,8 @@ pub fn work(
     Ok(work)
 }
 
-/// The trials of a study with their digests, or the name in the selection that it does not know.
-type Planned = Result<Vec<(String, Trial)>, HarnessError>;
+/// The trials of a study, or the name in the selection that it does not know.
+type Planned = Result<Vec<Trial>, HarnessError>;
 
 fn planned(
     study_name: &str,
@@ -98,7 +96,7 @@ fn planned(
     shelf: &Shelf,
 ) -> Result<Planned, ExperimentError> {
     match plan(&study(study_name)?, methods, profile, selection, &|key| shelf.tuning(key)) {
-        Ok(trials) => Ok(Ok(trials.into_iter().map(|trial| (trial.key.digest(), trial)).collect())),
+        Ok(trials) => Ok(Ok(trials)),
         // A method may be in some variants of a study and not in others; a dataset of the artefact alone is enough.
         Err(error @ HarnessError::Unknown { kind: "variant" | "dataset" | "method", .. }) => {
             Ok(Err(error))

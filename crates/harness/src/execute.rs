@@ -193,10 +193,10 @@ fn tuned(
     laboratory: &Laboratory<'_>,
     parts: &Parts,
     limits: &TrialLimits,
-) -> Result<Option<Tuning>, HarnessError> {
+) -> Result<Option<Arc<Tuning>>, HarnessError> {
     let TuningSource::Tuner { tuner, key, archived } = &trial.tuning else { return Ok(None) };
     if let Some(tuning) = archived {
-        return Ok(Some(tuning.clone()));
+        return Ok(Some(Arc::clone(tuning)));
     }
     if let Some(found) = laboratory.store.get(key)?.and_then(|record| record.result.tuning) {
         return Ok(Some(found));
@@ -206,9 +206,10 @@ fn tuned(
     let streams = trial.streams.child("tuning");
     let tuning =
         tune(method, &parts.train, &trial.settings, &trial.anchor, tuner, &streams, limits)?;
+    let tuning = Arc::new(tuning);
     clock.lap("tune");
     let result = TrialResult {
-        tuning: Some(tuning.clone()),
+        tuning: Some(Arc::clone(&tuning)),
         settings: tuning.chosen.clone(),
         ..empty(Status::Done, parts)
     };
@@ -288,7 +289,8 @@ fn attempt(
         facts,
         convergence: json!(convergence),
         settings: named(&settings),
-        tuning: tuning.map(|tuning| Tuning { chosen: tuning.chosen, history: Vec::new() }),
+        tuning: tuning
+            .map(|tuning| Arc::new(Tuning { chosen: tuning.chosen.clone(), history: Vec::new() })),
         curve: looks.into_inner(),
         predicted,
         wrong,

@@ -4,6 +4,7 @@ use mercer_learning::{Method, Settings, Shape, Streams, Task, find};
 use mercer_records::{Key, SCHEMA, Tuning};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Which part of a study is wanted; an empty list means all.
 ///
@@ -63,7 +64,7 @@ pub enum TuningSource {
         /// Key of the record of the tuning.
         key: Box<Key>,
         /// The tuning, if the archive has it.
-        archived: Option<Tuning>,
+        archived: Option<Arc<Tuning>>,
     },
 }
 
@@ -87,6 +88,8 @@ pub enum TuningSource {
 pub struct Trial {
     /// What names its record.
     pub key: Key,
+    /// The digest of that.
+    pub digest: String,
     /// Column of the table.
     pub label: String,
     /// What happens to the data.
@@ -141,7 +144,7 @@ pub fn plan(
     methods: &[Method],
     profile: &str,
     selection: &Selection,
-    archive: &dyn Fn(&Key) -> Option<Tuning>,
+    archive: &dyn Fn(&Key) -> Option<Arc<Tuning>>,
 ) -> Result<Vec<Trial>, HarnessError> {
     check(selection, spec)?;
     let profile = spec.profile(profile)?;
@@ -250,7 +253,7 @@ impl Cell<'_> {
         &self,
         profile: &Profile,
         selection: &Selection,
-        archive: &dyn Fn(&Key) -> Option<Tuning>,
+        archive: &dyn Fn(&Key) -> Option<Arc<Tuning>>,
         trials: &mut Vec<Trial>,
     ) -> Result<(), HarnessError> {
         let Self { spec, variant, dataset, method, registered } = *self;
@@ -311,6 +314,7 @@ impl Cell<'_> {
             };
             let mut trial = Trial {
                 key: key(&given, Value::Null, &protocol),
+                digest: String::new(),
                 label: method.label.clone().unwrap_or_else(|| registered.title.to_owned()),
                 protocol,
                 settings: given.clone(),
@@ -357,6 +361,7 @@ impl Cell<'_> {
                 }
             }
             apply(&cut, &defaults, &mut trial);
+            trial.digest = trial.key.digest();
             trials.push(trial);
         }
         Ok(())

@@ -3,6 +3,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Version of the form of a record.
 pub const SCHEMA: u32 = 1;
@@ -291,7 +292,7 @@ pub struct TrialResult {
     pub settings: BTreeMap<String, Value>,
     /// The tuner's choice and history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tuning: Option<Tuning>,
+    pub tuning: Option<Arc<Tuning>>,
     /// Looks at the fit, for curves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CurvePoint>,

@@ -3,7 +3,7 @@
 use super::known_kernel::{CUT_SHORT, TARGETS, WAYS};
 use crate::judged::{Judged, shown as judged, summary};
 use crate::published::{PublishedCell, published};
-use crate::{Artefact, CellReport, Desk, ExperimentError, Finding, Rendered, StudyCell};
+use crate::{Artefact, CellReport, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_records::{OPEN, Record};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
@@ -23,7 +23,6 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/table1")?;
     let (spec, cells) = &*study;
     let (repeats_of_table2, printed) = published("hyper")?;
-    let findings = desk.findings()?;
     let (mut tables, mut reports) = (Vec::new(), Vec::new());
     for (place, variant) in spec.variants.iter().enumerate() {
         // The first carries the artefact's own name.
@@ -55,7 +54,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                         return Ok(shown(&of(what), scale, digits, None));
                     };
                     let number = Number { target, way, what, theirs, accuracy };
-                    let report = number.judged(cell, of(what), repeats_of_table2, &findings)?;
+                    let report = number.judged(cell, of(what), repeats_of_table2, desk)?;
                     let scale = if accuracy { 100.0 } else { 1.0 };
                     let shown = judged(shown(&of(what), scale, digits, Some(theirs)), &report);
                     reports.push(report);
@@ -113,7 +112,7 @@ impl Number<'_> {
         cell: &StudyCell,
         values: Vec<f64>,
         repeats: usize,
-        findings: &[Finding],
+        desk: &Desk<'_>,
     ) -> Result<CellReport, ExperimentError> {
         Judged {
             artefact: ARTEFACT.id,
@@ -125,7 +124,7 @@ impl Number<'_> {
             scale: if self.accuracy { 1.0 } else { 100.0 },
             repeats,
         }
-        .report(findings)
+        .report(desk)
     }
 }
 

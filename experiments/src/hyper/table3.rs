@@ -28,7 +28,6 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         whole.1.iter().filter(|cell| cell.score().is_some() && cell.key().method != "majority");
     let cells: Vec<&StudyCell> = large.1.iter().chain(&forest.1).chain(ours).collect();
     let (_, printed) = published("hyper")?;
-    let findings = desk.findings()?;
     let mut reports = Vec::new();
     let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
         .caption("Percent on the official test part (ijcnn1) and on all rows that do not train (covtype, class 2 against the rest). The recall of the rare class follows from accuracy and balanced accuracy, given the share of the majority class. Processor seconds of tuning, of fitting and of predicting on one thread, medians over repeats, of a search that they share the seconds of the one that ran it (none where only the clock on the wall was kept): the tuned variants search before the fit, the methods of the paper's route and SVM-CV within it, so that their seconds to fit hold their search; the printed seconds are of another machine and of all v parts. Training rows: of the training part, those that a method was fitted to where a cap left some out, and those of stage 2 where it has fewer. Pairs: ordered pairs that the regression sums over. On the paper's route the declared budget is that of a subset, so that twice the subsets have twice the pairs: neither a rising accuracy nor the time says what subsets alone do. Repeats: those that were run, of those planned.")
@@ -78,7 +77,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                         scale: 1.0,
                         repeats: 1,
                     };
-                    Some(judged.report(&findings)?)
+                    Some(judged.report(desk)?)
                 }
                 None => None,
             };

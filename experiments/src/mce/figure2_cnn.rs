@@ -23,7 +23,6 @@ const PRINTED: [(&str, &str, &str); 2] =
 fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("mce/figure2-cnn")?;
     let (spec, cells) = &*study;
-    let findings = desk.findings()?;
     let mut marks = Vec::new();
     for (_, name, label) in PRINTED {
         let number = stated_of("", name)?;
@@ -55,8 +54,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 None => None,
             };
             let values: Vec<f64> = cell.values().into_iter().map(|(_, value)| value).collect();
-            let [printed, verdict] =
-                stated(&findings, ARTEFACT.id, cell, &values, number.as_ref())?;
+            let [printed, verdict] = stated(desk, ARTEFACT.id, cell, &values, number.as_ref())?;
             table = table.row(Row::new([
                 Cell::text(&variant.name),
                 Cell::text(cell.label()),

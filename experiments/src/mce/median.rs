@@ -3,9 +3,7 @@
 use super::{Cells, STUDIES, accuracy, mean_of, shown};
 use crate::judged::{Judged, badge};
 use crate::published::PublishedCell;
-use crate::{
-    Artefact, Desk, Drawing, ExperimentError, Finding, Rendered, StudyCell, compare, published,
-};
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell, compare, published};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_statistics::summarise;
 
@@ -93,7 +91,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
-    let tables = vec![table, as_printed(&cells, &printed, &desk.findings()?)?];
+    let tables = vec![table, as_printed(&cells, &printed, desk)?];
     Ok(Rendered { tables, drawings, ..Rendered::default() })
 }
 
@@ -121,7 +119,7 @@ fn at_the_edge(cells: &Cells) -> Option<String> {
 fn as_printed(
     cells: &Cells,
     printed: &[PublishedCell],
-    findings: &[Finding],
+    desk: &Desk<'_>,
 ) -> Result<Table, ExperimentError> {
     let mut table = Table::new("audit/mce-median-printed", "The printed column MED, made again")
         .caption("Nothing is learned. Unguarded: a length for each column, the median of its differences among the training rows, a ridge of 1 (where all learning of the paper starts), and folds that are consecutive blocks of the file. Every deviation here is divided by the number of folds, as the authors' are; other tables divide by one less. Where half of a column's differences are 0, the kernel is 0/0 and the largest of numbers that are none is the first: one class is predicted everywhere. Guarded: such a column has its smallest other difference. Accuracy in percent.")
@@ -146,7 +144,7 @@ fn as_printed(
             scale: 1.0,
             repeats: cell.repeats_of_paper() as usize,
         };
-        let verdict = badge(&judged.report(findings)?).map_or_else(String::new, |(text, _)| text);
+        let verdict = badge(&judged.report(desk)?).map_or_else(String::new, |(text, _)| text);
         table = table.row(Row::new([
             Cell::text(dataset),
             Cell::mean_std(theirs.mean, theirs.std, 1),

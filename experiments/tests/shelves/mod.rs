@@ -259,7 +259,7 @@ pub fn full(methods: &[Method]) -> Shelf {
 pub fn with_simulations(methods: &[Method]) -> Shelf {
     let (mut shelf, mut committed) = (full(methods), Shelf::new());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
-    committed.add_archive(&folder).unwrap();
+    committed.add_archive(&folder);
     for simulation in COMPUTED.iter().filter(|computed| !computed.is_measurement()) {
         let record = committed.get(&simulation.key());
         shelf.add([record

@@ -31,7 +31,7 @@ pub(crate) fn run(
     let store = args.places.store()?;
     let mut trials = std::mem::take(&mut planned.work.trials);
     let missing = missing(&trials, &args.places)?;
-    trials.retain(|trial| planned.archive.get(&trial.key).is_some());
+    trials.retain(|trial| planned.archive.of(trial).is_some());
     let computed: Vec<&Computed> = std::mem::take(&mut planned.work.computed)
         .into_iter()
         .filter(|own| planned.archive.get(&own.key()).is_some())
@@ -220,7 +220,7 @@ fn queue(trials: &[Trial], pages: &Pages<'_>, soon: Duration) -> Vec<Trial> {
         .iter()
         .filter(|trial| !pages.has(&trial.key))
         .filter_map(|trial| {
-            let record = archive.get(&trial.key)?;
+            let record = archive.of(trial)?;
             let same = matches!(record.result.status, Status::Done | Status::Diverged);
             same.then(|| Trial { weight: seconds(record), ..trial.clone() })
         })

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
         );
         tracing::warn!("{what}: only those of {results} are shown");
     }
-    shelf.add_archive(&archive)?;
+    shelf.add_archive(&archive);
     let mut selection = Selection::default();
     let planned = work(&artefacts, &methods, &args.profile, &selection, &shelf)?;
     selection.versions = versions(&planned.trials, &args.places)?;

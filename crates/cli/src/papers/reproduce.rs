@@ -36,10 +36,10 @@ pub(crate) fn selection(narrow: &Narrow) -> Selection {
 }
 
 /// Records of earlier runs: the committed ones, for their tunings.
-pub(crate) fn archive(places: &Places) -> anyhow::Result<Shelf> {
+pub(crate) fn archive(places: &Places) -> Shelf {
     let mut shelf = Shelf::new();
-    shelf.add_archive(&places.reports.join("records"))?;
-    Ok(shelf)
+    shelf.add_archive(&places.reports.join("records"));
+    shelf
 }
 
 /// Where data is found.
@@ -97,7 +97,7 @@ pub(crate) fn planned(
     args: &ReproduceArgs,
     known: Option<&BTreeMap<String, String>>,
 ) -> anyhow::Result<Planned> {
-    planned_from(args, known, archive(&args.places)?)
+    planned_from(args, known, archive(&args.places))
 }
 
 /// The same trials and more, without what is committed of their fits: `--extend` leaves nothing out.
@@ -228,7 +228,7 @@ impl ReproduceArgs {
             return false;
         }
         let Planned { work, archive, .. } = planned;
-        let trials = work.trials.iter().filter(|trial| archive.get(&trial.key).is_some()).count();
+        let trials = work.trials.iter().filter(|trial| archive.of(trial).is_some()).count();
         let computed = work.computed.iter().filter(|own| archive.get(&own.key()).is_some()).count();
         let (recorded, all) = (trials + computed, work.trials.len() + work.computed.len());
         let enough = 10 * recorded >= all;

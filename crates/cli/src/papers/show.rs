@@ -96,11 +96,11 @@ fn here(places: &Places) -> anyhow::Result<Option<Store>> {
 pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     let named = Named::parse(&args.cell)?;
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let committed = archive(&args.places)?;
+    let committed = archive(&args.places);
     let selection = of_versions(&named, &methods, &committed, &args.places)?;
     let store = here(&args.places)?;
     let mut shelf = Shelf::new();
-    shelf.add(committed.records().cloned());
+    shelf.add_shelf(&committed, false);
     if let Some(store) = &store {
         shelf.add_store(store)?;
     }
@@ -127,7 +127,7 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     writeln!(out, "\nrepeat  {:<28}  seconds  chosen settings; run again here", "scores")?;
     let mut lacking = 0;
     for trial in cell.trials() {
-        match shelf.get(&trial.key) {
+        match shelf.of(trial) {
             Some(record) => line(&mut out, record, committed.get(&trial.key), store.as_ref())?,
             None => lacking += 1,
         }
@@ -221,7 +221,7 @@ fn line(
 pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
     let named = Named::parse(&args.cell)?;
     let methods = plannable();
-    let mut shelf = archive(&args.places)?;
+    let mut shelf = archive(&args.places);
     if let Some(store) = here(&args.places)? {
         shelf.add_store(&store)?;
     }
@@ -240,7 +240,7 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
     let mut out = std::io::stdout().lock();
     let (mut there, mut told) = (0, 0);
     for trial in &trials {
-        if shelf.get(&trial.key).is_some() {
+        if shelf.of(trial).is_some() {
             there += 1;
             continue;
         }

@@ -12,7 +12,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
     let methods = plannable();
     let artefacts = select(&args.narrow.artefacts)?;
     let mut selection = selection(&args.narrow);
-    let archive = archive(&args.places)?;
+    let archive = archive(&args.places);
     let all = work(&artefacts, &methods, &args.narrow.profile, &selection, &archive)?;
     selection.versions = versions(&all.trials, &args.places)?;
     // A look creates nothing.
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
         let mut missing = 0;
         for trial in &work.trials {
             let record = store.as_ref().map(|store| store.get(&trial.key)).transpose()?.flatten();
-            let kept = archive.get(&trial.key).is_some();
+            let kept = archive.of(trial).is_some();
             committed += usize::from(kept);
             missing += usize::from(record.is_none() && !kept);
             let status = record.map(|record| record.result.status);

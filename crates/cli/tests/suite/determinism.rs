@@ -29,7 +29,7 @@ impl Differences {
     fn add(&mut self, ours: &Record, theirs: &Record) {
         self.trials += 1;
         self.differing += usize::from(ours.result_sha256 != theirs.result_sha256);
-        let chosen = |record: &Record| record.result.tuning.clone().map(|tuning| tuning.chosen);
+        let chosen = |record: &Record| record.result.tuning.as_ref().map(|own| own.chosen.clone());
         self.tuned += usize::from(chosen(theirs).is_some());
         self.chosen += usize::from(chosen(ours) != chosen(theirs));
         let method = &theirs.key.method;
