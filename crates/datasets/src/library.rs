@@ -246,7 +246,8 @@ impl Origin<'_> {
     fn restore(self, name: &str, file: &Path) -> String {
         let Self::Folder(folder) = self else { return "build the program again".to_owned() };
         if is_repository(folder) {
-            return format!("restore it: git checkout -- data/{}", file.display());
+            let (folder, file) = (folder.display(), file.display());
+            return format!("restore it: git -C {folder} checkout -- {file}");
         }
         format!("get it again: mercer data fetch {name}")
     }

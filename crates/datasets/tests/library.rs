@@ -60,7 +60,8 @@ fn a_damaged_file_is_named() {
     let error = library(folder.path()).load("iris").unwrap_err();
     let DataError::Damaged { expected, found, remedy, .. } = &error else { panic!("{error}") };
     assert_eq!((expected, found.len()), (&listed.sha256, 64));
-    assert_eq!(remedy, "restore it: git checkout -- data/iris/iris.svm.gz");
+    let place = folder.path().display();
+    assert_eq!(*remedy, format!("restore it: git -C {place} checkout -- iris/iris.svm.gz"));
     assert!(error.to_string().contains(found) && error.to_string().contains(expected), "{error}");
 }
 

@@ -367,11 +367,13 @@ impl Cell<'_> {
         Ok(())
     }
 
-    /// The tuner of the method in this variant, or that of the variant; over the printed grid where that is asked for;
+    /// The tuner of the dataset in this variant, or of the method, or of the variant; over the printed grid where that is asked for;
     /// none where the method has nothing to tune.
     fn tuner(&self, method: &Method, shape: &Shape, grid: bool) -> Option<Tuner> {
         let tunes = !(method.space)(shape).axes.is_empty();
-        let tuner = self.method.tuner.as_ref().or(self.variant.tuner.as_ref());
+        let of_dataset = self.variant.dataset.get(self.dataset).map(|rule| &rule.tuner);
+        let tuners = [of_dataset, Some(&self.method.tuner), Some(&self.variant.tuner)];
+        let tuner = tuners.into_iter().flatten().flatten().next();
         let tuner = tuner.filter(|_| tunes)?;
         let printed = self.spec.grid.as_ref().filter(|_| grid);
         let grid = printed.and_then(|printed| printed.of(method.name));

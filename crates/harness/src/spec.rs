@@ -178,6 +178,9 @@ pub struct VariantRule {
     /// Overrides of the settings given for this dataset.
     #[serde(default)]
     pub settings: Settings,
+    /// The search of every method here.
+    #[serde(default)]
+    pub tuner: Option<Tuner>,
     /// Repeats at most.
     #[serde(default)]
     pub repeats: Option<u32>,
@@ -359,7 +362,9 @@ impl Spec {
         }
         let folded = |tuner: &Tuner| tuner.folds.is_some_and(|folds| folds < 2);
         let tuners = spec.variants.iter().flat_map(|variant| {
-            variant.methods.iter().map(|method| &method.tuner).chain([&variant.tuner])
+            let methods = variant.methods.iter().map(|method| &method.tuner);
+            let rules = variant.dataset.values().map(|rule| &rule.tuner);
+            methods.chain(rules).chain([&variant.tuner])
         });
         if tuners.flatten().any(folded) {
             return Err(fault("a tuner needs two folds, or none".to_owned()));

@@ -52,9 +52,14 @@ impl Way {
         }
     }
 
-    /// The time left, when `gone` has passed: of the work at the pace so far, or of the budget if that is less.
+    /// The time left, when `gone` has passed: of the work at the pace so far, or of the budget if that is less. Where
+    /// nothing says what trials take, each counts as one.
     fn left(&self, gone: Duration) -> Duration {
-        let share = (self.weight - self.gone).max(0.0) / self.gone.max(1e-9);
+        let (done, all) = match self.weight {
+            0.0 => (self.ended as f64, self.trials as f64),
+            weight => (self.gone, weight),
+        };
+        let share = (all - done).max(0.0) / done.max(1e-9);
         let work = gone.mul_f64(share.min(1e6));
         self.budget.map_or(work, |budget| budget.saturating_sub(gone).min(work))
     }
@@ -238,6 +243,8 @@ mod tests {
         let way = Way { budget: Some(Duration::from_mins(5)), ..way };
         assert_eq!(way.line(now), "askl/table2: 2 of 4 trials, 2:30 gone, about 2:30 left");
         assert!((way.share(now) - 0.5).abs() < 1e-12);
+        let way = Way { weight: 0.0, gone: 0.0, ended: 3, budget: None, ..way };
+        assert!(way.line(now).ends_with("2:30 gone, about 0:50 left"), "{}", way.line(now));
         assert_eq!(clock(Duration::from_secs(7205)), "2:00:05");
     }
 }

@@ -384,7 +384,7 @@ pub(crate) fn print(args: &ReproduceArgs, written: &Written) -> anyhow::Result<(
     } else if !args.narrow.artefacts.is_empty() || args.narrow.profile != PAPER {
         // All of them are thousands of lines: the page has them.
         for table in &written.tables {
-            writeln!(stdout, "{}", table.to_markdown())?;
+            writeln!(stdout, "{}", plain(&table.to_markdown()))?;
         }
     }
     tracing::info!(
@@ -394,6 +394,18 @@ pub(crate) fn print(args: &ReproduceArgs, written: &Written) -> anyhow::Result<(
         written.page.display()
     );
     Ok(())
+}
+
+/// Markdown to be read as it stands: without the backslashes before its marks.
+fn plain(markdown: &str) -> String {
+    let mut plain = String::with_capacity(markdown.len());
+    let mut rest = markdown.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '\\' || !rest.peek().is_some_and(char::is_ascii_punctuation) {
+            plain.push(c);
+        }
+    }
+    plain
 }
 
 /// Exit status 3 outranks 4: a failure needs eyes, missing data needs a download.

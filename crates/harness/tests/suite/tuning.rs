@@ -255,7 +255,7 @@ fn a_fixed_test_part_is_tuned_once() {
 }
 
 /// What the records of a folder chose, by their keys.
-fn tunings(folder: &Path) -> BTreeMap<String, Tuning> {
+fn tunings(folder: &Path) -> BTreeMap<String, std::sync::Arc<Tuning>> {
     let records = Store::open(folder).unwrap().list().unwrap().records.into_iter();
     records
         .filter_map(|record| Some((record.key.digest(), record.result.tuning?)))

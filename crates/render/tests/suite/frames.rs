@@ -42,7 +42,7 @@ fn record(repeat: u32, number: f64, predicted: Option<Predicted>, status: Status
         facts: BTreeMap::from([("norm".to_owned(), -number), ("zero".to_owned(), -0.0)]),
         convergence: json!({"steps": 100, "gap": number}),
         settings: settings.clone(),
-        tuning: done.then(|| Tuning { chosen: settings, history: vec![step] }),
+        tuning: done.then(|| std::sync::Arc::new(Tuning { chosen: settings, history: vec![step] })),
         curve: vec![CurvePoint {
             step: 200,
             epoch: 1.5,
