@@ -27,12 +27,12 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2, P = 14",
     },
     resource: None,
-    settings: declared::<BmklParams>,
-    defaults: |_| Settings::of(&BmklParams::default()),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| Ok(Box::new(Bmkl::new(settings.read("bmkl")?)?)),
-    restore: BmklPredictor::restore,
+    settings: &declared::<BmklParams>,
+    defaults: &|_| Settings::of(&BmklParams::default()),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| Ok(Box::new(Bmkl::new(settings.read("bmkl")?)?)),
+    restore: &BmklPredictor::restore,
 };
 
 /// Where the variational iteration begins.

@@ -22,15 +22,15 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n^3 · steps", predict: "n d", memory: "n^2" },
     resource: None,
-    settings: || {
+    settings: &|| {
         let eased = [("steps", Ease::More), ("tolerance", Ease::Larger)];
         easing(declared::<DankParams>(), &eased)
     },
-    defaults: |_| Settings::of(&DankParams::default()),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| Ok(Box::new(Dank::new(settings.read("dank")?)?)),
-    restore: DankPredictor::restore,
+    defaults: &|_| Settings::of(&DankParams::default()),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| Ok(Box::new(Dank::new(settings.read("dank")?)?)),
+    restore: &DankPredictor::restore,
 };
 
 /// How the learned matrix is continued to points that were not trained on.

@@ -24,15 +24,15 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2/parts^2, P = 14",
     },
     resource: None,
-    settings: declared::<DistributedBmklParams>,
-    defaults: |shape| {
+    settings: &declared::<DistributedBmklParams>,
+    defaults: &|shape| {
         let parts = shape.rows.div_ceil(2500).max(2);
         Settings::of(&DistributedBmklParams { parts, ..Default::default() })
     },
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| Ok(Box::new(DistributedBmkl::new(settings.read("distributed-bmkl")?)?)),
-    restore: Averaged::restore,
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| Ok(Box::new(DistributedBmkl::new(settings.read("distributed-bmkl")?)?)),
+    restore: &Averaged::restore,
 };
 
 mercer_learning::parameters! {

@@ -7,7 +7,7 @@ pub(crate) const METHOD: Method = Method {
     name: "median",
     title: "median",
     summary: "predicts the median of the training targets",
-    build: |settings| {
+    build: &|settings| {
         settings.read::<NoSettings>("median")?;
         Ok(Box::new(Median))
     },

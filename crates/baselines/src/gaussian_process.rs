@@ -28,19 +28,19 @@ pub(crate) const METHOD: Method = Method {
         memory: "(K + 4) n^2",
     },
     resource: None,
-    settings: || {
+    settings: &|| {
         let eased = [("iterations", Ease::More)];
         easing(declared::<GaussianProcessParams>(), &eased)
     },
-    defaults: |shape| {
+    defaults: &|shape| {
         let length = 1.0 / default_std(shape.features);
         Settings::new().with("length", length).with("cap", CAP)
     },
     // The evidence sets the kernel: there is nothing left to tune.
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| Ok(Box::new(GaussianProcess::new(settings.read("gaussian-process")?)?)),
-    restore,
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| Ok(Box::new(GaussianProcess::new(settings.read("gaussian-process")?)?)),
+    restore: &restore,
 };
 
 /// Ten machines of so many rows fill 450 MB.

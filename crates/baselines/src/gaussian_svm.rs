@@ -29,7 +29,7 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
-    settings: || {
+    settings: &|| {
         const HEEDED: &[Heeded] = &[
             (&["epsilon"], &[Where::is("task", &["regression"])]),
             (&["multiclass"], &[Where::is("task", &["classification"])]),
@@ -37,14 +37,14 @@ pub(crate) const METHOD: Method = Method {
         let eased = [("tolerance", Ease::Larger), ("cost", Ease::Smaller)];
         easing(heeding(declared::<GaussianSvmParams>(), HEEDED), &eased)
     },
-    defaults: |shape| {
+    defaults: &|shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("cost", 10.0).with("cap", CAP)
     },
-    first_run: mercer_learning::as_studied,
-    space,
-    build: |settings| Ok(Box::new(GaussianSvm::new(settings.read("gaussian-svm")?)?)),
-    restore: |state| Ok(Box::new(SupportVectors::restore(state)?)),
+    first_run: &mercer_learning::as_studied,
+    space: &space,
+    build: &|settings| Ok(Box::new(GaussianSvm::new(settings.read("gaussian-svm")?)?)),
+    restore: &|state| Ok(Box::new(SupportVectors::restore(state)?)),
 };
 
 /// linfa's matrix of so many rows fills 128 MB, and a machine takes seconds.

@@ -27,7 +27,7 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
-    settings: || {
+    settings: &|| {
         let eased = [
             ("iterations", Ease::More),
             ("landmarks", Ease::More),
@@ -36,15 +36,15 @@ pub(crate) const METHOD: Method = Method {
         ];
         easing(declared::<KernelRidgeParams>(), &eased)
     },
-    defaults: |shape| {
+    defaults: &|shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("lambda", 1e-5).with("cap", CAP)
     },
     // A ridge that is right for a table of strangers is known to nobody.
-    first_run: |_| Settings::new().with("lambda", None::<f64>),
-    space,
-    build: |settings| Ok(Box::new(KernelRidge::new(settings.read("kernel-ridge")?)?)),
-    restore: |state| {
+    first_run: &|_| Settings::new().with("lambda", None::<f64>),
+    space: &space,
+    build: &|settings| Ok(Box::new(KernelRidge::new(settings.read("kernel-ridge")?)?)),
+    restore: &|state| {
         let (task, sections): (Task, _) =
             (state.value("task")?, restored(state.part("sections")?)?);
         let shape = (sections.len(), task.outputs());

@@ -23,15 +23,15 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2/2, P = 11",
     },
     resource: None,
-    settings: || {
+    settings: &|| {
         let eased = [("tolerance", Ease::Larger)];
         easing(declared::<KtaParams>(), &eased)
     },
-    defaults: |_| Settings::of(&KtaParams::default()),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| Ok(Box::new(Kta::new(settings.read("kta")?)?)),
-    restore: MachinePredictor::restore,
+    defaults: &|_| Settings::of(&KtaParams::default()),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| Ok(Box::new(Kta::new(settings.read("kta")?)?)),
+    restore: &MachinePredictor::restore,
 };
 
 mercer_learning::parameters! {

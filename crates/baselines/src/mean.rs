@@ -14,12 +14,12 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Regression,
     cost: Cost { fit: "n", predict: "1", memory: "1" },
     resource: None,
-    settings: declared::<NoSettings>,
-    defaults: no_settings,
-    first_run: mercer_learning::as_studied,
-    space: nothing_to_tune,
-    restore,
-    build: |settings| {
+    settings: &declared::<NoSettings>,
+    defaults: &no_settings,
+    first_run: &mercer_learning::as_studied,
+    space: &nothing_to_tune,
+    restore: &restore,
+    build: &|settings| {
         settings.read::<NoSettings>("mean")?;
         Ok(Box::new(Mean))
     },

@@ -29,15 +29,15 @@ pub(crate) const METHOD: Method = Method {
         memory: "3 P n^2, P = 3",
     },
     resource: None,
-    settings: || {
+    settings: &|| {
         let eased = [("newton_steps", Ease::More), ("tolerance", Ease::Larger)];
         easing(declared::<MiklParams>(), &eased)
     },
-    defaults: |_| Settings::of(&MiklParams::default()),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| Ok(Box::new(Mikl::new(settings.read("mikl")?)?)),
-    restore: Expansion::restore,
+    defaults: &|_| Settings::of(&MiklParams::default()),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| Ok(Box::new(Mikl::new(settings.read("mikl")?)?)),
+    restore: &Expansion::restore,
 };
 
 /// The kernels that the hyper-RKHS paper names: linear, and Gaussians of widths 0.1 and 100.

@@ -30,18 +30,18 @@ pub(crate) const METHOD: Method = Method {
         memory: "n D + n^2",
     },
     resource: None,
-    settings: || {
+    settings: &|| {
         const HEEDED: &[Heeded] = &[
             (&["lambda"], &[Where::is("stage", &["ridge"])]),
             (&["tolerance"], &[Where::is_not("stage", &["ridge"])]),
         ];
         easing(heeding(declared::<RandomKernelParams>(), HEEDED), &[("tolerance", Ease::Larger)])
     },
-    defaults: |_| Settings::of(&RandomKernelParams::default()),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| Ok(Box::new(RandomKernel::new(settings.read("random-kernel")?)?)),
-    restore: CosinePredictor::restore,
+    defaults: &|_| Settings::of(&RandomKernelParams::default()),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| Ok(Box::new(RandomKernel::new(settings.read("random-kernel")?)?)),
+    restore: &CosinePredictor::restore,
 };
 
 /// What is fitted on the learned features.

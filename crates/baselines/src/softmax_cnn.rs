@@ -14,8 +14,8 @@ pub(crate) const METHOD: Method = Method {
         memory: "50 b d + 4 P, P = 3300000",
     },
     resource: Some("epochs"),
-    settings: declared::<SoftmaxNetworkParams>,
-    defaults: |_| {
+    settings: &declared::<SoftmaxNetworkParams>,
+    defaults: &|_| {
         Settings::of(&SoftmaxNetworkParams {
             hidden: None,
             features: 1024,
@@ -25,11 +25,11 @@ pub(crate) const METHOD: Method = Method {
             ..SoftmaxNetworkParams::default()
         })
     },
-    first_run: mercer_learning::as_studied,
-    space: |_| Space {
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space {
         axes: vec![Axis { name: "rate", range: Range::Log10(-4.5, -2.0) }],
         anchors: vec![Settings::new().with("rate", 0.001)],
     },
-    build: |settings| Ok(Box::new(SoftmaxNetwork::new(settings.read("softmax-cnn")?)?)),
-    restore,
+    build: &|settings| Ok(Box::new(SoftmaxNetwork::new(settings.read("softmax-cnn")?)?)),
+    restore: &restore,
 };

@@ -14,13 +14,13 @@ pub(crate) const METHOD: Method = Method {
         memory: "n (d + 4 p) + 4 P, P = 96 d + 3072, p = 32",
     },
     resource: Some("epochs"),
-    settings: declared::<SoftmaxNetworkParams>,
-    defaults: |_| Settings::of(&SoftmaxNetworkParams::default()),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space {
+    settings: &declared::<SoftmaxNetworkParams>,
+    defaults: &|_| Settings::of(&SoftmaxNetworkParams::default()),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space {
         axes: vec![Axis { name: "rate", range: Range::Log10(-4.0, -1.0) }],
         anchors: vec![Settings::new().with("rate", 0.01)],
     },
-    build: |settings| Ok(Box::new(SoftmaxNetwork::new(settings.read("softmax-mlp")?)?)),
-    restore,
+    build: &|settings| Ok(Box::new(SoftmaxNetwork::new(settings.read("softmax-mlp")?)?)),
+    restore: &restore,
 };

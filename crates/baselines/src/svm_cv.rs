@@ -27,15 +27,15 @@ pub(crate) const METHOD: Method = Method {
     },
     // The search over the grid is the method: a tuner has nothing to add.
     resource: None,
-    settings: || {
+    settings: &|| {
         let eased = [("tolerance", Ease::Larger)];
         easing(declared::<SvmCvParams>(), &eased)
     },
-    defaults: |_| Settings::of(&SvmCvParams::default()),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| Ok(Box::new(SvmCv::new(settings.read("svm-cv")?)?)),
-    restore: MachinePredictor::restore,
+    defaults: &|_| Settings::of(&SvmCvParams::default()),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| Ok(Box::new(SvmCv::new(settings.read("svm-cv")?)?)),
+    restore: &MachinePredictor::restore,
 };
 
 /// Who solves the dual problems.

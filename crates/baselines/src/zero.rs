@@ -14,12 +14,12 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Regression,
     cost: Cost { fit: "1", predict: "1", memory: "1" },
     resource: None,
-    settings: declared::<NoSettings>,
-    defaults: no_settings,
-    first_run: mercer_learning::as_studied,
-    space: nothing_to_tune,
-    restore,
-    build: |settings| {
+    settings: &declared::<NoSettings>,
+    defaults: &no_settings,
+    first_run: &mercer_learning::as_studied,
+    space: &nothing_to_tune,
+    restore: &restore,
+    build: &|settings| {
         settings.read::<NoSettings>("zero")?;
         Ok(Box::new(Zero))
     },

@@ -52,12 +52,12 @@ impl Path {
         tasks: Tasks::Both,
         cost: Cost { fit: "-", predict: "-", memory: "-" },
         resource: None,
-        settings: mercer_learning::undeclared,
-        defaults: |_| Settings::new(),
-        first_run: mercer_learning::as_studied,
-        space: |_| Space::default(),
-        build: no_learner,
-        restore: mercer_learning::never_kept,
+        settings: &mercer_learning::undeclared,
+        defaults: &|_| Settings::new(),
+        first_run: &mercer_learning::as_studied,
+        space: &|_| Space::default(),
+        build: &no_learner,
+        restore: &mercer_learning::never_kept,
     };
 }
 

@@ -63,12 +63,12 @@ pub struct Violation {
 ///     tasks: Tasks::Both,
 ///     cost: Cost { fit: "n", predict: "1", memory: "1" },
 ///     resource: None,
-///     settings: mercer_learning::undeclared,
-///     defaults: |_| Settings::new(),
-///     first_run: mercer_learning::as_studied,
-///     space: |_| Space::default(),
-///     build: |_| Ok(Box::new(Nothing)),
-///     restore: mercer_learning::never_kept,
+///     settings: &mercer_learning::undeclared,
+///     defaults: &|_| Settings::new(),
+///     first_run: &mercer_learning::as_studied,
+///     space: &|_| Space::default(),
+///     build: &|_| Ok(Box::new(Nothing)),
+///     restore: &mercer_learning::never_kept,
 /// };
 /// struct Nothing;
 /// # use mercer_learning::{Fitted, Fitting, Sample};
@@ -96,9 +96,9 @@ pub struct Conformance<'a> {
 /// # const FIRST: Method = Method {
 /// #     name: "mean", title: "mean", summary: "the mean", cites: "folklore", revision: 1,
 /// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
-/// #     settings: mercer_learning::undeclared, defaults: |_| Settings::new(), space: |_| Space::default(),
-/// #     first_run: mercer_learning::as_studied,
-/// #     build: |_| Err(LearningError::Interrupted), restore: mercer_learning::never_kept,
+/// #     settings: &mercer_learning::undeclared, defaults: &|_| Settings::new(), space: &|_| Space::default(),
+/// #     first_run: &mercer_learning::as_studied,
+/// #     build: &|_| Err(LearningError::Interrupted), restore: &mercer_learning::never_kept,
 /// # };
 /// let second = Method { name: "median", ..FIRST };
 /// assert_eq!(distinct_names(&[FIRST, second]), Ok(()));
@@ -700,16 +700,16 @@ mod tests {
         tasks: Tasks::Classification,
         cost: Cost { fit: "n d", predict: "K d", memory: "K d" },
         resource: None,
-        defaults: |_| Settings::new().with("fault", "none"),
-        first_run: crate::as_studied,
-        space: |_| Space::default(),
-        settings: declared::<Params>,
-        build: |settings| {
+        defaults: &|_| Settings::new().with("fault", "none"),
+        first_run: &crate::as_studied,
+        space: &|_| Space::default(),
+        settings: &declared::<Params>,
+        build: &|settings| {
             let params: Params = settings.read("nearest-mean")?;
             params.in_range()?;
             Ok(Box::new(Nearest(params.fault)))
         },
-        restore: |state| {
+        restore: &|state| {
             let shape: (usize, usize) = state.value("shape")?;
             let centres = state.array_of::<f64, Ix2>("centres", shape)?;
             let fault = state.value("fault")?;
@@ -817,10 +817,10 @@ mod tests {
 
     #[test]
     fn settings_that_do_not_build_or_are_not_refused_are_found() {
-        let strict = Method { defaults: |_| Settings::new().with("fault", 1), ..METHOD };
+        let strict = Method { defaults: &|_| Settings::new().with("fault", 1), ..METHOD };
         let violation = Conformance::of(&strict).check().unwrap_err();
         assert_eq!(violation.law, "its own settings build");
-        let silent = Method { settings: crate::undeclared, ..METHOD };
+        let silent = Method { settings: &crate::undeclared, ..METHOD };
         let violation = Conformance::of(&silent).check().unwrap_err();
         assert_eq!(violation.law, "defaults and tuner set what is declared");
         let other = || {
@@ -828,19 +828,19 @@ mod tests {
             settings[1].default = Value::from("much");
             settings
         };
-        let lying = Method { settings: other, ..METHOD };
+        let lying = Method { settings: &other, ..METHOD };
         let violation = Conformance::of(&lying).check().unwrap_err();
         assert_eq!(violation.law, "declared defaults are what is used");
         let careless = Method {
-            build: |settings| Ok(Box::new(Nearest(settings.read::<Params>("careless")?.fault))),
+            build: &|settings| Ok(Box::new(Nearest(settings.read::<Params>("careless")?.fault))),
             ..METHOD
         };
         let violation = Conformance::of(&careless).check().unwrap_err();
         assert_eq!(violation.law, "numbers out of range are refused by name");
-        let forgotten = Method { restore: crate::never_kept, ..METHOD };
+        let forgotten = Method { restore: &crate::never_kept, ..METHOD };
         let violation = Conformance::of(&forgotten).check().unwrap_err();
         assert_eq!(violation.law, "a fitted model can be kept");
-        let lax = Method { build: |_| Ok(Box::new(Nearest(Fault::None))), ..METHOD };
+        let lax = Method { build: &|_| Ok(Box::new(Nearest(Fault::None))), ..METHOD };
         let violation = Conformance::of(&lax).check().unwrap_err();
         assert_eq!(violation.law, "an unknown setting is refused");
     }

@@ -248,12 +248,12 @@ mod tests {
         tasks: Tasks::Both,
         cost: Cost { fit: "n", predict: "1", memory: "1" },
         resource: None,
-        settings,
-        defaults: |_| Settings::new(),
-        first_run: |_| Settings::new(),
-        space: |_| Space::default(),
-        build: |_| Err(LearningError::Interrupted),
-        restore: crate::never_kept,
+        settings: &settings,
+        defaults: &|_| Settings::new(),
+        first_run: &|_| Settings::new(),
+        space: &|_| Space::default(),
+        build: &|_| Err(LearningError::Interrupted),
+        restore: &crate::never_kept,
     };
 
     fn said(method: &Method, task: Task, given: &Settings) -> Option<String> {

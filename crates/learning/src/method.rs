@@ -116,7 +116,8 @@ pub struct Cost {
     pub memory: &'static str,
 }
 
-/// A registered method: everything that a table, the tuner and the command line need to know.
+/// A registered method: everything that a table, the tuner and the command line need to know. Its functions are
+/// borrowed, so that one that is read from a file while the program runs ([`Box::leak`]) is a method like any other.
 ///
 /// ```
 /// use mercer_learning::{
@@ -161,16 +162,16 @@ pub struct Cost {
 ///     tasks: Tasks::Regression,
 ///     cost: Cost { fit: "n", predict: "1", memory: "1" },
 ///     resource: None,
-///     settings: declared::<MeanParams>,
-///     defaults: |_| Settings::new(),
-///     first_run: mercer_learning::as_studied,
-///     space: |_| Space::default(),
-///     build: |settings| {
+///     settings: &declared::<MeanParams>,
+///     defaults: &|_| Settings::new(),
+///     first_run: &mercer_learning::as_studied,
+///     space: &|_| Space::default(),
+///     build: &|settings| {
 ///         let params: MeanParams = settings.read("mean")?;
 ///         params.in_range()?;
 ///         Ok(Box::new(Mean(params.shrinkage)))
 ///     },
-///     restore: |state| {
+///     restore: &|state| {
 ///         let (value, columns) = (state.value("value")?, state.value("columns")?);
 ///         Ok(Box::new(Constant { value, columns }))
 ///     },
@@ -180,7 +181,7 @@ pub struct Cost {
 /// let predictor = learner.fit(&sample, &mut Fitting::seeded(1))?.predictor;
 /// let restored = (METHOD.restore)(&predictor.state())?;
 /// assert_eq!(restored.decision(array![[7.0]].view()), array![[2.0]]); // (1 + 2 + 5)/(3 + 1)
-/// let careful = Method { first_run: |_| Settings::new().with("shrinkage", 0.1), ..METHOD };
+/// let careful = Method { first_run: &|_| Settings::new().with("shrinkage", 0.1), ..METHOD };
 /// assert_eq!(careful.begun(&sample.shape()).to_string(), r#"{"shrinkage":0.1}"#);
 /// let refused = METHOD.learner(&Settings::new(), Task::Classification { classes: 2 }).err().unwrap();
 /// assert!(refused.to_string().starts_with("`mean` cannot do classification"));
@@ -207,19 +208,19 @@ pub struct Method {
     /// The setting that scales training effort (`"epochs"`), if there is one: the tuner's rungs.
     pub resource: Option<&'static str>,
     /// What can be set, as the type declares it that reads it ([`crate::declared`]).
-    pub settings: fn() -> Vec<Setting>,
+    pub settings: &'static (dyn Fn() -> Vec<Setting> + Sync),
     /// Settings of a sensible first run on standard-scaled data of this shape.
-    pub defaults: fn(&Shape) -> Settings,
+    pub defaults: &'static (dyn Fn(&Shape) -> Settings + Sync),
     /// What a first run on a table of one's own takes in place of some of these, which studies hold to;
     /// [`as_studied`] where that is nothing.
-    pub first_run: fn(&Shape) -> Settings,
+    pub first_run: &'static (dyn Fn(&Shape) -> Settings + Sync),
     /// What a tuner may try on data of this shape.
-    pub space: fn(&Shape) -> Space,
+    pub space: &'static (dyn Fn(&Shape) -> Space + Sync),
     /// Checks the settings and builds the learner.
-    pub build: fn(&Settings) -> Result<Box<dyn Learner>, LearningError>,
+    pub build: &'static (dyn Fn(&Settings) -> Result<Box<dyn Learner>, LearningError> + Sync),
     /// Builds a predictor again from what [`Predictor::state`] left: checks every name, type and
     /// shape, and gives the same scores to the last bit.
-    pub restore: fn(&State) -> Result<Box<dyn Predictor>, LearningError>,
+    pub restore: &'static (dyn Fn(&State) -> Result<Box<dyn Predictor>, LearningError> + Sync),
 }
 
 impl std::fmt::Debug for Method {
@@ -254,8 +255,8 @@ impl Method {
     /// # const METHOD: Method = Method {
     /// #     name: "toy", title: "toy", summary: "a toy", cites: "nobody", revision: 1,
     /// #     tasks: Tasks::Both, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
-    /// #     settings: Vec::new, defaults: |_| Settings::new(), first_run: mercer_learning::as_studied,
-    /// #     space: |_| Space::default(), build: |_| unreachable!(), restore: |_| unreachable!(),
+    /// #     settings: &Vec::new, defaults: &|_| Settings::new(), first_run: &mercer_learning::as_studied,
+    /// #     space: &|_| Space::default(), build: &|_| unreachable!(), restore: &|_| unreachable!(),
     /// # };
     /// parameters! {
     ///     /// Settings of a toy.
@@ -269,7 +270,7 @@ impl Method {
     ///     }
     /// }
     /// let toy = Method {
-    ///     settings: || {
+    ///     settings: &|| {
     ///         let eased = [("steps", Ease::More), ("tolerance", Ease::Larger), ("cost", Ease::Smaller)];
     ///         easing(declared::<ToyParams>(), &eased)
     ///     },

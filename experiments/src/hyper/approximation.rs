@@ -29,7 +29,7 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Both,
         cost: Cost { fit: "n^2 M^4/8", predict: "-", memory: "n^2 M^2/4" },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

@@ -29,7 +29,7 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "min(n, points)^2",
         },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

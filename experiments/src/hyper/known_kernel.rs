@@ -32,7 +32,7 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "n^2",
         },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

@@ -27,7 +27,7 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "points^4/4",
         },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

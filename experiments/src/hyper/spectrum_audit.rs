@@ -25,7 +25,7 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "points^2",
         },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

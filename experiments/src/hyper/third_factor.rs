@@ -32,7 +32,7 @@ pub(crate) const PATH: Path = Path {
         revision: 2,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n^2 D^2, D = 820", predict: "-", memory: "n^4/8 + n^2 D/2, D = 820" },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

@@ -31,7 +31,7 @@ pub(crate) const PATH: Path = Path {
             predict: "-",
             memory: "images^4/4, images = 50",
         },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

@@ -22,7 +22,7 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Classification,
         cost: Cost { fit: "2 epochs n^3/3", predict: "-", memory: "n^2" },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

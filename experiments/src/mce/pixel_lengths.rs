@@ -24,7 +24,7 @@ pub(crate) const PATH: Path = Path {
         revision: 2,
         tasks: Tasks::Classification,
         cost: Cost { fit: "steps (b^3/3 + b^2 d)", predict: "-", memory: "4 b^2" },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

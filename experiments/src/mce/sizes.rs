@@ -91,7 +91,7 @@ const fn path(
             revision: 1,
             tasks: Tasks::Classification,
             cost: Cost { fit: cost, predict: "-", memory: "4 largest^2" },
-            defaults,
+            defaults: &defaults,
             ..Path::METHOD
         },
         run,

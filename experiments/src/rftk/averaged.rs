@@ -30,7 +30,7 @@ pub(crate) const PATH: Path = Path {
         revision: 2,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n_test d draws ΣM, ΣM = 2105", predict: "-", memory: "n_test d" },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

@@ -28,7 +28,7 @@ pub(crate) const PATH: Path = Path {
         revision: 2,
         tasks: Tasks::Classification,
         cost: Cost { fit: "n_test d ΣM, ΣM = 4 largest", predict: "-", memory: "n_test d" },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

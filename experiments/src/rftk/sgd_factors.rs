@@ -36,7 +36,7 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Regression,
         cost: Cost { fit: "tried epochs n M, tried = 40", predict: "-", memory: "n M" },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

@@ -23,7 +23,7 @@ pub(crate) const PATH: Path = Path {
         revision: 1,
         tasks: Tasks::Regression,
         cost: Cost { fit: "tried n M^2, tried = 12", predict: "-", memory: "n M" },
-        defaults,
+        defaults: &defaults,
         ..Path::METHOD
     },
     run,

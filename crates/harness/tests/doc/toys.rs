@@ -59,19 +59,19 @@ pub const METHODS: &[Method] = &[Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n", predict: "1", memory: "n d" },
     resource: None,
-    settings: declared::<MajorityParams>,
-    defaults: |_| Settings::new().with("cap", 100),
-    first_run: mercer_learning::as_studied,
-    space: |_| {
+    settings: &declared::<MajorityParams>,
+    defaults: &|_| Settings::new().with("cap", 100),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| {
         let range = Range::Choice(vec![10.into(), 50.into()]);
         Space { axes: vec![Axis { name: "cap", range }], anchors: vec![] }
     },
-    build: |settings| {
+    build: &|settings| {
         let params: MajorityParams = settings.read("majority")?;
         params.in_range()?;
         Ok(Box::new(Majority(params.cap)))
     },
-    restore: mercer_learning::never_kept,
+    restore: &mercer_learning::never_kept,
 }];
 
 /// The method on iris, as it is and tuned, three times each.

@@ -184,18 +184,18 @@ const DRIFTING: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n d", predict: "K d", memory: "K d" },
     resource: Some("epochs"),
-    settings: undeclared,
-    defaults: |_| {
+    settings: &undeclared,
+    defaults: &|_| {
         let settings = Settings::new().with("epochs", 9).with("rate", 0.01);
         settings.with("conduct", "sound").with("token", "")
     },
-    first_run: mercer_learning::as_studied,
-    space: |_| Space {
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space {
         axes: vec![Axis { name: "rate", range: Range::Log10(-3.0, 0.0) }],
         anchors: vec![Settings::new().with("rate", 0.02)],
     },
-    build: |settings| Ok(Box::new(settings.parse::<Drifting>("drifting-mean")?)),
-    restore: never_kept,
+    build: &|settings| Ok(Box::new(settings.parse::<Drifting>("drifting-mean")?)),
+    restore: &never_kept,
 };
 
 const CLOSED: Method = Method {
@@ -203,13 +203,13 @@ const CLOSED: Method = Method {
     title: "Closed mean",
     summary: "class means in closed form, shrunk",
     resource: None,
-    defaults: |_| Settings::new().with("shrink", 0.0),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space {
+    defaults: &|_| Settings::new().with("shrink", 0.0),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space {
         axes: vec![Axis { name: "shrink", range: Range::Log10(-3.0, 0.0) }],
         anchors: Vec::new(),
     },
-    build: |settings| Ok(Box::new(settings.parse::<Closed>("closed-mean")?)),
+    build: &|settings| Ok(Box::new(settings.parse::<Closed>("closed-mean")?)),
     ..DRIFTING
 };
 
@@ -217,7 +217,7 @@ const PLAIN: Method = Method {
     name: "plain-mean",
     title: "Plain mean",
     summary: "class means in closed form, nothing to tune",
-    space: |_| Space::default(),
+    space: &|_| Space::default(),
     ..CLOSED
 };
 

@@ -419,7 +419,7 @@ fn a_sparing_search_fits_nothing_twice() {
     };
     // Defaults that an anchor leaves out, one that it writes as another number, and two that may be drawn.
     let choosing = Method {
-        space: |_| Space {
+        space: &|_| Space {
             axes: vec![Axis { name: "shrink", range: Range::Choice(vec![0.into(), 0.5.into()]) }],
             anchors: vec![Settings::new(), Settings::new().with("shrink", 0)],
         },

@@ -42,21 +42,21 @@ const SK: Method = Method {
     tasks: Tasks::Both,
     cost: DRAWN,
     resource: Some("epochs"),
-    settings: || heeding(declared::<AsklParams>(), HEEDED),
-    defaults: |shape| defaults(shape, Kind::Sk),
-    first_run: mercer_learning::as_studied,
-    space: |shape| space(shape, Kind::Sk),
-    build: |settings| build(settings, Kind::Sk),
-    restore: crate::spectral::restore,
+    settings: &|| heeding(declared::<AsklParams>(), HEEDED),
+    defaults: &|shape| defaults(shape, Kind::Sk),
+    first_run: &mercer_learning::as_studied,
+    space: &|shape| space(shape, Kind::Sk),
+    build: &|settings| build(settings, Kind::Sk),
+    restore: &crate::spectral::restore,
 };
 
 const NSK: Method = Method {
     name: "nsk",
     title: "NSK",
     summary: "non-stationary random features, read-out trained",
-    defaults: |shape| defaults(shape, Kind::Nsk),
-    space: |shape| space(shape, Kind::Nsk),
-    build: |settings| build(settings, Kind::Nsk),
+    defaults: &|shape| defaults(shape, Kind::Nsk),
+    space: &|shape| space(shape, Kind::Nsk),
+    build: &|settings| build(settings, Kind::Nsk),
     ..SK
 };
 
@@ -65,9 +65,9 @@ const SKL: Method = Method {
     title: "SKL",
     summary: "stationary features, frequencies and read-out learned",
     cost: LEARNED,
-    defaults: |shape| defaults(shape, Kind::Skl),
-    space: |shape| space(shape, Kind::Skl),
-    build: |settings| build(settings, Kind::Skl),
+    defaults: &|shape| defaults(shape, Kind::Skl),
+    space: &|shape| space(shape, Kind::Skl),
+    build: &|settings| build(settings, Kind::Skl),
     ..SK
 };
 
@@ -76,9 +76,9 @@ const NSKL: Method = Method {
     title: "NSKL",
     summary: "non-stationary features, frequencies and read-out learned",
     cost: LEARNED,
-    defaults: |shape| defaults(shape, Kind::Nskl),
-    space: |shape| space(shape, Kind::Nskl),
-    build: |settings| build(settings, Kind::Nskl),
+    defaults: &|shape| defaults(shape, Kind::Nskl),
+    space: &|shape| space(shape, Kind::Nskl),
+    build: &|settings| build(settings, Kind::Nskl),
     ..SK
 };
 
@@ -87,9 +87,9 @@ const ASKL: Method = Method {
     title: "ASKL",
     summary: "non-stationary features learned under trace norm and feature norm",
     cost: LEARNED,
-    defaults: |shape| defaults(shape, Kind::Askl),
-    space: |shape| space(shape, Kind::Askl),
-    build: |settings| build(settings, Kind::Askl),
+    defaults: &|shape| defaults(shape, Kind::Askl),
+    space: &|shape| space(shape, Kind::Askl),
+    build: &|settings| build(settings, Kind::Askl),
     ..SK
 };
 

@@ -126,15 +126,15 @@ const HYPER_KRR: Method = Method {
         memory: "min(n, points)^2",
     },
     resource: Some("points"),
-    settings: || {
+    settings: &|| {
         let declared = declared::<HyperClassifierParams>();
         easing(heeding(replacing(declared, "pair_cost", "pair_ridge"), HEEDED), EASED)
     },
-    defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
-    first_run: |_| mended(),
-    space: |shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
-    build: |settings| build(settings, "hyper-krr", Stage1::Ridge),
-    restore: predictor::restore,
+    defaults: &|shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
+    first_run: &|_| mended(),
+    space: &|shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
+    build: &|settings| build(settings, "hyper-krr", Stage1::Ridge),
+    restore: &predictor::restore,
 };
 
 const HYPER_SVR: Method = Method {
@@ -150,11 +150,11 @@ const HYPER_SVR: Method = Method {
         memory: "min(u^4/8, 64000000 + given(pairs, 20000) M^2/2), M = given(landmarks, 20), \
                  u = min(n, points)/subsets",
     },
-    defaults: |shape| defaults(shape, Stage1::Svr, HyperForm::GaussianConstructed),
+    defaults: &|shape| defaults(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     // Of one's own table there may be ten rows or ten thousand: a `C` fits one number of them.
-    first_run: |_| mended().with("pair_ridge", PAIR_RIDGE),
-    space: |shape| space(shape, Stage1::Svr, HyperForm::GaussianConstructed),
-    build: |settings| build(settings, "hyper-svr", Stage1::Svr),
+    first_run: &|_| mended().with("pair_ridge", PAIR_RIDGE),
+    space: &|shape| space(shape, Stage1::Svr, HyperForm::GaussianConstructed),
+    build: &|settings| build(settings, "hyper-svr", Stage1::Svr),
     ..HYPER_KRR
 };
 
@@ -169,9 +169,9 @@ const HYPER_KRR_WISHART: Method = Method {
         predict: "n_sv n^2",
         memory: "min(n^4/4, n^2 20^2/4), n = min(n, points)",
     },
-    defaults: |shape| defaults(shape, Stage1::Ridge, HyperForm::Wishart),
-    space: |shape| space(shape, Stage1::Ridge, HyperForm::Wishart),
-    build: |settings| build(settings, "hyper-krr-wishart", Stage1::Ridge),
+    defaults: &|shape| defaults(shape, Stage1::Ridge, HyperForm::Wishart),
+    space: &|shape| space(shape, Stage1::Ridge, HyperForm::Wishart),
+    build: &|settings| build(settings, "hyper-krr-wishart", Stage1::Ridge),
     ..HYPER_KRR
 };
 
@@ -179,9 +179,9 @@ const HYPER_SVR_WISHART: Method = Method {
     name: "hyper-svr-wishart",
     title: "hyper-SVR (Wishart)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Wishart hyper-kernel",
-    defaults: |shape| defaults(shape, Stage1::Svr, HyperForm::Wishart),
-    space: |shape| space(shape, Stage1::Svr, HyperForm::Wishart),
-    build: |settings| build(settings, "hyper-svr-wishart", Stage1::Svr),
+    defaults: &|shape| defaults(shape, Stage1::Svr, HyperForm::Wishart),
+    space: &|shape| space(shape, Stage1::Svr, HyperForm::Wishart),
+    build: &|settings| build(settings, "hyper-svr-wishart", Stage1::Svr),
     ..HYPER_SVR
 };
 
@@ -196,7 +196,7 @@ const HYPER_KRR_LINEAR: Method = Method {
         predict: "n_sv M^2",
         memory: "min(n, points) L, L = 300",
     },
-    defaults: |shape| {
+    defaults: &|shape| {
         let landmarks = 14.min(shape.rows / 2).max(1);
         defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed)
             .with("solver", "linear-time")
@@ -208,7 +208,7 @@ const HYPER_KRR_LINEAR: Method = Method {
             .with("lambda", 1e-3)
             .with("cost", 100.0)
     },
-    space: |shape| {
+    space: &|shape| {
         let mut space = space(shape, Stage1::Ridge, HyperForm::GaussianConstructed);
         // With so many pairs a ridge below 1e-5 leaves the span of few landmarks as it is, and the
         // kernel is nearly of rank 1: what a machine can use are the smooth ones, at a large cost.
@@ -220,7 +220,7 @@ const HYPER_KRR_LINEAR: Method = Method {
             vec![Settings::new().with("width", 0.25).with("lambda", 1e-3).with("cost", 100.0)];
         space
     },
-    build: |settings| {
+    build: &|settings| {
         let params: HyperClassifierParams = settings.read("hyper-krr-linear")?;
         if params.hyper == HyperForm::Wishart {
             let must = "a Gaussian one, which factors over points; `hyper-krr-wishart` is the method with the other";
@@ -248,14 +248,14 @@ const HYPER_NON_NEGATIVE: Method = Method {
         predict: "n_sv M^2",
         memory: "M^4, M = min(n, given(landmarks, 20))",
     },
-    defaults: |shape| {
+    defaults: &|shape| {
         // Non-positive targets can only be fitted by 0.
         defaults(shape, Stage1::NonNegative, HyperForm::GaussianConstructed).with("other", 0.0)
     },
     // Its kernel has no negative eigenvalues.
-    first_run: mercer_learning::as_studied,
-    space: |shape| space(shape, Stage1::NonNegative, HyperForm::GaussianConstructed),
-    build: |settings| build(settings, "hyper-non-negative", Stage1::NonNegative),
+    first_run: &mercer_learning::as_studied,
+    space: &|shape| space(shape, Stage1::NonNegative, HyperForm::GaussianConstructed),
+    build: &|settings| build(settings, "hyper-non-negative", Stage1::NonNegative),
     ..HYPER_KRR
 };
 

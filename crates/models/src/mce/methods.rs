@@ -49,12 +49,12 @@ const GMCE: Method = Method {
         memory: MEMORY,
     },
     resource: Some("epochs"),
-    settings: || heeding(declared::<EmbeddingParams>(), HEEDED),
-    defaults: |_| Settings::of(&params(Kind::Bound)),
-    first_run: mercer_learning::as_studied,
-    space: |_| learned_space(Kind::Bound),
-    build: |settings| build(settings, "gmce", Kind::Bound),
-    restore: super::embedding::restore,
+    settings: &|| heeding(declared::<EmbeddingParams>(), HEEDED),
+    defaults: &|_| Settings::of(&params(Kind::Bound)),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| learned_space(Kind::Bound),
+    build: &|settings| build(settings, "gmce", Kind::Bound),
+    restore: &super::embedding::restore,
 };
 
 const GMCE_SGD: Method = Method {
@@ -68,9 +68,9 @@ const GMCE_SGD: Method = Method {
         ),
         ..GMCE.cost
     },
-    defaults: |_| Settings::of(&params(Kind::Batches)),
-    space: |_| learned_space(Kind::Batches),
-    build: |settings| build(settings, "gmce-sgd", Kind::Batches),
+    defaults: &|_| Settings::of(&params(Kind::Batches)),
+    space: &|_| learned_space(Kind::Batches),
+    build: &|settings| build(settings, "gmce-sgd", Kind::Batches),
     ..GMCE
 };
 
@@ -78,9 +78,9 @@ const ERM: Method = Method {
     name: "mce-erm",
     title: "ERM",
     summary: "Gaussian conditional mean embedding, tuned by its empirical risk alone",
-    defaults: |_| Settings::of(&params(Kind::Risk)),
-    space: |_| learned_space(Kind::Risk),
-    build: |settings| build(settings, "mce-erm", Kind::Risk),
+    defaults: &|_| Settings::of(&params(Kind::Risk)),
+    space: &|_| learned_space(Kind::Risk),
+    build: &|settings| build(settings, "mce-erm", Kind::Risk),
     ..GMCE
 };
 
@@ -90,10 +90,10 @@ const CROSS_VALIDATED: Method = Method {
     summary: "Gaussian conditional mean embedding, one length scale and the ridge chosen by cross-validation",
     cost: Cost { fit: "245 n^3/6", predict: "n (d + K)", memory: "n^2" },
     resource: None,
-    defaults: |_| Settings::of(&params(Kind::CrossValidated)),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space::default(),
-    build: |settings| build(settings, "mce-cv", Kind::CrossValidated),
+    defaults: &|_| Settings::of(&params(Kind::CrossValidated)),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space::default(),
+    build: &|settings| build(settings, "mce-cv", Kind::CrossValidated),
     ..GMCE
 };
 
@@ -103,13 +103,13 @@ const MEDIAN: Method = Method {
     summary: "Gaussian conditional mean embedding, length scale the median distance of the rows",
     cost: Cost { fit: concat!("map.implicit n^3/3 + n p^2 + p^3/3, ", width!()), ..GMCE.cost },
     resource: None,
-    defaults: |_| Settings::of(&params(Kind::Median)),
-    first_run: mercer_learning::as_studied,
-    space: |_| Space {
+    defaults: &|_| Settings::of(&params(Kind::Median)),
+    first_run: &mercer_learning::as_studied,
+    space: &|_| Space {
         axes: vec![Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) }],
         anchors: vec![Settings::new().with("lambda", 0.01)],
     },
-    build: |settings| build(settings, "mce-median", Kind::Median),
+    build: &|settings| build(settings, "mce-median", Kind::Median),
     ..GMCE
 };
 

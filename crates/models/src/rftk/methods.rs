@@ -64,7 +64,7 @@ const KERNEL_RIDGELESS: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "9 n^3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
     resource: None,
-    settings: || {
+    settings: &|| {
         let eased = [
             ("iterations", Ease::More),
             ("landmarks", Ease::More),
@@ -73,19 +73,19 @@ const KERNEL_RIDGELESS: Method = Method {
         ];
         easing(heeding(declared::<KernelRidgelessParams>(), OF_KERNELS), &eased)
     },
-    defaults: |shape| {
+    defaults: &|shape| {
         Settings::of(&KernelRidgelessParams {
             std: default_std(shape),
             cutoff: Some(CUTOFF * CUTOFF),
             ..KernelRidgelessParams::default()
         })
     },
-    first_run: mercer_learning::as_studied,
-    space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
-    build: |settings| {
+    first_run: &mercer_learning::as_studied,
+    space: &|shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
+    build: &|settings| {
         Ok(Box::new(settings.read::<KernelRidgelessParams>("kernel-ridgeless")?.checked()?))
     },
-    restore: super::kernel::restore,
+    restore: &super::kernel::restore,
 };
 
 const RF_RIDGELESS: Method = Method {
@@ -101,26 +101,26 @@ const RF_RIDGELESS: Method = Method {
         memory: "n D + min(n, D)^2",
     },
     resource: None,
-    settings: || heeding(declared::<RandomFeaturesParams>(), OF_FEATURES),
-    defaults: |shape| closed_defaults(shape, 0.0),
-    first_run: mercer_learning::as_studied,
-    space: |shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
-    build: |settings| build_closed(settings, "rf-ridgeless"),
-    restore: crate::spectral::restore,
+    settings: &|| heeding(declared::<RandomFeaturesParams>(), OF_FEATURES),
+    defaults: &|shape| closed_defaults(shape, 0.0),
+    first_run: &mercer_learning::as_studied,
+    space: &|shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
+    build: &|settings| build_closed(settings, "rf-ridgeless"),
+    restore: &crate::spectral::restore,
 };
 
 const RF_RIDGE: Method = Method {
     name: "rf-ridge",
     title: "RF ridge",
     summary: "random features, ridge regression",
-    defaults: |shape| closed_defaults(shape, STUDIED),
+    defaults: &|shape| closed_defaults(shape, STUDIED),
     // A ridge that is right for a table of strangers is known to nobody.
-    first_run: |_| Settings::new().with("lambda", None::<f64>),
-    space: |shape| Space {
+    first_run: &|_| Settings::new().with("lambda", None::<f64>),
+    space: &|shape| Space {
         axes: vec![std_axis(shape), Axis { name: "ridges", range: ridges() }],
         anchors: vec![width_anchor(shape)],
     },
-    build: |settings| build_closed(settings, "rf-ridge"),
+    build: &|settings| build_closed(settings, "rf-ridge"),
     ..RF_RIDGELESS
 };
 
@@ -151,12 +151,12 @@ const RF_SGD: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "epochs n D (d + K)", predict: "D (d + K)", memory: "n d + D (d + K)" },
     resource: Some("epochs"),
-    settings: || heeding(declared::<FeatureSgdParams>(), OF_STEPS),
-    defaults: |shape| trained_defaults(shape, SgdKind::RfSgd),
-    first_run: mercer_learning::as_studied,
-    space: |shape| trained_space(shape, SgdKind::RfSgd),
-    build: |settings| build_trained(settings, SgdKind::RfSgd),
-    restore: crate::spectral::restore,
+    settings: &|| heeding(declared::<FeatureSgdParams>(), OF_STEPS),
+    defaults: &|shape| trained_defaults(shape, SgdKind::RfSgd),
+    first_run: &mercer_learning::as_studied,
+    space: &|shape| trained_space(shape, SgdKind::RfSgd),
+    build: &|settings| build_trained(settings, SgdKind::RfSgd),
+    restore: &crate::spectral::restore,
 };
 
 const RFTK: Method = Method {
@@ -164,7 +164,7 @@ const RFTK: Method = Method {
     title: "RFTK",
     summary: "random features whose frequencies are learned under a penalty of the kernel's trace",
     // Whoever says how often the frequencies move means the penalty too, as in Algorithm 1.
-    settings: || {
+    settings: &|| {
         let settings = heeding(declared::<FeatureSgdParams>(), OF_STEPS);
         replacing(settings, "every", "trace_every")
     },
@@ -175,10 +175,10 @@ const RFTK: Method = Method {
         predict: "D (d + K)",
         memory: "n d + 3 D (d + K)",
     },
-    defaults: |shape| trained_defaults(shape, SgdKind::Rftk),
-    first_run: moving,
-    space: |shape| trained_space(shape, SgdKind::Rftk),
-    build: |settings| build_trained(settings, SgdKind::Rftk),
+    defaults: &|shape| trained_defaults(shape, SgdKind::Rftk),
+    first_run: &moving,
+    space: &|shape| trained_space(shape, SgdKind::Rftk),
+    build: &|settings| build_trained(settings, SgdKind::Rftk),
     ..RF_SGD
 };
 

@@ -28,12 +28,12 @@ const CEN_1: Method = Method {
         memory: "n (d + 8 p) + 4 P, P = 16 d + 768, p = 8",
     },
     resource: Some("epochs"),
-    settings: || heeding(declared::<CenParams>(), HEEDED),
-    defaults: |_| Settings::of(&dense(&[16, 32], 8)),
-    first_run: mercer_learning::as_studied,
-    space,
-    build: |settings| build(settings, "cen-1"),
-    restore,
+    settings: &|| heeding(declared::<CenParams>(), HEEDED),
+    defaults: &|_| Settings::of(&dense(&[16, 32], 8)),
+    first_run: &mercer_learning::as_studied,
+    space: &space,
+    build: &|settings| build(settings, "cen-1"),
+    restore: &restore,
 };
 
 const CEN_2: Method = Method {
@@ -45,8 +45,8 @@ const CEN_2: Method = Method {
         predict: "P + p K",
         memory: "n (d + 8 p) + 4 P, P = 96 d + 3072, p = 32",
     },
-    defaults: |_| Settings::of(&dense(&[96], 32)),
-    build: |settings| build(settings, "cen-2"),
+    defaults: &|_| Settings::of(&dense(&[96], 32)),
+    build: &|settings| build(settings, "cen-2"),
     ..CEN_1
 };
 
@@ -59,13 +59,13 @@ const CEN_IMPLICIT: Method = Method {
         predict: "P + n (p + K)",
         memory: "3 b^2 + n (d + 8 p) + 4 P, P = 96 d + 3072, p = 32",
     },
-    defaults: |_| {
+    defaults: &|_| {
         let kernel = Some(Covariance::Gaussian { scale: 1.0, lengths: vec![1.0] });
         // Scale and ridge are one parameter: with 1 for `α` the scale alone could take all complexity away.
         let sensitivity = Sensitivity::Supremum;
         Settings::of(&CenParams { kernel, sensitivity, ..dense(&[96], 32) })
     },
-    build: |settings| build(settings, "cen-implicit"),
+    build: &|settings| build(settings, "cen-implicit"),
     ..CEN_1
 };
 
@@ -79,7 +79,7 @@ const CEN_CNN: Method = Method {
         predict: "C + p K",
         memory: "50 b d + 4 P, P = 3300000",
     },
-    defaults: |_| {
+    defaults: &|_| {
         Settings::of(&CenParams {
             layers: Layers::Convolutional,
             features: 1024,
@@ -92,7 +92,7 @@ const CEN_CNN: Method = Method {
             ..CenParams::default()
         })
     },
-    build: |settings| build(settings, "cen-cnn"),
+    build: &|settings| build(settings, "cen-cnn"),
     ..CEN_1
 };
 
