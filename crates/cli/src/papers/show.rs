@@ -3,7 +3,7 @@
 use crate::Ended;
 use crate::papers::WrongUsage;
 use crate::papers::args::{CellArgs, Places};
-use crate::papers::reproduce::{archive, versions};
+use crate::papers::reproduce::{archive, library, versions};
 use anyhow::Context;
 use mercer_experiments::{
     Artefact, CellReport, Desk, Shelf, StudyCell, plannable, select, study, work,
@@ -272,6 +272,10 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
         "{there} of {} trials are on record and need not be computed; {told} do",
         trials.len()
     )?;
+    if let Err(error) = library(&args.places)?.load(dataset) {
+        writeln!(out, "nothing of it can be computed here: {error}")?;
+        return Ok(Ended::NoData);
+    }
     Ok(Ended::Done)
 }
 
