@@ -60,7 +60,7 @@ pub use work::{Work, work};
 
 use mercer_harness::Path;
 use mercer_learning::Method;
-use mercer_methods::registry;
+use mercer_methods::all;
 
 /// Trials that are whole curves.
 pub const PATHS: &[Path] = &[
@@ -86,5 +86,5 @@ pub const PATHS: &[Path] = &[
 
 /// What a plan may name: every registered method, and the curves.
 pub fn plannable() -> Vec<Method> {
-    registry().into_iter().chain(PATHS.iter().map(|path| path.method)).collect()
+    all().into_iter().chain(PATHS.iter().map(|path| path.method)).collect()
 }

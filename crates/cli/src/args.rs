@@ -24,6 +24,15 @@ pub(crate) struct Cli {
     /// No progress and no messages but errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// A file that describes methods which are programs of any language (repeatable); see the book's chapter on them.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "MERCER_METHODS_FROM",
+        value_delimiter = ':'
+    )]
+    pub methods_from: Vec<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,

@@ -11,7 +11,7 @@ use anyhow::Context;
 use array::{Refused, of_json as array_of, of_text};
 use known::{Had, clipped_elsewhere, missing, of_model, squared, warn_of_other_rows};
 use listing::{array_inputs, calculators, inputs, print, print_calculators};
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_theory::{ARRAY_CALCULATORS, ArrayCalculator, CALCULATORS, find_calculator};
 use mercer_workbench::{Model, Table, WorkbenchError};
 use ndarray::Array2;
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
         said.insert(name.to_owned(), value);
     }
     let mut given = BTreeMap::new();
-    let model = args.model.as_ref().map(|path| Model::load(path, &registry())).transpose()?;
+    let model = args.model.as_ref().map(|path| Model::load(path, &all())).transpose()?;
     if let Some(model) = &model {
         let mut known = of_model(&model.header);
         if args.data.is_none() && !said.contains_key("loss") {
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
 /// line, or of a model and rows.
 fn of_arrays(calculator: &ArrayCalculator, args: &BoundArgs) -> anyhow::Result<Ended> {
     let mut given: BTreeMap<String, Array2<f64>> = BTreeMap::new();
-    let model = args.model.as_ref().map(|path| Model::load(path, &registry())).transpose()?;
+    let model = args.model.as_ref().map(|path| Model::load(path, &all())).transpose()?;
     if let Some(model) = &model {
         let table = match &args.data {
             Some(data) => Some(Table::with_schema(

@@ -4,7 +4,7 @@ use crate::Ended;
 use crate::args::{ListArgs, Listed};
 use crate::columns::{print_aligned, print_entries, print_words};
 use mercer_datasets::{Catalogue, Library, Place};
-use mercer_methods::registry;
+use mercer_methods::all;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -60,7 +60,7 @@ impl Listing {
 }
 
 fn methods() -> Listing {
-    let rows = registry()
+    let rows = all()
         .iter()
         .map(|method| {
             vec![
@@ -80,7 +80,7 @@ fn methods() -> Listing {
 
 /// The same for people: what a method is, and below it what it can do and what it costs.
 fn print_methods() -> anyhow::Result<()> {
-    let entries: Vec<(String, Vec<String>)> = registry()
+    let entries: Vec<(String, Vec<String>)> = all()
         .iter()
         .map(|method| {
             let cost = method.cost;

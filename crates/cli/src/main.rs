@@ -77,6 +77,12 @@ fn main() -> ExitCode {
         print!("{WELCOME}");
         return ExitCode::SUCCESS;
     };
+    for file in &cli.methods_from {
+        if let Err(error) = mercer_methods::name(file) {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
+        }
+    }
     let ended = match command {
         #[cfg(feature = "papers")]
         Command::Papers(command) => papers::run(&command, cli.quiet),

@@ -3,7 +3,7 @@
 use crate::columns::{print_aligned, print_entries, print_words};
 use crate::own::full_name;
 use mercer_learning::{Fitting, Method, Sample, Setting, Settings, Shape, Task, Tasks, find};
-use mercer_methods::registry;
+use mercer_methods::all;
 use ndarray::{Array1, Array2};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -88,7 +88,7 @@ pub(crate) fn probabilities(method: &Method) -> Option<Settings> {
 
 /// Prints one method.
 pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
-    let methods = registry();
+    let methods = all();
     let method =
         find(&methods, &full_name(name)).map_err(mercer_workbench::WorkbenchError::from)?;
     let aliases = crate::own::aliases(method.name);
@@ -163,7 +163,7 @@ fn assigned(settings: &Settings) -> String {
 /// What gives class probabilities, for whoever asked a model that does not: its own method fitted in
 /// another way, if there is one, and the methods that do.
 pub(crate) fn with_probabilities(asked: &str) -> String {
-    let methods = registry();
+    let methods = all();
     let asked = methods.iter().find(|method| method.name == asked);
     let after = asked.and_then(probabilities).filter(|extra| !extra.is_empty());
     if let Some(extra) = after {
@@ -187,7 +187,7 @@ mod tests {
     /// That what is declared is what a method reads and uses is for the conformance tests.
     #[test]
     fn every_setting_of_every_method_is_printed_with_all_that_is_declared() {
-        let methods = registry();
+        let methods = all();
         let counts = methods.iter().map(|method| settings(method).len());
         assert!(counts.sum::<usize>() > 150);
         let of = |method: &str, name: &str| {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn what_is_said_of_probabilities_is_so() {
-        let methods = registry();
+        let methods = all();
         let of = |name: &str| probabilities(find(&methods, name).unwrap());
         assert_eq!(of("majority"), Some(Settings::new()));
         assert_eq!(of("askl"), Some(Settings::new().with("loss", "cross-entropy")));

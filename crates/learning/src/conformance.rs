@@ -828,7 +828,7 @@ mod tests {
             settings[1].default = Value::from("much");
             settings
         };
-        let lying = Method { settings: &other, ..METHOD };
+        let lying = Method { settings: Box::leak(Box::new(other)), ..METHOD };
         let violation = Conformance::of(&lying).check().unwrap_err();
         assert_eq!(violation.law, "declared defaults are what is used");
         let careless = Method {

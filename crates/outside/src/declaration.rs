@@ -121,12 +121,14 @@ impl Declared {
             return Some("give `command`, or `classifier` or `regressor`, and not both".to_owned());
         }
         if estimator != self.tasks.is_empty() {
-            return Some(if estimator {
-                "`tasks` is for a `command`; of estimators `classifier` and `regressor` tell"
-            } else {
-                "`tasks` is missing: [\"classification\"], [\"regression\"], or both"
-            }
-            .to_owned());
+            return Some(
+                if estimator {
+                    "`tasks` is for a `command`; of estimators `classifier` and `regressor` tell"
+                } else {
+                    "`tasks` is missing: [\"classification\"], [\"regression\"], or both"
+                }
+                .to_owned(),
+            );
         }
         for path in [&self.classifier, &self.regressor].into_iter().flatten() {
             if !path.split_once(':').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty()) {

@@ -1,6 +1,6 @@
 //! A declared program as a method of the registry.
 
-use crate::declaration::{Declared, Scale, Tune};
+use crate::declaration::{Declared, DeclaredSetting, Scale, Tune};
 use crate::predictor::{Model, restore};
 use crate::program::Programs;
 use mercer_learning::{
@@ -39,12 +39,12 @@ impl Outside {
             tasks: self.declared.can().unwrap_or(mercer_learning::Tasks::Both),
             cost: Cost { fit: "n d", predict: "d", memory: "n d" },
             resource: None,
-            settings: Box::leak(Box::new(|| self.settings())),
-            defaults: Box::leak(Box::new(|_: &mercer_learning::Shape| self.defaults())),
+            settings: Box::leak(Box::new(move || self.settings())),
+            defaults: Box::leak(Box::new(move |_: &mercer_learning::Shape| self.defaults())),
             first_run: &mercer_learning::as_studied,
-            space: Box::leak(Box::new(|_: &mercer_learning::Shape| self.space())),
-            build: Box::leak(Box::new(|settings: &Settings| self.build(settings))),
-            restore: Box::leak(Box::new(|state: &mercer_learning::State| restore(self, state))),
+            space: Box::leak(Box::new(move |_: &mercer_learning::Shape| self.space())),
+            build: Box::leak(Box::new(move |settings: &Settings| self.build(settings))),
+            restore: Box::leak(Box::new(move |state: &mercer_learning::State| restore(self, state))),
         }
     }
 
@@ -61,11 +61,11 @@ impl Outside {
     }
 
     fn settings(&self) -> Vec<Setting> {
-        let one = |(name, declared): (&String, &crate::declaration::DeclaredSetting)| Setting {
+        let one = |(name, declared): (&String, &DeclaredSetting)| Setting {
             name: name.clone().leak(),
             meaning: declared.meaning.clone(),
             default: declared.default.clone(),
-            kind: kind(&declared.default),
+            kind: kind(declared),
             range: None,
             words: None,
             replaces: None,
@@ -108,9 +108,10 @@ impl Outside {
     }
 }
 
-/// What a default tells of the values.
-fn kind(default: &Value) -> Kind {
-    match default {
+/// What a default tells of the values; a word beside a range of numbers tells nothing.
+fn kind(setting: &DeclaredSetting) -> Kind {
+    match &setting.default {
+        Value::String(_) if matches!(setting.tune, Some(Tune::Between { .. })) => Kind::Json,
         Value::Bool(_) => Kind::Flag,
         Value::Number(number) if number.is_f64() => Kind::Number,
         Value::Number(_) => Kind::Whole,

@@ -82,12 +82,7 @@ impl Model {
         }
     }
 
-    fn request(
-        &self,
-        more: Value,
-        threads: usize,
-        until: &Until<'_>,
-    ) -> Result<(), LearningError> {
+    fn request(&self, more: Value, threads: usize, until: &Until<'_>) -> Result<(), LearningError> {
         let mut request = json!({
             "protocol": PROTOCOL,
             "method": self.outside.name,

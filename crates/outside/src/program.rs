@@ -69,9 +69,10 @@ impl Programs {
     fn command(&self, threads: usize) -> Result<Command, LearningError> {
         let mut parts = self.command.iter();
         let mut command = if let Some(program) = parts.next() {
-            // One in the folder of the file is meant before one of the system.
-            let own = self.place.join(program);
-            let own = own.canonicalize().ok().filter(|own| own.is_file());
+            // One in the folder of the file is meant before one of the system. Links stay: a Python knows its packages
+            // by where it was called.
+            let own = std::path::absolute(self.place.join(program));
+            let own = own.ok().filter(|own| own.is_file());
             Command::new(own.unwrap_or_else(|| PathBuf::from(program)))
         } else {
             let python = std::env::var_os("MERCER_PYTHON").unwrap_or_else(|| "python3".into());
@@ -260,9 +261,9 @@ impl<'a> Watch<'a> {
                 limits.check()?;
                 limits.reserve(resident(process).unwrap_or(0))
             }
-            Until::Seconds(seconds) if self.began.elapsed().as_secs_f64() > *seconds => Err(failed(
-                format!("no prediction within {seconds} seconds (`seconds` of the method)"),
-            )),
+            Until::Seconds(seconds) if self.began.elapsed().as_secs_f64() > *seconds => Err(
+                failed(format!("no prediction within {seconds} seconds (`seconds` of the method)")),
+            ),
             Until::Seconds(_) => Ok(()),
         }
     }

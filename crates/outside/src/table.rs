@@ -100,15 +100,17 @@ pub(crate) fn predictions(path: &Path, rows: usize, task: Task) -> Result<Array2
     if named("score0").is_some() {
         for (class, mut scores) in scores.columns_mut().into_iter().enumerate() {
             let column = format!("score{class}");
-            let values = named(&column)
-                .ok_or_else(|| format!("{name} has no column `{column}`; there are {classes} classes"))?;
+            let values = named(&column).ok_or_else(|| {
+                format!("{name} has no column `{column}`; there are {classes} classes")
+            })?;
             checked(&column, values)?;
             scores.iter_mut().zip(values).for_each(|(score, value)| *score = *value);
         }
         return Ok(scores);
     }
-    let labels = named("class")
-        .ok_or_else(|| format!("{name} has no column `class`, and no `score0`; it has {}", heads()))?;
+    let labels = named("class").ok_or_else(|| {
+        format!("{name} has no column `class`, and no `score0`; it has {}", heads())
+    })?;
     checked("class", labels)?;
     for (row, label) in labels.iter().enumerate() {
         if label.fract() != 0.0 || !(0.0..classes as f64).contains(label) {
@@ -147,15 +149,16 @@ fn read_csv(path: &Path) -> Result<Columns, String> {
 fn read_parquet(path: &Path) -> Result<Columns, String> {
     let mut file = File::open(path).map_err(|error| error.to_string())?;
     // The decoder panics in some damaged files.
-    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| -> PolarsResult<Columns> {
-        let footer = read_metadata(&mut file)?;
-        let frame = read(&mut file, &footer, None, 0..usize::MAX)?;
-        let column = |column: &Column| {
-            let numbers = column.cast(&DataType::Float64)?;
-            let values = numbers.f64()?.into_iter().map(|value| value.unwrap_or(f64::NAN));
-            Ok((column.name().to_string(), values.collect()))
-        };
-        frame.columns().iter().map(column).collect()
-    }));
+    let read =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| -> PolarsResult<Columns> {
+            let footer = read_metadata(&mut file)?;
+            let frame = read(&mut file, &footer, None, 0..usize::MAX)?;
+            let column = |column: &Column| {
+                let numbers = column.cast(&DataType::Float64)?;
+                let values = numbers.f64()?.iter().map(|value| value.unwrap_or(f64::NAN));
+                Ok((column.name().to_string(), values.collect()))
+            };
+            frame.columns().iter().map(column).collect()
+        }));
     read.map_err(|_| "it is damaged".to_owned())?.map_err(|error| error.to_string())
 }

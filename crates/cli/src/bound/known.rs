@@ -3,7 +3,7 @@
 use crate::settings::small;
 use mercer_datasets::{RowFile, RowFormat, SchemaOptions};
 use mercer_learning::{Convergence, Method, Settings, Shape, Task, counted};
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_theory::{Calculator, TheoryError};
 use mercer_workbench::{Choices, Header, Model, Table, WorkbenchError, fit};
 use std::collections::BTreeMap;
@@ -169,7 +169,7 @@ pub(super) fn missing(
 /// The methods whose models know an input, and whether rows are needed for it: asked of a model of each,
 /// fitted to a few rows.
 fn knowing(input: &str, arrays: bool) -> Vec<(&'static str, bool)> {
-    let methods = registry();
+    let methods = all();
     let one = |method: &Method| {
         let (model, table) = toy(&methods, method).ok()?;
         let kept = of_model(&model.header).contains_key(input) && !(arrays && input == "points");

@@ -7,7 +7,7 @@ use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use crate::list::Listing;
 use mercer_learning::Streams;
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_workbench::{
     Across, Asked, Comparison, MethodAcross, PairAcross, Table, across, across_page, compare,
     comparison_page,
@@ -17,7 +17,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
-    let methods = registry();
+    let methods = all();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
     let inputs: Vec<&Path> = args.data.iter().map(PathBuf::as_path).collect();

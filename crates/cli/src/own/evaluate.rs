@@ -8,14 +8,14 @@ use crate::columns::{print_aligned, print_words};
 use crate::list::Listing;
 use mercer_datasets::{Moments, Truths};
 use mercer_learning::{by_class, counted, one_line};
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_workbench::{Evaluation, Model, Table, WorkbenchError, evaluate, evaluate_model};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
 pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
-    let methods = registry();
+    let methods = all();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
     let (evaluation, how, table) = match (

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::Ended;
 use mercer_learning::{counted, find, one_line};
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_workbench::{
     Model, Table, WorkbenchError, classes_missing, fit, fit_in_passes, rows_left_out, solved_at,
     warnings,
@@ -14,7 +14,7 @@ use std::io::Write;
 use std::time::Instant;
 
 pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
-    let methods = registry();
+    let methods = all();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
     let name = full_name(&args.method);

@@ -3,7 +3,7 @@ use super::{LARGE, filled, mebibytes, numbering, plain, print_json, quoted, unco
 use crate::Ended;
 use mercer_datasets::Holds;
 use mercer_learning::{counted, find, one_line};
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_workbench::{Header, Model, Origin, solved_at};
 use std::io::Write;
 
@@ -14,11 +14,8 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Ended> {
     // A file that is not there is told of by the one that reads it.
     let size = std::fs::metadata(&args.model).map_or(0, |metadata| metadata.len());
     let whole = args.check || size <= LARGE;
-    let header = if whole {
-        Model::load(&args.model, &registry())?.header
-    } else {
-        Header::read(&args.model)?
-    };
+    let header =
+        if whole { Model::load(&args.model, &all())?.header } else { Header::read(&args.model)? };
     if args.json {
         print_json(&header)?;
     } else {
@@ -105,7 +102,7 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
 
 /// The settings that do nothing beside the others, where the method is known.
 fn idle(header: &Header) -> Vec<&'static str> {
-    let methods = registry();
+    let methods = all();
     let method = find(&methods, &header.method);
     method.map_or_else(|_| Vec::new(), |method| method.idle(&header.settings, header.task()))
 }

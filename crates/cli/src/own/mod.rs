@@ -27,7 +27,7 @@ use mercer_datasets::{
 };
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find};
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_workbench::{
     Budget, Choices, Header as ModelHeader, Output, Scores, Splitting, Table, WorkbenchError,
     no_better,
@@ -122,7 +122,7 @@ pub(super) fn limits() -> anyhow::Result<TrialLimits> {
 /// What to say of a fit that ended above its tolerance, with what its method can be told about it; of a method
 /// that this program does not know, without.
 fn unconverged(header: &ModelHeader) -> Option<String> {
-    let methods = registry();
+    let methods = all();
     match find(&methods, &header.method) {
         Ok(method) => method.unconverged(header.convergence, &header.settings, header.task()),
         Err(_) => header.convergence.warning(),
@@ -400,7 +400,7 @@ const CONSTANT: [&str; 3] = ["majority", "mean", "zero"];
 /// Whether a tuner has something to try of a method.
 fn tunable(method: &str, task: Task) -> bool {
     let shape = Shape { rows: 100, features: 2, task };
-    find(&registry(), method).is_ok_and(|method| !(method.space)(&shape).axes.is_empty())
+    find(&all(), method).is_ok_and(|method| !(method.space)(&shape).axes.is_empty())
 }
 
 /// Says where tuning was asked for of a method that has nothing to tune.

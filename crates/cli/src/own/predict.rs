@@ -5,7 +5,7 @@ use anyhow::Context;
 use mercer_datasets::{Numbering, Unknown, Widened};
 use mercer_harness::Stop;
 use mercer_learning::{LearningError, counted};
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_workbench::{Beside, Model, Predicted, PredictedRows, WorkbenchError};
 use ndarray::Array2;
 use serde_json::json;
@@ -19,7 +19,7 @@ const EMBEDDED_ENTROPY: &str = "embedded-entropy";
 const LINE: &str = "line";
 
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
-    let methods = registry();
+    let methods = all();
     let stop = stop()?;
     let path = args.model.as_ref().or(args.model_flag.as_ref()).context("MODEL is missing")?;
     let out = args.out.as_ref().filter(|out| out.as_os_str() != "-");

@@ -6,14 +6,14 @@ use super::{
 use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use mercer_learning::Metric;
-use mercer_methods::registry;
+use mercer_methods::all;
 use mercer_workbench::{Asked, Budget, Table, method_for, primary, tune, tuning_page};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
 pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
-    let methods = registry();
+    let methods = all();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
     let report = args.report.as_ref().map(|report| claim(report, args.force, &[&args.table.data]));

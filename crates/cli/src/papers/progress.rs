@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long nothing is said at most where there is no bar.
-const QUIET: Duration = Duration::from_secs(30);
+const QUIET: Duration = Duration::from_secs(20);
 /// Parts of the whole bar.
 const PARTS: f64 = 1000.0;
 
@@ -222,10 +222,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_due_when_nothing_was_said_for_half_a_minute() {
+    fn a_line_is_due_when_nothing_was_said_for_long() {
         let mut way = Way { trials: 2, ..Way::new(None) };
         let after = |seconds| way.began + Duration::from_secs(seconds);
-        let times = [10, 31, 60, 61, 120].map(after);
+        let times = [10, 21, 40, 41, 120].map(after);
         let due = times[..4].iter().map(|&now| way.due(now)).collect::<Vec<_>>();
         assert_eq!(due, [false, true, false, true]); // whether a trial has ended or not
         way.ended = 2;
