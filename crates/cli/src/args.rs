@@ -94,8 +94,22 @@ pub(crate) enum Command {
     Papers(PapersCommand),
     /// List artefacts, methods, or datasets.
     List(ListArgs),
+    /// Check methods that are programs.
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
     /// Find, fetch, import and verify data.
     Data(DataArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BaselineCommand {
+    /// Fit each method of a file to toy rows, and say whether it keeps what every method keeps: same seed, same
+    /// answer; a row's prediction, whatever its company; one class, one column and equal rows end in a fit or a
+    /// clear error; an interrupt ends it; a kept model predicts the same; it beats chance.
+    Check {
+        /// The file.
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! `mercer`: words in, words out; no algorithm.
 
 mod args;
+mod baseline;
 mod bound;
 mod columns;
 mod data;
@@ -10,7 +11,7 @@ mod own;
 mod papers;
 mod settings;
 
-use args::{Cli, Command, WELCOME};
+use args::{BaselineCommand, Cli, Command, WELCOME};
 use clap::Parser;
 use mercer_datasets::DataError;
 use mercer_harness::{HarnessError, MeteredAllocator};
@@ -95,6 +96,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => own::compare(&args, cli.quiet),
         Command::Tune(args) => own::tune(&args, cli.quiet),
         Command::Info(args) => own::info(&args),
+        Command::Baseline(BaselineCommand::Check { file }) => baseline::check(&file),
     };
     match ended {
         Ok(ended) => ended.into(),

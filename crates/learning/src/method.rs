@@ -356,7 +356,11 @@ pub fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method, Learnin
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         LearningError::UnknownMethod {
             name: name.to_owned(),
-            hint: format!("{near}; there are {}", known.join(", ")).replace("?;", "?"),
+            hint: format!(
+                "{near}; there are {}; one of a file of your own needs --methods-from FILE",
+                known.join(", ")
+            )
+            .replace("?;", "?"),
         }
     })
 }

@@ -88,6 +88,14 @@ pub trait Predictor: Send + Sync {
     /// A row's scores do not depend on the other rows. The caller has checked the width.
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64>;
 
+    /// [`Predictor::decision`] of one that can fail: what predicts is a program.
+    ///
+    /// # Errors
+    /// Why it failed.
+    fn try_decision(&self, inputs: ArrayView2<'_, f64>) -> Result<Array2<f64>, LearningError> {
+        Ok(self.decision(inputs))
+    }
+
     /// All that [`crate::Method::restore`] needs to build this predictor again, bit by bit.
     fn state(&self) -> State;
 
@@ -113,7 +121,7 @@ pub trait Predictor: Send + Sync {
     /// Predicted classes (the largest score, ties to the smaller index) or values.
     ///
     /// # Errors
-    /// [`LearningError::Width`] or [`LearningError::InputNotFinite`].
+    /// [`LearningError::Width`], [`LearningError::InputNotFinite`], or as [`Predictor::try_decision`].
     fn predict(&self, inputs: ArrayView2<'_, f64>) -> Result<Predictions, LearningError> {
         let (expected, found) = (self.features(), inputs.ncols());
         if expected != found {
@@ -122,7 +130,7 @@ pub trait Predictor: Send + Sync {
         if let Some(((row, column), &value)) = inputs.indexed_iter().find(|(_, v)| !v.is_finite()) {
             return Err(LearningError::InputNotFinite { row, column, value });
         }
-        Ok(Predictions::of_scores(self.task(), self.decision(inputs).view()))
+        Ok(Predictions::of_scores(self.task(), self.try_decision(inputs)?.view()))
     }
 }
 

@@ -3,8 +3,8 @@
 //! It is all that a person's own table needs. It knows no dataset, no study and no table of a paper.
 
 use mercer_learning::Method;
-pub use mercer_outside::OutsideError;
-use mercer_outside::{methods_of, shipped};
+use mercer_outside::shipped;
+pub use mercer_outside::{OutsideError, methods_of};
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
 

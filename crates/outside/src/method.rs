@@ -44,7 +44,9 @@ impl Outside {
             first_run: &mercer_learning::as_studied,
             space: Box::leak(Box::new(move |_: &mercer_learning::Shape| self.space())),
             build: Box::leak(Box::new(move |settings: &Settings| self.build(settings))),
-            restore: Box::leak(Box::new(move |state: &mercer_learning::State| restore(self, state))),
+            restore: Box::leak(Box::new(move |state: &mercer_learning::State| {
+                restore(self, state)
+            })),
         }
     }
 

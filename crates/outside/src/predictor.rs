@@ -3,9 +3,7 @@
 use crate::method::Outside;
 use crate::program::{Until, failed};
 use crate::table;
-use mercer_learning::{
-    Fitting, LearningError, Predictions, Predictor, Sample, Settings, State, Task,
-};
+use mercer_learning::{Fitting, LearningError, Predictor, Sample, Settings, State, Task};
 use ndarray::{Array1, Array2, ArrayView2, Ix1};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -146,11 +144,15 @@ impl Predictor for Model {
         self.features
     }
 
-    /// Numbers that are none where the program fails: [`Predictor::predict`] says why.
+    /// Numbers that are none where the program fails: [`Predictor::try_decision`] says why.
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         self.scores(inputs).unwrap_or_else(|_| {
             Array2::from_elem((inputs.nrows(), self.classes().unwrap_or(1)), f64::NAN)
         })
+    }
+
+    fn try_decision(&self, inputs: ArrayView2<'_, f64>) -> Result<Array2<f64>, LearningError> {
+        self.scores(inputs)
     }
 
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
@@ -162,14 +164,6 @@ impl Predictor for Model {
         // Votes for one class say nothing of how sure they are.
         let sure = scores.iter().all(|score| *score == 0.0 || *score == 1.0);
         (scores.rows().into_iter().all(sums) && !sure).then_some(scores)
-    }
-
-    fn predict(&self, inputs: ArrayView2<'_, f64>) -> Result<Predictions, LearningError> {
-        let (expected, found) = (self.features, inputs.ncols());
-        if expected != found {
-            return Err(LearningError::Width { expected, found });
-        }
-        Ok(Predictions::of_scores(self.task, self.scores(inputs)?.view()))
     }
 
     fn state(&self) -> State {

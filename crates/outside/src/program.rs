@@ -88,6 +88,12 @@ impl Programs {
     }
 
     fn start(&self, command: &mut Command) -> Result<Running, LearningError> {
+        if !self.place.is_dir() {
+            return Err(failed(format!(
+                "the folder of its file is gone: {}",
+                self.place.display()
+            )));
+        }
         let child = command.stderr(Stdio::piped()).spawn().map_err(|error| {
             let program = command.get_program().to_string_lossy().into_owned();
             failed(if error.kind() == std::io::ErrorKind::NotFound {
@@ -231,9 +237,10 @@ impl Running {
     }
 
     fn end(&mut self) {
-        let group = format!("kill -KILL -- -{}", self.child.id());
+        let group = format!("kill -s KILL -- -{}", self.child.id());
         // Its children hold its group, also after it has ended itself; there may be none left.
         drop(Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status());
+        drop(self.child.kill()); // where there is no shell
         drop(self.child.wait());
     }
 }

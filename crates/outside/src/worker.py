@@ -11,7 +11,8 @@ import sys
 
 def missing(error):
     package = {"sklearn": "scikit-learn"}.get(error.name, error.name)
-    return f"Python has no module {error.name}: {sys.executable} -m pip install {package}"
+    install = f"{sys.executable} -m pip install {package}"
+    return f"this Python has no module {error.name}: {install}, or name another Python by MERCER_PYTHON"
 
 
 def estimator(request):
