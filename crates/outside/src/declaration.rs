@@ -194,7 +194,10 @@ pub(crate) fn parse(text: &str, file: &Path) -> Result<Vec<Method>, OutsideError
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let method = |(name, declared): (String, Declared)| {
+    let method = |(name, mut declared): (String, Declared)| {
+        if declared.command.is_empty() {
+            declared.data = Data::Csv; // which the adapter reads without a package more
+        }
         if let Some(fault) = declared.fault() {
             return Err(form(format!("method `{name}`: {fault}")));
         }

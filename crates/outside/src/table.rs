@@ -18,12 +18,9 @@ pub(crate) fn columns(features: usize) -> Vec<String> {
 
 /// Writes the training rows; classes are numbers from 0.
 pub(crate) fn write_sample(path: &Path, sample: &Sample) -> Result<(), String> {
-    let target = match (sample.labels(), sample.values()) {
-        (Some(labels), _) => Column::new(TARGET.into(), labels),
-        (None, Some(values)) => Column::new(TARGET.into(), values.to_vec()),
-        (None, None) => return Err("the sample has no targets".to_owned()),
-    };
-    write_columns(path, sample.inputs(), Some(target))
+    let labels = sample.labels().into_iter().flatten().map(|&label| f64::from(label));
+    let target: Vec<f64> = labels.chain(sample.values().into_iter().flatten().copied()).collect();
+    write_columns(path, sample.inputs(), Some(&target))
 }
 
 /// Writes rows to be predicted.
@@ -34,15 +31,16 @@ pub(crate) fn write_inputs(path: &Path, inputs: ArrayView2<'_, f64>) -> Result<(
 fn write_columns(
     path: &Path,
     inputs: ArrayView2<'_, f64>,
-    target: Option<Column>,
+    target: Option<&[f64]>,
 ) -> Result<(), String> {
     let told = |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", path.display());
     let names = columns(inputs.ncols());
     if is_csv(path) {
-        return write_csv(path, &names, inputs, target.as_ref()).map_err(|error| told(&error));
+        return write_csv(path, &names, inputs, target).map_err(|error| told(&error));
     }
     let inputs = names.iter().zip(inputs.columns());
     let columns = inputs.map(|(name, values)| Column::new(name.as_str().into(), values.to_vec()));
+    let target = target.map(|own| Column::new(TARGET.into(), own));
     let columns: Vec<Column> = columns.chain(target).collect();
     let height = columns.first().map_or(0, Column::len);
     let frame = DataFrame::new(height, columns).map_err(|error| told(&error))?;
@@ -54,14 +52,14 @@ fn write_csv(
     path: &Path,
     names: &[String],
     inputs: ArrayView2<'_, f64>,
-    target: Option<&Column>,
+    target: Option<&[f64]>,
 ) -> std::io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     let heads = names.iter().map(String::as_str).chain(target.map(|_| TARGET));
     writeln!(file, "{}", heads.collect::<Vec<_>>().join(","))?;
     for (number, row) in inputs.rows().into_iter().enumerate() {
-        let target = target.and_then(|own| own.get(number).ok()).map(|own| own.to_string());
-        let fields: Vec<String> = row.iter().map(f64::to_string).chain(target).collect();
+        let target = target.map(|own| &own[number]);
+        let fields: Vec<String> = row.iter().chain(target).map(f64::to_string).collect();
         writeln!(file, "{}", fields.join(","))?;
     }
     file.flush()

@@ -36,6 +36,11 @@ fn run(name: &str, text: &str) -> usize {
     let place = Place::new();
     std::fs::create_dir(place.path("book")).unwrap();
     std::fs::copy(root().join("book/flowers.csv"), place.path("book/flowers.csv")).unwrap();
+    for (info, content) in blocks(text) {
+        if let Some((_, file)) = info.split_once(" file=") {
+            std::fs::write(place.path(file), content).unwrap();
+        }
+    }
     let mut commands = 0;
     for (_, block) in blocks(text).iter().filter(|(info, _)| info == "sh") {
         for line in block.lines().filter(|line| !line.trim().is_empty()) {

@@ -9,6 +9,7 @@ mod determinism;
 mod estimators;
 mod faults;
 mod interrupt;
+mod outside;
 mod own;
 mod place;
 mod prose;
