@@ -41,8 +41,7 @@ fn place() -> Place {
 fn compare_has_programs_beside_ours_and_a_failure_costs_nothing_else() {
     let place = place();
     let line = "compare --methods first,majority,broken --data t.csv --methods-from methods.toml";
-    let ended = place.run(line);
-    ended.with_code(3);
+    let ended = place.run(line).with_code(3);
     assert!(
         ended.stderr.contains("broken failed: the program failed: exit status: 1: out of luck")
     );
