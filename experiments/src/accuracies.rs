@@ -137,7 +137,7 @@ impl Accuracies {
                             && self.methods.contains(&(*slot, published.method.as_str()))
                     });
                     let report = self.report(desk, cell, best, theirs, repeats)?;
-                    let report = self.explained(desk, cell.key(), report)?;
+                    let report = Self::explained(desk, cell.key(), report)?;
                     line.push(self.show(desk, cell, &report));
                     reports.push(report);
                 }
@@ -313,7 +313,6 @@ impl Accuracies {
 
     /// With the finding that explains why the cell differs, if one does.
     fn explained(
-        &self,
         desk: &Desk<'_>,
         key: &Key,
         mut report: CellReport,

@@ -77,12 +77,11 @@ impl<'a> Desk<'a> {
         for (finding, stands) in all {
             let Some(cause) = finding.cause(key, label, difference) else { continue };
             // Looking at it is work for all threads, which may ask for it, too: none waits for another.
-            let stands = match stands.get() {
-                Some(stands) => *stands,
-                None => {
-                    let found = finding.stands(self)?;
-                    *stands.get_or_init(|| found)
-                }
+            let stands = if let Some(stands) = stands.get() {
+                *stands
+            } else {
+                let found = finding.stands(self)?;
+                *stands.get_or_init(|| found)
             };
             if stands {
                 return Ok(Some(cause));

@@ -109,10 +109,8 @@ impl Shelf {
 
     fn find(&self, digest: &str, study: &str) -> Option<&Arc<Record>> {
         self.records.get(digest).or_else(|| {
-            let of_study = self.files.iter().filter(|file| file.is_of(study));
-            of_study
-                .filter_map(|file| self.read(file).get(digest).filter(|own| file.wants(own)))
-                .next()
+            let mut of_study = self.files.iter().filter(|file| file.is_of(study));
+            of_study.find_map(|file| self.read(file).get(digest).filter(|own| file.wants(own)))
         })
     }
 

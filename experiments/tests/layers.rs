@@ -6,10 +6,11 @@ use toml::{Table, Value};
 
 /// The crates that may see polars: where tables of data or of records are wrangled, and the one
 /// that unites the features of outside crates.
-const WRANGLERS: [&str; 5] = [
+const WRANGLERS: [&str; 6] = [
     "mercer-datasets",
     "mercer-dependencies",
     "mercer-experiments",
+    "mercer-outside",
     "mercer-parquet",
     "mercer-render",
 ];

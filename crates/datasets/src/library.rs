@@ -245,7 +245,8 @@ impl Origin<'_> {
     /// What to type to have a damaged file again.
     fn restore(self, name: &str, file: &Path) -> String {
         let Self::Folder(folder) = self else { return "build the program again".to_owned() };
-        if is_repository(folder) {
+        let checked_out = |folder: PathBuf| folder.ancestors().any(|own| own.join(".git").exists());
+        if is_repository(folder) && folder.canonicalize().is_ok_and(checked_out) {
             let (folder, file) = (folder.display(), file.display());
             return format!("restore it: git -C {folder} checkout -- {file}");
         }

@@ -55,6 +55,7 @@ fn a_damaged_file_is_named() {
     );
     // In a repository, where `git` has the file.
     fs::write(folder.path().join("catalogue.toml"), "").unwrap();
+    fs::create_dir(folder.path().join(".git")).unwrap();
     fs::write(&path, &bytes[..middle]).unwrap();
     let listed = Manifest::read(folder.path()).unwrap().find("iris").unwrap().files[0].clone();
     let error = library(folder.path()).load("iris").unwrap_err();

@@ -328,8 +328,7 @@ impl Cell<'_> {
                 complete: cut.rows.is_none() && cut.at_most.is_empty() && entry.subset_of.is_none(),
                 weight: weight(&shape, 1.0),
             };
-            if let Some(tuner) = &tuner {
-                let tuner = tuner.clone();
+            if let Some(tuner) = tuner.clone() {
                 let mut budget = json!({ "tuner": tuner });
                 let first = method.first_on(dataset);
                 if !first.is_empty() {
@@ -361,7 +360,6 @@ impl Cell<'_> {
                 }
             }
             apply(&cut, &defaults, &mut trial);
-            trial.digest = trial.key.digest();
             trials.push(trial);
         }
         Ok(())
@@ -429,7 +427,7 @@ fn cut(profile: &Profile, dataset: &str) -> Cut {
     cut
 }
 
-/// Makes a trial smaller and says so in its key.
+/// Makes a trial smaller, says so in its key, and takes the digest of that.
 fn apply(cut: &Cut, defaults: &Settings, trial: &mut Trial) {
     if let Some(rows) = cut.rows {
         let rows = trial.protocol.rows_cut(rows);
@@ -451,6 +449,7 @@ fn apply(cut: &Cut, defaults: &Settings, trial: &mut Trial) {
             }
         }
     }
+    trial.digest = trial.key.digest();
 }
 
 /// Rows times columns, with a part that small inputs cost as well.

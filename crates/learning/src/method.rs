@@ -116,6 +116,9 @@ pub struct Cost {
     pub memory: &'static str,
 }
 
+/// A function that makes one thing of another, or says why it cannot.
+type Making<From, To> = dyn Fn(&From) -> Result<Box<To>, LearningError> + Sync;
+
 /// A registered method: everything that a table, the tuner and the command line need to know. Its functions are
 /// borrowed, so that one that is read from a file while the program runs ([`Box::leak`]) is a method like any other.
 ///
@@ -217,10 +220,10 @@ pub struct Method {
     /// What a tuner may try on data of this shape.
     pub space: &'static (dyn Fn(&Shape) -> Space + Sync),
     /// Checks the settings and builds the learner.
-    pub build: &'static (dyn Fn(&Settings) -> Result<Box<dyn Learner>, LearningError> + Sync),
+    pub build: &'static Making<Settings, dyn Learner>,
     /// Builds a predictor again from what [`Predictor::state`] left: checks every name, type and
     /// shape, and gives the same scores to the last bit.
-    pub restore: &'static (dyn Fn(&State) -> Result<Box<dyn Predictor>, LearningError> + Sync),
+    pub restore: &'static Making<State, dyn Predictor>,
 }
 
 impl std::fmt::Debug for Method {

@@ -117,7 +117,7 @@ pub(crate) enum Scale {
 impl Declared {
     fn fault(&self) -> Option<String> {
         let estimator = self.classifier.is_some() || self.regressor.is_some();
-        if estimator == !self.command.is_empty() {
+        if estimator != self.command.is_empty() {
             return Some("give `command`, or `classifier` or `regressor`, and not both".to_owned());
         }
         if estimator != self.tasks.is_empty() {

@@ -69,7 +69,7 @@ impl Outside {
             default: declared.default.clone(),
             kind: kind(declared),
             range: None,
-            words: None,
+            words: (kind(declared) == Kind::Json).then_some("a number or a text"),
             replaces: None,
             eases: None,
             heeded: Vec::new(),

@@ -65,7 +65,10 @@ impl Model {
         features: usize,
         settings: Settings,
     ) -> Result<Self, LearningError> {
-        let folder = tempfile::Builder::new().prefix("mercer-").tempdir().map_err(no_folder)?;
+        let folder = tempfile::Builder::new()
+            .prefix("mercer-")
+            .tempdir()
+            .map_err(|error| no_folder(&error))?;
         Ok(Self { outside, task, features, settings, folder, last: Mutex::default() })
     }
 
@@ -99,7 +102,7 @@ impl Model {
             request.extend(more);
         }
         let path = self.folder.path().join("request.json");
-        std::fs::write(&path, request.to_string()).map_err(no_folder)?;
+        std::fs::write(&path, request.to_string()).map_err(|error| no_folder(&error))?;
         self.outside.programs.run(self.folder.path(), threads, until)
     }
 
@@ -162,7 +165,7 @@ impl Predictor for Model {
             row.iter().all(|share| *share >= 0.0) && (row.sum() - 1.0).abs() < 1e-6
         };
         // Votes for one class say nothing of how sure they are.
-        let sure = scores.iter().all(|score| *score == 0.0 || *score == 1.0);
+        let sure = scores.iter().all(|score| [0.0, 1.0].contains(score));
         (scores.rows().into_iter().all(sums) && !sure).then_some(scores)
     }
 
@@ -213,11 +216,12 @@ pub(crate) fn restore(
         }
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(length);
-        std::fs::write(model.folder.path().join(&name), bytes).map_err(no_folder)?;
+        std::fs::write(model.folder.path().join(&name), bytes)
+            .map_err(|error| no_folder(&error))?;
     }
     Ok(Box::new(model))
 }
 
-fn no_folder(error: std::io::Error) -> LearningError {
+fn no_folder(error: &std::io::Error) -> LearningError {
     failed(format!("no folder for its files: {error}"))
 }

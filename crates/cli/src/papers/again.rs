@@ -89,10 +89,10 @@ pub(crate) fn run(
             until: Some(began_again + time.saturating_sub(reserved)),
         };
         tracing::info!(
-            "running them again for {}, the cheapest trial of each cell first; Ctrl-C stops it, and keeps what was run",
+            "running them again for {}, the cheapest trial of each cell first; the page is written anew each minute; Ctrl-C stops it, and keeps what was run",
             budget.map_or_else(|| "as long as it takes".to_owned(), minutes)
         );
-        let bar = Bar::new(quiet, budget.map(|time| time.saturating_sub(reserved)));
+        let bar = Bar::new(quiet, budget);
         let told = Told { bar: &bar, pages: &pages };
         let work = || carry_out(&queue, &laboratory, &options, &told);
         let summary = bar.beside(work, || pages.write())?;
@@ -111,7 +111,7 @@ pub(crate) fn run(
     print(args, &written)?;
     let again = pages.again.into_inner().unwrap_or_else(PoisonError::into_inner);
     if budget.is_none_or(|time| !time.is_zero()) || earlier > 0 {
-        say(&again, &keys, &args.places.results);
+        say(&again, &keys, &args.places.results, lacking.is_empty());
     }
     say_of_trouble(&lacking, &failed);
     if interrupted {
@@ -134,7 +134,7 @@ fn comparable(key: &Key) -> bool {
 }
 
 /// `15 minutes`, `30 s`.
-fn minutes(time: Duration) -> String {
+pub(crate) fn minutes(time: Duration) -> String {
     match time.as_secs() {
         short if short < 90 => format!("{short} s"),
         long => counted((long as usize + 30) / 60, "minute", "minutes"),
@@ -211,32 +211,32 @@ fn seconds(record: &Record) -> f64 {
     then * speed
 }
 
-/// What was not run here yet: the cheapest trial of each study while they fit into `soon`, then the cheapest of
-/// each cell, then the second cheapest, and so on. Weights become seconds.
+/// What was not run here yet, in the order of [`ordered`]. Weights become seconds.
 fn queue(trials: &[Trial], pages: &Pages<'_>, soon: Duration) -> Vec<Trial> {
     let archive = &pages.planned.archive;
-    let mut soon = soon.as_secs_f64();
-    let mut queue: Vec<Trial> = trials
-        .iter()
-        .filter(|trial| !pages.has(&trial.key))
-        .filter_map(|trial| {
-            let record = archive.of(trial)?;
-            let same = matches!(record.result.status, Status::Done | Status::Diverged);
-            same.then(|| Trial { weight: seconds(record), ..trial.clone() })
-        })
-        .collect();
-    queue.sort_by(|a, b| a.weight.total_cmp(&b.weight));
+    let weighed = trials.iter().filter_map(|trial| {
+        let record = archive.of(trial)?;
+        let same = matches!(record.result.status, Status::Done | Status::Diverged);
+        same.then(|| Trial { weight: seconds(record), ..trial.clone() })
+    });
+    ordered(weighed.collect(), soon.as_secs_f64(), |trial| pages.has(&trial.key))
+}
+
+/// The cheapest trial of each study while they fit into `soon` seconds, then the cheapest of each cell, then the
+/// second cheapest, and so on, without those that were run: each of these counts among those of its cell.
+fn ordered(mut trials: Vec<Trial>, mut soon: f64, run: impl Fn(&Trial) -> bool) -> Vec<Trial> {
+    trials.sort_by(|a, b| a.weight.total_cmp(&b.weight));
     let mut studies = HashSet::new();
     let mut cells: HashMap<[String; 4], usize> = HashMap::new();
-    let mut ranked: Vec<(usize, Trial)> = Vec::with_capacity(queue.len());
-    for trial in queue {
+    let mut ranked: Vec<(usize, Trial)> = Vec::with_capacity(trials.len());
+    for trial in trials {
         let first = trial.weight <= soon && studies.insert(trial.key.artefact.clone());
         soon -= if first { trial.weight } else { 0.0 };
         let rank = cells.entry(cell_of(&trial)).or_default();
         *rank += 1;
-        let rank = if first { 0 } else { *rank };
-        ranked.push((rank, trial));
+        ranked.push((if first { 0 } else { *rank }, trial));
     }
+    ranked.retain(|(_, trial)| !run(trial));
     // Stable: within a rank the cheapest first.
     ranked.sort_by_key(|(rank, _)| *rank);
     ranked.into_iter().map(|(_, trial)| trial).collect()
@@ -271,8 +271,8 @@ fn say_of_trouble(lacking: &BTreeMap<String, String>, failed: &[(String, String)
     }
 }
 
-/// One line a paper, and each difference.
-fn say(again: &Again, keys: &[Key], results: &std::path::Path) {
+/// One line a paper, and each difference; `whole` if no data was lacking.
+fn say(again: &Again, keys: &[Key], results: &std::path::Path, whole: bool) {
     let mut papers: BTreeMap<&str, (usize, [usize; 3])> = BTreeMap::new();
     for key in keys.iter().filter(|key| comparable(key)) {
         let (recorded, counts) = papers.entry(Again::paper(key)).or_default();
@@ -296,9 +296,14 @@ fn say(again: &Again, keys: &[Key], results: &std::path::Path) {
     let seen: HashSet<[String; 4]> =
         keys.iter().filter(|key| again.of(key).is_some()).map(cell).collect();
     eprintln!(
-        "cells: {} of {} have a trial run again here; a longer budget (--minutes N, --all) reaches more",
+        "cells: {} of {} have a trial run again here{}",
         seen.len(),
-        all.len()
+        all.len(),
+        if whole && seen.len() < all.len() {
+            "; a longer budget (--minutes N, --all) reaches more"
+        } else {
+            ""
+        }
     );
     let place = if results == std::path::Path::new("results") {
         String::new()
@@ -312,5 +317,39 @@ fn say(again: &Again, keys: &[Key], results: &std::path::Path) {
             repeat + 1,
             program()
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_experiments::{plannable, study};
+    use mercer_harness::{Selection, plan};
+
+    #[test]
+    fn ordered_goes_on_with_the_cells_that_have_no_trial_yet() {
+        let selection = Selection {
+            variants: vec!["printed".to_owned()],
+            datasets: vec!["wine".to_owned(), "ecoli".to_owned()],
+            methods: vec!["gmce".to_owned()],
+            repeats: Some(2),
+            ..Selection::default()
+        };
+        let spec = study("mce/table1").unwrap();
+        let mut trials = plan(&spec, &plannable(), "paper", &selection, &|_| None).unwrap();
+        assert_eq!(trials.len(), 4);
+        for trial in &mut trials {
+            let first = if trial.key.dataset == "wine" { 1.0 } else { 10.0 };
+            trial.weight = first + f64::from(trial.key.repeat);
+        }
+        let order = |run: &[f64], soon: f64| -> Vec<f64> {
+            let left = ordered(trials.clone(), soon, |trial| run.contains(&trial.weight));
+            left.iter().map(|trial| trial.weight).collect()
+        };
+        assert_eq!(order(&[], 0.0), [1.0, 10.0, 2.0, 11.0]);
+        // A second run goes to the cell that has none, not to a cheaper second trial.
+        assert_eq!(order(&[1.0], 0.0), [10.0, 2.0, 11.0]);
+        assert_eq!(order(&[1.0], 60.0), [10.0, 2.0, 11.0]);
+        assert_eq!(order(&[1.0, 10.0], 0.0), [2.0, 11.0]);
     }
 }

@@ -283,11 +283,14 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         return Ok(Ended::Interrupted);
     }
     let left = summary.trials - summary.recorded - summary.carried_out;
-    let minutes = budget.map_or(0.0, |time| time.as_secs_f64() / 60.0);
-    if budget.is_some() && left > 0 && summary.missing.is_empty() {
+    if let Some(time) = budget
+        && left > 0
+        && summary.missing.is_empty()
+    {
         tracing::info!(
-            "{left} of {} trials did not fit into {minutes} minutes; the same command goes on, and --all runs all of them",
-            summary.trials
+            "{left} of {} trials did not fit into {}; the same command goes on, and --all runs all of them",
+            summary.trials,
+            again::minutes(time)
         );
     }
     drop(laboratory);

@@ -133,7 +133,12 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
         }
     }
     if lacking > 0 {
-        writeln!(out, "{lacking} of {} repeats are not on record", cell.trials().count())?;
+        let (reports, results) = (args.places.reports.display(), args.places.results.display());
+        writeln!(
+            out,
+            "{lacking} of {} repeats are not on record in {reports} (--reports) and {results} (--results)",
+            cell.trials().count()
+        )?;
     }
     writeln!(out, "\nrecords: {}", file(args, artefact, committed.get(cell.key()).is_some()))?;
     writeln!(

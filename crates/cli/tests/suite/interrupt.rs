@@ -4,6 +4,7 @@ use crate::place::{Ended, Place, files, smoke};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,9 @@ fn wait_until_heard(child: &Child) {
 /// Number of files that look like records, whole or not.
 fn records_so_far(place: &Place, directory: &str) -> usize {
     let records = files(&place.path(directory));
-    records.iter().filter(|path| path.extension().is_some_and(|e| e == "json")).count()
+    let of_page = |path: &PathBuf| path.file_name().is_some_and(|name| name == "cells.json");
+    let json = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    records.iter().filter(|path| json(path) && !of_page(path)).count()
 }
 
 #[test]
