@@ -174,7 +174,12 @@ impl Learner for Program {
         // JSON numbers of other languages are exact up to 2^53.
         let seed = fitting.streams.rng("outside").r#gen::<u32>();
         let settings = self.outside.defaults().overridden_by(&self.settings);
-        let (predictor, facts) = Model::fit(self.outside, settings, sample, seed, fitting)?;
+        let fitted = Model::fit(self.outside, settings, sample, seed, fitting);
+        if matches!(fitted, Err(LearningError::Numerical { .. })) {
+            // Most programs refuse a single class, each in its own words.
+            sample.require_two_classes()?;
+        }
+        let (predictor, facts) = fitted?;
         Ok(Outcome { predictor, convergence: Convergence::Exact, facts }.boxed())
     }
 }

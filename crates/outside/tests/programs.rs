@@ -117,10 +117,8 @@ fn settings_facts_and_classes_reach_the_program_and_come_back() {
     let fitted = learner.fit(&line(), &mut Fitting::seeded(1)).unwrap();
     assert!((fitted.facts["rows"] - 20.0).abs() < 1e-12);
     let said = fitted.predictor.predict(array![[3.2], [7.0]].view()).unwrap();
-    assert_eq!(
-        said,
-        Predictions::Real(vec![6.0, 7.0 / 3.0 + 5.0]) /* every digit of a target arrives */
-    );
+    // Every digit of a target arrives.
+    assert_eq!(said, Predictions::Real(vec![6.0, 7.0 / 3.0 + 5.0]));
     let space = (method.space)(&line().shape());
     let mercer_learning::Range::Choice(values) = &space.axes[0].range else { panic!("{space:?}") };
     assert_eq!((&values[0], values.last().unwrap()), (&1.into(), &100.into()));
@@ -155,6 +153,17 @@ fn a_crash_is_told_with_the_last_words_of_the_program() {
     assert!(said.contains("exit status: 1") && said.contains("out of luck"), "{said}");
     let said = refused("import os\nos.kill(os.getpid(), 9)", "", &line());
     assert!(said.contains("signal: 9"), "{said}");
+}
+
+#[test]
+fn a_program_that_refuses_a_single_class_is_told_as_every_method() {
+    let inputs = Array2::from_shape_fn((6, 1), |(row, _)| row as f64);
+    let sample = Sample::classification(inputs, vec![1; 6], 2).unwrap();
+    let place = Place::new();
+    let method = place.method("raise ValueError('one class')", "");
+    let learner = method.learner(&Settings::new(), sample.task()).unwrap();
+    let error = learner.fit(&sample, &mut Fitting::seeded(1)).err();
+    assert_eq!(error, Some(LearningError::OneClass { rows: 6 }));
 }
 
 #[test]
