@@ -1,6 +1,6 @@
 use crate::{Artefact, Computed, Desk, ExperimentError, StudyCell};
 use mercer_records::{Key, Likeness, Record, compare};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// Of some records: how many there are, and of those run again here how many came out the same to the bit, the
@@ -41,9 +41,15 @@ impl Counts {
 #[derive(Debug, Clone, Default)]
 pub struct Again {
     found: HashMap<String, (Key, Likeness, String)>,
+    lacking: BTreeMap<String, String>,
 }
 
 impl Again {
+    /// Nothing yet; these datasets cannot be used, each with the reason.
+    pub fn without(lacking: BTreeMap<String, String>) -> Self {
+        Self { found: HashMap::new(), lacking }
+    }
+
     /// Holds a re-run against its record.
     pub fn add(&mut self, then: &Record, now: &Record) {
         let (likeness, detail) = compare(then, now);
@@ -127,6 +133,20 @@ impl Again {
             self.count(desk, name, &mut counts)?;
         }
         Ok(counts)
+    }
+
+    /// The counts over several artefacts in a line, and what data lacked; nothing where nothing is recorded.
+    pub(crate) fn note(
+        &self,
+        desk: &Desk<'_>,
+        artefacts: &[&Artefact],
+    ) -> Result<Option<String>, ExperimentError> {
+        let lacking = self
+            .lacking
+            .iter()
+            .map(|(dataset, reason)| format!(" Not run again, no data for {dataset}: {reason}."));
+        let note = self.of_artefacts(desk, artefacts)?.note();
+        Ok(note.map(|note| lacking.fold(note, |note, line| note + &line)))
     }
 
     /// A page of Markdown: one line a study.

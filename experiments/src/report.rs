@@ -105,7 +105,7 @@ pub fn write(
     let mut again = None;
     if let Some(own) = desk.again {
         folder.put("verified.md", own.page(desk, artefacts)?.as_bytes())?;
-        again = own.of_artefacts(desk, artefacts)?.note();
+        again = own.note(desk, artefacts)?;
     }
     let machine = machine_pages(&folder)?;
     let links = machine.iter().map(|(link, _)| link.clone()).collect();

@@ -47,7 +47,7 @@ Try first:
   mercer show askl/table2:tuned:askl:segment      one number: repeats, settings, verdict
   mercer compare --data FILE.csv         several methods on a table of your own, with tests
 
-mercer --help lists every command; README.md says what came out.
+mercer --help lists every command, `mercer reproduce --minutes 0` shows what came out.
 ";
 
 #[derive(Debug, Subcommand)]

@@ -180,6 +180,24 @@ impl Library {
         Err(DataError::Missing { name: entry.name.clone(), remedy: remedy(entry) })
     }
 
+    /// Whether the files of a dataset are those of their manifest; they are not parsed.
+    ///
+    /// # Errors
+    /// [`DataError::Unknown`] and [`DataError::Missing`] if there is none, [`DataError::Damaged`] if a
+    /// file is not the one of its manifest, [`DataError::Io`] if one cannot be read.
+    pub fn check(&self, name: &str) -> Result<(), DataError> {
+        let entry = Catalogue::builtin().find(name)?;
+        match self.listed(&entry.name) {
+            Some((folder, listing)) => listing.files.iter().try_for_each(|file| {
+                sound(Origin::Folder(folder), listing, file, &self.limits).map(drop)
+            }),
+            None if matches!(self.place(name)?, Place::Missing(_)) => {
+                Err(DataError::Missing { name: entry.name.clone(), remedy: remedy(entry) })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether one of the folders has the dataset.
     pub(crate) fn lists(&self, name: &str) -> bool {
         self.listed(name).is_some()
@@ -274,13 +292,7 @@ fn read_listed(
     let mut names: Option<Vec<String>> = None;
     for file in files {
         let shown = origin.path(&file.path).display().to_string();
-        let bytes = origin.bytes(&file.path, limits)?;
-        let found = hexadecimal(&Sha256::digest(&bytes));
-        if !found.eq_ignore_ascii_case(&file.sha256) {
-            let (expected, remedy) =
-                (file.sha256.clone(), origin.restore(&listing.name, &file.path));
-            return Err(DataError::Damaged { file: shown, expected, found, remedy });
-        }
+        let bytes = sound(origin, listing, file, limits)?;
         let bytes = compression::decompress(bytes, &shown, limits)?;
         let before = (rows.values.len(), rows.targets.len());
         append(&bytes, file, &shown, features, limits, &mut rows, &mut names)?;
@@ -299,6 +311,26 @@ fn read_listed(
     })?;
     let targets = names.map_or(Column::Numbers(rows.targets), Column::Names);
     Ok((inputs, targets, Parts::divided(train, test)))
+}
+
+/// The bytes of a file, if they are those of the manifest.
+fn sound(
+    origin: Origin<'_>,
+    listing: &Listing,
+    file: &ListedFile,
+    limits: &Limits,
+) -> Result<Vec<u8>, DataError> {
+    let bytes = origin.bytes(&file.path, limits)?;
+    let found = hexadecimal(&Sha256::digest(&bytes));
+    if found.eq_ignore_ascii_case(&file.sha256) {
+        return Ok(bytes);
+    }
+    Err(DataError::Damaged {
+        file: origin.path(&file.path).display().to_string(),
+        expected: file.sha256.clone(),
+        found,
+        remedy: origin.restore(&listing.name, &file.path),
+    })
 }
 
 /// Appends one file, whose format its name tells.

@@ -32,6 +32,11 @@ pub(crate) fn run(
     let mut trials = std::mem::take(&mut planned.work.trials);
     let missing = missing(&trials, &args.places)?;
     trials.retain(|trial| planned.archive.of(trial).is_some());
+    let mut lacking = missing.clone();
+    lacking.retain(|dataset, _| trials.iter().any(|trial| trial.key.dataset == *dataset));
+    for (dataset, reason) in &lacking {
+        tracing::warn!("not run again, no data for {dataset}: {reason}");
+    }
     let computed: Vec<&Computed> = std::mem::take(&mut planned.work.computed)
         .into_iter()
         .filter(|own| planned.archive.get(&own.key()).is_some())
@@ -41,7 +46,7 @@ pub(crate) fn run(
     let asked: HashSet<String> = keys.iter().map(Key::digest).collect();
 
     // What this directory has of the committed records was run here; what it has beyond them is shown, too.
-    let mut again = Again::default();
+    let mut again = Again::without(lacking.clone());
     let mut beyond = Vec::new();
     for now in store.list()?.records {
         match planned.archive.get(&now.key) {
@@ -57,14 +62,13 @@ pub(crate) fn run(
     let mut written = pages.write()?;
     tracing::info!(
         "all of {} on record, rendered in {:.0} s: open {}",
-        counted(trials.len(), "trial", "trials"),
+        counted(keys.iter().filter(|key| comparable(key)).count(), "trial", "trials"),
         began.elapsed().as_secs_f64(),
         written.page.display()
     );
 
     let mut interrupted = false;
     let mut failed = Vec::new();
-    let mut lacking = BTreeMap::new();
     let earlier = keys.iter().filter(|key| pages.has(key)).count();
     if earlier > 0 {
         tracing::info!(
@@ -96,13 +100,15 @@ pub(crate) fn run(
         let told = Told { bar: &bar, pages: &pages };
         let work = || carry_out(&queue, &laboratory, &options, &told);
         let summary = bar.beside(work, || pages.write())?;
-        (failed, lacking) = (summary.failed, summary.missing);
-        for own in own {
+        failed = summary.failed;
+        lacking.extend(summary.missing);
+        let all = own.len();
+        for (done, own) in own.into_iter().enumerate() {
             // Times tell of this machine only while nothing else runs on it.
             if laboratory.stop.asked() {
                 break;
             }
-            tracing::info!("running {} again", own.name);
+            tracing::info!("running {} again, {} of {all} simulations", own.name, done + 1);
             pages.add(&simulate(own, &store)?);
         }
         interrupted = laboratory.stop.interrupted();
@@ -115,7 +121,7 @@ pub(crate) fn run(
     }
     say_of_trouble(&lacking, &failed);
     if interrupted {
-        eprintln!("interrupted; what was run is kept, and the same command goes on from here");
+        eprintln!("interrupted; what was run is kept. To go on: {}", super::typed());
         return Ok(Ended::Interrupted);
     }
     let different = again.different().count();
@@ -216,7 +222,8 @@ fn queue(trials: &[Trial], pages: &Pages<'_>, soon: Duration) -> Vec<Trial> {
     let archive = &pages.planned.archive;
     let weighed = trials.iter().filter_map(|trial| {
         let record = archive.of(trial)?;
-        let same = matches!(record.result.status, Status::Done | Status::Diverged);
+        let same = matches!(record.result.status, Status::Done | Status::Diverged)
+            && !pages.missing.contains_key(&trial.key.dataset);
         same.then(|| Trial { weight: seconds(record), ..trial.clone() })
     });
     ordered(weighed.collect(), soon.as_secs_f64(), |trial| pages.has(&trial.key))

@@ -26,6 +26,17 @@ pub(crate) fn program() -> String {
     if called.contains('/') { called.into_owned() } else { "mercer".to_owned() }
 }
 
+/// The command as it was typed, to be typed once more.
+pub(crate) fn typed() -> String {
+    let plain = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./:=@+,%".contains(c))
+    };
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words = words
+        .map(|word| if plain(&word) { word } else { format!("'{}'", word.replace('\'', r"'\''")) });
+    std::iter::once(program()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
 /// Carries out a command.
 pub(crate) fn run(command: &PapersCommand, quiet: bool) -> anyhow::Result<Ended> {
     match command {

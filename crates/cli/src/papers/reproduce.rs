@@ -69,16 +69,16 @@ pub(crate) fn versions(
         .collect())
 }
 
-/// Datasets of these trials that are found nowhere: their cells say so, rather than that nobody has
-/// run them.
+/// Datasets of these trials that cannot be used, each with the reason: their cells say so, rather than that nobody
+/// has run them.
 pub(crate) fn missing(
     trials: &[Trial],
     places: &Places,
 ) -> anyhow::Result<BTreeMap<String, String>> {
     let library = library(places)?;
     let datasets: BTreeSet<&str> = trials.iter().map(|trial| trial.key.dataset.as_str()).collect();
-    let lacking = datasets.into_iter().filter(|name| !library.available(name));
-    Ok(lacking.map(|name| (name.to_owned(), "no file".to_owned())).collect())
+    let reason = |name: &str| library.check(name).err().map(|error| error.to_string());
+    Ok(datasets.into_iter().filter_map(|name| Some((name.to_owned(), reason(name)?))).collect())
 }
 
 /// What a command line asks for, planned.
@@ -179,7 +179,10 @@ pub(crate) fn laboratory<'a>(
     let asked = stop.clone();
     ctrlc::set_handler(move || {
         if SIMULATING.load(Ordering::Relaxed) {
-            eprintln!("interrupted; the simulation is dropped, what was run before is kept, and the same command goes on from here");
+            eprintln!(
+                "interrupted; the simulation is dropped, what was run before is kept. To go on: {}",
+                super::typed()
+            );
             leave(130);
         }
         if asked.interrupted() {
@@ -277,8 +280,9 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     let summary = bar.beside(work, page)?;
     if summary.interrupted {
         eprintln!(
-            "interrupted; {} trials are recorded. The same command goes on from here.",
-            summary.recorded + summary.carried_out
+            "interrupted; {} trials are recorded. To go on: {}",
+            summary.recorded + summary.carried_out,
+            super::typed()
         );
         return Ok(Ended::Interrupted);
     }

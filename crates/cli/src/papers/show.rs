@@ -124,7 +124,7 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     if let Some(report) = report {
         summary(&mut out, report)?;
     }
-    writeln!(out, "\nrepeat  {:<28}  seconds  chosen settings; run again here", "scores")?;
+    writeln!(out, "\nrepeat  {:<28}  seconds  chosen settings", "scores")?;
     let mut lacking = 0;
     for trial in cell.trials() {
         match shelf.of(trial) {
@@ -211,7 +211,10 @@ fn line(
         _ => None,
     };
     let again = again.map_or_else(String::new, |(likeness, detail)| {
-        format!("; {likeness}{}", detail.map_or_else(String::new, |detail| format!(" ({detail})")))
+        format!(
+            "; run again here: {likeness}{}",
+            detail.map_or_else(String::new, |detail| format!(" ({detail})"))
+        )
     });
     let seconds: f64 = record.run.seconds.values().sum();
     writeln!(

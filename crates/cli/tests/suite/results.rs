@@ -1,6 +1,7 @@
 //! `mercer results` and `mercer report`: records are compared, moved, folded, and shown again.
 
 use crate::place::{Place, files};
+use std::path::Path;
 
 const FEW: &str = "--method sk --method askl --method majority --method mean";
 
@@ -272,6 +273,33 @@ fn committed_records_are_shown_at_once_and_run_again_within_a_budget() {
     // It goes on from there: nothing is left to run.
     let more = place.run(&format!("reproduce {PAPER} --minutes 1")).with_code(0);
     assert!(more.stderr.contains("0 trials to run"), "{more:?}");
+}
+
+#[test]
+fn a_damaged_data_file_is_named_before_anything_runs_again_and_on_the_page() {
+    let place = Place::new();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::create_dir_all(place.path("cut/ecoli")).unwrap();
+    std::fs::copy(repository.join("data/MANIFEST.toml"), place.path("cut/MANIFEST.toml")).unwrap();
+    for file in files(&repository.join("data/ecoli")) {
+        let cut = &std::fs::read(&file).unwrap()[1..];
+        std::fs::write(place.path("cut/ecoli").join(file.file_name().unwrap()), cut).unwrap();
+    }
+    let ended = place
+        .run(&format!(
+            "reproduce mce/table1 --variant printed --method gmce --dataset ecoli --dataset wine --minutes 1 \
+             --data cut --reports {}",
+            repository.join("reports").display()
+        ))
+        .with_code(4);
+    let (before, after) = ended.stderr.split_once("trials to run").unwrap();
+    for part in [before, after] {
+        assert!(part.contains("not run again, no data for ecoli: "), "{ended:?}");
+        assert!(part.contains("is damaged: its SHA-256 is "), "{ended:?}");
+    }
+    assert!(after.contains("mce: "), "wine is run again: {ended:?}");
+    let page = std::fs::read_to_string(place.path("results/part/index.html")).unwrap();
+    assert!(page.contains("Not run again, no data for ecoli: "));
 }
 
 #[test]
