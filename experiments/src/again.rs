@@ -1,4 +1,4 @@
-use crate::{Artefact, Computed, Desk, ExperimentError, StudyCell};
+use crate::{Artefact, Desk, ExperimentError, StudyCell};
 use mercer_records::{Key, Likeness, Record, compare};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -99,10 +99,14 @@ impl Again {
                 counts.by[likeness as usize] += 1;
             }
         };
-        if let Some(own) = Computed::find(name) {
-            if !own.is_measurement() && desk.shelf.get(&own.key()).is_some() {
-                add(&own.key());
-            }
+        if let Some(own) = desk.catalogue.simulation(name)
+            && !own.measures
+            && desk.shelf.get(&own.key()).is_some()
+        {
+            add(&own.key());
+        }
+        // A measurement may have the name of the study that it stands beside.
+        if !desk.catalogue.has_study(name) {
             return Ok(());
         }
         desk.cells(name)?.1.iter().flat_map(StudyCell::records).for_each(|record| add(&record.key));
@@ -116,7 +120,7 @@ impl Again {
         artefact: &Artefact,
     ) -> Result<Counts, ExperimentError> {
         let mut counts = Counts::default();
-        for name in artefact.studies.iter().chain(artefact.computed) {
+        for name in artefact.studies.iter().chain(&artefact.simulations) {
             self.count(desk, name, &mut counts)?;
         }
         Ok(counts)
@@ -208,5 +212,9 @@ impl Again {
 
 /// Studies and computations behind some artefacts.
 fn names<'a>(artefacts: &[&'a Artefact]) -> BTreeSet<&'a str> {
-    artefacts.iter().flat_map(|own| own.studies.iter().chain(own.computed)).copied().collect()
+    artefacts
+        .iter()
+        .flat_map(|own| own.studies.iter().chain(&own.simulations))
+        .map(String::as_str)
+        .collect()
 }

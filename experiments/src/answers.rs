@@ -1,8 +1,7 @@
 //! The answers: a table a paper, a section a claim, a line a variant.
 
-use crate::ExperimentError;
-use crate::artefact::PAPERS;
-use crate::claim::{ClaimResult, ENOUGH, Family, Holds, claims};
+use crate::claim::{ClaimResult, ENOUGH, Family, Holds};
+use crate::{Catalogue, ExperimentError};
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use std::collections::BTreeMap;
 
@@ -22,10 +21,13 @@ pub(crate) fn rules() -> String {
 ///
 /// # Errors
 /// If the claims of a paper do not have their form.
-pub(crate) fn answers(results: &[ClaimResult]) -> Result<Vec<Table>, ExperimentError> {
+pub(crate) fn answers(
+    catalogue: &Catalogue,
+    results: &[ClaimResult],
+) -> Result<Vec<Table>, ExperimentError> {
     let mut tables = Vec::new();
-    for (paper, title) in PAPERS {
-        let claims = claims(paper)?;
+    for (paper, title) in catalogue.sections() {
+        let claims = catalogue.claims(paper)?;
         let own: Vec<&ClaimResult> = results
             .iter()
             .filter(|result| claims.iter().any(|claim| claim.id == result.claim))
@@ -55,20 +57,9 @@ pub(crate) fn answers(results: &[ClaimResult]) -> Result<Vec<Table>, ExperimentE
 /// What a reader of the table of both rules must know.
 pub(crate) const BY_RULE: &str = "The verdicts of the claims by the rule before and by today's, with what decides today. Before: Wilcoxon's signed rank test over the data sets with Holm's adjustment over all claims of the paper and ours together, comparisons with the best by the test of one pair, no printed gains, and the correction for random splits on folds too. Only the rows that changed are listed; the counts are of all.";
 
-/// The verdicts by the rule before, claim by claim and variant by variant.
-fn before() -> Result<BTreeMap<String, BTreeMap<String, String>>, ExperimentError> {
-    toml::from_str(include_str!("../claims/before.toml")).map_err(|error| ExperimentError::Form {
-        file: "claims/before.toml".to_owned(),
-        reason: error.to_string(),
-    })
-}
-
 /// How many verdicts each rule gives, and a line for each that changed.
-///
-/// # Errors
-/// If the verdicts of before do not have their form.
-pub(crate) fn by_rule(results: &[ClaimResult]) -> Result<[Table; 2], ExperimentError> {
-    let before = before()?;
+pub(crate) fn by_rule(catalogue: &Catalogue, results: &[ClaimResult]) -> [Table; 2] {
+    let before = catalogue.before();
     let mut counts: BTreeMap<(Family, &str), [usize; 2]> = BTreeMap::new();
     let mut changed = Table::new("claims-by-rule", "Claims whose verdict changed")
         .columns(["Claim", "Variant", "Before", "Now", "Decided by"].map(Column::left));
@@ -95,7 +86,7 @@ pub(crate) fn by_rule(results: &[ClaimResult]) -> Result<[Table; 2], ExperimentE
             Cell::count(now),
         ]));
     }
-    Ok([all, changed])
+    [all, changed]
 }
 
 fn outcome(result: &ClaimResult) -> Cell {

@@ -1,54 +1,91 @@
-use crate::{Desk, ExperimentError, askl, audit, complexity, hyper, mce, rftk, theory};
+use crate::errata::{self, Erratum};
+use crate::pairs::{self, Pair};
+use crate::results_table::ResultsTable;
+use crate::{Desk, ExperimentError};
 use mercer_render::{Diagram, Figure, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// The papers, by short name and title, in the order of the report.
-pub const PAPERS: &[(&str, &str)] = &[
-    ("askl", "Automated Spectral Kernel Learning (Li, Liu, Wang; AAAI 2020)"),
-    ("rftk", "Ridgeless Regression with Random Features (Li, Liu, Zhang; IJCAI 2022)"),
-    (
-        "hyper",
-        "Generalization Properties of hyper-RKHS and its Applications (Liu, Shi, Huang, Yang, Suykens; JMLR 2021)",
-    ),
-    (
-        "mce",
-        "Hyperparameter Learning for Conditional Kernel Mean Embeddings with Rademacher Complexity Bounds (Hsu, Nock, Ramos; ECML-PKDD 2018)",
-    ),
-    ("audit", "Audits: why numbers differ"),
-    ("theory", "Theory: bounds beside what was measured"),
-    ("complexity", "Complexity: time beside counted operations"),
-];
+/// Turns records into tables and figures; fits nothing.
+pub type Renderer = fn(&Desk<'_>, &Artefact) -> Result<Rendered, ExperimentError>;
 
-/// A table or figure of a paper, or one of ours.
-#[derive(Clone, Copy)]
+/// A table or figure of a paper, or one of ours: one TOML file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Artefact {
-    /// The file that renders it, below the root of the repository: `file!()`.
-    pub source: &'static str,
-    /// `askl/table2`.
-    pub id: &'static str,
+    /// `askl/table2`: the name of its file.
+    #[serde(skip)]
+    pub id: String,
+    /// Its file, below the root of the repository.
+    #[serde(skip)]
+    pub source: String,
+    /// Its place in the report.
+    pub(crate) order: u32,
     /// One line.
-    pub title: &'static str,
+    pub title: String,
     /// Studies whose records it shows.
-    pub studies: &'static [&'static str],
+    #[serde(default)]
+    pub studies: Vec<String>,
     /// Datasets of those studies that it shows; empty means all.
-    pub datasets: &'static [&'static str],
-    /// Names of the computed records that it shows.
-    pub computed: &'static [&'static str],
-    /// Turns records into tables and figures; fits nothing.
-    pub render: fn(&Desk<'_>) -> Result<Rendered, ExperimentError>,
-}
-
-impl std::fmt::Debug for Artefact {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Artefact").field("id", &self.id).finish_non_exhaustive()
-    }
+    #[serde(default)]
+    pub datasets: Vec<String>,
+    /// Simulations whose records it shows.
+    #[serde(default)]
+    pub simulations: Vec<String>,
+    /// What stands above the table.
+    #[serde(default)]
+    pub caption: String,
+    /// A printed table of accuracies or errors beside ours.
+    #[serde(default)]
+    pub(crate) results: Option<ResultsTable>,
+    /// Paired comparisons, a section each.
+    #[serde(default, rename = "pair")]
+    pub(crate) pairs: Vec<Pair>,
+    /// Errors in print, a line each.
+    #[serde(default, rename = "erratum")]
+    pub(crate) errata: Vec<Erratum>,
+    /// Whether it is ours, although its name is that of a table or figure of the paper.
+    #[serde(default)]
+    pub(crate) ours: bool,
+    /// The file of the function that renders it, where none of the kinds above is all that it shows.
+    #[serde(default)]
+    pub code: Option<String>,
+    #[serde(skip)]
+    pub(crate) renderer: Option<Renderer>,
 }
 
 impl Artefact {
+    /// Its tables and figures.
+    ///
+    /// # Errors
+    /// Of the studies, the printed numbers or the tests.
+    pub fn render(&self, desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+        self.renderer.map_or_else(|| self.declared(desk), |renderer| renderer(desk, self))
+    }
+
+    /// What its file alone declares.
+    ///
+    /// # Errors
+    /// As [`Artefact::render`].
+    pub fn declared(&self, desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+        let mut rendered = match &self.results {
+            Some(results) => results.render(desk, self)?,
+            None => Rendered::default(),
+        };
+        if !self.pairs.is_empty() {
+            let shown = pairs::render(desk, self, &self.pairs)?;
+            rendered.tables.extend(shown.tables);
+            rendered.cells.extend(shown.cells);
+        }
+        if !self.errata.is_empty() {
+            rendered.tables.push(errata::table(self, &self.errata));
+        }
+        Ok(rendered)
+    }
+
     /// Whether it belongs to a paper: one of its tables and figures, an audit of it, its theory or its
     /// costs.
-    fn is_of(&self, paper: &str) -> bool {
-        let (folder, name) = self.id.split_once('/').unwrap_or((self.id, ""));
+    pub(crate) fn is_of(&self, paper: &str) -> bool {
+        let (folder, name) = self.id.split_once('/').unwrap_or((&self.id, ""));
         let about = || {
             let rest = name.strip_prefix(paper);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
@@ -56,89 +93,6 @@ impl Artefact {
         folder == paper || (["audit", "theory", "complexity"].contains(&folder) && about())
     }
 }
-
-/// All of them, in the order of the report.
-pub const ARTEFACTS: &[Artefact] = &[
-    askl::table1::ARTEFACT,
-    askl::table2::ARTEFACT,
-    askl::ranks::ARTEFACT,
-    askl::figure1::ARTEFACT,
-    askl::figure2::ARTEFACT,
-    askl::figure3::ARTEFACT,
-    askl::figure4::ARTEFACT,
-    rftk::table1::ARTEFACT,
-    rftk::table2::ARTEFACT,
-    rftk::figure1a::ARTEFACT,
-    rftk::figure1b::ARTEFACT,
-    rftk::figure1c::ARTEFACT,
-    rftk::figure2a::ARTEFACT,
-    rftk::figure2a_average::ARTEFACT,
-    hyper::table2::ARTEFACT,
-    hyper::table3::ARTEFACT,
-    hyper::figure2::ARTEFACT,
-    hyper::figure3::ARTEFACT,
-    mce::table1::ARTEFACT,
-    mce::table2::ARTEFACT,
-    mce::figure1::ARTEFACT,
-    mce::figure2_sizes::ARTEFACT,
-    mce::figure2_cnn::ARTEFACT,
-    mce::figure2_pixels::ARTEFACT,
-    rftk::figure2b::ARTEFACT,
-    rftk::figure2c::ARTEFACT,
-    hyper::table1::ARTEFACT,
-    hyper::figure1::ARTEFACT,
-    hyper::all_pairs::ARTEFACT,
-    hyper::exact_or_nystrom::ARTEFACT,
-    audit::paired_t::ARTEFACT,
-    audit::askl_read_out::ARTEFACT,
-    audit::askl_phases::ARTEFACT,
-    audit::askl_loss::ARTEFACT,
-    audit::askl_scaling::ARTEFACT,
-    audit::askl_epochs::ARTEFACT,
-    audit::askl_penalties::ARTEFACT,
-    audit::askl_steps::ARTEFACT,
-    audit::askl_cost::ARTEFACT,
-    audit::askl_search::ARTEFACT,
-    audit::askl_first::ARTEFACT,
-    audit::askl_frozen::ARTEFACT,
-    audit::askl_objective::ARTEFACT,
-    audit::askl_deviations::ARTEFACT,
-    audit::askl_underlines::ARTEFACT,
-    audit::askl_looseness::ARTEFACT,
-    audit::askl_slips::ARTEFACT,
-    audit::askl_protocol::ARTEFACT,
-    audit::rftk_beta_zero::ARTEFACT,
-    mce::sum_or_mean::ARTEFACT,
-    mce::folds::ARTEFACT,
-    mce::redundancy::ARTEFACT,
-    mce::median::ARTEFACT,
-    mce::draws::ARTEFACT,
-    audit::rftk_bandwidth::ARTEFACT,
-    audit::rftk_precision::ARTEFACT,
-    audit::rftk_penalty::ARTEFACT,
-    audit::rftk_trace_scale::ARTEFACT,
-    audit::rftk_width::ARTEFACT,
-    audit::rftk_slips::ARTEFACT,
-    audit::hyper_slips::ARTEFACT,
-    audit::mce_slips::ARTEFACT,
-    audit::hyper::NORMALISER,
-    audit::hyper::VARIANCE,
-    audit::hyper::PAIRS,
-    audit::hyper_ridge::ARTEFACT,
-    audit::hyper_sensitivity::ARTEFACT,
-    audit::hyper_spectrum::ARTEFACT,
-    audit::hyper_subsets::ARTEFACT,
-    audit::hyper_third_factor::ARTEFACT,
-    audit::tuning::ARTEFACT,
-    theory::askl_bound::ARTEFACT,
-    theory::askl_start::ARTEFACT,
-    theory::mce_bound::ARTEFACT,
-    theory::hyper_decomposition::ARTEFACT,
-    mce::complexity::ARTEFACT,
-    complexity::hyper::ARTEFACT,
-    complexity::hyper_memory::ARTEFACT,
-    complexity::page::ARTEFACT,
-];
 
 /// What a rendering leaves.
 #[derive(Debug, Clone, Default)]
@@ -234,45 +188,4 @@ pub struct PublishedNumber {
     pub mean: f64,
     /// Deviation.
     pub std: f64,
-}
-
-/// The artefacts that some names mean: an id, a paper (with it `audit/PAPER-…`, `theory/PAPER-…` and
-/// `complexity/PAPER-…`), or, without names, all.
-///
-/// # Errors
-/// [`ExperimentError::UnknownArtefact`], with the nearest name.
-pub fn select(names: &[String]) -> Result<Vec<&'static Artefact>, ExperimentError> {
-    if names.is_empty() {
-        return Ok(ARTEFACTS.iter().collect());
-    }
-    let mut chosen: Vec<&Artefact> = Vec::new();
-    for name in names {
-        let before = chosen.len();
-        for artefact in ARTEFACTS {
-            let means = artefact.id == name || artefact.is_of(name);
-            if means && !chosen.iter().any(|other| other.id == artefact.id) {
-                chosen.push(artefact);
-            }
-        }
-        if chosen.len() == before && !chosen.iter().any(|a| a.id.starts_with(name.as_str())) {
-            return Err(ExperimentError::UnknownArtefact {
-                name: name.clone(),
-                hint: nearest(name)
-                    .map_or(String::new(), |near| format!("; did you mean `{near}`?")),
-            });
-        }
-    }
-    Ok(chosen)
-}
-
-fn nearest(name: &str) -> Option<&'static str> {
-    let papers = PAPERS.iter().map(|(paper, _)| *paper);
-    ARTEFACTS
-        .iter()
-        .map(|artefact| artefact.id)
-        .chain(papers)
-        .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        .min()
-        .filter(|(distance, _)| *distance <= 4)
-        .map(|(_, known)| known)
 }

@@ -1,7 +1,4 @@
-use crate::computed::COMPUTED;
-use crate::study::STUDIES;
-use crate::{ExperimentError, Shelf, study};
-use mercer_datasets::Catalogue;
+use crate::{Catalogue, ExperimentError, Shelf};
 use mercer_harness::{Selection, Spec, TuningSource, plan};
 use mercer_learning::Method;
 use mercer_records::{Key, Record};
@@ -13,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// method of a newer revision, leaves records behind that no run and no table ever opens again.
 ///
 /// ```
-/// use mercer_experiments::{Asked, Shelf, plannable};
+/// use mercer_experiments::{Asked, Shelf, catalogue, plannable};
 /// let methods = plannable();
-/// let asked = Asked::of(&Shelf::new(), &methods)?;
-/// # let spec = mercer_experiments::study("rftk/table1")?;
+/// let asked = Asked::of(catalogue(), &Shelf::new(), &methods)?;
+/// # let spec = catalogue().study("rftk/table1")?;
 /// # let all = mercer_harness::Selection::default();
 /// # let planned = mercer_harness::plan(&spec, &methods, "paper", &all, &|_| None)?;
 /// let mut key = planned[0].key.clone(); // of one of the trials of a table
@@ -30,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 #[derive(Debug)]
 pub struct Asked {
     digests: HashSet<String>,
+    known: HashSet<String>,
 }
 
 impl Asked {
@@ -38,10 +36,14 @@ impl Asked {
     ///
     /// # Errors
     /// If a study cannot be planned.
-    pub fn of(shelf: &Shelf, methods: &[Method]) -> Result<Self, ExperimentError> {
+    pub fn of(
+        catalogue: &Catalogue,
+        shelf: &Shelf,
+        methods: &[Method],
+    ) -> Result<Self, ExperimentError> {
         let mut digests = HashSet::new();
-        for (name, _) in STUDIES {
-            let spec = study(name)?;
+        for name in catalogue.studies() {
+            let spec = catalogue.study(&name)?;
             let mut profiles: BTreeSet<&str> = spec.profiles.keys().map(String::as_str).collect();
             profiles.insert("paper"); // cuts nothing, and need not be listed
             for selection in selections(&spec, shelf) {
@@ -57,21 +59,20 @@ impl Asked {
             }
         }
         shelf.sound()?;
-        digests.extend(COMPUTED.iter().map(|computed| computed.key().digest()));
-        Ok(Self { digests })
+        digests.extend(catalogue.simulations().iter().map(|own| own.key().digest()));
+        let simulations = catalogue.simulations().iter().map(|own| own.name.to_owned());
+        Ok(Self { digests, known: catalogue.studies().chain(simulations).collect() })
     }
 
     /// Whether a key is among them, or of no study that is known here.
     pub fn includes(&self, key: &Key) -> bool {
-        let known = STUDIES.iter().any(|(name, _)| *name == key.artefact)
-            || COMPUTED.iter().any(|computed| computed.name == key.artefact);
-        !known || self.digests.contains(&key.digest())
+        !self.known.contains(&key.artefact) || self.digests.contains(&key.digest())
     }
 }
 
 /// All of a study on the catalogue's data, and on each other version of which there are records.
 fn selections(spec: &Spec, shelf: &Shelf) -> Vec<Selection> {
-    let catalogue = Catalogue::builtin();
+    let catalogue = mercer_datasets::Catalogue::builtin();
     let other = |record: &&Record| {
         let of_catalogue = catalogue.find(&record.key.dataset).map(|entry| &entry.fingerprint);
         let fingerprint = &record.key.fingerprint;

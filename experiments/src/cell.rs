@@ -1,5 +1,4 @@
-use crate::ExperimentError;
-use crate::hyper::known_kernel;
+use crate::{ExperimentError, Ratio};
 use mercer_harness::{SplitRule, Trial, TuningSource};
 use mercer_learning::{Metric, Task, fact};
 use mercer_records::{Key, Record, Status, Tuning};
@@ -19,6 +18,7 @@ pub struct StudyCell {
     trials: Vec<Trial>,
     records: Vec<Option<Arc<Record>>>,
     metric: Metric,
+    ratio: Option<Ratio>,
 }
 
 /// Mean and deviation of a cell in the unit in which papers print: percent, or target units.
@@ -77,13 +77,13 @@ impl Comparison {
 
 impl StudyCell {
     /// A cell with its first trial.
-    pub fn new(trial: Trial, record: Option<Arc<Record>>) -> Self {
+    pub fn new(trial: Trial, record: Option<Arc<Record>>, ratio: Option<Ratio>) -> Self {
         let entry = mercer_datasets::Catalogue::builtin().find(&trial.key.dataset);
         let metric = match entry.map(|entry| entry.task) {
             Ok(Task::Regression) => Metric::Rmse,
             _ => Metric::Accuracy,
         };
-        Self { trials: vec![trial], records: vec![record], metric }
+        Self { trials: vec![trial], records: vec![record], metric, ratio }
     }
 
     /// Whether a trial of this key belongs to the cell.
@@ -258,11 +258,7 @@ impl StudyCell {
     /// rows.
     pub(crate) fn ratio_of(&self, value: &str) -> f64 {
         let of_split = self.test_over_train();
-        if self.key().method == known_kernel::PATH.method.name {
-            known_kernel::test_over_train(of_split, value)
-        } else {
-            of_split
-        }
+        self.ratio.map_or(of_split, |ratio| ratio(of_split, value))
     }
 
     /// A value at the last point of the curve of each repeat.

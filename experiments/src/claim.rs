@@ -8,7 +8,7 @@ pub use effect::{Effect, Outcome};
 pub(crate) use scores::{ENOUGH, ahead_over};
 
 use crate::cell::{LEVEL, NOT_TUNED, StudyCell};
-use crate::{Desk, ExperimentError};
+use crate::{Catalogue, Desk, ExperimentError};
 use mercer_harness::Variant;
 use mercer_statistics::{holm, less_spread, summarise};
 use serde::{Deserialize, Serialize};
@@ -691,30 +691,6 @@ pub(crate) fn hold_together(results: &mut [ClaimResult]) -> Result<(), Experimen
     Ok(())
 }
 
-/// The claims of a paper.
-///
-/// # Errors
-/// If its file does not have its form.
-pub fn claims(paper: &str) -> Result<Vec<Claim>, ExperimentError> {
-    #[derive(Deserialize)]
-    struct File {
-        claim: Vec<Claim>,
-    }
-    let text = match paper {
-        "askl" => include_str!("../claims/askl.toml"),
-        "rftk" => include_str!("../claims/rftk.toml"),
-        "hyper" => include_str!("../claims/hyper.toml"),
-        "mce" => include_str!("../claims/mce.toml"),
-        _ => return Ok(Vec::new()),
-    };
-    let mut file: File = toml::from_str(text).map_err(|error| ExperimentError::Form {
-        file: format!("claims/{paper}.toml"),
-        reason: error.to_string(),
-    })?;
-    file.claim.iter_mut().for_each(|claim| paper.clone_into(&mut claim.paper));
-    Ok(file.claim)
-}
-
 impl Claim {
     /// Checks it in every variant of its study.
     ///
@@ -792,7 +768,8 @@ impl Claim {
                 }
                 _ => Vec::new(),
             };
-            let (mut answer, effect) = self.with_effect(self.check.on(&own, &control)?)?;
+            let (mut answer, effect) =
+                self.with_effect(desk.catalogue, self.check.on(desk.catalogue, &own, &control)?)?;
             let methods = self.check.methods();
             let behind = own.iter().chain(&control).filter(|cell| cell.score().is_some());
             let behind = behind.filter(|cell| methods.contains(&&cell.key().method));
@@ -846,8 +823,14 @@ impl Claim {
     }
 
     /// An answer that says first what became of the printed gain; where that is absent or reversed it refutes the claim.
-    fn with_effect(&self, answer: Answer) -> Result<(Answer, Option<Effect>), ExperimentError> {
-        let Some(effect) = self.effect(&answer.gains)? else { return Ok((answer, None)) };
+    fn with_effect(
+        &self,
+        catalogue: &Catalogue,
+        answer: Answer,
+    ) -> Result<(Answer, Option<Effect>), ExperimentError> {
+        let Some(effect) = self.effect(catalogue, &answer.gains)? else {
+            return Ok((answer, None));
+        };
         let numbers = format!("{}; {}", effect.words(), answer.numbers);
         let gone = matches!(effect.outcome, Outcome::Absent | Outcome::Reversed);
         let otherwise = gone.then_some((Rule::PrintedGain, effect.p_printed));
@@ -856,7 +839,11 @@ impl Claim {
     }
 
     /// Our gains beside the printed ones, for a claim of the paper about two methods of a printed table.
-    fn effect(&self, gains: &[(String, Gain)]) -> Result<Option<Effect>, ExperimentError> {
+    fn effect(
+        &self,
+        catalogue: &Catalogue,
+        gains: &[(String, Gain)],
+    ) -> Result<Option<Effect>, ExperimentError> {
         let (Check::Beats { study, better, worse, .. }
         | Check::BeatsThere { study, better, worse, .. }) = &self.check
         else {
@@ -865,7 +852,7 @@ impl Claim {
         if self.family() == Family::Ours {
             return Ok(None);
         }
-        Effect::of(study, better, worse, gains)
+        Effect::of(catalogue, study, better, worse, gains)
     }
 }
 
@@ -919,7 +906,12 @@ impl Check {
 
     /// What the cells of a variant say, beside those of its control if the check has one.
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of check")]
-    fn on(&self, cells: &[&StudyCell], control: &[&StudyCell]) -> Result<Answer, ExperimentError> {
+    fn on(
+        &self,
+        catalogue: &Catalogue,
+        cells: &[&StudyCell],
+        control: &[&StudyCell],
+    ) -> Result<Answer, ExperimentError> {
         Ok(match self {
             Self::BeatsControl { method, .. } => scores::beats_control(cells, control, method)?,
             Self::ChangeHelps { method, .. } => scores::beats_control(control, cells, method)?,
@@ -1004,7 +996,7 @@ impl Check {
                 points::faster(points::side_by_side(cells, faster, slower), slower)
             }
             Self::LevelWithQuoted { method, paper, row, margin, .. } => {
-                let mut quoted = crate::quoted(paper)?;
+                let mut quoted = catalogue.quoted(paper)?;
                 quoted.retain(|number| number.method == *row);
                 points::level_with(cells, method, &quoted, *margin)?
             }
@@ -1062,7 +1054,13 @@ mod tests {
     /// Rows of `reproduce --json` did not name the paper.
     #[test]
     fn a_row_says_which_claim_of_which_paper_it_answers() {
-        let claim = claims("rftk").unwrap().remove(0);
+        let text = r#"
+            id = "askl-beats-nskl"
+            source = "Table 2"
+            text = "ASKL is better than NSKL."
+            check = { kind = "beats", study = "askl/table2", better = "askl", worse = "nskl" }
+        "#;
+        let claim = Claim { paper: "rftk".to_owned(), ..toml::from_str(text).unwrap() };
         let row = claim.result("printed", (Holds::Yes, String::new()).into(), 0);
         let json = serde_json::to_value(&row).unwrap();
         assert_eq!([&json["claim"], &json["paper"]], [claim.id.as_str(), "rftk"]);

@@ -1,9 +1,4 @@
 use crate::ExperimentError;
-use crate::audit::{paired_t, sizes};
-use crate::complexity::{hyper, hyper_memory, mce, sgd, threshold};
-use crate::hyper::{exact_cost, figure2};
-use crate::rftk::table2;
-use crate::theory::hyper_decomposition;
 use mercer_records::{Key, Record, Run, SCHEMA, Status, Store, TrialResult};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,6 +8,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 pub struct Computed {
     /// `audit/paired-t`.
     pub name: &'static str,
+    /// Whether it measures times: no two runs of it are alike.
+    pub measures: bool,
     /// Raised whenever the numbers change.
     pub revision: u32,
     /// Its settings, part of the key.
@@ -21,50 +18,11 @@ pub struct Computed {
     pub compute: fn() -> Result<BTreeMap<String, f64>, ExperimentError>,
 }
 
-/// All of them.
-pub const COMPUTED: &[Computed] = &[
-    paired_t::SIMULATION,
-    sizes::SIMULATION,
-    table2::MEASUREMENT,
-    sgd::MEASUREMENT,
-    hyper::MEASUREMENT,
-    hyper_memory::MEASUREMENT,
-    exact_cost::MEASUREMENT,
-    figure2::SECONDS,
-    mce::MEASUREMENT,
-    mce::FEATURES_ALONE,
-    threshold::MEASUREMENT,
-    hyper_decomposition::SIMULATION,
-];
-
 /// A number whose name begins so is a time: it goes to the part of a record that says how it was
 /// computed, which is never compared.
 const TIME: &str = "seconds ";
 
-/// Those that measure times: no two runs of them are alike.
-const MEASUREMENTS: &[&str] = &[
-    "rftk/table2",
-    "complexity/sgd",
-    "complexity/hyper-krr",
-    "complexity/hyper-memory",
-    "hyper/exact-or-nystrom",
-    "hyper/figure2-seconds",
-    "complexity/mce",
-    "complexity/mce-features",
-    "complexity/threshold",
-];
-
 impl Computed {
-    /// The one of that name.
-    pub fn find(name: &str) -> Option<&'static Self> {
-        COMPUTED.iter().find(|computed| computed.name == name)
-    }
-
-    /// Whether it measures times.
-    pub fn is_measurement(&self) -> bool {
-        MEASUREMENTS.contains(&self.name)
-    }
-
     /// The key of its record.
     pub fn key(&self) -> Key {
         Key {

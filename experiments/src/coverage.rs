@@ -48,8 +48,8 @@ impl Counts {
 /// If a study does not have the profile.
 pub fn coverage(desk: &Desk<'_>, artefacts: &[&Artefact]) -> Result<Table, ExperimentError> {
     let mut studies: Vec<&str> = Vec::new();
-    for name in artefacts.iter().flat_map(|artefact| artefact.studies) {
-        if !studies.contains(name) {
+    for name in artefacts.iter().flat_map(|artefact| &artefact.studies) {
+        if !studies.contains(&name.as_str()) {
             studies.push(name);
         }
     }

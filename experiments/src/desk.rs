@@ -1,6 +1,6 @@
 use crate::cell::StudyCell;
-use crate::finding::{Cause, Finding, findings};
-use crate::{Again, ExperimentError, Shelf, study};
+use crate::finding::{Cause, Finding};
+use crate::{Again, Catalogue, ExperimentError, Shelf};
 use mercer_harness::{Selection, Spec, plan};
 use mercer_learning::Method;
 use mercer_records::Key;
@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What a rendering sees: records, the profile, the selection. No data, no learner.
 pub struct Desk<'a> {
+    /// What is declared about the papers.
+    pub catalogue: &'static Catalogue,
     /// The records.
     pub shelf: &'a Shelf,
     /// The registered methods, for titles and settings.
@@ -32,6 +34,7 @@ type LaidOut = (Spec, Vec<StudyCell>);
 impl<'a> Desk<'a> {
     /// A desk with nothing laid out yet.
     pub fn new(
+        catalogue: &'static Catalogue,
         shelf: &'a Shelf,
         methods: &'a [Method],
         profile: &'a str,
@@ -39,6 +42,7 @@ impl<'a> Desk<'a> {
         missing: &'a BTreeMap<String, String>,
     ) -> Self {
         Self {
+            catalogue,
             shelf,
             methods,
             profile,
@@ -61,7 +65,7 @@ impl<'a> Desk<'a> {
     /// number has its records and still says what the sentences around it say.
     ///
     /// # Errors
-    /// As [`findings`] and [`Finding::text`].
+    /// As [`Catalogue::findings`] and [`Finding::text`].
     pub fn cause(
         &self,
         key: &Key,
@@ -71,7 +75,8 @@ impl<'a> Desk<'a> {
         let all = if let Some(all) = self.findings.get() {
             all
         } else {
-            let all = findings()?.into_iter().map(|finding| (finding, OnceLock::new())).collect();
+            let all = self.catalogue.findings()?;
+            let all = all.into_iter().map(|finding| (finding, OnceLock::new())).collect();
             self.findings.get_or_init(|| all)
         };
         for (finding, stands) in all {
@@ -106,7 +111,7 @@ impl<'a> Desk<'a> {
     }
 
     fn lay_out(&self, name: &str) -> Result<LaidOut, ExperimentError> {
-        let spec = study(name)?;
+        let spec = self.catalogue.study(name)?;
         let archive = |key: &Key| self.shelf.tuning(key);
         // A selection made for one study may name what another does not have.
         let selection = Selection {
@@ -130,7 +135,10 @@ impl<'a> Desk<'a> {
             let record = self.shelf.of(&trial).cloned();
             match cells.last_mut() {
                 Some(cell) if cell.is_of(key) => cell.push(trial, record),
-                _ => cells.push(StudyCell::new(trial, record)),
+                _ => {
+                    let ratio = self.catalogue.ratio(&key.method);
+                    cells.push(StudyCell::new(trial, record, ratio));
+                }
             }
         }
         self.shelf.sound()?;

@@ -4,104 +4,6 @@ use mercer_records::Key;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The pages, by file name.
-const PAGES: &[(&str, &str)] = &[
-    ("askl-frozen-read-out", include_str!("../findings/askl-frozen-read-out.md")),
-    ("askl-frozen-cannot-reach", include_str!("../findings/askl-frozen-cannot-reach.md")),
-    ("askl-unclipped-is-harmless", include_str!("../findings/askl-unclipped-is-harmless.md")),
-    (
-        "askl-code-minimises-something-else",
-        include_str!("../findings/askl-code-minimises-something-else.md"),
-    ),
-    ("askl-norm-or-square", include_str!("../findings/askl-norm-or-square.md")),
-    ("askl-fixed-columns", include_str!("../findings/askl-fixed-columns.md")),
-    ("askl-half-a-kernel", include_str!("../findings/askl-half-a-kernel.md")),
-    ("askl-scaling-decides", include_str!("../findings/askl-scaling-decides.md")),
-    ("askl-worse-than-the-mean", include_str!("../findings/askl-worse-than-the-mean.md")),
-    (
-        "askl-real-on-abalone-and-cpusmall",
-        include_str!("../findings/askl-real-on-abalone-and-cpusmall.md"),
-    ),
-    ("askl-majority-on-poker", include_str!("../findings/askl-majority-on-poker.md")),
-    ("askl-one-epoch-on-satimage", include_str!("../findings/askl-one-epoch-on-satimage.md")),
-    ("askl-tuned-for-one-method", include_str!("../findings/askl-tuned-for-one-method.md")),
-    (
-        "askl-objectives-do-not-compare",
-        include_str!("../findings/askl-objectives-do-not-compare.md"),
-    ),
-    ("askl-deviations-too-large", include_str!("../findings/askl-deviations-too-large.md")),
-    ("askl-underlines-contradict", include_str!("../findings/askl-underlines-contradict.md")),
-    ("rftk-penalty-shows-no-gain", include_str!("../findings/rftk-penalty-shows-no-gain.md")),
-    (
-        "rftk-noise-of-single-precision",
-        include_str!("../findings/rftk-noise-of-single-precision.md"),
-    ),
-    ("rftk-vowel-left-out", include_str!("../findings/rftk-vowel-left-out.md")),
-    ("rftk-frequencies-too-fast", include_str!("../findings/rftk-frequencies-too-fast.md")),
-    ("rftk-trace-and-accuracy", include_str!("../findings/rftk-trace-and-accuracy.md")),
-    ("rftk-kernel-ridge-on-mnist", include_str!("../findings/rftk-kernel-ridge-on-mnist.md")),
-    ("rftk-distance-in-parameters", include_str!("../findings/rftk-distance-in-parameters.md")),
-    ("rftk-one-bandwidth-for-all", include_str!("../findings/rftk-one-bandwidth-for-all.md")),
-    ("rftk-tuned-on-the-test-part", include_str!("../findings/rftk-tuned-on-the-test-part.md")),
-    ("rftk-half-a-kernel", include_str!("../findings/rftk-half-a-kernel.md")),
-    ("rftk-broadcast-loss", include_str!("../findings/rftk-broadcast-loss.md")),
-    ("rftk-slope-beside-theorem-1", include_str!("../findings/rftk-slope-beside-theorem-1.md")),
-    ("rftk-slips-of-the-text", include_str!("../findings/rftk-slips-of-the-text.md")),
-    ("mce-two-rows-to-the-digit", include_str!("../findings/mce-two-rows-to-the-digit.md")),
-    ("mce-mean-is-a-constant", include_str!("../findings/mce-mean-is-a-constant.md")),
-    ("mce-other-folds", include_str!("../findings/mce-other-folds.md")),
-    ("mce-median-is-level", include_str!("../findings/mce-median-is-level.md")),
-    ("mce-median-per-column", include_str!("../findings/mce-median-per-column.md")),
-    ("mce-bound-is-vacuous", include_str!("../findings/mce-bound-is-vacuous.md")),
-    ("mce-bound-interpolates-yeast", include_str!("../findings/mce-bound-interpolates-yeast.md")),
-    ("mce-scale-is-redundant", include_str!("../findings/mce-scale-is-redundant.md")),
-    ("mce-one-for-alpha", include_str!("../findings/mce-one-for-alpha.md")),
-    ("mce-networks-sum-too", include_str!("../findings/mce-networks-sum-too.md")),
-    ("mce-batch-validation", include_str!("../findings/mce-batch-validation.md")),
-    ("mce-one-draw", include_str!("../findings/mce-one-draw.md")),
-    ("mce-slips-of-the-text", include_str!("../findings/mce-slips-of-the-text.md")),
-    ("mce-scaled-over-the-file", include_str!("../findings/mce-scaled-over-the-file.md")),
-    (
-        "hyper-fertility-is-the-majority",
-        include_str!("../findings/hyper-fertility-is-the-majority.md"),
-    ),
-    ("hyper-ijcnn1-is-the-majority", include_str!("../findings/hyper-ijcnn1-is-the-majority.md")),
-    ("hyper-normaliser-is-a-ridge", include_str!("../findings/hyper-normaliser-is-a-ridge.md")),
-    ("hyper-total-variance", include_str!("../findings/hyper-total-variance.md")),
-    ("hyper-wishart-width-collapses", include_str!("../findings/hyper-wishart-width-collapses.md")),
-    (
-        "hyper-dank-is-the-plain-kernel",
-        include_str!("../findings/hyper-dank-is-the-plain-kernel.md"),
-    ),
-    ("hyper-two-forms", include_str!("../findings/hyper-two-forms.md")),
-    ("hyper-errors-follow-the-ridge", include_str!("../findings/hyper-errors-follow-the-ridge.md")),
-    ("hyper-log-kernel-on-wine", include_str!("../findings/hyper-log-kernel-on-wine.md")),
-    ("hyper-log-kernel-flipped", include_str!("../findings/hyper-log-kernel-flipped.md")),
-    ("hyper-table3-needs-a-budget", include_str!("../findings/hyper-table3-needs-a-budget.md")),
-    ("hyper-subsets-small-ridge", include_str!("../findings/hyper-subsets-small-ridge.md")),
-    ("hyper-table3-outliers", include_str!("../findings/hyper-table3-outliers.md")),
-    (
-        "hyper-all-pairs-beat-the-majority",
-        include_str!("../findings/hyper-all-pairs-beat-the-majority.md"),
-    ),
-    (
-        "hyper-parts-do-not-average-away",
-        include_str!("../findings/hyper-parts-do-not-average-away.md"),
-    ),
-    ("hyper-log-kernel-on-guide1-t", include_str!("../findings/hyper-log-kernel-on-guide1-t.md")),
-    ("hyper-landmarks-are-enough", include_str!("../findings/hyper-landmarks-are-enough.md")),
-    ("hyper-luck-of-a-fifth", include_str!("../findings/hyper-luck-of-a-fifth.md")),
-    ("hyper-two-kinds-of-fits", include_str!("../findings/hyper-two-kinds-of-fits.md")),
-    ("hyper-negative-eigenvalues", include_str!("../findings/hyper-negative-eigenvalues.md")),
-    ("hyper-theorem8-index", include_str!("../findings/hyper-theorem8-index.md")),
-    ("hyper-slips-of-the-text", include_str!("../findings/hyper-slips-of-the-text.md")),
-    ("paired-t-false-alarms", include_str!("../findings/paired-t-false-alarms.md")),
-    ("askl-tuned-below-the-code", include_str!("../findings/askl-tuned-below-the-code.md")),
-    ("askl-bound-is-vacuous", include_str!("../findings/askl-bound-is-vacuous.md")),
-    ("askl-bound-is-loose", include_str!("../findings/askl-bound-is-loose.md")),
-    ("askl-slips-of-the-text", include_str!("../findings/askl-slips-of-the-text.md")),
-];
-
 /// Why numbers differ: a page whose every number is a query that is answered anew each time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
@@ -228,16 +130,8 @@ const fn yes() -> bool {
     true
 }
 
-/// All findings.
-///
-/// # Errors
-/// If a page's front matter does not have its form.
-pub fn findings() -> Result<Vec<Finding>, ExperimentError> {
-    PAGES.iter().map(|(id, text)| Finding::parse(id, text)).collect()
-}
-
 impl Finding {
-    fn parse(id: &'static str, text: &'static str) -> Result<Self, ExperimentError> {
+    pub(crate) fn parse(id: &'static str, text: &'static str) -> Result<Self, ExperimentError> {
         let fault =
             |reason: String| ExperimentError::Form { file: format!("findings/{id}.md"), reason };
         let (front, body) =

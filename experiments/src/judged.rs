@@ -1,8 +1,8 @@
 //! Printed numbers judged one by one, in tables that are no grid of datasets and methods.
 
-use crate::accuracies::word;
 use crate::artefact::PublishedNumber;
 use crate::published::PublishedCell;
+use crate::results_table::word;
 use crate::{CellReport, Desk, ExperimentError, QuotedNumber, StudyCell};
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::{Ours, Published, summarise, verdict, verdict_on_error};
@@ -10,7 +10,7 @@ use mercer_statistics::{Ours, Published, summarise, verdict, verdict_on_error};
 /// A printed number with ours, both in the unit in which it is judged.
 pub(crate) struct Judged<'a> {
     /// `hyper/table1`.
-    pub artefact: &'static str,
+    pub artefact: &'a str,
     /// Where ours come from.
     pub cell: &'a StudyCell,
     /// What it is, with the paper's name of the method.
@@ -128,7 +128,7 @@ pub(crate) fn shown(cell: Cell, report: &CellReport) -> Cell {
 /// ours, in two cells; both empty where the text states none.
 pub(crate) fn stated(
     desk: &Desk<'_>,
-    artefact: &'static str,
+    artefact: &str,
     cell: &StudyCell,
     values: &[f64],
     number: Option<&QuotedNumber>,

@@ -26,7 +26,7 @@ impl ArtefactNumbers {
             Drawing::Diagram(_) => None,
         });
         Self {
-            artefact: artefact.id.to_owned(),
+            artefact: artefact.id.clone(),
             tables: rendered.tables.iter().map(of_table).collect(),
             figures: figures.collect(),
         }

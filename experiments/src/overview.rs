@@ -2,8 +2,7 @@
 
 use crate::claim::{ClaimResult, Family, Holds};
 use crate::judged::{CLASSES, class};
-use crate::papers::{FOUR, Paper};
-use crate::{Artefact, Rendered};
+use crate::{Artefact, Paper, Rendered};
 use mercer_render::{Bar, Bars};
 use std::collections::BTreeMap;
 
@@ -22,7 +21,11 @@ const COLORS: [[u8; 3]; CLASSES.len()] = [
 ];
 
 /// One bar a paper, over all variants; none for a paper without a printed number here.
-pub(crate) fn overview(rendered: &[(&Artefact, Rendered)], claims: &[ClaimResult]) -> Bars {
+pub(crate) fn overview(
+    papers: &[Paper],
+    rendered: &[(&Artefact, Rendered)],
+    claims: &[ClaimResult],
+) -> Bars {
     let row = |paper: &Paper| {
         let mut counts = vec![0; CLASSES.len()];
         let own = rendered
@@ -42,7 +45,7 @@ pub(crate) fn overview(rendered: &[(&Artefact, Rendered)], claims: &[ClaimResult
         id: "overview".to_owned(),
         title: "What became of every printed number".to_owned(),
         classes: CLASSES.iter().map(|name| (*name).to_owned()).zip(COLORS).collect(),
-        rows: FOUR.iter().filter_map(row).collect(),
+        rows: papers.iter().filter_map(row).collect(),
     }
 }
 

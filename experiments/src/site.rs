@@ -4,9 +4,8 @@ use crate::answers::{answers, rules};
 use crate::artefact::{Artefact, Drawing};
 use crate::claim::ClaimResult;
 use crate::coverage::RULES;
-use crate::papers::{FOUR, Paper};
 use crate::report::{PIPE, Shown};
-use crate::{Desk, ExperimentError, Rendered, findings};
+use crate::{Desk, ExperimentError, Paper, Rendered};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -19,17 +18,6 @@ const AUDITS: &str = "Audits";
 const FINDINGS: &str = "Findings";
 pub(crate) const METHOD: &str = "How it was done";
 
-/// What a verdict means, from the book.
-const STATISTICS: &str = include_str!("../../book/src/statistics.md");
-
-/// What is typed first.
-const COMMANDS: &str = "\
-```
-./setup && just reproduce                 # this report, then 15 minutes of re-runs
-just reproduce rftk/table1 --dataset dna  # one row of one table
-target/release/mercer compare --methods askl,rf,gaussian-svm --data your.csv --report out.html
-```";
-
 /// All pages but those of other runs, in the order of the header.
 pub(crate) fn pages(
     desk: &Desk<'_>,
@@ -40,14 +28,15 @@ pub(crate) fn pages(
     machine: Vec<Link>,
     again: Option<String>,
 ) -> Result<Vec<Report>, ExperimentError> {
-    let mut pages = vec![start(bars, again)];
-    let mut answers = answers(claims)?;
-    for paper in &FOUR {
+    let mut pages = vec![start(desk, bars, again)];
+    let papers = desk.catalogue.papers();
+    let mut answers = answers(desk.catalogue, claims)?;
+    for paper in papers {
         let id = format!("answers/{}", paper.key);
         let at = answers.iter().position(|table| table.id == id);
-        pages.extend(paper_page(paper, rendered, at.map(|at| answers.remove(at))));
+        pages.extend(paper_page(papers, paper, rendered, at.map(|at| answers.remove(at))));
     }
-    pages.extend(audits(rendered));
+    pages.extend(audits(papers, rendered));
     pages.extend(finding_page(desk, rendered)?);
     pages.push(method(desk, rendered, run, machine)?);
     if desk.profile == PIPE {
@@ -59,7 +48,7 @@ pub(crate) fn pages(
     Ok(pages)
 }
 
-fn start(bars: Bars, again: Option<String>) -> Report {
+fn start(desk: &Desk<'_>, bars: Bars, again: Option<String>) -> Report {
     let mut came_out = Section::new("what-came-out", "What came out");
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
@@ -68,14 +57,20 @@ fn start(bars: Bars, again: Option<String>) -> Report {
         "[What the colours mean](verdicts) · [Why numbers differ](findings) · [How it was done](rules)\n\n{}",
         again.unwrap_or_default()
     );
-    Report::new("Do four kernel-learning papers reproduce?")
-        .subtitle("Mercer re-runs each paper and compares every printed number and claim with its own result.")
+    let texts = desk.catalogue.texts();
+    Report::new(texts.title)
+        .subtitle(texts.subtitle)
         .section(came_out.block(Block::Text(rest)))
-        .section(Section::new("run", "Run it").block(Block::Text(COMMANDS.to_owned())))
+        .section(Section::new("run", "Run it").block(Block::Text(texts.commands.to_owned())))
         .page("index.html", START)
 }
 
-fn paper_page(paper: &Paper, rendered: &[Own<'_>], answers: Option<Table>) -> Option<Report> {
+fn paper_page(
+    papers: &[Paper],
+    paper: &Paper,
+    rendered: &[Own<'_>],
+    answers: Option<Table>,
+) -> Option<Report> {
     let Paper { key, name, title, authors, venue, link, results: [first, second], .. } = paper;
     let mut page = Report::new(format!("{name}: {title}"))
         .subtitle(format!("{authors}, [{venue}]({link}). {first} {second}"))
@@ -89,7 +84,7 @@ fn paper_page(paper: &Paper, rendered: &[Own<'_>], answers: Option<Table>) -> Op
     let mut own: Vec<(&str, String, &Rendered)> = rendered
         .iter()
         .filter(|(artefact, _)| paper_of(artefact) == *key)
-        .filter_map(|(artefact, own)| Some((artefact.id, label(artefact.id)?, own)))
+        .filter_map(|(artefact, own)| Some((artefact.id.as_str(), label(papers, artefact)?, own)))
         .collect();
     own.sort_by_key(|(id, ..)| *id);
     for (kind, head, intro) in [
@@ -111,16 +106,16 @@ fn paper_page(paper: &Paper, rendered: &[Own<'_>], answers: Option<Table>) -> Op
 }
 
 /// What is ours: a page a paper, below one with all else and the list of them.
-fn audits(rendered: &[Own<'_>]) -> Vec<Report> {
+fn audits(papers: &[Paper], rendered: &[Own<'_>]) -> Vec<Report> {
     let of = |paper: &str| {
-        let own = rendered
-            .iter()
-            .filter(|(artefact, _)| label(artefact.id).is_none() && about(artefact.id) == paper);
+        let own = rendered.iter().filter(|(artefact, _)| {
+            label(papers, artefact).is_none() && about(papers, &artefact.id) == paper
+        });
         own.collect::<Vec<_>>()
     };
     let mut list = Vec::new();
     let mut pages = Vec::new();
-    for Paper { key, name, .. } in &FOUR {
+    for Paper { key, name, .. } in papers {
         let mut page = Report::new(format!("{name}: audits"))
             .subtitle("Each one changes one thing, and measures what it does to the numbers.")
             .page(format!("audits-{key}.html"), AUDITS);
@@ -140,7 +135,7 @@ fn audits(rendered: &[Own<'_>]) -> Vec<Report> {
         if !page.sections.is_empty() {
             let links = of(key).into_iter().filter_map(|(artefact, own)| {
                 let note = String::new();
-                Some(Link { text: artefact.title.to_owned(), target: first_id(own)?, note })
+                Some(Link { text: artefact.title.clone(), target: first_id(own)?, note })
             });
             let links = Block::List(links.collect());
             list.push(Section::new(format!("list-{key}"), *name).block(links));
@@ -170,10 +165,10 @@ fn finding_page(desk: &Desk<'_>, rendered: &[Own<'_>]) -> Result<Option<Report>,
         .flat_map(|(_, own)| &own.cells)
         .filter_map(|cell| cell.finding.as_deref())
         .collect();
-    let mut all = findings()?;
+    let papers = desk.catalogue.papers();
+    let mut all = desk.catalogue.findings()?;
     all.retain(|finding| {
-        let explains =
-            |(artefact, _): &Own<'_>| finding.explains.iter().any(|id| id == artefact.id);
+        let explains = |(artefact, _): &Own<'_>| finding.explains.contains(&artefact.id);
         cited.contains(finding.id) || rendered.iter().any(explains)
     });
     let show = |finding: &crate::Finding| -> Result<Finding, ExperimentError> {
@@ -191,11 +186,11 @@ fn finding_page(desk: &Desk<'_>, rendered: &[Own<'_>]) -> Result<Option<Report>,
     let mut page = Report::new("Findings: why numbers differ")
         .subtitle("One line each; a click opens the finding. Every number in them is computed from the records.")
         .page("findings.html", FINDINGS);
-    let papers = FOUR.iter().map(|paper| (paper.key, paper.name));
-    for (key, name) in papers.chain([("", "All papers")]) {
+    let heads = papers.iter().map(|paper| (paper.key, paper.name));
+    for (key, name) in heads.chain([("", "All papers")]) {
         let own = shown.iter().zip(&all).filter(|(_, finding)| {
             let of = finding.id.split('-').next().unwrap_or_default();
-            FOUR.iter().find(|paper| paper.key == of).map_or("", |paper| paper.key) == key
+            papers.iter().find(|paper| paper.key == of).map_or("", |paper| paper.key) == key
         });
         let own: Vec<Finding> = own.map(|(shown, _)| shown.clone()).collect();
         if !own.is_empty() {
@@ -217,7 +212,13 @@ fn method(
     run: Table,
     machine: Vec<Link>,
 ) -> Result<Report, ExperimentError> {
-    let verdicts = STATISTICS.split("\n## ").nth(1).and_then(|part| part.split_once('\n'));
+    let verdicts = desk
+        .catalogue
+        .texts()
+        .statistics
+        .split("\n## ")
+        .nth(1)
+        .and_then(|part| part.split_once('\n'));
     let (head, verdicts) = verdicts.unwrap_or_default();
     let mut page = Report::new(METHOD)
         .subtitle("What verdicts mean, how claims are decided, how much is run, and where it stands in the code.")
@@ -240,14 +241,14 @@ fn method(
 fn source_section(rendered: &[Own<'_>]) -> Section {
     let link = |(artefact, rendered): &Own<'_>| {
         let records: Vec<&str> =
-            artefact.studies.iter().chain(artefact.computed).copied().collect();
+            artefact.studies.iter().chain(&artefact.simulations).map(String::as_str).collect();
         let of = if records.is_empty() {
             "from the text and the code alone".to_owned()
         } else {
             format!("records of {}", records.join(", "))
         };
         let note = format!("{}; {of}", artefact.source);
-        Some(Link { text: artefact.id.to_owned(), target: first_id(rendered)?, note })
+        Some(Link { text: artefact.id.clone(), target: first_id(rendered)?, note })
     };
     let links = rendered.iter().filter_map(link).collect();
     Section::new("sources", "Where it stands in the code")
@@ -295,11 +296,10 @@ fn blocks(rendered: &Rendered, label: &str) -> Vec<Block> {
 }
 
 /// `Table 2` or `Figure 1(b)`, as the paper calls it; none for what no paper prints.
-fn label(id: &str) -> Option<String> {
-    let (paper, name) = id.split_once('/')?;
+fn label(papers: &[Paper], artefact: &Artefact) -> Option<String> {
+    let (paper, name) = artefact.id.split_once('/')?;
     let name = name.split('-').next().unwrap_or(name);
-    // The average over repeats is ours; the paper plots one.
-    if !FOUR.iter().any(|own| own.key == paper) || id == "rftk/figure2a-average" {
+    if !papers.iter().any(|own| own.key == paper) || artefact.ours {
         return None;
     }
     let kinds = [("table", "Table"), ("figure", "Figure")];
@@ -318,48 +318,41 @@ pub(crate) fn paper_of(artefact: &Artefact) -> &str {
 }
 
 /// The paper that an artefact is about, by its folder or name; empty where it is of all.
-fn about(id: &str) -> &'static str {
+fn about(papers: &[Paper], id: &str) -> &'static str {
     let (folder, name) = id.split_once('/').unwrap_or((id, ""));
     let first = name.split('-').next().unwrap_or(name);
     let of = |own: &&Paper| own.key == folder || own.key == first;
-    FOUR.iter().find(of).map_or("", |paper| paper.key)
+    papers.iter().find(of).map_or("", |paper| paper.key)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ARTEFACTS;
 
     #[test]
     fn artefacts_have_the_labels_of_their_papers() {
-        assert_eq!(label("rftk/figure1b").as_deref(), Some("Figure 1(b)"));
-        assert_eq!(label("mce/figure2-sizes").as_deref(), Some("Figure 2"));
-        assert_eq!(label("askl/ranks"), None);
-        assert_eq!(label("audit/askl-cost"), None);
-        assert_eq!(about("theory/mce-bound"), "mce");
-        assert_eq!(about("audit/paired-t"), "");
-        let printed = ARTEFACTS.iter().filter(|artefact| label(artefact.id).is_some());
-        assert_eq!(printed.count(), 26);
-    }
-
-    #[test]
-    fn every_source_that_the_page_names_exists_and_has_its_artefact() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let rendered: Vec<_> = ARTEFACTS
-            .iter()
-            .map(|artefact| {
-                let table = Table::new(artefact.id, artefact.title);
-                (artefact, Rendered { tables: vec![table], ..Rendered::default() })
-            })
-            .collect();
-        let section = source_section(&rendered);
-        let Block::List(links) = &section.blocks[0] else { panic!("a list of links") };
-        assert_eq!(links.len(), ARTEFACTS.len());
-        for link in links {
-            let (path, _) = link.note.split_once(';').unwrap();
-            let text = std::fs::read_to_string(root.join(path))
-                .unwrap_or_else(|error| panic!("{}: {path}: {error}", link.text));
-            assert!(text.contains(&format!("\"{}\"", link.text)), "{path} lacks {}", link.text);
-        }
+        let paper = |key| Paper {
+            key,
+            name: "",
+            title: "",
+            authors: "",
+            venue: "",
+            link: "",
+            table: "",
+            results: ["", ""],
+        };
+        let papers = ["askl", "rftk", "mce"].map(paper);
+        let label = |id: &str, more: &str| {
+            let text = format!("order = 1\ntitle = \"\"\n{more}");
+            let artefact = Artefact { id: id.to_owned(), ..toml::from_str(&text).unwrap() };
+            label(&papers, &artefact)
+        };
+        assert_eq!(label("rftk/figure1b", "").as_deref(), Some("Figure 1(b)"));
+        assert_eq!(label("mce/figure2-sizes", "").as_deref(), Some("Figure 2"));
+        assert_eq!(label("rftk/figure2a-average", "ours = true"), None);
+        assert_eq!(label("askl/ranks", ""), None);
+        assert_eq!(label("audit/askl-cost", ""), None);
+        assert_eq!(about(&papers, "theory/mce-bound"), "mce");
+        assert_eq!(about(&papers, "audit/paired-t"), "");
     }
 }

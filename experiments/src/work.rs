@@ -1,4 +1,4 @@
-use crate::{Artefact, Computed, ExperimentError, Shelf, study};
+use crate::{Artefact, Catalogue, Computed, ExperimentError, Shelf};
 use mercer_harness::{HarnessError, Selection, Trial, plan};
 use mercer_learning::Method;
 use mercer_records::Status;
@@ -29,73 +29,80 @@ impl Work {
     }
 }
 
-/// Plans what the artefacts need under a profile, narrowed by a selection.
-///
-/// A name in the selection must be known to at least one of the studies; a study that does not
-/// know it contributes nothing.
-///
-/// # Errors
-/// If a name is known to none of the studies, the names together meet no trial of the profile, or a
-/// spec does not have the profile.
-pub fn work(
-    artefacts: &[&Artefact],
-    methods: &[Method],
-    profile: &str,
-    selection: &Selection,
-    shelf: &Shelf,
-) -> Result<Work, ExperimentError> {
-    // Many artefacts show the same study: each is planned once.
-    let names: BTreeSet<&str> =
-        artefacts.iter().flat_map(|artefact| artefact.studies).copied().collect();
-    let mut planned: BTreeMap<&str, Planned> = names
-        .into_par_iter()
-        .map(|name| Ok((name, planned(name, methods, profile, selection, shelf)?)))
-        .collect::<Result<_, ExperimentError>>()?;
-    let mut work = Work::default();
-    let mut seen = BTreeSet::new();
-    for artefact in artefacts {
-        for name in artefact.studies {
-            let Some(Ok(trials)) = planned.get_mut(name) else { continue };
-            let wanted = |dataset: &str| {
-                artefact.datasets.is_empty() || artefact.datasets.contains(&dataset)
-            };
-            let own = trials.extract_if(.., |trial| wanted(&trial.key.dataset));
-            work.trials.extend(own.filter(|trial| seen.insert(trial.digest.clone())));
+impl Catalogue {
+    /// Plans what the artefacts need under a profile, narrowed by a selection.
+    ///
+    /// A name in the selection must be known to at least one of the studies; a study that does not
+    /// know it contributes nothing.
+    ///
+    /// # Errors
+    /// If a name is known to none of the studies, the names together meet no trial of the profile, or a
+    /// spec does not have the profile.
+    pub fn work(
+        &self,
+        artefacts: &[&Artefact],
+        methods: &[Method],
+        profile: &str,
+        selection: &Selection,
+        shelf: &Shelf,
+    ) -> Result<Work, ExperimentError> {
+        // Many artefacts show the same study: each is planned once.
+        let names: BTreeSet<&str> =
+            artefacts.iter().flat_map(|artefact| &artefact.studies).map(String::as_str).collect();
+        let mut planned: BTreeMap<&str, Planned> = names
+            .into_par_iter()
+            .map(|name| Ok((name, planned(self, name, methods, profile, selection, shelf)?)))
+            .collect::<Result<_, ExperimentError>>()?;
+        let mut work = Work::default();
+        let mut seen = BTreeSet::new();
+        for artefact in artefacts {
+            for name in &artefact.studies {
+                let Some(Ok(trials)) = planned.get_mut(name.as_str()) else { continue };
+                let wanted = |dataset: &str| {
+                    artefact.datasets.is_empty()
+                        || artefact.datasets.iter().any(|own| own == dataset)
+                };
+                let own = trials.extract_if(.., |trial| wanted(&trial.key.dataset));
+                work.trials.extend(own.filter(|trial| seen.insert(trial.digest.clone())));
+            }
+            for name in &artefact.simulations {
+                let computed = self
+                    .simulation(name)
+                    .filter(|found| work.computed.iter().all(|other| other.name != found.name));
+                work.computed.extend(computed);
+            }
         }
-        for name in artefact.computed {
-            let computed = Computed::find(name)
-                .filter(|found| work.computed.iter().all(|other| other.name != found.name));
-            work.computed.extend(computed);
+        shelf.sound()?;
+        let studies = planned.len();
+        let first = artefacts.iter().flat_map(|artefact| &artefact.studies).next();
+        if planned.values().all(Result::is_err)
+            && let Some(Err(error)) = first.and_then(|name| planned.remove(name.as_str()))
+        {
+            return Err(error.into());
         }
+        let named = !(selection.variants.is_empty()
+            && selection.datasets.is_empty()
+            && selection.methods.is_empty());
+        if named && studies > 0 && work.trials.is_empty() {
+            return Err(ExperimentError::NothingSelected { profile: profile.to_owned() });
+        }
+        Ok(work)
     }
-    shelf.sound()?;
-    let studies = planned.len();
-    let first = artefacts.iter().flat_map(|artefact| artefact.studies).next();
-    if planned.values().all(Result::is_err)
-        && let Some(Err(error)) = first.and_then(|name| planned.remove(name))
-    {
-        return Err(error.into());
-    }
-    let named = !(selection.variants.is_empty()
-        && selection.datasets.is_empty()
-        && selection.methods.is_empty());
-    if named && studies > 0 && work.trials.is_empty() {
-        return Err(ExperimentError::NothingSelected { profile: profile.to_owned() });
-    }
-    Ok(work)
 }
 
 /// The trials of a study, or the name in the selection that it does not know.
 type Planned = Result<Vec<Trial>, HarnessError>;
 
 fn planned(
+    catalogue: &Catalogue,
     study_name: &str,
     methods: &[Method],
     profile: &str,
     selection: &Selection,
     shelf: &Shelf,
 ) -> Result<Planned, ExperimentError> {
-    match plan(&study(study_name)?, methods, profile, selection, &|key| shelf.tuning(key)) {
+    match plan(&catalogue.study(study_name)?, methods, profile, selection, &|key| shelf.tuning(key))
+    {
         Ok(trials) => Ok(Ok(trials)),
         // A method may be in some variants of a study and not in others; a dataset of the artefact alone is enough.
         Err(error @ HarnessError::Unknown { kind: "variant" | "dataset" | "method", .. }) => {

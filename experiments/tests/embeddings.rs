@@ -3,7 +3,7 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_datasets::{Dataset, Library};
-use mercer_experiments::{PATHS, plannable, published, study};
+use mercer_experiments::{catalogue, plannable};
 use mercer_harness::{Selection, Trial, plan, prepare};
 use mercer_learning::{Fitting, Method, Predictions, Streams, find};
 use mercer_statistics::summarise;
@@ -35,7 +35,7 @@ fn trials(study_name: &str, variant: &str, dataset: &str, method: &str) -> Vec<T
         methods: vec![method.to_owned()],
         ..Selection::default()
     };
-    let spec = study(study_name).unwrap();
+    let spec = catalogue().study(study_name).unwrap();
     plan(&spec, &plannable(), "paper", &selection, &|_| None).unwrap()
 }
 
@@ -71,7 +71,7 @@ fn printed(folds: &[(usize, usize, BTreeMap<String, f64>)]) -> (String, String) 
 }
 
 fn published_cell(dataset: &str, method: &str) -> (String, String) {
-    let (_, cells) = published("mce").unwrap();
+    let (_, cells) = catalogue().published("mce").unwrap();
     let cell = cells.iter().find(|c| c.dataset == dataset && c.method == method).unwrap();
     (format!("{:.1}", cell.mean), format!("{:.1}", cell.std))
 }
@@ -126,7 +126,8 @@ fn slow_batches_come_out_as_printed() {
 #[test]
 fn two_starts_on_iris_meet_and_the_mean_form_does_not_work() {
     let iris = dataset("iris");
-    let path = PATHS.iter().find(|path| path.method.name == "embedding-curves").unwrap();
+    let path =
+        catalogue().curves().iter().find(|path| path.method.name == "embedding-curves").unwrap();
     let run = |variant: &str| {
         let trial = &trials("mce/figure1", variant, "iris", path.method.name)[0];
         let parts = prepare(&iris, &trial.protocol, &trial.streams).unwrap();

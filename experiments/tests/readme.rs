@@ -2,7 +2,7 @@
 //!
 //! `just report` writes it again: it runs this test with `MERCER_README=write`.
 
-use mercer_experiments::{FOUR, Paper, claims};
+use mercer_experiments::{Paper, catalogue};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ fn cells(summary: &Value, paper: &str) -> [usize; 4] {
 
 /// How many of the paper's own claims hold, fail, do both by the variant, and neither.
 fn verdicts(summary: &Value, paper: &str) -> [usize; 4] {
-    let own = claims(paper).unwrap();
+    let own = catalogue().claims(paper).unwrap();
     let own: BTreeSet<&str> = own
         .iter()
         .filter(|claim| !claim.source.starts_with("ours"))
@@ -60,7 +60,9 @@ fn verdicts(summary: &Value, paper: &str) -> [usize; 4] {
 /// The table as Markdown, a line a paper.
 fn table(summary: &Value) -> String {
     let mut text = HEAD.to_owned();
-    for Paper { key, name, venue, link, table, results: [first, second], .. } in &FOUR {
+    for Paper { key, name, venue, link, table, results: [first, second], .. } in
+        catalogue().papers()
+    {
         write!(text, "| [{name}, {venue}]({link}) |").unwrap();
         for count in cells(summary, key).into_iter().chain(verdicts(summary, key)) {
             write!(text, " {count} |").unwrap();
@@ -94,7 +96,7 @@ fn first_page_and_book_say_what_the_readme_says() {
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let summary = serde_json::from_str(&read("reports/cells.json")).unwrap();
     let (page, book) = (read("reports/index.html"), read("book/src/what-came-out.md"));
-    for Paper { key, results: [first, second], .. } in &FOUR {
+    for Paper { key, results: [first, second], .. } in catalogue().papers() {
         let [hold, fail, mixed, inconclusive] = verdicts(&summary, key);
         let all = hold + fail + mixed + inconclusive;
         let line = format!(

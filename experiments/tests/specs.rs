@@ -3,8 +3,7 @@
 use crate::shelves;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{
-    ARTEFACTS, Check, Claim, Desk, Drawing, Holds, PAPERS, PATHS, Rendered, STUDIES, Shelf, claims,
-    coverage, findings, plannable, published, select, study, work, write,
+    Check, Claim, Desk, Drawing, Holds, Rendered, Shelf, catalogue, coverage, plannable, write,
 };
 use mercer_harness::{Selection, Spec, Trial, plan};
 use mercer_learning::{Method, Shape, Task, find};
@@ -20,10 +19,10 @@ fn planned(spec: &Spec, methods: &[Method], profile: &str) -> Vec<Trial> {
 fn every_spec_parses_and_plans_in_every_profile() {
     let methods = plannable();
     let mut names = BTreeSet::new();
-    for (name, _) in STUDIES {
-        let spec = study(name).unwrap();
+    for name in catalogue().studies() {
+        let spec = catalogue().study(&name).unwrap();
         assert_eq!(spec.artefact, *name);
-        assert!(names.insert(name), "{name} is there twice");
+        assert!(names.insert(name.clone()), "{name} is there twice");
         assert!(spec.question.ends_with('?'));
         let paper = planned(&spec, &methods, "paper");
         for profile in ["quick", "smoke"] {
@@ -36,7 +35,7 @@ fn every_spec_parses_and_plans_in_every_profile() {
         }
         // A study that shares another's streams names one that exists, with the same seed.
         if let Some(partner) = &spec.paired_with {
-            assert_eq!(study(partner).unwrap().seed, spec.seed);
+            assert_eq!(catalogue().study(partner).unwrap().seed, spec.seed);
         }
     }
 }
@@ -44,8 +43,8 @@ fn every_spec_parses_and_plans_in_every_profile() {
 #[test]
 fn every_name_in_a_spec_is_known_and_every_setting_builds() {
     let methods = plannable();
-    for (name, _) in STUDIES {
-        let spec = study(name).unwrap();
+    for name in catalogue().studies() {
+        let spec = catalogue().study(&name).unwrap();
         for dataset in &spec.datasets {
             assert!(Catalogue::builtin().find(dataset).is_ok(), "{name}: {dataset}");
         }
@@ -70,7 +69,7 @@ fn every_name_in_a_spec_is_known_and_every_setting_builds() {
                 let shape = Shape { rows: entry.rows, features: entry.features, task: entry.task };
                 let method = find(&methods, &trial.key.method).unwrap();
                 let settings = (method.defaults)(&shape).overridden_by(&trial.settings);
-                if PATHS.iter().any(|path| path.method.name == method.name) {
+                if catalogue().curves().iter().any(|path| path.method.name == method.name) {
                     // A whole curve has no learner; its settings are those that it knows.
                     let known = (method.defaults)(&shape);
                     let stranger = settings.iter().find(|(name, _)| known.get(name).is_none());
@@ -109,7 +108,7 @@ fn what_a_setting_means_is_plain_text() {
 fn the_released_penalty_of_rftk_is_that_of_the_code() {
     let mut checked = 0;
     for name in ["rftk/table1", "audit/rftk"] {
-        let spec = study(name).unwrap();
+        let spec = catalogue().study(name).unwrap();
         for trial in planned(&spec, &plannable(), "paper") {
             let key = &trial.key;
             let of_code = ["released", "no-trace", "unit", "comment-bandwidth"];
@@ -133,7 +132,7 @@ fn the_released_penalty_of_rftk_is_that_of_the_code() {
 /// The saved figure calls the third ridge 1, where the code plots 1e-2; ridgeless is 1e-7 there.
 #[test]
 fn the_ridges_of_figure_2a_are_those_that_the_code_plots() {
-    let spec = study("rftk/figure2a").unwrap();
+    let spec = catalogue().study("rftk/figure2a").unwrap();
     let trials = planned(&spec, &plannable(), "paper");
     assert!(!trials.is_empty());
     for trial in trials {
@@ -147,7 +146,7 @@ fn the_ridges_of_figure_2a_are_those_that_the_code_plots() {
 
 #[test]
 fn figure_2b_records_once_in_200_batches() {
-    let spec = study("rftk/figure2b").unwrap();
+    let spec = catalogue().study("rftk/figure2b").unwrap();
     let trials = planned(&spec, &plannable(), "paper");
     let of_rftk = |trial: &&Trial| trial.key.method == "rftk" && trial.key.variant == "released";
     let trial = trials.iter().find(of_rftk).unwrap();
@@ -159,11 +158,12 @@ fn figure_2b_records_once_in_200_batches() {
 
 /// All artefacts on a desk.
 fn rendered(desk: &Desk<'_>) -> Vec<(&'static str, Rendered)> {
-    ARTEFACTS
+    catalogue()
+        .artefacts()
         .iter()
         .map(|artefact| {
-            let rendered = (artefact.render)(desk);
-            (artefact.id, rendered.unwrap_or_else(|e| panic!("{}: {e}", artefact.id)))
+            let rendered = artefact.render(desk);
+            (artefact.id.as_str(), rendered.unwrap_or_else(|e| panic!("{}: {e}", artefact.id)))
         })
         .collect()
 }
@@ -181,7 +181,7 @@ fn every_artefact_renders_without_a_record() {
     let (methods, selection) = (plannable(), Selection::default());
     let (shelf, missing) = (Shelf::new(), BTreeMap::new());
     for profile in ["paper", "quick", "smoke"] {
-        let desk = Desk::new(&shelf, &methods, profile, &selection, &missing);
+        let desk = Desk::new(catalogue(), &shelf, &methods, profile, &selection, &missing);
         for (id, rendered) in rendered(&desk) {
             for cell in &rendered.cells {
                 assert_eq!(cell.mean, None, "{id} shows a mean without a record");
@@ -192,24 +192,35 @@ fn every_artefact_renders_without_a_record() {
             }
         }
         let out = tempfile::tempdir().unwrap();
-        let all: Vec<_> = ARTEFACTS.iter().collect();
+        let all: Vec<_> = catalogue().artefacts().iter().collect();
         let written = write(&desk, &all, out.path()).unwrap();
-        assert!(written.page.is_file() && written.files > ARTEFACTS.len());
+        assert!(written.page.is_file() && written.files > catalogue().artefacts().len());
         assert!(written.summary.claims.iter().all(|claim| claim.holds == Holds::NotRun));
     }
 }
 
 #[test]
 fn ids_are_unique_and_every_artefact_has_a_paper() {
-    let artefacts: BTreeSet<&str> = ARTEFACTS.iter().map(|artefact| artefact.id).collect();
-    assert_eq!(artefacts.len(), ARTEFACTS.len());
-    for artefact in ARTEFACTS {
+    let artefacts: BTreeSet<&str> =
+        catalogue().artefacts().iter().map(|artefact| artefact.id.as_str()).collect();
+    assert_eq!(artefacts.len(), catalogue().artefacts().len());
+    for artefact in catalogue().artefacts() {
         let (paper, _) = artefact.id.split_once('/').unwrap();
-        assert!(PAPERS.iter().any(|(known, _)| *known == paper), "{paper} is not in PAPERS");
-        assert!(artefact.studies.iter().all(|study| STUDIES.iter().any(|(id, _)| id == study)));
+        assert!(
+            catalogue().sections().iter().any(|(known, _)| *known == paper),
+            "{paper} is no section"
+        );
+        assert!(artefact.studies.iter().all(|study| catalogue().studies().any(|id| id == *study)));
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let file = |name: &str| assert!(root.join(name).is_file(), "{} names {name}", artefact.id);
+        file(&artefact.source);
+        artefact.code.iter().for_each(|code| file(code));
     }
-    for (paper, _) in PAPERS {
-        assert!(!select(&[(*paper).to_owned()]).unwrap().is_empty(), "{paper} has no artefact");
+    for (paper, _) in catalogue().sections() {
+        assert!(
+            !catalogue().select(&[(*paper).to_owned()]).unwrap().is_empty(),
+            "{paper} has no artefact"
+        );
     }
     let (methods, selection) = (plannable(), shelves::selection());
     let (shelf, missing) = (shelves::full(&methods), BTreeMap::new());
@@ -225,36 +236,42 @@ fn ids_are_unique_and_every_artefact_has_a_paper() {
         }
     }
     // Nor may a claim or finding take the anchor of another.
-    for (paper, _) in PAPERS {
-        for claim in claims(paper).unwrap() {
+    for (paper, _) in catalogue().sections() {
+        for claim in catalogue().claims(paper).unwrap() {
             assert!(seen.insert(format!("claim-{}", claim.id)), "{} is there twice", claim.id);
         }
     }
-    for finding in findings().unwrap() {
+    for finding in catalogue().findings().unwrap() {
         assert!(seen.insert(format!("finding-{}", finding.id)), "{} is there twice", finding.id);
     }
 }
 
 #[test]
 fn a_name_that_is_no_artefact_gets_a_suggestion() {
-    let error = select(&["askl/tabel2".to_owned()]).unwrap_err().to_string();
+    let error = catalogue().select(&["askl/tabel2".to_owned()]).unwrap_err().to_string();
     assert!(error.contains("did you mean `askl/table2`"), "{error}");
-    assert_eq!(select(&[]).unwrap().len(), ARTEFACTS.len());
+    assert_eq!(catalogue().select(&[]).unwrap().len(), catalogue().artefacts().len());
     // A paper comes with its audits, its theory and its costs, and with those of no other.
     for paper in ["askl", "rftk", "hyper", "mce"] {
-        let chosen: Vec<&str> =
-            select(&[paper.to_owned()]).unwrap().iter().map(|artefact| artefact.id).collect();
-        for (id, about) in ARTEFACTS.iter().filter_map(|a| Some((a.id, a.id.split_once('/')?))) {
+        let chosen: Vec<&str> = catalogue()
+            .select(&[paper.to_owned()])
+            .unwrap()
+            .iter()
+            .map(|artefact| artefact.id.as_str())
+            .collect();
+        for (id, about) in
+            catalogue().artefacts().iter().filter_map(|a| Some((&*a.id, a.id.split_once('/')?)))
+        {
             let own = about.1 == paper || about.1.starts_with(&format!("{paper}-"));
             let beside = ["audit", "theory", "complexity"].contains(&about.0) && own;
             assert_eq!(chosen.contains(&id), about.0 == paper || beside, "{paper}: {id}");
         }
     }
-    let hyper = select(&["hyper".to_owned()]).unwrap();
+    let hyper = catalogue().select(&["hyper".to_owned()]).unwrap();
     for id in ["audit/hyper-pairs", "theory/hyper-decomposition", "complexity/hyper-krr"] {
         assert!(hyper.iter().any(|artefact| artefact.id == id), "{id}");
     }
-    let rftk = select(&["rftk".to_owned()]).unwrap();
+    let rftk = catalogue().select(&["rftk".to_owned()]).unwrap();
     assert!(rftk.iter().any(|artefact| artefact.id == "audit/rftk-beta-zero"));
 }
 
@@ -276,8 +293,8 @@ fn labels(artefact: &str) -> Vec<String> {
 
 #[test]
 fn every_finding_points_at_something_and_every_number_has_a_query() {
-    let known = |id: &String| ARTEFACTS.iter().any(|artefact| artefact.id == id);
-    let findings = findings().unwrap();
+    let known = |id: &String| catalogue().artefacts().iter().any(|artefact| artefact.id == *id);
+    let findings = catalogue().findings().unwrap();
     assert!(!findings.is_empty());
     for finding in &findings {
         assert_eq!(finding.faults(), Vec::<String>::new(), "{}", finding.id);
@@ -292,8 +309,8 @@ fn every_finding_points_at_something_and_every_number_has_a_query() {
         .iter()
         .flat_map(|finding| (0..finding.cells.len()).map(|i| (finding.id, i)))
         .collect();
-    for (name, _) in STUDIES {
-        for trial in planned(&study(name).unwrap(), &methods, "paper") {
+    for name in catalogue().studies() {
+        for trial in planned(&catalogue().study(&name).unwrap(), &methods, "paper") {
             let key = &trial.key;
             for label in labels(&key.artefact) {
                 let mut by = BTreeSet::new();
@@ -360,9 +377,9 @@ fn the_page_of_what_is_run_counts_every_cell_once() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let (none, shelf) = (Shelf::new(), committed());
     let selection = Selection::default();
-    let all: Vec<&_> = ARTEFACTS.iter().collect();
+    let all: Vec<&_> = catalogue().artefacts().iter().collect();
     let counts = |shelf: &Shelf, profile: &str| -> Vec<[usize; 9]> {
-        let desk = Desk::new(shelf, &methods, profile, &selection, &missing);
+        let desk = Desk::new(catalogue(), shelf, &methods, profile, &selection, &missing);
         let table = coverage(&desk, &all).unwrap();
         let numbers = |row: &mercer_render::Row| {
             std::array::from_fn(|at| row.cells[at + 2].text.parse().unwrap())
@@ -382,7 +399,7 @@ fn the_page_of_what_is_run_counts_every_cell_once() {
     let of = |counts: &[[usize; 9]]| counts.iter().map(|row| row[7]).sum::<usize>();
     let smoke = counts(&none, "smoke");
     assert!(of(&smoke) < of(&planned), "{} {}", of(&smoke), of(&planned));
-    let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/coverage.md");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.ends_with(&coverage(&desk, &all).unwrap().to_markdown()), "just report");
@@ -394,8 +411,9 @@ fn sentences_around_numbers_hold_on_the_committed_records() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let shelf = committed();
     let selection = Selection::default();
-    let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
-    let wrong: Vec<String> = findings()
+    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+    let wrong: Vec<String> = catalogue()
+        .findings()
         .unwrap()
         .iter()
         .flat_map(|finding| {
@@ -412,8 +430,8 @@ fn findings_have_their_records() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let shelf = committed();
     let selection = Selection::default();
-    let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
-    let all = findings().unwrap();
+    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+    let all = catalogue().findings().unwrap();
     let waiting: Vec<&str> = all
         .iter()
         .filter(|finding| !finding.stands(&desk).unwrap())
@@ -425,7 +443,7 @@ fn findings_have_their_records() {
 /// What `askl-tuned-below-the-code` says of the search in words.
 #[test]
 fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
-    let given = study("askl/table2").unwrap().given["poker"].clone();
+    let given = catalogue().study("askl/table2").unwrap().given["poker"].clone();
     let shelf = committed();
     let of = |study: &str, variant: &str, method: &str| -> BTreeMap<u32, &Record> {
         let own = |record: &&Record| {
@@ -471,12 +489,12 @@ fn verdicts_add_up_and_causes_point_the_right_way() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let shelf = committed();
     let selection = Selection::default();
-    let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
-    let findings = findings().unwrap();
+    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+    let findings = catalogue().findings().unwrap();
     let (mut summed, mut explained) = (0, 0);
     for id in ["askl/table2", "rftk/table1", "hyper/table1", "hyper/table3"] {
-        let artefact = ARTEFACTS.iter().find(|artefact| artefact.id == id).unwrap();
-        let Rendered { tables, cells, .. } = (artefact.render)(&desk).unwrap();
+        let artefact = catalogue().artefacts().iter().find(|artefact| artefact.id == id).unwrap();
+        let Rendered { tables, cells, .. } = artefact.render(&desk).unwrap();
         let summary = tables.iter().find(|table| table.id.ends_with("-verdicts")).unwrap();
         let head = |name: &str| summary.columns.iter().position(|c| c.head == name).unwrap();
         let (first, all) = (head("exact"), head("all"));
@@ -516,10 +534,10 @@ fn controls_have_no_verdict_and_say_what_their_penalty_did() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let shelf = committed();
     let selection = Selection::default();
-    let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
     let rendered = |id: &str| {
-        let artefact = ARTEFACTS.iter().find(|artefact| artefact.id == id).unwrap();
-        (artefact.render)(&desk).unwrap()
+        let artefact = catalogue().artefacts().iter().find(|artefact| artefact.id == id).unwrap();
+        artefact.render(&desk).unwrap()
     };
     let table1 = rendered("rftk/table1");
     let of = |variant: &str| -> Vec<Option<&str>> {
@@ -560,7 +578,7 @@ fn means_are_ranked_over_common_repeats() {
         datasets: vec!["segment".to_owned()],
         ..Selection::default()
     };
-    let spec = study("askl/table2").unwrap();
+    let spec = catalogue().study("askl/table2").unwrap();
     let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
     let records = trials.iter().filter_map(|trial| {
         let (method, repeat) = (trial.key.method.as_str(), trial.key.repeat);
@@ -582,8 +600,9 @@ fn means_are_ranked_over_common_repeats() {
     let mut shelf = Shelf::new();
     shelf.add(records);
     let desk = shelves::desk(&shelf, &methods, &selection, &missing);
-    let table = ARTEFACTS.iter().find(|artefact| artefact.id == "askl/table2").unwrap();
-    let rendered = (table.render)(&desk).unwrap();
+    let table =
+        catalogue().artefacts().iter().find(|artefact| artefact.id == "askl/table2").unwrap();
+    let rendered = table.render(&desk).unwrap();
     let cell = |method: &str| rendered.cells.iter().find(|cell| cell.method == method).unwrap();
     let mean = |method: &str| cell(method).mean.unwrap();
     assert!(mean("askl") > mean("nskl"), "each by its own repeats");
@@ -605,7 +624,7 @@ fn means_are_ranked_over_common_repeats() {
     assert_eq!(["drawn, solved", "Gaussian SVM", "NSKL"].map(marked), [false, false, true]);
     assert!((cell("rf-ridge").over_best.unwrap() - 2.8).abs() < 1e-9);
     assert_eq!((cell("gaussian-svm").pairs, cell("nskl").over_best), (4, None));
-    let claims = claims("askl").unwrap();
+    let claims = catalogue().claims("askl").unwrap();
     let claim = claims.iter().find(|claim| claim.id == "gaussian-svm-ahead-of-all").unwrap();
     let results = claim.check(&desk).unwrap();
     let corrected = results.iter().find(|result| result.variant == "tuned").unwrap();
@@ -618,7 +637,7 @@ fn every_query_of_a_finding_is_answered_by_a_full_shelf() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let (shelf, selection) = (shelves::with_simulations(&methods), shelves::selection());
     let desk = shelves::desk(&shelf, &methods, &selection, &missing);
-    for finding in findings().unwrap() {
+    for finding in catalogue().findings().unwrap() {
         assert!(
             finding.answered(&desk).unwrap(),
             "{}: {}",
@@ -686,12 +705,12 @@ fn every_claim_names_what_exists_and_can_be_decided() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let (shelf, selection) = (shelves::full(&methods), shelves::selection());
     let desk = shelves::desk(&shelf, &methods, &selection, &missing);
-    let findings = findings().unwrap();
+    let findings = catalogue().findings().unwrap();
     let mut checked = 0;
-    for (paper, _) in PAPERS {
-        for claim in claims(paper).unwrap() {
+    for (paper, _) in catalogue().sections() {
+        for claim in catalogue().claims(paper).unwrap() {
             let (name, of_methods, datasets) = names(&claim);
-            let spec = study(name).unwrap();
+            let spec = catalogue().study(name).unwrap();
             for dataset in datasets {
                 assert!(spec.datasets.contains(dataset), "{}: {dataset}", claim.id);
             }
@@ -713,7 +732,12 @@ fn every_claim_names_what_exists_and_can_be_decided() {
             }
             if let Check::ChangeHelps { variant, changed_study, changed, .. } = &claim.check {
                 let listed = |study_name: &str, name: &str| {
-                    study(study_name).unwrap().variants.iter().any(|known| known.name == name)
+                    catalogue()
+                        .study(study_name)
+                        .unwrap()
+                        .variants
+                        .iter()
+                        .any(|known| known.name == name)
                 };
                 assert!(listed(name, variant) && listed(changed_study, changed), "{}", claim.id);
             }
@@ -740,9 +764,9 @@ fn every_claim_names_what_exists_and_can_be_decided() {
 fn a_lead_at_the_end_of_curves_is_tested_dataset_by_dataset() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let selection = Selection { repeats: Some(5), ..Selection::default() };
-    let spec = study("hyper/exact-or-nystrom").unwrap();
+    let spec = catalogue().study("hyper/exact-or-nystrom").unwrap();
     let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
-    let claim = claims("hyper").unwrap();
+    let claim = catalogue().claims("hyper").unwrap();
     let claim = claim.iter().find(|c| c.id == "hyper-exact-nearer-than-nystrom").unwrap();
     let (exact, nystrom) = ("rmse exact ideal", "rmse nystrom-20 ideal");
     // Gains with a deviation of 0.0158 about their mean.
@@ -758,7 +782,7 @@ fn a_lead_at_the_end_of_curves_is_tested_dataset_by_dataset() {
             values.insert("test points".to_owned(), test_points);
             record
         }));
-        let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
         let results = claim.check(&desk).unwrap();
         // One a variant: the second has wider grids.
         assert_eq!(results.len(), 2);
@@ -777,9 +801,9 @@ fn a_lead_at_the_end_of_curves_is_tested_dataset_by_dataset() {
 fn what_two_starts_lose_and_gain_is_told_curve_by_curve() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let selection = Selection { repeats: Some(5), ..Selection::default() };
-    let spec = study("mce/figure1").unwrap();
+    let spec = catalogue().study("mce/figure1").unwrap();
     let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
-    let claims = claims("mce").unwrap();
+    let claims = catalogue().claims("mce").unwrap();
     let holds = |id: &str, last: f64| {
         let mut shelf = Shelf::new();
         shelf.add(trials.iter().map(|trial| {
@@ -793,7 +817,7 @@ fn what_two_starts_lose_and_gain_is_told_curve_by_curve() {
             record.result.curve = [(0, 0.3), (500, last)].map(point).into();
             record
         }));
-        let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
         let claim = claims.iter().find(|claim| claim.id == id).unwrap();
         claim.check(&desk).unwrap()[0].holds
     };
@@ -809,11 +833,11 @@ fn what_two_starts_lose_and_gain_is_told_curve_by_curve() {
 fn level_with_a_quoted_row_is_an_interval_about_one_number() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let selection = Selection { repeats: Some(10), ..Selection::default() };
-    let spec = study("mce/table1").unwrap();
+    let spec = catalogue().study("mce/table1").unwrap();
     let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
-    let claims = claims("mce").unwrap();
+    let claims = catalogue().claims("mce").unwrap();
     let claim = claims.iter().find(|claim| claim.id == "mce-level-with-others").unwrap();
-    let quoted = mercer_experiments::quoted("mce").unwrap();
+    let quoted = catalogue().quoted("mce").unwrap();
     let holds = |gain: f64, on_wine: f64| {
         let mut shelf = Shelf::new();
         let ours = trials.iter().filter(|trial| trial.key.variant == "released");
@@ -827,7 +851,7 @@ fn level_with_a_quoted_row_is_an_interval_about_one_number() {
             record.result.metrics.insert("accuracy".to_owned(), accuracy);
             record
         }));
-        let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
         let results = claim.check(&desk).unwrap();
         results.iter().find(|result| result.variant == "released").unwrap().holds
     };
@@ -842,9 +866,9 @@ fn overtaking_is_told_by_intervals_over_repeats() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let selection = shelves::selection();
     let selection = Selection { repeats: Some(3), ..selection };
-    let spec = study("mce/figure2-sizes").unwrap();
+    let spec = catalogue().study("mce/figure2-sizes").unwrap();
     let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
-    let claims = claims("mce").unwrap();
+    let claims = catalogue().claims("mce").unwrap();
     let holds = |id: &str, early: f64, late: f64| {
         let mut shelf = Shelf::new();
         shelf.add(trials.iter().map(|trial| {
@@ -862,7 +886,7 @@ fn overtaking_is_told_by_intervals_over_repeats() {
                 .collect();
             record
         }));
-        let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
         let claim = claims.iter().find(|claim| claim.id == id).unwrap();
         let results = claim.check(&desk).unwrap();
         // Both variants have the same curves here.
@@ -885,9 +909,9 @@ fn overtaking_is_told_by_intervals_over_repeats() {
 fn starts_meet_in_every_fold_or_not_at_all() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let selection = Selection { repeats: Some(5), ..Selection::default() };
-    let spec = study("mce/figure1").unwrap();
+    let spec = catalogue().study("mce/figure1").unwrap();
     let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
-    let claims = claims("mce").unwrap();
+    let claims = catalogue().claims("mce").unwrap();
     let claim = claims.iter().find(|claim| claim.id == "mce-two-starts-meet").unwrap();
     let holds = |odd_end: f64, start: f64| {
         let mut shelf = Shelf::new();
@@ -902,7 +926,7 @@ fn starts_meet_in_every_fold_or_not_at_all() {
             record.result.curve = vec![point(0, 0.6, start), point(500, over, 0.7)];
             record
         }));
-        let desk = Desk::new(&shelf, &methods, "paper", &selection, &missing);
+        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
         let results = claim.check(&desk).unwrap();
         assert!(results.iter().all(|result| result.holds == results[0].holds), "{results:?}");
         results[0].holds
@@ -918,13 +942,20 @@ fn starts_meet_in_every_fold_or_not_at_all() {
 fn answers_of_cells_that_were_not_tuned_are_marked() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let selection = shelves::selection();
-    let claim = claims("rftk").unwrap().into_iter().find(|c| c.id == "rftk-beats-rf").unwrap();
+    let claim =
+        catalogue().claims("rftk").unwrap().into_iter().find(|c| c.id == "rftk-beats-rf").unwrap();
     for (profile, marked) in [("smoke", true), ("paper", false)] {
-        let trials =
-            plan(&study("rftk/table1").unwrap(), &methods, profile, &selection, &|_| None).unwrap();
+        let trials = plan(
+            &catalogue().study("rftk/table1").unwrap(),
+            &methods,
+            profile,
+            &selection,
+            &|_| None,
+        )
+        .unwrap();
         let mut shelf = Shelf::new();
         shelf.add(trials.iter().map(shelves::record));
-        let desk = Desk::new(&shelf, &methods, profile, &selection, &missing);
+        let desk = Desk::new(catalogue(), &shelf, &methods, profile, &selection, &missing);
         let mut tuned_variants = 0;
         for result in claim.check(&desk).unwrap() {
             let tunes = ["printed", "tuned"].contains(&result.variant.as_str());
@@ -945,11 +976,12 @@ fn a_finding_says_what_its_table_says() {
     let (methods, missing) = (plannable(), BTreeMap::new());
     let (shelf, selection) = (shelves::full(&methods), shelves::selection());
     let desk = shelves::desk(&shelf, &methods, &selection, &missing);
-    let artefact = ARTEFACTS.iter().find(|artefact| artefact.id == "rftk/figure1b").unwrap();
-    let tables = (artefact.render)(&desk).unwrap().tables;
+    let artefact =
+        catalogue().artefacts().iter().find(|artefact| artefact.id == "rftk/figure1b").unwrap();
+    let tables = artefact.render(&desk).unwrap().tables;
     let head = |name: &str| tables[0].columns.iter().position(|c| c.head == name).unwrap();
     let (batch, end) = (head("Batch b"), head("100"));
-    let found = findings().unwrap();
+    let found = catalogue().findings().unwrap();
     let text =
         |id: &str| found.iter().find(|finding| finding.id == id).unwrap().text(&desk).unwrap();
     let said = text("rftk-distance-in-parameters");
@@ -967,14 +999,15 @@ fn a_finding_says_what_its_table_says() {
 /// Each published cell has its dataset and its method in the study that reproduces it.
 #[test]
 fn every_published_number_stands_beside_one_of_ours() {
-    let (repeats, cells) = published("askl").unwrap();
-    let spec = study("askl/table2").unwrap();
+    let (repeats, cells) = catalogue().published("askl").unwrap();
+    let spec = catalogue().study("askl/table2").unwrap();
     assert_eq!((repeats, cells.len()), (spec.repeats as usize, 60));
     let (methods, missing) = (plannable(), BTreeMap::new());
     let (shelf, selection) = (shelves::full(&methods), shelves::selection());
     let desk = shelves::desk(&shelf, &methods, &selection, &missing);
-    let table = ARTEFACTS.iter().find(|artefact| artefact.id == "askl/table2").unwrap();
-    let shown = (table.render)(&desk).unwrap().cells;
+    let table =
+        catalogue().artefacts().iter().find(|artefact| artefact.id == "askl/table2").unwrap();
+    let shown = table.render(&desk).unwrap().cells;
     for published in cells {
         assert!(published.std >= 0.0 && published.mean > 0.0);
         for variant in &spec.variants {
@@ -1000,13 +1033,14 @@ fn every_published_number_stands_beside_one_of_ours() {
 fn the_plan_of_an_artefact_fills_its_cells() {
     let methods = plannable();
     let selection = shelves::selection();
-    for artefact in ARTEFACTS {
-        let work = work(&[artefact], &methods, "paper", &selection, &Shelf::new()).unwrap();
+    for artefact in catalogue().artefacts() {
+        let work =
+            catalogue().work(&[artefact], &methods, "paper", &selection, &Shelf::new()).unwrap();
         let mut shelf = Shelf::new();
         shelf.add(work.trials.iter().map(shelves::record));
         let missing = BTreeMap::new();
         let desk = shelves::desk(&shelf, &methods, &selection, &missing);
-        for cell in (artefact.render)(&desk).unwrap().cells {
+        for cell in artefact.render(&desk).unwrap().cells {
             let place = format!("{} {} {}", cell.dataset, cell.method, cell.variant);
             // Some variants have fewer repeats than the shelf.
             let of_cell = |trial: &&Trial| {

@@ -3,19 +3,9 @@
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::Diagram;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "askl/figure1",
-    title: "Overview of ASKL",
-    studies: &[],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let diagram = Diagram::new(ARTEFACT.id, ARTEFACT.title, (930.0, 330.0))
+pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let diagram = Diagram::new(&artefact.id, &artefact.title, (930.0, 330.0))
         .caption("Frequencies and read-out are learned together from the objective: the loss of the estimator, a penalty on the read-out, one on the features. It shows structure, no numbers.")
         .block((95.0, 70.0), (150.0, 60.0), "density\ns(ω, ω')", None)
         .block((280.0, 70.0), (150.0, 60.0), "frequencies\nΩ, Ω'", Some(0))

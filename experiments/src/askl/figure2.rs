@@ -3,19 +3,9 @@
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::Diagram;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "askl/figure2",
-    title: "Architecture of the learning framework",
-    studies: &[],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let diagram = Diagram::new(ARTEFACT.id, ARTEFACT.title, (760.0, 330.0))
+pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let diagram = Diagram::new(&artefact.id, &artefact.title, (760.0, 330.0))
         .caption("One hidden layer of D cosines over two frequency matrices that share a phase, then a linear read-out: W by a proximal step (7)-(8), Ω and Ω' by the chain rule (9). It shows structure, no numbers.")
         .block((70.0, 150.0), (90.0, 60.0), "input\nx ∈ Rᵈ", None)
         .block((255.0, 80.0), (150.0, 60.0), "first map\ncos(Ωᵀx + b)", Some(0))

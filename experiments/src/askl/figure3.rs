@@ -6,23 +6,13 @@ use mercer_records::CurvePoint;
 use mercer_render::{Axis, Figure, Panel, Series};
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "askl/figure3",
-    title: "Test accuracy on MNIST along training",
-    studies: &["askl/table2"],
-    datasets: &["mnist"],
-    computed: &[],
-    render,
-};
-
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let axis = Axis::linear("test accuracy (%)");
     let panels = panels(desk, &axis, &|_, point| Some(100.0 * point.values.get("accuracy")?))?;
     Ok(Rendered {
         drawings: drawing(
-            ARTEFACT.id,
-            ARTEFACT.title,
+            &artefact.id,
+            &artefact.title,
             "One point every 200 batches of 32, one panel a variant: the mean over the repeats that have it, and from the least to the largest of them. The paper's claim: ASKL lies above the others at all times.",
             panels,
         ),

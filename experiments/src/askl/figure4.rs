@@ -7,26 +7,16 @@ use mercer_learning::fact;
 use mercer_records::CurvePoint;
 use mercer_render::Axis;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "askl/figure4",
-    title: "Objective on MNIST along training",
-    studies: &["askl/table2"],
-    datasets: &["mnist"],
-    computed: &[],
-    render,
-};
-
 /// Weights of the common objective: the code's for MNIST.
 const LAMBDA: f64 = 1e-4;
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let axis = Axis::log10("objective");
     let own = panels(desk, &axis, &|_, point| point.values.get(fact::OBJECTIVE).copied())?;
     let common = panels(desk, &axis, &common)?;
     let mut drawings = drawing(
-        ARTEFACT.id,
-        ARTEFACT.title,
+        &artefact.id,
+        &artefact.title,
         "Each method's own objective, as in the paper: the penalties differ from method to method, so levels cannot be compared between methods. One panel a variant: the mean over the repeats that have it, and from the least to the largest of them.",
         own,
     );

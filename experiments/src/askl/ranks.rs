@@ -7,25 +7,15 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table, critical_difference};
 use mercer_statistics::{bayesian_correlated_t, friedman, nemenyi_critical_difference};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "askl/ranks",
-    title: "Ranks over the twelve datasets",
-    studies: &["askl/table2"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Half-width of the region of practical equivalence: one point of accuracy or of RMSE.
 const ROPE: f64 = 1.0;
 /// Level of the critical difference.
 const LEVEL: f64 = 0.05;
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("askl/table2")?;
     let (spec, cells) = &*study;
-    let mut ranks = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut ranks = Table::new(&artefact.id, &artefact.title)
         .caption("Mean rank of each method (1 is best) over the datasets on which all of the row have a score, each by its mean over the repeats that all of them have; Friedman's test with the F statistic of Iman and Davenport; two methods whose ranks differ by less than the critical difference (Nemenyi, 5 %) are not told apart.")
         .columns([Column::left("Variant")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())))

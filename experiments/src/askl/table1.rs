@@ -3,16 +3,6 @@
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "askl/table1",
-    title: "Compared methods",
-    studies: &[],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// What the paper's table says of each method: kernel, density, regularizer.
 const PRINTED: [(&str, &str, &str, &str); 5] = [
     ("sk", "stationary", "assigned", "‖W‖²_F"),
@@ -22,8 +12,8 @@ const PRINTED: [(&str, &str, &str, &str); 5] = [
     ("askl", "non-stationary", "learned", "‖W‖_*, ‖φ(X)‖²_F"),
 ];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut table = Table::new("askl/table1", "Compared methods")
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("The paper's Table 1, with what each method costs here: n rows, d columns, D features, K outputs, batch size and epochs as set.")
         .columns(
             ["Method", "Kernel", "Density", "Regularizer", "Fit", "Predict a row", "Source"]

@@ -6,17 +6,7 @@ use polars_core::prelude::{
     ChunkAgg, ChunkCompareEq, ChunkQuantile, Column as Values, DataFrame, PolarsResult,
 };
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/askl-cost",
-    title: "Seconds and memory of a trial",
-    studies: &["askl/table2"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("askl/table2")?;
     let (spec, cells) = &*study;
     let mut methods: Vec<(String, String)> = Vec::new();
@@ -27,11 +17,11 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
     }
     let fault = |error: polars_core::prelude::PolarsError| ExperimentError::Form {
-        file: ARTEFACT.id.to_owned(),
+        file: artefact.id.clone(),
         reason: error.to_string(),
     };
     let trials = trials(cells).map_err(fault)?;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Median seconds of the final fit over all variants and repeats, tuning apart, one thread a trial, two trials side by side and other work on the machine: an order of magnitude, not a benchmark. Last column: the most memory that any trial on the dataset held, in MiB, its share of the data included.")
         .columns([Column::left("Dataset")])
         .columns(methods.iter().map(|(_, label)| Column::right(label)))

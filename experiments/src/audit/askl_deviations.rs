@@ -2,19 +2,9 @@
 
 use super::rows::rows;
 use crate::askl::METHODS;
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, published};
+use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::binomial_deviation;
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/askl-deviations",
-    title: "The deviations of Table 2 against sampling",
-    studies: &["askl/table2"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
 
 /// Deviation in points that `rows` test rows alone give an accuracy in percent.
 ///
@@ -24,10 +14,10 @@ pub(crate) fn binomial_points(accuracy: f64, rows: usize) -> Result<f64, Experim
     Ok(100.0 * binomial_deviation(accuracy / 100.0, rows as u64)?)
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("askl/table2")?;
-    let (_, printed) = published("askl")?;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let (_, printed) = desk.catalogue.published("askl")?;
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Printed deviation of the accuracy over 30 repeats, in points. Below it: the binomial deviation of the printed accuracy on that many test rows, and our deviation over repeats in the variant `released`, which has the variation of splits, starts and batches in it. Bold: printed mean plus printed deviation exceeds 100 %.")
         .columns([Column::left("Dataset"), Column::right("Test rows")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())));

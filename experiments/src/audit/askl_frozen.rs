@@ -2,21 +2,11 @@
 
 use super::askl_protocol::short;
 use super::rows::rows;
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, published};
+use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_datasets::Catalogue;
 use mercer_harness::Spec;
 use mercer_learning::{Task, fact};
 use mercer_render::{Cell, Column, Row, Table};
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/askl-frozen",
-    title: "The frozen read-out: how far it shrinks, how far it reaches",
-    studies: &["askl/table2", "audit/askl"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
 
 /// What every singular value loses over training: `t η λ1`, with `t` the number of steps.
 pub(crate) fn shrinkage(rows: usize, batch: usize, epochs: f64, rate: f64, lambda1: f64) -> f64 {
@@ -44,10 +34,11 @@ pub(crate) fn mean_target(zero: f64, mean: f64) -> f64 {
     (zero * zero - mean * mean).max(0.0).sqrt()
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("askl/table2")?;
     let ablation = desk.cells("audit/askl")?;
-    let tables = vec![shrinking(&study.0, &study.1)?, reaching(&study.0, &study.1, &ablation.1)?];
+    let tables =
+        vec![shrinking(artefact, &study.0, &study.1)?, reaching(&study.0, &study.1, &ablation.1)?];
     Ok(Rendered { tables, ..Rendered::default() })
 }
 
@@ -73,8 +64,12 @@ fn mean_of(cell: &StudyCell, name: &str) -> Option<f64> {
     (!values.is_empty()).then(|| sum / values.len() as f64)
 }
 
-fn shrinking(spec: &Spec, cells: &[StudyCell]) -> Result<Table, ExperimentError> {
-    let mut table = Table::new(ARTEFACT.id, "How far the frozen read-out shrinks")
+fn shrinking(
+    artefact: &Artefact,
+    spec: &Spec,
+    cells: &[StudyCell],
+) -> Result<Table, ExperimentError> {
+    let mut table = Table::new(&artefact.id, "How far the frozen read-out shrinks")
         .caption("ASKL as the code runs it: after t steps W_t = W_0 − t η λ1 U_0 V_0ᵀ, so each singular value loses t η λ1. The smallest one of a D × K standard normal matrix is about √D − √K. Where less is lost than that, no value crosses 0 and clipping would change nothing. Trace norm at the end: mean over the records of the variant `released`.")
         .columns([Column::left("Dataset")])
         .columns(["K", "Steps t", "Rate η", "λ1", "Lost t η λ1", "Smallest at the start", "Share lost (%)", "Trace norm at the end"].map(Column::right))
@@ -125,7 +120,7 @@ fn reaching(
     cells: &[StudyCell],
     ablation: &[StudyCell],
 ) -> Result<Table, ExperimentError> {
-    let (_, printed) = published("askl")?;
+    let (_, printed) = crate::catalogue().published("askl")?;
     let mut table = Table::new("audit/askl-frozen-reach", "How far the frozen read-out reaches")
         .caption(format!("Each feature lies in ±2/√(2D) and there is no bias, so a read-out of standard normal entries that is never trained cannot leave ±Σ_j |w_j| 2/√(2D), which is 2√(D/π) = {:.2} ± {:.2} over draws. The RMSE is then at least the mean target minus that. Targets in [0, 100]; their mean follows from the two trivial predictors of the variant `tuned`.", reach(2000.0), reach_deviation()))
         .columns([Column::left("Dataset")])

@@ -8,16 +8,6 @@ use mercer_theory::{
 };
 use ndarray::{Array2, array};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/askl-looseness",
-    title: "The slack of the bound, and what non-stationarity can save",
-    studies: &["askl/table2", "audit/askl"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// `B` and `K` of the example.
 const TRACE_NORM: f64 = 2.5;
 const OUTPUTS: usize = 2;
@@ -58,18 +48,18 @@ pub(crate) fn slack() -> Result<Slack, ExperimentError> {
         Ok(Slack { exact, bound: bound.value, rate: rate.value })
     };
     all().map_err(|error: TheoryError| ExperimentError::Form {
-        file: ARTEFACT.id.to_owned(),
+        file: file!().to_owned(),
         reason: error.to_string(),
     })
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    Ok(Rendered { tables: vec![example()?, diagonals(desk)?], ..Rendered::default() })
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    Ok(Rendered { tables: vec![example(artefact)?, diagonals(desk)?], ..Rendered::default() })
 }
 
-fn example() -> Result<Table, ExperimentError> {
+fn example(artefact: &Artefact) -> Result<Table, ExperimentError> {
     let slack = slack()?;
-    let mut table = Table::new(ARTEFACT.id, "The slack of the bound on an example")
+    let mut table = Table::new(&artefact.id, "The slack of the bound on an example")
         .caption(format!("Four points, three pairs of frequencies, K = {OUTPUTS}, B = {TRACE_NORM}, features ψ; averages over all 256 sign patterns. The dual of the nuclear norm is the spectral norm, so the first line is the complexity itself; the proof pairs with the Frobenius norm, then takes the root out of the mean, then bounds every diagonal by 1."))
         .columns([Column::left("Quantity")])
         .columns(["Value", "Over the exact value"].map(Column::right));

@@ -7,16 +7,6 @@ use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/askl-objective",
-    title: "Objectives that do not compare",
-    studies: &["askl/table2"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Objective, loss and score of the five methods on one dataset in one variant, at the end of
 /// training, means over the repeats that all five have.
 struct Ends<'a> {
@@ -106,9 +96,9 @@ pub(crate) fn concordance(
     Ok((total.pairs > 0).then_some(total))
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("askl/table2")?;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Objective and, below it, loss at the end of training, and the score (accuracy in percent, or RMSE); means over the repeats that all five have. The loss is the mean over the batches of the last pass, each at the weights that it met, which moved on during the pass; the objective is that loss plus the penalties at the weights after the last step (the features' norm over rows of the training part), so it is the value of what each method minimises at no single point. SK to NSKL add λ1 ‖W‖, ASKL adds λ1 ‖W‖_* and λ2 ‖φ‖, so the levels do not compare. Right: in how many of the ten pairs of methods the smaller value goes with the better score.")
         .columns([Column::left("Dataset")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())))

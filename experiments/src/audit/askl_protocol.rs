@@ -1,19 +1,9 @@
 //! What the paper says was run, what the code runs, and what each variant runs here.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, study};
+use crate::{Artefact, Desk, ExperimentError, Rendered, catalogue};
 use mercer_harness::{Protocol, Spec, SplitRule, Variant};
 use mercer_render::{Cell, Column, Row, Table};
 use serde_json::{Value, json};
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/askl-protocol",
-    title: "Paper, code, and the variants",
-    studies: &[],
-    datasets: &[],
-    computed: &[],
-    render,
-};
 
 /// Where a variant's entry comes from.
 #[derive(Clone, Copy)]
@@ -135,13 +125,16 @@ const OPEN: &[(&str, &str, &str)] = &[
     ("units of λ2: sum or mean over the rows", "the mean", "audit/askl-slips"),
 ];
 
-fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let spec = study("askl/table2")?;
-    Ok(Rendered { tables: vec![protocol(&spec), values(&spec), open()], ..Rendered::default() })
+pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let spec = catalogue().study("askl/table2")?;
+    Ok(Rendered {
+        tables: vec![protocol(artefact, &spec), values(&spec), open()],
+        ..Rendered::default()
+    })
 }
 
-fn protocol(spec: &Spec) -> Table {
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+fn protocol(artefact: &Artefact, spec: &Spec) -> Table {
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("What the paper states, what the authors' code does, and what our variants of Table 2 do; the columns of the variants are read from the spec.")
         .columns(["Item", "Paper", "Code"].map(Column::left))
         .columns(spec.variants.iter().map(|variant| Column::left(&variant.name)));
@@ -300,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_variants_columns_say_what_the_spec_says() {
-        let spec = study("askl/table2").unwrap();
+        let spec = catalogue().study("askl/table2").unwrap();
         let [printed, released, corrected] = &spec.variants[..] else { panic!("three variants") };
         assert_eq!(setting(&spec, printed, "phases"), "shared");
         assert_eq!(setting(&spec, released, "read_out"), "ASKL frozen");

@@ -10,23 +10,13 @@ use mercer_statistics::summarise;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/askl-search",
-    title: "Where the searches of Table 2 look, and what they choose",
-    studies: &["askl/table2"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// The tuned settings of the five methods; `lambda2` is ASKL's alone.
 const SETTINGS: [&str; 4] = ["std", "rate", "lambda1", "lambda2"];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("askl/table2")?;
     let (spec, cells) = &*study;
-    let mut shares = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut shares = Table::new(&artefact.id, &artefact.title)
         .caption("Every method of a tuned variant has 27 candidates: three on all methods' lists (what the code has for the dataset, two of ours), the others drawn uniformly in the logarithm from one range a setting, the same for all methods and datasets. Shares in percent, over all searches that are recorded, of the candidates whose value lies in the lower, middle and upper third of that range: of all that were tried, of those that reached the last rung (three a search), and of the one chosen. A value beyond the range counts with the third next to it.")
         .columns(["Method", "Setting", "Range"].map(Column::left))
         .columns([Column::right("Searches")])
@@ -119,7 +109,7 @@ fn ranges(
     method: &str,
     dataset: &str,
 ) -> Result<BTreeMap<&'static str, Range>, ExperimentError> {
-    let fault = |reason: String| ExperimentError::Form { file: ARTEFACT.id.to_owned(), reason };
+    let fault = |reason: String| ExperimentError::Form { file: file!().to_owned(), reason };
     let method = find(desk.methods, method).map_err(|error| fault(error.to_string()))?;
     let entry = Catalogue::builtin().find(dataset).map_err(|error| fault(error.to_string()))?;
     let shape = Shape { rows: entry.rows, features: entry.features, task: entry.task };

@@ -1,19 +1,9 @@
 //! What the paper's own summaries say about its underlines.
 
 use crate::askl::METHODS;
-use crate::{Artefact, Desk, ExperimentError, PublishedCell, Rendered, published};
+use crate::{Artefact, Desk, ExperimentError, PublishedCell, Rendered};
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::{MeanStd, paired_summaries, welch_summaries};
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/askl-underlines",
-    title: "The underlines of Table 2, from its own numbers",
-    studies: &[],
-    datasets: &[],
-    computed: &[],
-    render,
-};
 
 /// Level of the test; the paper does not state its own.
 const LEVEL: f64 = 0.05;
@@ -62,7 +52,7 @@ impl Judged {
 /// # Errors
 /// If the file of the published numbers does not have its form.
 pub(crate) fn judged() -> Result<Vec<Judged>, ExperimentError> {
-    let (repeats, printed) = published("askl")?;
+    let (repeats, printed) = crate::catalogue().published("askl")?;
     let mut rows: Vec<Judged> = Vec::new();
     for cell in &printed {
         if rows.iter().all(|row| row.dataset != cell.dataset) {
@@ -102,8 +92,8 @@ pub(crate) fn judged() -> Result<Vec<Judged>, ExperimentError> {
     Ok(rows)
 }
 
-fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("The printed means and deviations, 30 repeats each. Bold: best mean of the row. Underlined here: not significantly worse than the best at 5 % by Welch's test on the printed summaries; below each cell its two-sided p, then two p of the corrected test (30 splits overlap: the variance is not s²/30 but (1/30 + 0.25) s²; MNIST's test part is fixed, and needs no correction). The paper does not print how two methods move together over the splits. The first of the two takes them as independent, the second as moving together: the p of the pairs lies between them. The text of the paper says that an underline marks a significant difference, its caption that it marks the absence of one.")
         .columns([Column::left("Dataset")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())))

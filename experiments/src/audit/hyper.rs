@@ -6,36 +6,6 @@ use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper";
 
-pub(crate) const NORMALISER: Artefact = Artefact {
-    source: file!(),
-    id: "audit/hyper-normaliser",
-    title: "The normaliser of the hyper-kernel is no constant to keep",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render: normaliser,
-};
-
-pub(crate) const VARIANCE: Artefact = Artefact {
-    source: file!(),
-    id: "audit/hyper-variance",
-    title: "With the variance per entry the learned kernel vanishes off the diagonal, but for few columns",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render: variance,
-};
-
-pub(crate) const PAIRS: Artefact = Artefact {
-    source: file!(),
-    id: "audit/hyper-pairs",
-    title: "Ordered pairs are unordered pairs twice",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render: pairs,
-};
-
 /// A row's cells, from the means over repeats of named values.
 type Cells = fn(&dyn Fn(&str) -> f64) -> Vec<Cell>;
 
@@ -47,7 +17,7 @@ fn table(
     cells: Cells,
 ) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
-    let mut table = Table::new(artefact.id, artefact.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!("{caption} Means over repeats; rows of the training part, at most 100, inputs in [0, 1]."))
         .columns([Column::left("Dataset")])
         .columns(heads.iter().map(|head| Column::right(*head)))
@@ -76,10 +46,13 @@ fn scientific(value: f64) -> Cell {
     Cell::text(if value.is_finite() { format!("{value:.1e}") } else { "-".to_owned() }).sort(value)
 }
 
-fn normaliser(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn normaliser(
+    desk: &Desk<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     table(
         desk,
-        &NORMALISER,
+        artefact,
         "Base-10 logarithm of the normaliser c of the printed hyper-kernel (a product of three Gaussian densities), with σ² the variance per entry or the total variance and σ_h² = σ². With c, a ridge λ is λ/c without it: the last two columns say which ridges the printed grid 1e-5 .. 1e5 then amounts to. Far below the rounding error (1e-16) they do nothing, far above 1 they leave nothing.",
         &[
             "Inputs",
@@ -102,10 +75,10 @@ fn normaliser(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     )
 }
 
-fn variance(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn variance(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     table(
         desk,
-        &VARIANCE,
+        artefact,
         "The two readings of \"the variance of the data\" as the width σ² of the hyper-kernel: median of exp(−‖x − x'‖²/(2σ²)) over pairs of points, and test RMSE of a Gaussian kernel (of the total variance) learned from pairs with the ridge of the printed grid that is best on these test pairs, beside that of k = 0.",
         &[
             "per entry",
@@ -130,10 +103,10 @@ fn variance(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     )
 }
 
-fn pairs(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn pairs(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     table(
         desk,
-        &PAIRS,
+        artefact,
         "Hyper-KRR over all ordered pairs of a few points, as printed, and over unordered pairs with weights 1 and 2, as here: sizes of the two systems, numerical rank of the ordered one (it cannot exceed the number of unordered pairs), and the largest difference of the two learned kernels at ten test pairs (λ = 1e-3).",
         &["Ordered pairs", "Rank", "Unordered pairs", "Largest difference"],
         |mean| {

@@ -8,16 +8,6 @@ use mercer_statistics::summarise;
 const STUDY: &str = "audit/hyper-subsets";
 const FOREST: &str = "hyper/covtype";
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/hyper-subsets",
-    title: "Ridge, cost and spectrum of a kernel learned on subsets of covtype",
-    studies: &[STUDY, FOREST],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Rows of Table 3 that stand beside the audit's.
 const BESIDE: [(&str, &str); 7] = [
     ("v=50", "hyper-krr"),
@@ -29,9 +19,9 @@ const BESIDE: [(&str, &str); 7] = [
     ("tuned", "gaussian-svm"),
 ];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let (own, forest) = (desk.cells(STUDY)?, desk.cells(FOREST)?);
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Class 2 of covtype against the rest, splits of Table 3; percent on all rows that do not train, deviation over repeats where there are more than one. λ, spread and C: as set, or as the search chose them in each repeat. Negative mass: share of the negative eigenvalues of the learned kernel on the 3000 points of stage 2 in the sum of absolute values. Smallest and largest: eigenvalues there; a target of +1 and -1 has one of some 3000.")
         .columns(["Source", "Method", "λ", "spread", "C"].map(Column::left))
         .columns(

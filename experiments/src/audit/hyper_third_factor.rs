@@ -7,16 +7,6 @@ use std::collections::BTreeMap;
 
 const STUDY: &str = "audit/hyper-third-factor";
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/hyper-third-factor",
-    title: "Random features of pairs of points, and landmark pairs",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Mean and deviation over repeats of a value, by the size of the basis.
 fn means(cell: &StudyCell, name: &str) -> BTreeMap<u64, (f64, f64)> {
     let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
@@ -32,9 +22,9 @@ fn means(cell: &StudyCell, name: &str) -> BTreeMap<u64, (f64, f64)> {
     summarised.collect()
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Relative distance of a learned kernel from the exact solution of hyper-KRR over all pairs, on pairs of a test and a training point (Frobenius norm, ideal target, λ = 1e-3, total variance), mean ± deviation over repeats: in the span of as many random Fourier features of the means of pairs, of the pairs of M landmarks, and of these with factors of 25 columns (linear time). Multiply-adds of the normal matrix over all pairs with 25 columns: D²/2 products of two features, or a multiset of four landmarks each.")
         .columns([Column::left("Dataset")])
         .columns(["Functions", "random features", "landmark pairs", "linear time", "multiply-adds, random", "multiply-adds, landmarks", "Repeats"].map(Column::right));

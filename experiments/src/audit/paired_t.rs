@@ -8,18 +8,8 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/paired-t",
-    title: "False alarms of the paired t-test over random splits",
-    studies: &[],
-    datasets: &[],
-    computed: &["audit/paired-t", "audit/rule-sizes"],
-    render,
-};
-
 pub(crate) const SIMULATION: Computed =
-    Computed { name: "audit/paired-t", revision: 1, settings, compute };
+    Computed { name: "audit/paired-t", measures: false, revision: 1, settings, compute };
 
 /// Simulated studies; the standard error of a rate near 5 % is then 0.3 points.
 const STUDIES: u64 = 4000;
@@ -57,8 +47,8 @@ fn compute() -> Result<BTreeMap<String, f64>, ExperimentError> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!(
             "Two methods that are equally good by symmetry, compared on J random 80/20 splits of one sample of 500 rows, {STUDIES} simulated studies: how often each test says \"significant at 5 %\". An honest test says so 5 % of the time; 95 % Wilson intervals."
         ))

@@ -1,63 +1,19 @@
 //! Does the trace penalty of RFTK do anything? The control that the code leaves in a comment.
 
-use super::pairs::{self, Pair, Side};
+use crate::pairs::{self, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/rftk-beta-zero",
-    title: "RFTK with and without its trace penalty",
-    studies: &["rftk/table1"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 const STUDY: &str = "rftk/table1";
-
-const PAIRS: &[Pair] = &[
-    Pair {
-        name: "RFTK: beta as in the code against 0",
-        with: Side(STUDY, "released", "rftk"),
-        without: &[Side(STUDY, "no-trace", "rftk")],
-    },
-    Pair {
-        name: "RFTK as printed, tuned on its own: beta among the candidates against 0",
-        with: Side(STUDY, "printed", "rftk"),
-        without: &[Side(STUDY, "printed-no-trace", "rftk")],
-    },
-    Pair {
-        name: "RFTK in the tuned protocol, tuned on its own: beta among the candidates against 0",
-        with: Side(STUDY, "tuned", "rftk"),
-        without: &[Side(STUDY, "tuned-no-trace", "rftk")],
-    },
-    Pair {
-        name: "RFTK without a penalty against RF-SGD: learning the frequencies",
-        with: Side(STUDY, "no-trace", "rftk"),
-        without: &[Side(STUDY, "released", "rf-sgd")],
-    },
-    Pair {
-        name: "RFTK with the code's values against kernel ridge tuned on its own",
-        with: Side(STUDY, "released", "rftk"),
-        without: &[Side(STUDY, "tuned", "kernel-ridge")],
-    },
-];
 
 /// With the penalty and without it: variants of RFTK.
 const CONTROLS: [(&str, &str); 3] =
     [("released", "no-trace"), ("printed", "printed-no-trace"), ("tuned", "tuned-no-trace")];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut rendered = pairs::render(
-        desk,
-        ARTEFACT.id,
-        ARTEFACT.title,
-        "The paper credits the trace penalty; its code adds it, unsquared, in the first batch of each pass and every hundredth after it. Here beta is set to 0 and nothing else is changed; where methods are tuned, each side is.",
-        PAIRS,
-    )?;
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(desk)?;
     rendered.tables.push(steps(desk)?);
     Ok(rendered)
 }
@@ -72,7 +28,7 @@ fn steps(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
         .columns(["with", "without"].map(|head| Column::right(head).under("Tr(K)/n")))
         .columns(["Gain", "Level", "Alike", "Repeats"].map(Column::right));
     let sides = CONTROLS.map(|(with, without)| [with, without]);
-    let sides = sides.concat().into_iter().map(|variant| Side(STUDY, variant, "rftk"));
+    let sides = sides.concat().into_iter().map(|variant| Side::new(STUDY, variant, "rftk"));
     if let Some(note) = pairs::not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
         table = table.note(note);
     }

@@ -1,47 +1,9 @@
 //! The closed forms by explicit inverses in single precision against double precision: where do the
 //! printed deviations of 5 to 27 points come from?
 
-use super::pairs::{self, Pair, Side};
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, published};
+use crate::pairs::{self, Side};
+use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/rftk-precision",
-    title: "Closed forms in single and in double precision",
-    studies: &["audit/rftk", "rftk/table1"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
-const PAIRS: &[Pair] = &[
-    Pair {
-        name: "kernel ridgeless: double precision against the code's inverse, same ridge",
-        with: Side("audit/rftk", "double", "kernel-ridgeless"),
-        without: &[Side("rftk/table1", "released", "kernel-ridgeless")],
-    },
-    Pair {
-        name: "RF: double precision against the code's inverse, same ridge",
-        with: Side("audit/rftk", "double", "rf-ridgeless"),
-        without: &[Side("rftk/table1", "released", "rf-ridgeless")],
-    },
-    Pair {
-        name: "kernel ridge: double precision against the code's inverse, same ridge",
-        with: Side("rftk/table1", "released", "kernel-ridge"),
-        without: &[Side("audit/rftk", "single-ridge", "kernel-ridgeless")],
-    },
-    Pair {
-        name: "kernel ridgeless: pseudo-inverse against the code's ridge, both in double precision",
-        with: Side("audit/rftk", "pseudo-inverse", "kernel-ridgeless"),
-        without: &[Side("audit/rftk", "double", "kernel-ridgeless")],
-    },
-    Pair {
-        name: "RF: pseudo-inverse against the code's ridge, both in double precision",
-        with: Side("audit/rftk", "pseudo-inverse", "rf-ridgeless"),
-        without: &[Side("audit/rftk", "double", "rf-ridgeless")],
-    },
-];
 
 /// Study and variant of each column, and its head.
 const COLUMNS: [(&str, &str, &str); 3] = [
@@ -50,14 +12,8 @@ const COLUMNS: [(&str, &str, &str); 3] = [
     ("audit/rftk", "pseudo-inverse", "pseudo-inverse"),
 ];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut rendered = pairs::render(
-        desk,
-        ARTEFACT.id,
-        ARTEFACT.title,
-        "The code solves its closed forms by explicit inverses in single precision, RF and the ridgeless kernel with ridges of 1e-7 and 1e-8, kernel ridge with larger ones; the text has a pseudo-inverse. Table 1 has kernel ridge in double precision.",
-        PAIRS,
-    )?;
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(desk)?;
     rendered.tables.push(deviations(desk)?);
     Ok(rendered)
 }
@@ -68,9 +24,9 @@ fn deviations(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
         .columns(["Dataset", "Method"].map(Column::left))
         .columns([Column::right("published")])
         .columns(COLUMNS.map(|(.., head)| Column::right(head)));
-    let (_, printed) = published("rftk")?;
+    let (_, printed) = desk.catalogue.published("rftk")?;
     let sides = COLUMNS.iter().flat_map(|(study, variant, _)| {
-        ["kernel-ridgeless", "rf-ridgeless"].map(|method| Side(study, variant, method))
+        ["kernel-ridgeless", "rf-ridgeless"].map(|method| Side::new(study, variant, method))
     });
     if let Some(note) = pairs::not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
         table = table.note(note);

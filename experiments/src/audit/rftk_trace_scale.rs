@@ -1,32 +1,9 @@
 //! The trace that RFTK penalises has a scale: what moves it, and what a measure without a scale says.
 
-use super::pairs::{self, Pair, Side};
+use crate::pairs::{self, Side};
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/rftk-trace-scale",
-    title: "The trace of the kernel matrix and its scale",
-    studies: &["audit/rftk", "rftk/table1"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
-const PAIRS: &[Pair] = &[
-    Pair {
-        name: "RF by the pseudo-inverse: features larger by the root of 2, the trace twice as large",
-        with: Side("audit/rftk", "unit", "rf-ridgeless"),
-        without: &[Side("audit/rftk", "pseudo-inverse", "rf-ridgeless")],
-    },
-    Pair {
-        name: "RFTK as the code runs it: features larger by the root of 2, the trace twice as large",
-        with: Side("audit/rftk", "unit", "rftk"),
-        without: &[Side("rftk/table1", "released", "rftk")],
-    },
-];
 
 /// Study, variant, method and head of a column.
 const COLUMNS: [(&str, &str, &str, &str); 4] = [
@@ -36,14 +13,8 @@ const COLUMNS: [(&str, &str, &str, &str); 4] = [
     ("audit/rftk", "unit", "rftk", "RFTK, larger features"),
 ];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut rendered = pairs::render(
-        desk,
-        ARTEFACT.id,
-        ARTEFACT.title,
-        "The text credits a small trace of the kernel matrix. Features larger by the root of 2 double it: the ridgeless predictor is the same function then. The penalised method is another one: beside start and steps, beta weighs the root of 2 times as much in the code's form, a norm, and twice as much in the text's, its square.",
-        PAIRS,
-    )?;
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(desk)?;
     let mut table = Table::new("audit/rftk-trace-scale-norms", "Trace and effective rank at the end of training")
         .caption("Means over repeats: trace of the kernel matrix of the training rows over n, and in small its companion without a scale, the effective rank tr(K)²/‖K‖_F² of at most 1000 training rows.")
         .columns([Column::left("Dataset")])
@@ -68,7 +39,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         }
         table = table.row(Row::new(row));
     }
-    let sides = COLUMNS.map(|(study, variant, method, _)| Side(study, variant, method));
+    let sides = COLUMNS.map(|(study, variant, method, _)| Side::new(study, variant, method));
     if let Some(note) = pairs::not_run_yet(desk, sides.iter())? {
         table = table.note(note);
     }

@@ -7,16 +7,6 @@ use std::collections::BTreeMap;
 
 const STUDY: &str = "audit/rftk-width";
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/rftk-width",
-    title: "Widths of the kernel on the synthetic problem",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Of each width: its variance, and the named values over repeats.
 fn by_width(cell: &StudyCell) -> BTreeMap<u64, BTreeMap<&str, Vec<f64>>> {
     let mut widths: BTreeMap<u64, BTreeMap<&str, Vec<f64>>> = BTreeMap::new();
@@ -29,9 +19,9 @@ fn by_width(cell: &StudyCell) -> BTreeMap<u64, BTreeMap<&str, Vec<f64>>> {
     widths
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Mean squared error of ridgeless random features (M = 200), mean ± deviation over draws of the features: on the test rows, whose targets have no noise, and on a fifth of the training rows that the others predict (noise of variance 0.04 included). The text's grid of σ² with exp(-‖x - x'‖²/(2σ²)); its choice is 100. rftk-kink is the text's target, rftk-slope the code's.")
         .columns([Column::left("Dataset")])
         .columns(["σ²", "test rows", "held-out rows", "rank", "Repeats"].map(Column::right));

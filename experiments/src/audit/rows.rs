@@ -1,6 +1,6 @@
 //! How many rows a repeat of Table 2 of ASKL trains and tests on, without the data.
 
-use crate::{ExperimentError, study};
+use crate::{ExperimentError, catalogue};
 use mercer_datasets::Catalogue;
 use mercer_harness::SplitRule;
 
@@ -9,7 +9,7 @@ use mercer_harness::SplitRule;
 /// # Errors
 /// If the catalogue does not have the dataset.
 pub(crate) fn rows(dataset: &str) -> Result<(usize, usize), ExperimentError> {
-    let spec = study("askl/table2")?;
+    let spec = catalogue().study("askl/table2")?;
     let mut protocol = spec.protocol;
     if let Some(rule) = spec.dataset.get(dataset) {
         protocol = protocol.overridden_by(&rule.protocol);

@@ -11,16 +11,6 @@ use std::collections::BTreeMap;
 const STUDIES: [&str; 5] =
     ["askl/table2", "rftk/table1", "hyper/table2", "hyper/all-pairs", "mce/table1"];
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/tuning",
-    title: "The error that tuning saw, and the error on the test rows",
-    studies: &STUDIES,
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// One trial that was tuned: the logarithm of its test error over the error of what was chosen on the rows
 /// that the tuner held out.
 struct Tuned<'a> {
@@ -96,8 +86,8 @@ fn line(study: &str, label: &str, trials: &[Tuned<'_>]) -> Result<Row, Experimen
     ]))
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Each trial whose settings were tuned has two errors: that of the settings chosen, on the training rows that the tuner held out, and that of the final fit, on the test rows, which no tuning reads. The first is the least of three, which makes it too small; the second is of a fit to all training rows, a quarter more, which makes it smaller. Ratio of the second to the first (error rates; root mean squared errors for targets): median and quartiles over the trials of all variants, the p of Wilcoxon's signed rank test of the datasets' mean logarithms, not corrected for the number of rows here, and the largest ratio, which is of a final fit that went otherwise than the fits of the tuner.")
         .columns([Column::left("Study"), Column::left("Method")])
         .columns(

@@ -2,7 +2,7 @@
 
 use super::Gain;
 use crate::published::PublishedCell;
-use crate::{ExperimentError, published};
+use crate::{Catalogue, ExperimentError};
 use mercer_render::probability;
 use mercer_statistics::{p_of_interval, replication_bayes_factor};
 use serde::Serialize;
@@ -68,18 +68,19 @@ impl Effect {
     /// # Errors
     /// If the file of the published numbers does not have its form.
     pub(crate) fn of(
+        catalogue: &Catalogue,
         study: &str,
         better: &str,
         worse: &str,
         gains: &[(String, Gain)],
     ) -> Result<Option<Self>, ExperimentError> {
-        let Some((paper, columns)) = columns(study) else { return Ok(None) };
-        let (repeats, cells) = published(paper)?;
+        let Some((paper, columns)) = catalogue.columns(study) else { return Ok(None) };
+        let (repeats, cells) = catalogue.published(paper)?;
         let of = |dataset: &str, method: &str| -> Option<&PublishedCell> {
-            let name = columns.iter().find(|(own, _)| *own == method)?.1;
+            let (_, name) = columns.iter().find(|(own, _)| own == method)?;
             cells.iter().find(|cell| {
                 cell.dataset == dataset
-                    && cell.method == name
+                    && cell.method == *name
                     && cell.metric == "accuracy_percent"
                     && ["", "2"].contains(&cell.table.as_str())
             })
@@ -171,17 +172,6 @@ pub(super) fn mean_gain(gains: &[Gain]) -> Gain {
     Gain { mean, half: squares().sum::<f64>().sqrt() / count, freedom }
 }
 
-/// The names of the methods of a study, ours and those of the paper that prints them.
-fn columns(study: &str) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
-    match study {
-        "askl/table2" => Some(("askl", crate::askl::table2::COLUMNS)),
-        "rftk/table1" => Some(("rftk", crate::rftk::table1::METHODS)),
-        "hyper/table2" => Some(("hyper", crate::hyper::table2::COLUMNS)),
-        "mce/table1" => Some(("mce", crate::mce::table1::COLUMNS)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,15 +213,18 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_gain_of_askl_over_nskl_is_the_mean_of_eight_rows() {
+    fn the_printed_gain_is_the_mean_over_the_rows_that_both_have() {
+        let catalogue = crate::catalogue::toy();
         let gain = Gain { mean: 0.14, half: 0.7, freedom: 50.0 };
-        let rows =
-            ["segment", "satimage", "usps", "pendigits", "letter", "poker", "shuttle", "mnist"];
-        let gains: Vec<(String, Gain)> = rows.map(|name| (name.to_owned(), gain)).into();
-        let effect = Effect::of("askl/table2", "askl", "nskl", &gains).unwrap().unwrap();
-        assert_eq!(effect.datasets, 8);
-        assert!((effect.printed - 0.90).abs() < 0.01, "{effect:?}");
+        let gains = ["wine", "iris", "zoo"].map(|name| (name.to_owned(), gain));
+        let effect = Effect::of(&catalogue, "toy/table1", "a", "b", &gains).unwrap().unwrap();
+        assert_eq!(effect.datasets, 2, "no b is printed on zoo");
+        // 91 − 90 and 88 − 85, of ten repeats with deviations of 1.
+        assert!((effect.printed - 2.0).abs() < 1e-12, "{effect:?}");
+        let half = NORMAL * 0.4f64.sqrt() / 2.0;
+        assert!((effect.printed_interval.1 - 2.0 - half).abs() < 1e-12, "{effect:?}");
         // Printed the other way round there is no gain to hold ours against.
-        assert_eq!(Effect::of("askl/table2", "nskl", "askl", &gains).unwrap(), None);
+        assert_eq!(Effect::of(&catalogue, "toy/table1", "b", "a", &gains).unwrap(), None);
+        assert_eq!(Effect::of(&catalogue, "toy/other", "a", "b", &gains).unwrap(), None);
     }
 }

@@ -11,18 +11,9 @@ use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "complexity/hyper-krr",
-    title: "Time of hyper-KRR",
-    studies: &[],
-    datasets: &[],
-    computed: &[MEASUREMENT.name],
-    render,
-};
-
 pub(crate) const MEASUREMENT: Computed = Computed {
     name: "complexity/hyper-krr",
+    measures: true,
     revision: 1,
     settings: || settings(SERIES),
     compute: || measure(SERIES),
@@ -184,9 +175,9 @@ pub(crate) fn learning_seconds(
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let measured = growths(desk, &MEASUREMENT, SERIES);
-    let mut table = growth_table(ARTEFACT.id, ARTEFACT.title, measured.iter().flatten());
+    let mut table = growth_table(&artefact.id, &artefact.title, measured.iter().flatten());
     if measured.is_none() {
         table = table.note("Not run yet: mercer reproduce complexity/hyper-krr");
     }

@@ -14,18 +14,8 @@ use ndarray::Array2;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "complexity/hyper-memory",
-    title: "Memory of hyper-KRR",
-    studies: &[],
-    datasets: &[],
-    computed: &[MEASUREMENT.name],
-    render,
-};
-
 pub(crate) const MEASUREMENT: Computed =
-    Computed { name: "complexity/hyper-memory", revision: 2, settings, compute };
+    Computed { name: "complexity/hyper-memory", measures: true, revision: 2, settings, compute };
 
 /// Input columns, as of heart and wine.
 const INPUTS: usize = 13;
@@ -144,7 +134,7 @@ fn named(series: &Series, value: usize) -> String {
 
 fn compute() -> Result<BTreeMap<String, f64>, ExperimentError> {
     let fault = |error: LearningError| ExperimentError::Form {
-        file: ARTEFACT.id.to_owned(),
+        file: file!().to_owned(),
         reason: error.to_string(),
     };
     let mut numbers = BTreeMap::new();
@@ -207,8 +197,8 @@ fn cost(way: Way, (m, landmarks, subsets): Sizes) -> Result<(f64, u64), Learning
     Ok((seconds, bytes))
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!(
             "Exponent of the most bytes that a solve holds at once, in one size at a time, the others fixed: least squares on the logarithms of five values, with the 95 % interval of the slope (undecided where it is wider than 1, or above the claim where a solve holds the numbers that are counted in blocks), which holds the claimed exponent, lies below it or above it; one thread, {INPUTS} inputs, the Gaussian hyper-kernel. A cost in O-notation is an upper bound, so a smaller exponent is no contradiction."
         ))

@@ -6,6 +6,7 @@ use mercer_learning::{LearningError, Settings, Streams};
 
 pub(crate) const MEASUREMENT: Computed = Computed {
     name: "complexity/mce",
+    measures: true,
     revision: 1,
     settings: || settings(SERIES),
     compute: || measure(SERIES),
@@ -83,6 +84,7 @@ pub(crate) const SERIES: &[Scaling] = &[
 /// Apart, so that the others need not be measured again with it.
 pub(crate) const FEATURES_ALONE: Computed = Computed {
     name: "complexity/mce-features",
+    measures: true,
     revision: 1,
     settings: || settings(MORE_FEATURES),
     compute: || measure(MORE_FEATURES),

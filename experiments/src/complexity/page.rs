@@ -4,23 +4,6 @@ use super::{Growth, growth_table, growths, hyper, mce, sgd, threshold};
 use crate::rftk::table2;
 use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "complexity/exponents",
-    title: "Costs held against measured times",
-    studies: &[],
-    datasets: &[],
-    computed: &[
-        "rftk/table2",
-        "complexity/sgd",
-        "complexity/hyper-krr",
-        "complexity/mce",
-        "complexity/mce-features",
-        "complexity/threshold",
-    ],
-    render,
-};
-
 /// Each measurement with its series, in the order of the page.
 pub(super) const MEASURED: &[(&Computed, &[super::Scaling])] = &[
     (&table2::MEASUREMENT, table2::SERIES),
@@ -32,7 +15,7 @@ pub(super) const MEASURED: &[(&Computed, &[super::Scaling])] = &[
 ];
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let mut missing = Vec::new();
     let mut all: Vec<Growth> = Vec::new();
     for &(measurement, series) in MEASURED {
@@ -41,14 +24,14 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             None => missing.push(measurement.name),
         }
     }
-    let mut table = growth_table(ARTEFACT.id, ARTEFACT.title, &all);
+    let mut table = growth_table(&artefact.id, &artefact.title, &all);
     for note in table2::NOTES {
         table = table.note(note);
     }
     table = table.note(sgd::NOTE);
     if !missing.is_empty() {
         let missing = missing.join(", ");
-        table = table.note(format!("Not run yet ({missing}): mercer reproduce {}", ARTEFACT.id));
+        table = table.note(format!("Not run yet ({missing}): mercer reproduce {}", &artefact.id));
     }
     Ok(Rendered { tables: vec![table], ..Rendered::default() })
 }

@@ -9,6 +9,7 @@ use crate::rftk::table2::{START, Sizes, seconds, work};
 
 pub(crate) const MEASUREMENT: Computed = Computed {
     name: "complexity/sgd",
+    measures: true,
     revision: 1,
     settings: || settings(SERIES),
     compute: || measure(SERIES),

@@ -8,6 +8,7 @@ use ndarray::Array2;
 
 pub(crate) const MEASUREMENT: Computed = Computed {
     name: "complexity/threshold",
+    measures: true,
     revision: 1,
     settings: || settings(SERIES),
     compute: || measure(SERIES),

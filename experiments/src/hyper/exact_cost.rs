@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 pub(crate) const MEASUREMENT: Computed =
-    Computed { name: "hyper/exact-or-nystrom", revision: 1, settings, compute };
+    Computed { name: "hyper/exact-or-nystrom", measures: true, revision: 1, settings, compute };
 
 /// Labelled points and input columns, as of australian.
 const POINTS: usize = 552;

@@ -7,16 +7,6 @@ use mercer_records::OPEN;
 use mercer_render::{Axis, Cell, Column, Figure, Kind, Panel, Row, Series, Table, probability};
 use mercer_statistics::{TTest, summarise};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "hyper/exact-or-nystrom",
-    title: "What the exact solution is worth",
-    studies: &[ARTEFACT_STUDY],
-    datasets: &[],
-    computed: &[exact_cost::MEASUREMENT.name],
-    render,
-};
-
 const ARTEFACT_STUDY: &str = "hyper/exact-or-nystrom";
 
 /// One number of each repeat.
@@ -24,24 +14,24 @@ fn values(cell: &StudyCell, name: &str) -> Vec<f64> {
     cell.at_end(name).into_iter().map(|(_, value)| value).collect()
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(ARTEFACT_STUDY)?;
-    let mut figure = Figure::new(format!("{}-landmarks", ARTEFACT.id), "Error over landmarks")
+    let mut figure = Figure::new(format!("{}-landmarks", artefact.id), "Error over landmarks")
         .caption("Root mean squared error of the learned kernel on pairs of test points against Nyström's landmarks; level lines: the exact solution over all, half and a quarter of the labelled points. Band of Nyström: deviation over repeats.")
         .columns(2);
     let mut tables = Vec::new();
     for (place, variant) in study.0.variants.iter().enumerate() {
         // The first carries the artefact's own name.
         let id = match place {
-            0 => ARTEFACT.id.to_owned(),
-            _ => format!("{}-{}", ARTEFACT.id, variant.name),
+            0 => artefact.id.clone(),
+            _ => format!("{}-{}", artefact.id, variant.name),
         };
         let own = |cell: &&StudyCell| {
             (cell.key().method.as_str(), cell.key().variant.as_str())
                 == (PATH.method.name, variant.name.as_str())
         };
         let cells: Vec<&StudyCell> = study.1.iter().filter(own).collect();
-        let mut table = table(&id, &cells)?;
+        let mut table = table(&id, &artefact.title, &cells)?;
         if place == 0 {
             for cell in &cells {
                 for target in TARGETS {
@@ -104,8 +94,8 @@ fn edges(cells: &[&StudyCell], target: &str) -> Option<String> {
 }
 
 /// One variant's.
-fn table(id: &str, cells: &[&StudyCell]) -> Result<Table, ExperimentError> {
-    let mut table = Table::new(id, ARTEFACT.title)
+fn table(id: &str, head: &str, cells: &[&StudyCell]) -> Result<Table, ExperimentError> {
+    let mut table = Table::new(id, head)
         .caption("Hyper-KRR over all pairs of the labelled points by conjugate gradients, over all pairs of a half and of a quarter of them, and in the span of the pairs of M landmarks over all pairs (Nyström); the same splits for all, width, spread and ridge of each tuned by folds over at most 80 labelled points (those of the half and the quarter are the whole's). RMSE over ordered pairs of test points, and relative to the target's root mean square; accuracy in percent of a machine with the kernel on all labelled points; differences to the exact solution over all points with the two-sided p of the corrected test, each by itself: one in twenty of so many is below 0.05 where nothing differs. Mean ± deviation over repeats.")
         .columns(["Dataset", "Target", "Solution"].map(Column::left))
         .columns(

@@ -3,23 +3,16 @@
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::Diagram;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "hyper/figure1",
-    title: "Learning a kernel, and learning with it",
-    studies: &[],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-fn render(_: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    Ok(Rendered { drawings: vec![Drawing::Diagram(diagram())], ..Rendered::default() })
+pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    Ok(Rendered {
+        drawings: vec![Drawing::Diagram(diagram(&artefact.id, &artefact.title))],
+        ..Rendered::default()
+    })
 }
 
-fn diagram() -> Diagram {
-    Diagram::new(ARTEFACT.id, ARTEFACT.title, (760.0, 330.0))
+fn diagram(id: &str, title: &str) -> Diagram {
+    Diagram::new(id, title, (760.0, 330.0))
         .caption("Stage 1 regresses a target on pairs of labelled points in a hyper-kernel's space; stage 2 is a support vector machine with the learned kernel, which need not be positive definite. Y(x, x') is made of the labels of both points. The spectrum of the learned kernel is kept as it is, clipped, flipped or shifted. It shows structure, no numbers.")
         .block((90.0, 70.0), (140.0, 60.0), "labelled points\nx, y", None)
         .block((276.0, 70.0), (140.0, 60.0), "unordered pairs\np = (x, x')", Some(0))
@@ -52,7 +45,7 @@ mod tests {
     /// The first line of each box, with two opposite corners.
     fn blocks() -> BTreeMap<String, (Point, Point)> {
         let mut found = BTreeMap::new();
-        for shape in diagram().shapes {
+        for shape in diagram("", "").shapes {
             if let Shape::Block { at: (x, y), size: (width, height), text, .. } = shape {
                 let from = (x - width / 2.0, y - height / 2.0);
                 let name = text.lines().next().unwrap_or_default().to_owned();
@@ -65,7 +58,7 @@ mod tests {
     #[test]
     fn the_note_in_the_corner_stands_below_all_boxes() {
         // Its letters reach to 20 above the lower edge.
-        let free = diagram().size.1 - 20.0;
+        let free = diagram("", "").size.1 - 20.0;
         assert!(blocks().values().all(|(_, to)| to.1 < free));
     }
 
@@ -80,7 +73,7 @@ mod tests {
             name.as_str()
         };
         let mut arrows = Vec::new();
-        for shape in diagram().shapes {
+        for shape in diagram("", "").shapes {
             if let Shape::Arrow { path, .. } = shape {
                 arrows.push((at(path[0]).to_owned(), at(path[path.len() - 1]).to_owned()));
             }

@@ -9,19 +9,10 @@ use mercer_statistics::summarise;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "hyper/figure2",
-    title: "Nyström approximation of the hyper-Gram matrix",
-    studies: &["hyper/figure2"],
-    datasets: &[],
-    computed: &[SECONDS.name],
-    render,
-};
-
 /// Seconds of learning a kernel from as many points and inputs as the training part of heart has.
 pub(crate) const SECONDS: Computed = Computed {
     name: "hyper/figure2-seconds",
+    measures: true,
     revision: 1,
     settings: || json!({ "points": POINTS, "inputs": INPUTS, "landmarks": TIMED, "subsets": DIVIDED, "rounds": ROUNDS }),
     compute: measure,
@@ -37,10 +28,10 @@ const ROUNDS: usize = 10;
 /// Mean and half-width of the 95 % interval of the mean.
 type Point = (f64, f64);
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/figure2")?;
     let (_, cells) = &*study;
-    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+    let mut figure = Figure::new(&artefact.id, &artefact.title)
         .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, v M altogether, so that lines of more subsets have as many times the landmarks (the table compares as many in all), and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Processor seconds of learning a kernel by divide and conquer from 108 points of 13 inputs, made up (time does not hang on the values), over ten rounds in each of which every M and v has its turn; the paper's are of another machine, and hold no claim but that more subsets take less. (d) Multiply-adds of the same by the formula v n_s P² + v P³/3, for n_s pairs of m/v points and P landmark pairs, as the paper counts: the eigendecompositions, some 9 P³ in each subset, are not in it.")
         .columns(2);
     let mut table = Table::new("hyper/figure2-errors", "Relative errors behind the figure")

@@ -5,16 +5,6 @@ use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "hyper/figure3",
-    title: "Continuing a data-adaptive kernel to new images",
-    studies: &["hyper/figure3"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// What is compared, by its name in the records and in the figure.
 const RULES: [(&str, &str); 5] = [
     ("hyper-krr", "DANK, hyper-KRR"),
@@ -27,10 +17,10 @@ const RULES: [(&str, &str); 5] = [
 /// The variants with panels; the table has all.
 const DRAWN: [&str; 3] = ["printed", "pull-0.5", "pull-2"];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("hyper/figure3")?;
     let (_, cells) = &*study;
-    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+    let mut figure = Figure::new(&artefact.id, &artefact.title)
         .caption("Accuracy in percent on all test images of two digits against the number of training images, half of each. The kernel matrix F ∘ K that DANK learns on the training images is continued to the test images by the row of the reciprocal nearest neighbour (the paper's rival), by that of the nearest neighbour, not at all, or by hyper-kernel ridge regression of F ∘ K over all pairs (the paper's method). Bands, of hyper-KRR and of reciprocal neighbours: 95 % intervals of the mean over repeats. The accuracies of the panels begin at different values. The rival is a reconstruction: DANK's article could not be read, and its formulation and settings are recalled. With those of `printed` its matrix is all ones to a few hundredths, so that neighbours continue the plain kernel; the other panels pull it further.")
         .columns(3);
     let mut table = Table::new("hyper/figure3-gains", "What hyper-KRR gains over neighbours")

@@ -1,21 +1,11 @@
 //! Time of a learning step against what is factored: `n³`, and `n_b³` in batches.
 
-use super::{Cells, STUDIES};
+use super::Cells;
 use crate::complexity::{growth_table, growths, mce};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_datasets::Catalogue;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table};
 use mercer_statistics::line;
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "complexity/mce",
-    title: "Time of a learning step",
-    studies: STUDIES,
-    datasets: &[],
-    computed: &[mce::MEASUREMENT.name, mce::FEATURES_ALONE.name],
-    render,
-};
 
 /// Share of the flops from which on a term's exponent is fitted.
 const DOMINANT: f64 = 0.8;
@@ -36,9 +26,9 @@ struct Point {
     share: f64,
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let cells = Cells::of(desk)?;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!("Seconds of a step (median over folds of the time of a fit over its steps, one core) on the datasets of Table 1; floating-point operations of a step by count, and the share of the term that is named. A multiply-add counts as two. {SECONDS} A fit without seconds has no line."))
         .columns(["Step", "Dataset"].map(Column::left))
         .columns(["Size", "Seconds", "GFLOP", "Share of the term", "GFLOP/s"].map(Column::right));
@@ -72,7 +62,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             panel = panel.series(Series::line(name, drawn).style(Style::LinePoints));
         }
     }
-    let figure = Figure::new("complexity/mce-steps", ARTEFACT.title)
+    let figure = Figure::new("complexity/mce-steps", &artefact.title)
         .caption("Seconds of a learning step against its rows, over the datasets of Table 1.")
         .panel(panel.clone());
     let drawings = if panel.series.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };

@@ -10,24 +10,14 @@ use std::collections::BTreeMap;
 
 const STUDY: &str = "audit/mce-draws";
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/mce-draws",
-    title: "Draws of 500 images",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Methods whose accuracy after 500 images the text states, by its names.
 const PRINTED: [(&str, &str); 2] =
     [("gmce", "GMCE-ARD with RCB"), ("mce-erm", "GMCE-ARD without RCB")];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let (spec, cells) = &*study;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Percent of the 10,000 test images of MNIST, each draw with its own 500 training images and both embeddings on the same: mean, deviation over draws, least and most; the difference is with the bound minus without it, in points, draw by draw. The paper's text prints one number each, and for MNIST no number of steps. A verdict judges it as one more draw of ours, by the 95 % interval for a next one. Beside the mean difference: its 95 % interval and two-sided p, the larger of a bootstrap's over test rows and seeds and of the paired t-test's over seeds.")
         .columns(["Variant", "Method"].map(Column::left))
         .columns(["Accuracy", "least", "most", "Paper", "Verdict", "95 %", "p", "Draws"].map(Column::right));
@@ -44,7 +34,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             let Some(cell) = of(method) else { continue };
             let values: Vec<f64> = cell.values().into_iter().map(|(_, value)| value).collect();
             let label = [Cell::text(&variant.name), Cell::text(cell.label())];
-            table = table.row(line(desk, label, cell, &values, number.as_ref(), blank())?);
+            table =
+                table.row(line(desk, artefact, label, cell, &values, number.as_ref(), blank())?);
         }
         let [first, second] = PRINTED.map(|(method, _)| of(method));
         let (Some(first), Some(second)) = (first, second) else { continue };
@@ -69,7 +60,8 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
             }),
             _ => None,
         };
-        table = table.row(line(desk, label, first, &differences, difference.as_ref(), test)?);
+        table =
+            table.row(line(desk, artefact, label, first, &differences, difference.as_ref(), test)?);
     }
     Ok(Rendered { tables: vec![table], ..Rendered::default() })
 }
@@ -77,6 +69,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
 /// A row of values, one a draw, beside what is printed of one draw.
 fn line(
     desk: &Desk<'_>,
+    artefact: &Artefact,
     label: [Cell; 2],
     cell: &StudyCell,
     values: &[f64],
@@ -89,7 +82,7 @@ fn line(
         return Ok(Row::new(label.into_iter().chain(nothing).chain(test).chain([draws])));
     };
     let end = |beyond: fn(f64, f64) -> f64| values.iter().copied().fold(f64::NAN, beyond);
-    let [printed, verdict] = stated(desk, ARTEFACT.id, cell, values, printed)?;
+    let [printed, verdict] = stated(desk, &artefact.id, cell, values, printed)?;
     let numbers = [
         Cell::mean_std(summary.mean, summary.sample_std, 2),
         Cell::number(end(f64::min), 2),

@@ -1,20 +1,10 @@
 //! Figure 1: two starts on iris, curves and maps.
 
 use super::curves::{MAP, REGION, STARTS};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell, quoted};
+use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Series, Table, blend, number};
 use mercer_statistics::summarise;
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "mce/figure1",
-    title: "Learning from an overfitted and an underfitted start (iris, two attributes)",
-    studies: &["mce/figure1"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
 
 const STUDY: &str = "mce/figure1";
 
@@ -30,14 +20,14 @@ const CURVES: [(&str, &str); 4] = [
     ("complexity", "complexity r"),
 ];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let (_, cells) = &*study;
-    let mut table = Table::new("mce/figure1", ARTEFACT.title)
+    let mut table = Table::new("mce/figure1", &artefact.title)
         .caption("At the start and after the last step, from either start: accuracy in percent (first fold, 30 test rows, as in the paper; then mean over the folds there are), and first-fold loss, complexity and λ/s². The verdict compares the first fold with the two digits that the paper prints, where its losses are summed as in the authors' code.")
         .columns(["Variant", "Start", "At"].map(Column::left))
         .columns(["Accuracy", "Paper", "Verdict", "Mean over folds", "Folds", "Loss", "r", "λ/s²"].map(Column::right));
-    let mut figure = Figure::new("mce/figure1-curves", ARTEFACT.title)
+    let mut figure = Figure::new("mce/figure1-curves", &artefact.title)
         .caption("Algorithm 1 on all rows of the first two attributes of iris, isotropic Gaussian kernel, first fold. Rows of panels: summed losses, then mean losses. The maps of `mce/figure1-maps` are those of the summed losses.")
         .columns(2);
     let mut drawings = Vec::new();
@@ -81,7 +71,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         drawings.insert(0, Drawing::Figure(figure));
     }
     table = table.note("The paper does not state its overfitted start; here ℓ = 0.01 and λ = 0.001 (the settings of the study). So a verdict `differs` before learning from that start tells of another start, none of another method: it is at the ends that both must meet.");
-    for number in quoted("mce")?.iter().filter(|number| number.dataset == "iris2") {
+    for number in desk.catalogue.quoted("mce")?.iter().filter(|number| number.dataset == "iris2") {
         table = table
             .note(format!("The paper: {} %, {} ({}).", number.mean, number.method, number.setting));
     }

@@ -6,21 +6,11 @@ use crate::judged::stated;
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "mce/figure2-cnn",
-    title: "Accuracy on MNIST along the training of convolutional networks",
-    studies: &["mce/figure2-cnn"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Methods of which the text states the accuracy after 800 epochs, by its names and those of the figure.
 const PRINTED: [(&str, &str, &str); 2] =
     [("cen-cnn", "CEN convolutional", "embedding"), ("softmax-cnn", "CNN softmax", "softmax")];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("mce/figure2-cnn")?;
     let (spec, cells) = &*study;
     let mut marks = Vec::new();
@@ -28,7 +18,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         let number = stated_of("", name)?;
         marks.extend(number.map(|number| (format!("{label}, printed"), 100.0 - number.mean)));
     }
-    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+    let mut figure = Figure::new(&artefact.id, &artefact.title)
         .caption("Both networks start from the same parameters and see the same batches under dropout of one half; the embedding's read-out is computed anew from all training images without dropout at every look. First repeat, one panel a variant, equal axes. Error: 100 minus the accuracy in percent. Lines: what the text prints after 800 epochs. The paper's claim: the embedding's accuracy is higher at all epochs.")
         .columns(spec.variants.len().min(2));
     let mut table = Table::new("mce/figure2-cnn-end", "Where the curves end")
@@ -54,7 +44,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
                 None => None,
             };
             let values: Vec<f64> = cell.values().into_iter().map(|(_, value)| value).collect();
-            let [printed, verdict] = stated(desk, ARTEFACT.id, cell, &values, number.as_ref())?;
+            let [printed, verdict] = stated(desk, &artefact.id, cell, &values, number.as_ref())?;
             table = table.row(Row::new([
                 Cell::text(&variant.name),
                 Cell::text(cell.label()),
@@ -79,7 +69,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     if table.rows.is_empty() {
         table = table.note(format!(
             "Not run yet: mercer reproduce {} --profile {}",
-            ARTEFACT.id, desk.profile
+            &artefact.id, desk.profile
         ));
     }
     let drawings =

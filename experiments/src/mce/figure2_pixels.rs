@@ -4,16 +4,6 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Table, shade};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "mce/figure2-pixels",
-    title: "Learned relevance of MNIST's pixels",
-    studies: &["mce/figure2-pixels"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Columns of an image.
 const SIDE: usize = 28;
 
@@ -50,7 +40,7 @@ fn pixels(curve: &[CurvePoint]) -> Vec<Pixel> {
     found.into_iter().map(|(_, pixel)| pixel).collect()
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("mce/figure2-pixels")?;
     let (_, cells) = &*study;
     let mut lengths = Vec::new();
@@ -104,7 +94,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let columns = lengths.len();
     let mut drawings = Vec::new();
     if columns > 0 {
-        let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+        let mut figure = Figure::new(&artefact.id, &artefact.title)
             .caption("Above: learned length scales, dark is short, on a logarithmic scale. Below: what they do to the distances, the deviation of a pixel divided by its length scale, dark is large. Pixels that are blank in every training image are white: their length scales have no gradient and stay at 1. First draw of images, one column a group of digits; the paper shows such images of length scales, without numbers, and calls the dark regions the most discriminative.")
             .columns(columns)
             .key("short length scale, large relevance", shade(1.0))

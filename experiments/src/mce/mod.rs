@@ -16,7 +16,7 @@ pub(crate) mod sum_or_mean;
 pub(crate) mod table1;
 pub(crate) mod table2;
 
-use crate::{Desk, ExperimentError, QuotedNumber, StudyCell, quoted};
+use crate::{Desk, ExperimentError, QuotedNumber, StudyCell};
 use mercer_render::Cell;
 use mercer_statistics::summarise;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Cells {
 /// method.
 fn stated_of(images: &str, method: &str) -> Result<Option<QuotedNumber>, ExperimentError> {
     let dataset = format!("mnist{images}");
-    let mut all = quoted("mce")?.into_iter();
+    let mut all = crate::catalogue().quoted("mce")?.into_iter();
     Ok(all.find(|number| number.dataset == dataset && number.method == method))
 }
 

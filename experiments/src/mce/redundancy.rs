@@ -1,22 +1,12 @@
 //! Scale and ridge are one parameter.
 
-use super::{Cells, STUDIES, accuracy, mean_of};
+use super::{Cells, accuracy, mean_of};
 use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/mce-redundancy",
-    title: "The learned sensitivity means nothing by itself",
-    studies: STUDIES,
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let cells = Cells::of(desk)?;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("f, r and q depend on the scale s and the ridge λ through λ/s² only, so s ∂q/∂s + 2 λ ∂q/∂λ = 0. Learning starts at (1, 1), as in the paper, and at (10, 100): the same ratio. Means over folds of what is learned.")
         .columns(["Dataset", "Start (s, λ)"].map(Column::left))
         .columns(["Accuracy", "s", "λ", "λ/s²", "r", "Objective"].map(Column::right));

@@ -1,19 +1,9 @@
 //! The objective as printed, with the mean of the losses, against the code's sum.
 
 use super::median::against;
-use super::{Cells, STUDIES, accuracy, mean_of, shown};
+use super::{Cells, accuracy, mean_of, shown};
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
-
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "audit/mce-sum-or-mean",
-    title: "The sum of the losses or their mean",
-    studies: STUDIES,
-    datasets: &[],
-    computed: &[],
-    render,
-};
 
 /// Variants with the mean of the losses, and the weight of the complexity in each; none is `4e`.
 const WEIGHTS: [(&str, Option<f64>); 7] = [
@@ -26,9 +16,9 @@ const WEIGHTS: [(&str, Option<f64>); 7] = [
     ("printed", None),
 ];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let cells = Cells::of(desk)?;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("GMCE on the released folds. With the mean of the losses, scaling f by t lowers the loss by log t and raises r by the factor t: the optimum has τ r = 1 whatever the data, unless f comes near 1; and with τ = 4e that is r = 0.092, a constant classifier. The sum of n losses with weight 4e is their mean with weight 4e/n. Inputs are scaled over the whole file, but for τ = 4e with the mean (variant printed): on the training part.")
         .columns(["Dataset", "Objective"].map(Column::left))
         .columns(["τ", "Accuracy", "r", "τ r", "Majority class"].map(Column::right));

@@ -6,23 +6,13 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use std::fmt::Write as _;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "rftk/figure1a",
-    title: "Variance factor of ridgeless random features",
-    studies: &[AVERAGED],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Rows behind the ratios of the lines; the factor depends on M/n alone.
 const ROWS: usize = 1000;
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(AVERAGED)?;
     let (mut cells, mut apart) = (Vec::new(), Vec::new());
-    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
+    let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2);
     for cell in &study.1 {
         let points = measured(cell);
         if points.is_empty() {

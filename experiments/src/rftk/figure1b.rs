@@ -7,17 +7,7 @@ use super::sgd_curves::{
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "rftk/figure1b",
-    title: "Distance of RF-SGD to ridgeless random features, by batch size",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let mut drawings = Vec::new();
     let apart = |cell: &StudyCell, batch| curve(cell, "distance", batch);
     let weights = |cell: &StudyCell, batch| relative(cell, "parameters", batch);
@@ -25,7 +15,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     for (points, id, axis, space) in [
         (
             points[0],
-            ARTEFACT.id,
+            artefact.id.as_str(),
             Axis::log10("distance of the functions"),
             "in function space, as the text defines it: root mean square over the test rows of f_t − f_M",
         ),
@@ -40,7 +30,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
         if panels.is_empty() {
             continue;
         }
-        let figure = Figure::new(id, ARTEFACT.title)
+        let figure = Figure::new(id, &artefact.title)
             .caption(format!(
                 "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. 10000 training rows of the synthetic problem, k = 0.1; geometric mean over repeats with its 95 % interval (by t on the logarithms). One pass is as much work for every batch size. In the variant printed each repeat chooses its own step, in the variant released they are the code's: the table has them. A line ends where a run was good enough or diverged."
             ))

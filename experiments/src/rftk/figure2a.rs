@@ -8,16 +8,6 @@ use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "rftk/figure2a",
-    title: "Double descent of random-feature regression",
-    studies: &["rftk/figure2a", AVERAGED],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// The ridge of what the authors' code calls ridgeless, in single precision. Here it is solved in double.
 const THEIR_RIDGELESS: f64 = 1e-7;
 
@@ -50,11 +40,11 @@ const READ_OFF: ReadOff =
 /// Mean and half-width of the 95 % interval over repeats.
 pub(super) type Point = (f64, f64);
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("rftk/figure2a")?;
     let (_, cells) = &*study;
     let averages = desk.cells(AVERAGED)?;
-    let mut figure = Figure::new(ARTEFACT.id, ARTEFACT.title).columns(2);
+    let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2);
     let mut averaged_cells = Vec::new();
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
         .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged (the last column). In small: of the place, the sizes of the grid beside those at which 95 % of resampled repeats peak (the peak itself lies anywhere between them); 95 % intervals of the height over resampled repeats, and of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the curve called ridgeless has a ridge of 1e-7 in single precision (here it is solved in double precision) and the third ridge is labelled 1 and is 1e-2.")

@@ -4,16 +4,6 @@
 use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "rftk/figure2b",
-    title: "Test accuracy on MNIST along training",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// The study whose records Figures 2(b) and 2(c) show.
 pub(crate) const STUDY: &str = "rftk/figure2b";
 
@@ -38,7 +28,7 @@ pub(crate) fn looks(cell: &StudyCell, value: &str) -> Vec<(f64, f64)> {
     points.filter_map(|p| Some((p.step as f64 / EVERY, *p.values.get(value)?))).collect()
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let mut panel = Panel::new(
         Axis::linear("records, one per 200 batches"),
@@ -93,7 +83,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let drawings = if panel.series.is_empty() {
         Vec::new()
     } else {
-        let figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+        let figure = Figure::new(&artefact.id, &artefact.title)
             .caption("Test accuracy on MNIST along training, first repeat; the axis counts records, one per 200 batches of 32, as the paper's does (it calls them epochs). Horizontal line: ridgeless random features in closed form. With beta = 0 nothing but the trace penalty is taken away.")
             .panel(panel);
         vec![Drawing::Figure(figure)]

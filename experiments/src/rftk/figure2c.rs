@@ -5,16 +5,6 @@ use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "rftk/figure2c",
-    title: "Training loss and trace term on MNIST along training",
-    studies: &[STUDY],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
 /// Weight of the code's trace term, rows that it sums over, and the share of batches that it plots. Ours may
 /// sum over fewer rows: [`trace_rows`].
 const WEIGHT: f64 = 100.0;
@@ -35,7 +25,7 @@ fn trace_rows(cell: &StudyCell) -> Option<f64> {
     })
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells(STUDY)?;
     let axis = || Axis::linear("records, one per 200 batches");
     let mut losses = Panel::new(axis(), Axis::log10("training loss")).title("cross-entropy");
@@ -83,7 +73,7 @@ fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
     let drawings = if traces.series.is_empty() {
         Vec::new()
     } else {
-        let figure = Figure::new(ARTEFACT.id, ARTEFACT.title)
+        let figure = Figure::new(&artefact.id, &artefact.title)
             .caption("Training loss (mean over the batches between two records) and trace term along the same runs as Figure 2(b). The trace term is drawn for every run, also where it is not minimised: for RF-SGD the frequencies, and with them the trace, stay as they were drawn. Mean over the first 1000 training rows.")
             .panel(losses)
             .panel(traces)

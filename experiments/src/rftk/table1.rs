@@ -1,6 +1,5 @@
 //! Table 1: accuracy of kernel and random-feature methods on the paper's datasets, and on vowel.
 
-use crate::accuracies::{Accuracies, RANDOM_SPLITS};
 use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_records::Record;
@@ -8,47 +7,16 @@ use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "rftk/table1",
-    title: "Test accuracy of kernel and random-feature methods",
-    studies: &["rftk/table1"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
+const STUDY: &str = "rftk/table1";
 
-/// The paper's columns: names here and in print.
-pub(crate) const METHODS: &[(&str, &str)] = &[
-    ("kernel-ridge", "KernelRidge"),
-    ("kernel-ridgeless", "KernelRidgeless"),
-    ("rf-ridgeless", "RF"),
-    ("rf-sgd", "RF-SGD"),
-    ("rftk", "RFTK"),
-];
+/// The paper's methods.
+const METHODS: [&str; 5] = ["kernel-ridge", "kernel-ridgeless", "rf-ridgeless", "rf-sgd", "rftk"];
 
 /// Those of them that take steps.
 const TRAINED: [&str; 2] = ["rf-sgd", "rftk"];
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let table = Accuracies {
-        artefact: &ARTEFACT,
-        study: "rftk/table1",
-        paper: "rftk",
-        methods: METHODS,
-        controls: &["no-trace", "printed-no-trace", "tuned-no-trace", "slow-frequencies"],
-        chosen: &[("released", &["pendigits", "svmguide2", "vowel"])],
-        splits: RANDOM_SPLITS,
-        printed_deviation: "by J",
-        notes: &[
-            "Variants without the trace, and slow-frequencies, are controls: no printed cell is theirs, and they have no verdict.",
-            "Without a ridge: in printed the pseudo-inverse is cut off at rounding. Random features then pass through the training rows, unless some are equal; the kernel's matrix has the squares of their singular values, and where the bandwidth found is wide rounding itself truncates it. In tuned both are truncated on purpose. Ranks and training losses stand in rftk/table1-ranks.",
-            "Kernel ridgeless on letter is left out of printed and tuned: eigenvectors of 12,000 rows in ten repeats; large-tuned has one.",
-            "Sensorless is a subset: 2,200 of its 58,509 rows, 200 of each class. Its cells have the verdict short, whatever they are. Whoever has the whole file gets the whole row.",
-            "Vowel was run by the authors and left out of the printed table; its published numbers are from output saved with their code.",
-        ],
-    };
-    let mut rendered = table.render(desk)?;
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(desk)?;
     if let (Some(note), Some(first)) = (collapsed(desk)?, rendered.tables.first_mut()) {
         first.notes.push(note);
     }
@@ -94,8 +62,8 @@ fn has_collapsed(accuracy: f64, short: f64, rows: u64) -> bool {
 /// Trained fits that end far below what the other methods on the same split let expect, by name: a cell that
 /// stands beside better ones without a word reads as a finding.
 fn collapsed(desk: &Desk<'_>) -> Result<Option<String>, ExperimentError> {
-    let study = desk.cells(ARTEFACT.studies[0])?;
-    let of_paper = |cell: &&StudyCell| METHODS.iter().any(|(name, _)| *name == cell.key().method);
+    let study = desk.cells(STUDY)?;
+    let of_paper = |cell: &&StudyCell| METHODS.contains(&cell.key().method.as_str());
     let mut lines: BTreeMap<(&str, &str), Vec<&StudyCell>> = BTreeMap::new();
     for cell in study.1.iter().filter(of_paper) {
         let key = cell.key();
@@ -149,7 +117,7 @@ fn told(cell: &StudyCell, record: &Record, scores: &Scores<'_>) -> Option<String
 
 /// Whether fits without a ridge pass through their rows: rank and training loss.
 fn ranks(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
-    let study = desk.cells(ARTEFACT.studies[0])?;
+    let study = desk.cells(STUDY)?;
     let mut table = Table::new("rftk/table1-ranks", "Rank and training loss of the fits without a ridge")
         .caption("Means over the repeats, of the rank the smallest and the largest as well. Loss: mean squared error of the training rows over one-hot classes (all classes together). Of n rows that all differ and at least as many features the pseudo-inverse has rank n and loss 0; a smaller rank is that of equal rows, of fewer features, or of a cut-off, be it at rounding.")
         .columns(["Variant", "Dataset", "Method"].map(Column::left))
@@ -182,7 +150,7 @@ fn ranks(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
 
 /// How far the iterations came where the matrix was too large to store.
 fn iterations(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
-    let study = desk.cells(ARTEFACT.studies[0])?;
+    let study = desk.cells(STUDY)?;
     let mut table = Table::new("rftk/table1-iterations", "Kernel systems too large to store")
         .caption("Conjugate gradients on the cells that the paper prints as /: rows, iterations, relative residual of the worst right-hand side, whether it is below the tolerance, test accuracy; minutes of the fit and GiB that the trial held, with other work on the machine.")
         .columns(["Variant", "Dataset", "Method"].map(Column::left))

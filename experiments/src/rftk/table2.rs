@@ -10,18 +10,9 @@ use mercer_learning::{LearningError, Settings, Streams};
 use mercer_linalg::{Cholesky, semidefinite_solve, symmetric_product};
 use ndarray::{Array2, Axis};
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "rftk/table2",
-    title: "Costs of the methods, measured",
-    studies: &[],
-    datasets: &[],
-    computed: &["rftk/table2"],
-    render,
-};
-
 pub(crate) const MEASUREMENT: Computed = Computed {
     name: "rftk/table2",
+    measures: true,
     revision: 2,
     settings: || settings(SERIES),
     compute: || measure(SERIES),
@@ -192,9 +183,9 @@ fn timed(work: impl FnOnce() -> Result<Array2<f64>, LearningError>) -> Result<f6
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let measured = growths(desk, &MEASUREMENT, SERIES);
-    let mut table = growth_table(ARTEFACT.id, ARTEFACT.title, measured.iter().flatten());
+    let mut table = growth_table(&artefact.id, &artefact.title, measured.iter().flatten());
     if measured.is_none() {
         table = table.note("Not run yet: mercer reproduce rftk/table2");
     }

@@ -5,20 +5,10 @@ use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::summarise;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "theory/askl-start",
-    title: "What the start of the output weights does to ASKL's bound",
-    studies: &["theory/askl-start"],
-    datasets: &[],
-    computed: &[],
-    render,
-};
-
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let study = desk.cells("theory/askl-start")?;
     let (spec, cells) = &*study;
-    let mut table = Table::new(ARTEFACT.id, ARTEFACT.title)
+    let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Trace norm of the output weights at the end of training, and bound (11) of ASKL over that of NSKL, without the factor that both share. Means over repeats. Below 1 ASKL has the lower bound.")
         .columns(["Dataset", "Start"].map(Column::left))
         .columns(["Trace norm, ASKL", "Trace norm, NSKL", "Bound, ASKL over NSKL", "Repeats"].map(Column::right));

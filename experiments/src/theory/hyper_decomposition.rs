@@ -13,18 +13,13 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) const ARTEFACT: Artefact = Artefact {
-    source: file!(),
-    id: "theory/hyper-decomposition",
-    title: "The error of hyper-KRR, term by term",
-    studies: &[],
-    datasets: &[],
-    computed: &[SIMULATION.name],
-    render,
+pub(crate) const SIMULATION: Computed = Computed {
+    name: "theory/hyper-decomposition",
+    measures: false,
+    revision: 4,
+    settings,
+    compute,
 };
-
-pub(crate) const SIMULATION: Computed =
-    Computed { name: "theory/hyper-decomposition", revision: 4, settings, compute };
 
 /// Simulated samples.
 const REPEATS: usize = 20;
@@ -72,7 +67,7 @@ type Numbers = BTreeMap<String, f64>;
 
 fn compute() -> Result<Numbers, ExperimentError> {
     run().map_err(|error| ExperimentError::Form {
-        file: ARTEFACT.id.to_owned(),
+        file: file!().to_owned(),
         reason: error.to_string(),
     })
 }
@@ -207,8 +202,8 @@ fn shares() -> [f64; 2] {
     [WIDTH, 1.5 * WIDTH].map(|inverse| inverse.sqrt() / (2.0 * 2f64.sqrt()))
 }
 
-fn render(desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-    let terms = Table::new(ARTEFACT.id, ARTEFACT.title)
+pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+    let terms = Table::new(&artefact.id, &artefact.title)
         .caption(format!(
             "Mean squares over the population ({POPULATION} equally likely points of the unit interval, {} pairs; the kernel that made the data is exp(−|x − x'|/{RANGE}), samples are drawn with replacement, so that those of more than {POPULATION} points have some twice), times 10⁴, ± half the 95 % interval of {REPEATS} simulated samples of m = {POINTS} points; λ = {LAMBDA}; v subsets with M landmarks each. Total: the averaged noisy Nyström estimator against the kernel that made the data. Noise: against itself without noise, (1/v) times that of one subset as the decomposition of Section 4.4 has it, and as it is. Nyström: without noise, against the same without Nyström. Sample: without either, against the population's k_λ, (1/v) times one subset's, and as it is. Bias: k_λ against the truth. The last column is the total over the sum of the four terms as printed; the inequality holds up to a constant.",
             POPULATION * (POPULATION + 1) / 2

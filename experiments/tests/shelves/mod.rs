@@ -1,7 +1,7 @@
 //! A shelf on which every trial of every study has a record: made up, for tests of what is shown.
 
 use mercer_datasets::Catalogue;
-use mercer_experiments::{COMPUTED, Desk, PATHS, STUDIES, Shelf, study};
+use mercer_experiments::{Desk, Shelf, catalogue};
 use mercer_harness::{Selection, SplitRule, Trial, plan};
 use mercer_learning::{Method, Task};
 use mercer_records::{CurvePoint, Record, Run, Status, TrialResult};
@@ -39,7 +39,7 @@ pub fn record(trial: &Trial) -> Record {
         };
         (1..=3).map(point).collect()
     });
-    let is_path = PATHS.iter().any(|path| path.method.name == trial.key.method);
+    let is_path = catalogue().curves().iter().any(|path| path.method.name == trial.key.method);
     let curve = if is_path { path_curve(&trial.key.method, number) } else { curve };
     if is_path {
         // All that the harness keeps of a path is its curve.
@@ -248,8 +248,10 @@ pub fn selection() -> Selection {
 pub fn full(methods: &[Method]) -> Shelf {
     let mut shelf = Shelf::new();
     let selection = selection();
-    for (name, _) in STUDIES {
-        let trials = plan(&study(name).unwrap(), methods, "paper", &selection, &|_| None).unwrap();
+    for name in catalogue().studies() {
+        let trials =
+            plan(&catalogue().study(&name).unwrap(), methods, "paper", &selection, &|_| None)
+                .unwrap();
         shelf.add(trials.iter().map(record));
     }
     shelf
@@ -260,7 +262,7 @@ pub fn with_simulations(methods: &[Method]) -> Shelf {
     let (mut shelf, mut committed) = (full(methods), Shelf::new());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
     committed.add_archive(&folder);
-    for simulation in COMPUTED.iter().filter(|computed| !computed.is_measurement()) {
+    for simulation in catalogue().simulations().iter().filter(|computed| !computed.measures) {
         let record = committed.get(&simulation.key());
         shelf.add([record
             .unwrap_or_else(|| panic!("{} is not on record", simulation.name))
@@ -276,5 +278,5 @@ pub fn desk<'a>(
     selection: &'a Selection,
     missing: &'a BTreeMap<String, String>,
 ) -> Desk<'a> {
-    Desk::new(shelf, methods, "paper", selection, missing)
+    Desk::new(catalogue(), shelf, methods, "paper", selection, missing)
 }

@@ -6,7 +6,7 @@ use crate::papers::args::ReproduceArgs;
 use crate::papers::program;
 use crate::papers::progress::Bar;
 use crate::papers::reproduce::{Planned, cell_of, jobs, laboratory, missing, out, print, simulate};
-use mercer_experiments::{Again, Computed, Desk, Shelf, Written, write};
+use mercer_experiments::{Again, Computed, Desk, Shelf, Written, catalogue, write};
 use mercer_harness::{HarnessError, Options, Progress, Trial, run as carry_out, yardstick};
 use mercer_learning::counted;
 use mercer_records::{Key, Likeness, Record, Status};
@@ -136,7 +136,8 @@ pub(crate) fn run(
 
 /// Whether two runs of it must come out the same: a measurement of times must not.
 fn comparable(key: &Key) -> bool {
-    !Computed::find(&key.artefact).is_some_and(Computed::is_measurement)
+    let measured = catalogue().simulation(&key.artefact).filter(|own| own.measures);
+    measured.is_none_or(|own| own.key() != *key)
 }
 
 /// `15 minutes`, `30 s`.
@@ -175,7 +176,8 @@ impl Pages<'_> {
         let Planned { methods, artefacts, selection, archive, .. } = self.planned;
         let again = self.again().clone();
         let profile = &self.args.narrow.profile;
-        let desk = Desk::new(archive, methods, profile, selection, self.missing).with_again(&again);
+        let desk = Desk::new(catalogue(), archive, methods, profile, selection, self.missing)
+            .with_again(&again);
         Ok(write(&desk, artefacts, &out(self.args))?)
     }
 }
@@ -330,7 +332,7 @@ fn say(again: &Again, keys: &[Key], results: &std::path::Path, whole: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mercer_experiments::{plannable, study};
+    use mercer_experiments::plannable;
     use mercer_harness::{Selection, plan};
 
     #[test]
@@ -342,7 +344,7 @@ mod tests {
             repeats: Some(2),
             ..Selection::default()
         };
-        let spec = study("mce/table1").unwrap();
+        let spec = catalogue().study("mce/table1").unwrap();
         let mut trials = plan(&spec, &plannable(), "paper", &selection, &|_| None).unwrap();
         assert_eq!(trials.len(), 4);
         for trial in &mut trials {

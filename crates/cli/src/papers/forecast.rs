@@ -3,7 +3,7 @@
 use crate::Ended;
 use crate::papers::args::{Places, ReproduceArgs};
 use crate::papers::reproduce::Planned;
-use mercer_experiments::{Artefact, Computed, Shelf, work};
+use mercer_experiments::{Artefact, Computed, Shelf, catalogue};
 use mercer_harness::{CostModel, Forecast};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
@@ -95,7 +95,8 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     let recorded = costs.recorded(args.retry_failed);
     let of = |artefacts: &[&Artefact]| {
         // A selection made for one study may name what another does not have.
-        let mut work = work(artefacts, methods, profile, selection, archive).unwrap_or_default();
+        let mut work =
+            catalogue().work(artefacts, methods, profile, selection, archive).unwrap_or_default();
         // What the whole leaves to those who name it, a part of it does not have either.
         let asked = |one: &&Computed| planned.work.computed.iter().any(|c| c.name == one.name);
         work.computed.retain(asked);
@@ -110,9 +111,9 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     // Many artefacts show the same trials: planned once.
     let mut known = BTreeMap::new();
     for &artefact in artefacts {
-        let shown = (artefact.studies, artefact.datasets, artefact.computed);
+        let shown = (&artefact.studies, &artefact.datasets, &artefact.simulations);
         let (all, forecast, simulations) = *known.entry(shown).or_insert_with(|| of(&[artefact]));
-        lines.push((artefact.id, all, forecast, simulations));
+        lines.push((artefact.id.as_str(), all, forecast, simulations));
     }
     // An artefact may show trials of another: together they count once.
     let (all, forecast, simulations) = of(artefacts);

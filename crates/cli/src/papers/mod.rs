@@ -15,7 +15,7 @@ mod usage;
 use crate::list::Listing;
 use crate::{Ended, unknown_name};
 use args::PapersCommand;
-use mercer_experiments::{ARTEFACTS, Artefact, ExperimentError};
+use mercer_experiments::{Artefact, ExperimentError, catalogue};
 use serde_json::json;
 use usage::WrongUsage;
 
@@ -65,12 +65,15 @@ pub(crate) fn wrong_usage(error: &anyhow::Error) -> bool {
 pub(crate) fn artefacts() -> Listing {
     let row = |artefact: &Artefact| {
         let mut studies: Vec<&str> = Vec::new();
-        for name in artefact.studies.iter().chain(artefact.computed) {
-            if !studies.contains(name) {
+        for name in artefact.studies.iter().chain(&artefact.simulations) {
+            if !studies.contains(&name.as_str()) {
                 studies.push(name);
             }
         }
         vec![json!(artefact.id), json!(artefact.title), json!(studies.join(", "))]
     };
-    Listing { heads: &["artefact", "title", "records"], rows: ARTEFACTS.iter().map(row).collect() }
+    Listing {
+        heads: &["artefact", "title", "records"],
+        rows: catalogue().artefacts().iter().map(row).collect(),
+    }
 }

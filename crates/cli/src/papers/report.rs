@@ -3,13 +3,13 @@
 use crate::Ended;
 use crate::papers::args::ReportArgs;
 use crate::papers::reproduce::{missing, versions};
-use mercer_experiments::{Desk, Shelf, plannable, select, work, write};
+use mercer_experiments::{Desk, Shelf, catalogue, plannable, write};
 use mercer_harness::Selection;
 use std::io::Write;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     let methods = plannable();
-    let artefacts = select(&args.artefacts)?;
+    let artefacts = catalogue().select(&args.artefacts)?;
     let mut shelf = Shelf::new();
     if args.places.results.exists() {
         shelf.add_store(&args.places.store()?)?;
@@ -27,10 +27,10 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     }
     shelf.add_archive(&archive);
     let mut selection = Selection::default();
-    let planned = work(&artefacts, &methods, &args.profile, &selection, &shelf)?;
+    let planned = catalogue().work(&artefacts, &methods, &args.profile, &selection, &shelf)?;
     selection.versions = versions(&planned.trials, &args.places)?;
     let missing = missing(&planned.trials, &args.places)?;
-    let desk = Desk::new(&shelf, &methods, &args.profile, &selection, &missing);
+    let desk = Desk::new(catalogue(), &shelf, &methods, &args.profile, &selection, &missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.reports.clone());
     let written = write(&desk, &artefacts, &out)?;
     writeln!(std::io::stdout(), "{}", written.page.display())?;

@@ -9,8 +9,7 @@ use crate::papers::progress::Bar;
 use anyhow::Context;
 use mercer_datasets::Library;
 use mercer_experiments::{
-    Artefact, ArtefactNumbers, Computed, Desk, PATHS, Shelf, Work, Written, plannable, select,
-    work, write,
+    Artefact, ArtefactNumbers, Computed, Desk, Shelf, Work, Written, catalogue, plannable, write,
 };
 use mercer_harness::{
     CostModel, Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, leave,
@@ -116,10 +115,10 @@ fn planned_from(
     archive: Shelf,
 ) -> anyhow::Result<Planned> {
     let methods = plannable();
-    let artefacts = select(&args.narrow.artefacts)?;
+    let artefacts = catalogue().select(&args.narrow.artefacts)?;
     let mut selection = selection(&args.narrow);
     let plan = |selection: &Selection| {
-        work(&artefacts, &methods, &args.narrow.profile, selection, &archive)
+        catalogue().work(&artefacts, &methods, &args.narrow.profile, selection, &archive)
     };
     let mut work = if let Some(known) = known {
         selection.versions.clone_from(known);
@@ -141,18 +140,22 @@ fn planned_from(
         let took = |own: &Computed| {
             archive.get(&own.key()).and_then(|record| record.run.seconds.get("compute")).copied()
         };
-        work.computed
-            .retain(|own| !own.is_measurement() && took(own).is_none_or(|seconds| seconds < 10.0));
+        work.computed.retain(|own| !own.measures && took(own).is_none_or(|seconds| seconds < 10.0));
     }
     // Nor are measurements part of a paper's quick profile, which they would make ten times as long.
     if args.narrow.profile == "quick" && !args.narrow.artefacts.is_empty() {
         let named = |artefact: &&Artefact| {
             let folder = artefact.id.split('/').next();
-            args.narrow.artefacts.iter().any(|name| name == artefact.id || Some(&**name) == folder)
+            args.narrow.artefacts.iter().any(|name| *name == artefact.id || Some(&**name) == folder)
         };
-        let asked: Vec<&str> =
-            artefacts.iter().copied().filter(named).flat_map(|a| a.computed).copied().collect();
-        work.computed.retain(|own| !own.is_measurement() || asked.contains(&own.name));
+        let asked: Vec<&str> = artefacts
+            .iter()
+            .copied()
+            .filter(named)
+            .flat_map(|a| &a.simulations)
+            .map(String::as_str)
+            .collect();
+        work.computed.retain(|own| !own.measures || asked.contains(&own.name));
     }
     let committed = if args.extend { work.leave_out(&archive, args.retry_failed) } else { 0 };
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
@@ -196,7 +199,7 @@ pub(crate) fn laboratory<'a>(
     .context("cannot install the handler of Ctrl-C")?;
     let library = library(&args.places)?;
     Ok(Laboratory::new(methods, library, store.clone(), stop)
-        .with_paths(PATHS)
+        .with_paths(catalogue().curves())
         .with_code(env!("MERCER_CODE"))
         .checkpoints_every(Duration::from_secs(args.checkpoint_every.into())))
 }
@@ -374,7 +377,7 @@ fn render(
     let mut shelf = Shelf::new();
     shelf.add_store(store)?;
     shelf.add_shelf(archive, !args.extend);
-    let desk = Desk::new(&shelf, methods, &args.narrow.profile, selection, missing);
+    let desk = Desk::new(catalogue(), &shelf, methods, &args.narrow.profile, selection, missing);
     Ok(write(&desk, artefacts, &out(args))?)
 }
 

@@ -91,7 +91,7 @@ fn compact(results: &Path, into: &Path, current: bool) -> anyhow::Result<Ended> 
 fn asked_for<'a>(records: impl Iterator<Item = &'a Record>) -> anyhow::Result<Asked> {
     let mut shelf = Shelf::new();
     shelf.add(records.cloned());
-    Ok(Asked::of(&shelf, &plannable())?)
+    Ok(Asked::of(mercer_experiments::catalogue(), &shelf, &plannable())?)
 }
 
 fn merge(from: &[PathBuf], results: &Path) -> anyhow::Result<Ended> {

@@ -5,9 +5,7 @@ use crate::papers::WrongUsage;
 use crate::papers::args::{CellArgs, Places};
 use crate::papers::reproduce::{archive, library, versions};
 use anyhow::Context;
-use mercer_experiments::{
-    Artefact, CellReport, Desk, Shelf, StudyCell, plannable, select, study, work,
-};
+use mercer_experiments::{Artefact, CellReport, Desk, Shelf, StudyCell, catalogue, plannable};
 use mercer_harness::{Selection, TuningSource, plan};
 use mercer_records::{Key, Record, Store, compare, shown_variant};
 use serde_json::Value;
@@ -31,7 +29,7 @@ impl Named {
             );
             return Err(WrongUsage(problem).into());
         };
-        let found = select(&[artefact.to_owned()])?;
+        let found = catalogue().select(&[artefact.to_owned()])?;
         let artefact = found.first().copied().context("an artefact")?;
         let others = [first, second].map(str::to_owned);
         Ok(Self { artefact, variant: shown_variant(variant).to_owned(), others })
@@ -46,7 +44,7 @@ impl Named {
 /// The cell among those of the studies that its artefact shows.
 fn find(desk: &Desk<'_>, named: &Named) -> anyhow::Result<StudyCell> {
     let mut others: Vec<String> = Vec::new();
-    for name in named.artefact.studies {
+    for name in &named.artefact.studies {
         for cell in &desk.cells(name)?.1 {
             let Key { variant, dataset, method, .. } = cell.key();
             if named.is(variant, dataset, method) {
@@ -70,7 +68,7 @@ fn desk<'a>(
     selection: &'a Selection,
     missing: &'a BTreeMap<String, String>,
 ) -> Desk<'a> {
-    Desk::new(shelf, methods, "paper", selection, missing)
+    Desk::new(catalogue(), shelf, methods, "paper", selection, missing)
 }
 
 /// Everything, on the versions of the data that are to be accepted.
@@ -82,7 +80,7 @@ fn of_versions(
 ) -> anyhow::Result<Selection> {
     let mut selection = Selection::default();
     if places.accept_version {
-        let planned = work(&[named.artefact], methods, "paper", &selection, shelf)?;
+        let planned = catalogue().work(&[named.artefact], methods, "paper", &selection, shelf)?;
         selection.versions = versions(&planned.trials, places)?;
     }
     Ok(selection)
@@ -106,7 +104,7 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     }
     let desk = desk(&shelf, &methods, &selection, &missing);
     let cell = find(&desk, &named)?;
-    let rendered = (named.artefact.render)(&desk)?;
+    let rendered = named.artefact.render(&desk)?;
     let report =
         rendered.cells.iter().find(|own| named.is(&own.variant, &own.dataset, &own.method));
     let mut out = std::io::stdout().lock();
@@ -237,7 +235,7 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
     let selection = of_versions(&named, &methods, &shelf, &args.places)?;
     let cell = find(&desk(&shelf, &methods, &selection, &missing), &named)?;
     let Key { artefact, variant, dataset, method, .. } = cell.key();
-    let spec = study(artefact)?;
+    let spec = catalogue().study(artefact)?;
     let narrow = Selection {
         variants: vec![variant.clone()],
         datasets: vec![dataset.clone()],
@@ -328,7 +326,7 @@ mod tests {
     #[test]
     fn a_cell_is_named_by_four_parts() {
         let named = Named::parse("askl/table2:tuned:askl:segment").unwrap();
-        assert_eq!((named.artefact.id, named.variant.as_str()), ("askl/table2", "tuned"));
+        assert_eq!((named.artefact.id.as_str(), named.variant.as_str()), ("askl/table2", "tuned"));
         assert!(named.is("tuned", "segment", "askl"));
         let swapped = Named::parse("askl/table2:tuned:segment:askl").unwrap();
         assert!(swapped.is("tuned", "segment", "askl"));

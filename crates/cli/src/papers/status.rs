@@ -3,17 +3,17 @@
 use crate::Ended;
 use crate::papers::args::StatusArgs;
 use crate::papers::reproduce::{archive, selection, versions};
-use mercer_experiments::{plannable, select, work};
+use mercer_experiments::{catalogue, plannable};
 use mercer_records::{Status, Store};
 use serde_json::json;
 use std::io::Write;
 
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
     let methods = plannable();
-    let artefacts = select(&args.narrow.artefacts)?;
+    let artefacts = catalogue().select(&args.narrow.artefacts)?;
     let mut selection = selection(&args.narrow);
     let archive = archive(&args.places);
-    let all = work(&artefacts, &methods, &args.narrow.profile, &selection, &archive)?;
+    let all = catalogue().work(&artefacts, &methods, &args.narrow.profile, &selection, &archive)?;
     selection.versions = versions(&all.trials, &args.places)?;
     // A look creates nothing.
     let results = &args.places.results;
@@ -26,7 +26,8 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Ended> {
     let mut stdout = std::io::stdout().lock();
     let mut lines = Vec::new();
     for artefact in artefacts {
-        let work = work(&[artefact], &methods, &args.narrow.profile, &selection, &archive)?;
+        let work =
+            catalogue().work(&[artefact], &methods, &args.narrow.profile, &selection, &archive)?;
         let mut done = 0;
         let mut committed = 0;
         let mut others = 0;

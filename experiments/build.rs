@@ -1,0 +1,25 @@
+//! Lists the files of the folders that declare what is studied: the folder is the list.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn main() -> std::io::Result<()> {
+    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let mut lists = String::new();
+    for folder in ["artefacts", "claims", "findings", "published", "specs"] {
+        println!("cargo::rerun-if-changed={folder}");
+        let mut files: Vec<PathBuf> = std::fs::read_dir(root.join(folder))?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<std::io::Result<_>>()?;
+        files.sort();
+        let _ = writeln!(lists, "pub(super) const {}: &[(&str, &str)] = &[", folder.to_uppercase());
+        for file in &files {
+            let name = file.file_stem().unwrap_or_default().display();
+            let file = file.display().to_string();
+            let _ = writeln!(lists, "    ({:?}, include_str!({file:?})),", name.to_string());
+        }
+        lists.push_str("];\n");
+    }
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    std::fs::write(out.join(Path::new("files.rs")), lists)
+}

@@ -1,0 +1,235 @@
+//! What is declared about the four papers: the folders beside this one, and the functions and lists that they name.
+
+use crate::scalars::SCALARS;
+use crate::{Catalogue, Computed, Declared, Paper, Renderer, Texts};
+use crate::{askl, audit, complexity, hyper, mce, rftk, theory};
+use mercer_harness::Path;
+use std::sync::LazyLock;
+
+mod files {
+    include!(concat!(env!("OUT_DIR"), "/files.rs"));
+}
+
+/// Everything that is declared about the four papers.
+///
+/// # Panics
+/// If a file of the folder does not have its form, which a test finds.
+pub fn catalogue() -> &'static Catalogue {
+    static ALL: LazyLock<Catalogue> = LazyLock::new(|| {
+        let all = Catalogue::new(Declared {
+            sections: SECTIONS,
+            papers: &PAPERS,
+            artefacts: files::ARTEFACTS,
+            renderers: RENDERERS,
+            simulations: SIMULATIONS,
+            curves: CURVES,
+            ratios: &[(
+                hyper::known_kernel::PATH.method.name,
+                hyper::known_kernel::test_over_train,
+            )],
+            studies: files::SPECS,
+            published: files::PUBLISHED,
+            claims: files::CLAIMS,
+            findings: files::FINDINGS,
+            scalars: SCALARS,
+            before: include_str!("../claims-before.toml"),
+            texts: TEXTS,
+        });
+        all.unwrap_or_else(|error| panic!("{error}"))
+    });
+    &ALL
+}
+
+/// Sections of the report, in order.
+const SECTIONS: &[(&str, &str)] = &[
+    ("askl", "Automated Spectral Kernel Learning (Li, Liu, Wang; AAAI 2020)"),
+    ("rftk", "Ridgeless Regression with Random Features (Li, Liu, Zhang; IJCAI 2022)"),
+    (
+        "hyper",
+        "Generalization Properties of hyper-RKHS and its Applications (Liu, Shi, Huang, Yang, Suykens; JMLR 2021)",
+    ),
+    (
+        "mce",
+        "Hyperparameter Learning for Conditional Kernel Mean Embeddings with Rademacher Complexity Bounds (Hsu, Nock, Ramos; ECML-PKDD 2018)",
+    ),
+    ("audit", "Audits: why numbers differ"),
+    ("theory", "Theory: bounds beside what was measured"),
+    ("complexity", "Complexity: time beside counted operations"),
+];
+
+/// In the order of the report.
+const PAPERS: [Paper; 4] = [
+    Paper {
+        key: "askl",
+        name: "ASKL",
+        title: "Automated Spectral Kernel Learning",
+        authors: "Li, Liu, Wang",
+        venue: "AAAI 2020",
+        link: "https://arxiv.org/abs/1909.04894",
+        table: "askl/table2.md",
+        results: [
+            "Learned frequencies beat random ones that are trained alike.",
+            "The two penalties of ASKL show no gain.",
+        ],
+    },
+    Paper {
+        key: "rftk",
+        name: "RFTK",
+        title: "Ridgeless Regression with Random Features",
+        authors: "Li, Liu, Zhang",
+        venue: "IJCAI 2022",
+        link: "https://arxiv.org/abs/2205.00477",
+        table: "rftk/table1.md",
+        results: [
+            "Double descent comes out as plotted.",
+            "The trace penalty shows no gain in accuracy.",
+        ],
+    },
+    Paper {
+        key: "hyper",
+        name: "hyper-RKHS",
+        title: "Generalization Properties of hyper-RKHS and its Applications",
+        authors: "Liu, Shi, Huang, Yang, Suykens",
+        venue: "JMLR 2021",
+        link: "https://jmlr.org/papers/v22/19-482.html",
+        table: "hyper/table2.md",
+        results: [
+            "Known kernels are learned.",
+            "No learned kernel beats one cross-validated Gaussian significantly.",
+        ],
+    },
+    Paper {
+        key: "mce",
+        name: "MCE",
+        title: "Hyperparameter Learning for Conditional Kernel Mean Embeddings with Rademacher Complexity Bounds",
+        authors: "Hsu, Nock, Ramos",
+        venue: "ECML-PKDD 2018",
+        link: "https://arxiv.org/abs/1809.00175",
+        table: "mce/table1.md",
+        results: [
+            "GMCE comes out to the digit on four of six datasets.",
+            "Its lead over the median heuristic rests on a ridge.",
+        ],
+    },
+];
+
+const TEXTS: Texts = Texts {
+    title: "Do four kernel-learning papers reproduce?",
+    subtitle: "Mercer re-runs each paper and compares every printed number and claim with its own result.",
+    commands: "\
+```
+./setup && just reproduce                 # this report, then 15 minutes of re-runs
+just reproduce rftk/table1 --dataset dna  # one row of one table
+target/release/mercer compare --methods askl,rf,gaussian-svm --data your.csv --report out.html
+```",
+    statistics: include_str!("../../book/src/statistics.md"),
+};
+
+/// What renders what no kind of table does.
+const RENDERERS: &[(&str, Renderer)] = &[
+    ("askl/table1", askl::table1::render),
+    ("askl/table2", askl::table2::render),
+    ("askl/ranks", askl::ranks::render),
+    ("askl/figure1", askl::figure1::render),
+    ("askl/figure2", askl::figure2::render),
+    ("askl/figure3", askl::figure3::render),
+    ("askl/figure4", askl::figure4::render),
+    ("rftk/table1", rftk::table1::render),
+    ("rftk/table2", rftk::table2::render),
+    ("rftk/figure1a", rftk::figure1a::render),
+    ("rftk/figure1b", rftk::figure1b::render),
+    ("rftk/figure1c", rftk::figure1c::render),
+    ("rftk/figure2a", rftk::figure2a::render),
+    ("rftk/figure2a-average", rftk::figure2a_average::render),
+    ("hyper/table2", hyper::table2::render),
+    ("hyper/table3", hyper::table3::render),
+    ("hyper/figure2", hyper::figure2::render),
+    ("hyper/figure3", hyper::figure3::render),
+    ("mce/table1", mce::table1::render),
+    ("mce/table2", mce::table2::render),
+    ("mce/figure1", mce::figure1::render),
+    ("mce/figure2-sizes", mce::figure2_sizes::render),
+    ("mce/figure2-cnn", mce::figure2_cnn::render),
+    ("mce/figure2-pixels", mce::figure2_pixels::render),
+    ("rftk/figure2b", rftk::figure2b::render),
+    ("rftk/figure2c", rftk::figure2c::render),
+    ("hyper/table1", hyper::table1::render),
+    ("hyper/figure1", hyper::figure1::render),
+    ("hyper/all-pairs", hyper::all_pairs::render),
+    ("hyper/exact-or-nystrom", hyper::exact_or_nystrom::render),
+    ("audit/paired-t", audit::paired_t::render),
+    ("audit/askl-cost", audit::askl_cost::render),
+    ("audit/askl-search", audit::askl_search::render),
+    ("audit/askl-first", audit::askl_first::render),
+    ("audit/askl-frozen", audit::askl_frozen::render),
+    ("audit/askl-objective", audit::askl_objective::render),
+    ("audit/askl-deviations", audit::askl_deviations::render),
+    ("audit/askl-underlines", audit::askl_underlines::render),
+    ("audit/askl-looseness", audit::askl_looseness::render),
+    ("audit/askl-protocol", audit::askl_protocol::render),
+    ("audit/rftk-beta-zero", audit::rftk_beta_zero::render),
+    ("audit/mce-sum-or-mean", mce::sum_or_mean::render),
+    ("audit/mce-folds", mce::folds::render),
+    ("audit/mce-redundancy", mce::redundancy::render),
+    ("audit/mce-median", mce::median::render),
+    ("audit/mce-draws", mce::draws::render),
+    ("audit/rftk-precision", audit::rftk_precision::render),
+    ("audit/rftk-penalty", audit::rftk_penalty::render),
+    ("audit/rftk-trace-scale", audit::rftk_trace_scale::render),
+    ("audit/rftk-width", audit::rftk_width::render),
+    ("audit/hyper-slips", audit::hyper_errata::render),
+    ("audit/hyper-normaliser", audit::hyper::normaliser),
+    ("audit/hyper-variance", audit::hyper::variance),
+    ("audit/hyper-pairs", audit::hyper::pairs),
+    ("audit/hyper-ridge", audit::hyper_ridge::render),
+    ("audit/hyper-spectrum", audit::hyper_spectrum::render),
+    ("audit/hyper-subsets", audit::hyper_subsets::render),
+    ("audit/hyper-third-factor", audit::hyper_third_factor::render),
+    ("audit/tuning", audit::tuning::render),
+    ("theory/askl-bound", theory::askl_bound::render),
+    ("theory/askl-start", theory::askl_start::render),
+    ("theory/mce-bound", theory::mce_bound::render),
+    ("theory/hyper-decomposition", theory::hyper_decomposition::render),
+    ("complexity/mce", mce::complexity::render),
+    ("complexity/hyper-krr", complexity::hyper::render),
+    ("complexity/hyper-memory", complexity::hyper_memory::render),
+    ("complexity/exponents", complexity::page::render),
+];
+
+/// Simulations and measurements.
+const SIMULATIONS: &[&Computed] = &[
+    &audit::paired_t::SIMULATION,
+    &audit::sizes::SIMULATION,
+    &rftk::table2::MEASUREMENT,
+    &complexity::sgd::MEASUREMENT,
+    &complexity::hyper::MEASUREMENT,
+    &complexity::hyper_memory::MEASUREMENT,
+    &hyper::exact_cost::MEASUREMENT,
+    &hyper::figure2::SECONDS,
+    &complexity::mce::MEASUREMENT,
+    &complexity::mce::FEATURES_ALONE,
+    &complexity::threshold::MEASUREMENT,
+    &theory::hyper_decomposition::SIMULATION,
+];
+
+/// Trials that are whole curves.
+const CURVES: &[Path] = &[
+    rftk::double_descent::PATH,
+    rftk::averaged::PATH,
+    rftk::sgd_factors::PATH,
+    rftk::width::PATH,
+    hyper::approximation::PATH,
+    hyper::transfer::PATH,
+    mce::curves::PATH,
+    mce::sizes::WITH_BOUND,
+    mce::sizes::WITHOUT_BOUND,
+    mce::sizes::SVC,
+    mce::sizes::SVC_CV,
+    mce::sizes::GPC,
+    mce::pixel_lengths::PATH,
+    hyper::known_kernel::PATH,
+    hyper::pair_audit::PATH,
+    hyper::exact_path::PATH,
+    hyper::spectrum_audit::PATH,
+    hyper::third_factor::PATH,
+];

@@ -1,0 +1,20 @@
+/// A paper, and what came out of it in two sentences: for the first page and the README.
+#[derive(Debug, Clone, Copy)]
+pub struct Paper {
+    /// Its folder in the reports: `askl`.
+    pub key: &'static str,
+    /// Its short name.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its authors, by their family names.
+    pub authors: &'static str,
+    /// Where and when it appeared.
+    pub venue: &'static str,
+    /// Where it can be read.
+    pub link: &'static str,
+    /// Its main table in the reports.
+    pub table: &'static str,
+    /// What came out.
+    pub results: [&'static str; 2],
+}

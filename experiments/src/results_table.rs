@@ -1,0 +1,615 @@
+//! A printed table of accuracies or errors beside ours: datasets down, methods across, a line a
+//! variant.
+
+use crate::artefact::PublishedNumber;
+use crate::cell::{LEVEL, best_of};
+use crate::judged::{BY_CHOICE, CLASSES, badge, counts};
+use crate::published::PublishedCell;
+use crate::{
+    Artefact, CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare,
+};
+use mercer_learning::Metric;
+use mercer_records::Key;
+use mercer_render::{Cell, Column, Kind, Row, Table, probability};
+use mercer_statistics::{Judgement, Ours, Verdict, verdict, verdict_on_error};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// What is compared, and with which printed table.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ResultsTable {
+    /// Its study.
+    pub study: String,
+    /// The paper whose numbers are printed.
+    pub paper: String,
+    /// The paper's columns: the method's name here, and its name in the published numbers.
+    pub columns: Vec<(String, String)>,
+    /// Variants that are controls of ours: what they leave out the printed cells have, so that they are
+    /// judged against none.
+    #[serde(default)]
+    controls: Vec<String>,
+    /// Variants with the datasets whose scaling was chosen because it comes nearer to the print: agreement there
+    /// is a class of its own.
+    #[serde(default)]
+    chosen: BTreeMap<String, Vec<String>>,
+    /// What the mean is taken over.
+    splits: String,
+    /// By what the paper's deviations are divided, in words.
+    printed_deviation: String,
+    /// Lines below the table, after those on the variants.
+    notes: Vec<String>,
+}
+
+/// The note of a cell without a record.
+const NOT_RUN: &str = "not run yet";
+
+/// Whether nothing of a cell has been run although its data are there.
+pub(crate) fn not_run(desk: &Desk<'_>, cell: &StudyCell) -> bool {
+    cell.score().is_none()
+        && cell.without_score().next().is_none()
+        && !desk.missing.contains_key(&cell.key().dataset)
+}
+
+/// `printed (usps), tuned (pendigits, mnist)`: what has not been run, line by line.
+pub(crate) fn in_lines<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>) -> String {
+    let lines = not_run
+        .iter()
+        .map(|(line, datasets)| format!("{} ({})", line.as_ref(), datasets.join(", ")));
+    lines.collect::<Vec<_>>().join(", ")
+}
+
+/// What needs no learning; the ones that fit the task share a column.
+const TRIVIAL: [&str; 3] = ["majority", "mean", "zero"];
+
+impl ResultsTable {
+    /// The table, and how many cells came out which way.
+    ///
+    /// # Errors
+    /// Of the study, the published numbers or the tests.
+    pub(crate) fn render(
+        &self,
+        desk: &Desk<'_>,
+        artefact: &Artefact,
+    ) -> Result<Rendered, ExperimentError> {
+        let study = desk.cells(&self.study)?;
+        let (spec, cells) = &*study;
+        let (repeats, printed) = desk.catalogue.published(&self.paper)?;
+        let mut table = Table::new(&artefact.id, &artefact.title)
+            .caption(self.caption(cells, &spec.datasets))
+            .columns([Column::left("Variant")]);
+        for (_, printed) in &self.columns {
+            table = table.columns([Column::right(printed).under("the paper's methods")]);
+        }
+        let baselines = self.baselines(cells);
+        let heads =
+            baselines.iter().map(|(_, label)| label.as_str()).chain(["majority / mean", "zero"]);
+        table = table.columns(heads.map(|head| Column::right(head).under("for reference")));
+        let names =
+            baselines.iter().map(|(name, _)| name.as_str()).chain(["majority / mean", "zero"]);
+        let own = self.columns.iter().map(|(name, _)| name.as_str());
+        let slots: Vec<&str> = own.chain(names).collect();
+        let mut reports = Vec::new();
+        let mut not_run_lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut gaps = (BTreeSet::new(), BTreeSet::new());
+        for dataset in &spec.datasets {
+            let of_dataset: Vec<&StudyCell> =
+                cells.iter().filter(|cell| cell.key().dataset == *dataset).collect();
+            if of_dataset.is_empty() || superseded(dataset, cells) {
+                continue;
+            }
+            let metric = of_dataset[0].metric().name();
+            let (whole, group) = match of_dataset[0].subset_of() {
+                Some(whole) => (whole, format!("{whole} ({metric}; a subset of its rows)")),
+                None => (dataset.as_str(), format!("{dataset} ({metric})")),
+            };
+            table = table.row(self.published_row(&printed, whole, slots.len()).under(&group));
+            for variant in &spec.variants {
+                let row: Vec<&StudyCell> = of_dataset
+                    .iter()
+                    .copied()
+                    .filter(|cell| cell.key().variant == variant.name)
+                    .collect();
+                if row.is_empty() {
+                    continue;
+                }
+                let mut line = vec![Cell::text(&variant.name)];
+                // As in print: marks and tests are among the paper's own methods. A reference is held
+                // against the best of these, and changes no mark.
+                // What has not been solved is no method's best.
+                let own: Vec<&StudyCell> = row
+                    .iter()
+                    .copied()
+                    .filter(|cell| self.of_paper(&cell.key().method) && !cell.unsolved())
+                    .collect();
+                let best = best_of(&own);
+                let first = reports.len();
+                for slot in &slots {
+                    let found = row.iter().copied().find(|cell| fills(cell, slot));
+                    let Some(cell) = found else {
+                        line.push(Cell::text(""));
+                        continue;
+                    };
+                    let control = self.controls.contains(&variant.name);
+                    let theirs = printed.iter().filter(|_| !control).find(|published| {
+                        published.dataset == whole
+                            && self
+                                .columns
+                                .iter()
+                                .any(|(own, theirs)| own == slot && *theirs == published.method)
+                    });
+                    let report = self.report(desk, artefact, cell, best, theirs, repeats)?;
+                    let report = Self::explained(desk, cell.key(), report)?;
+                    line.push(self.show(desk, artefact, cell, &report));
+                    reports.push(report);
+                }
+                let lacking = |r: &CellReport| r.note.as_deref() == Some(NOT_RUN);
+                if reports[first..].iter().any(lacking) {
+                    gaps.0.insert(variant.name.as_str());
+                    gaps.1.insert(dataset.as_str());
+                }
+                // A line without a number says nothing that the note below does not.
+                if reports[first..].iter().all(lacking) {
+                    let line = not_run_lines.entry(variant.name.as_str()).or_default();
+                    line.push(dataset.as_str());
+                } else {
+                    table = table.row(Row::new(line).under(&group));
+                }
+            }
+        }
+        if !not_run_lines.is_empty() {
+            let lines = in_lines(&not_run_lines);
+            table = table.note(format!("Not run yet, so without a line: {lines}."));
+        }
+        if !gaps.0.is_empty() {
+            table = table.note(what_is_left(desk, artefact, &gaps.0, &gaps.1));
+        }
+        for variant in &spec.variants {
+            table = table.note(format!("{}: {}.", variant.name, variant.summary));
+        }
+        for note in &self.notes {
+            table = table.note(note);
+        }
+        let summary = self.summary(artefact, &reports);
+        Ok(Rendered { tables: vec![table, summary], drawings: Vec::new(), cells: reports })
+    }
+
+    /// What the cells hold: only what this table has of it.
+    fn caption(&self, cells: &[StudyCell], datasets: &[String]) -> String {
+        let errors = cells.iter().any(|cell| cell.metric() != Metric::Accuracy);
+        let unit = if errors {
+            "accuracy in percent, RMSE of targets scaled to [0, 100]"
+        } else {
+            "accuracy in percent"
+        };
+        let fixed = datasets.iter().any(|dataset| dataset == "mnist");
+        let fixed = if fixed {
+            " (MNIST: the larger p of the bootstrap over test rows and seeds and of the t-test over seeds, with McNemar's exact test of each seed beside it; with one seed over rows alone, which says nothing of other seeds and counts as no test)"
+        } else {
+            ""
+        };
+        format!(
+            "Mean ± deviation over {}, ours divided by J − 1, the published ones {}; {unit}. \
+             Bold: best of the paper's methods, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: one of them that is not significantly worse than that at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs that all differ by the same, are not tested and not marked, and no cell is marked whose fits all ended above their tolerance; a cell that equals the best on every pair is marked without a test. \
+             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the paper's methods, by the paper's paired t-test / by the corrected test. A method for reference is never marked: ahead or behind, with the mean difference, is said where the corrected test finds one.",
+            self.splits, self.printed_deviation
+        )
+    }
+
+    /// Whether the paper's table has a column of the method.
+    fn of_paper(&self, method: &str) -> bool {
+        self.columns.iter().any(|(own, _)| own == method)
+    }
+
+    /// Name and label of every other method of the spec: a baseline listed there gets a column.
+    fn baselines(&self, cells: &[StudyCell]) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for cell in cells {
+            let name = cell.key().method.as_str();
+            let other = !self.of_paper(name) && !TRIVIAL.contains(&name);
+            if other && found.iter().all(|(known, _)| known != name) {
+                found.push((name.to_owned(), cell.label().to_owned()));
+            }
+        }
+        found
+    }
+
+    fn published_row(&self, printed: &[PublishedCell], dataset: &str, slots: usize) -> Row {
+        let mut row = vec![Cell::text("published")];
+        for (_, method) in &self.columns {
+            let found =
+                printed.iter().find(|cell| cell.dataset == dataset && cell.method == *method);
+            row.push(found.map_or_else(
+                || Cell::text(""),
+                |cell| {
+                    let shown = Cell::mean_std(cell.mean, cell.std, 2);
+                    let shown = if cell.mark == "best" { shown.bold() } else { shown };
+                    if cell.mark == "underlined" { shown.underline() } else { shown }
+                },
+            ));
+        }
+        row.resize(1 + slots, Cell::text(""));
+        Row::new(row)
+    }
+
+    fn report(
+        &self,
+        desk: &Desk<'_>,
+        artefact: &Artefact,
+        cell: &StudyCell,
+        best: Option<&StudyCell>,
+        theirs: Option<&PublishedCell>,
+        repeats: usize,
+    ) -> Result<CellReport, ExperimentError> {
+        let key = cell.key();
+        let score = cell.score();
+        let is_best = best.is_some_and(|best| best.key().method == key.method);
+        let against: Option<Comparison> = match best {
+            Some(best) if !is_best => compare(cell, best)?,
+            _ => None,
+        };
+        let judgement = match (theirs, score) {
+            (Some(theirs), Some(_)) => Some(judge(cell, theirs, repeats)?),
+            _ => None,
+        };
+        let verdict = match (theirs, score, judgement) {
+            (Some(_), Some(_), Some(judgement)) => {
+                let agrees = matches!(judgement.verdict, Verdict::Exact | Verdict::Agrees);
+                let chosen = agrees && self.chosen_by_print(&key.variant, &key.dataset);
+                Some(if chosen { BY_CHOICE } else { word(judgement.verdict) }.to_owned())
+            }
+            (Some(_), ..) => Some("missing".to_owned()),
+            _ => None,
+        };
+        let note = match (cell.without_score().next(), desk.missing.get(&key.dataset)) {
+            _ if not_run(desk, cell) => Some(NOT_RUN.to_owned()),
+            (Some((record, status)), _) => {
+                let error = record.result.error.clone().unwrap_or_default();
+                Some(format!("{} repeat(s) {status:?}: {error}", cell.without_score().count()))
+            }
+            (None, Some(_)) if score.is_none() => Some("data missing".to_owned()),
+            _ => None,
+        };
+        Ok(CellReport {
+            artefact: artefact.id.clone(),
+            dataset: key.dataset.clone(),
+            method: key.method.clone(),
+            label: cell.label().to_owned(),
+            variant: key.variant.clone(),
+            metric: cell.metric().name().to_owned(),
+            mean: score.map(|score| score.mean),
+            std: score.map(|score| score.std),
+            repeats: score.map_or(0, |score| score.repeats),
+            repeats_of_paper: cell.repeats_of_paper(),
+            tuning: cell.tuning().to_owned(),
+            published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
+            verdict,
+            difference: judgement.map(|judgement| judgement.difference),
+            interval: judgement.map(|judgement| judgement.interval),
+            over_best: against.as_ref().map(|test| test.difference),
+            p_naive: against.as_ref().and_then(|test| test.p_naive),
+            p_corrected: against.as_ref().map(|test| test.p_corrected),
+            p_mcnemar: against.as_ref().map_or_else(Vec::new, |test| test.p_mcnemar.clone()),
+            pairs: against.as_ref().map_or(0, |test| test.pairs),
+            degenerate: against.as_ref().is_some_and(|test| test.degenerate),
+            best: is_best && score.is_some(),
+            note,
+            ..CellReport::default()
+        })
+    }
+
+    /// With the finding that explains why the cell differs, if one does.
+    fn explained(
+        desk: &Desk<'_>,
+        key: &Key,
+        mut report: CellReport,
+    ) -> Result<CellReport, ExperimentError> {
+        if let (Some("differs"), Some(difference)) = (report.verdict.as_deref(), report.difference)
+            && let Some(cause) = desk.cause(key, &report.label, Some(difference))?
+        {
+            report.finding = Some(cause.finding.to_owned());
+            report.cause_known = Some(cause.known);
+        }
+        Ok(report)
+    }
+
+    fn show(
+        &self,
+        desk: &Desk<'_>,
+        artefact: &Artefact,
+        cell: &StudyCell,
+        report: &CellReport,
+    ) -> Cell {
+        let (Some(mean), Some(std)) = (report.mean, report.std) else {
+            let note = report.note.clone().unwrap_or_default();
+            let again = format!("mercer reproduce {} --dataset {}", artefact.id, report.dataset);
+            let remedy = match note.as_str() {
+                // What runs it stands below the table.
+                NOT_RUN => String::new(),
+                "data missing" => format!("mercer data fetch {}", report.dataset),
+                _ if cell.without_score().next().is_some() => format!("{again} --retry-failed"),
+                _ => again,
+            };
+            return Cell::missing(note, remedy);
+        };
+        // One repeat has no deviation.
+        let value = if report.repeats > 1 {
+            Cell::mean_std(mean, std, 2)
+        } else {
+            Cell::text(mercer_render::number(mean, 2))
+        };
+        let mut shown =
+            value.repeats(format!("{}/{}", report.repeats, report.repeats_of_paper)).sort(mean);
+        if report.best {
+            shown = shown.bold();
+        } else if self.of_paper(&report.method) && !cell.unsolved() && level_with_the_best(report) {
+            shown = shown.underline();
+        }
+        let side = || self.side(cell, report).map(|text| (text, Kind::Muted));
+        if let Some((text, kind)) = badge(report).or_else(side) {
+            shown = shown.badge(text, kind);
+        }
+        let tests = match (report.p_naive, report.p_corrected) {
+            _ if report.pairs > 1 && report.degenerate && report.p_corrected == Some(1.0) => {
+                "equal on every pair".to_owned()
+            }
+            _ if report.pairs > 1 && report.degenerate => "no spread over the pairs".to_owned(),
+            (None, Some(corrected)) if !report.p_mcnemar.is_empty() => {
+                format!("p - / {} over rows, one seed", probability(corrected))
+            }
+            _ if report.pairs == 1 => "one pair".to_owned(),
+            (Some(naive), Some(corrected)) => {
+                let mut said = format!("p {} / {}", probability(naive), probability(corrected));
+                if !report.p_mcnemar.is_empty() {
+                    // Of a few thousand rows that disagree it may be less than the least number.
+                    let word = |&p: &f64| {
+                        if p == 0.0 { "below 1e-300".to_owned() } else { probability(p) }
+                    };
+                    let each: Vec<String> = report.p_mcnemar.iter().map(word).collect();
+                    let _ = write!(said, "; McNemar {}", each.join(", "));
+                }
+                said
+            }
+            _ => String::new(),
+        };
+        let tuning = if cell.tuning() == crate::cell::NOT_TUNED { "not tuned" } else { "" };
+        let capped = cell.capped().map_or_else(String::new, |(used, offered)| {
+            format!("on {used:.0} of {offered:.0} rows")
+        });
+        let because = match &report.finding {
+            Some(finding) => {
+                shown = shown.link(format!("finding-{finding}"));
+                format!("see {finding}")
+            }
+            None => String::new(),
+        };
+        let ended = cell.open_in_words().unwrap_or_default();
+        let again = desk.again.map_or_else(String::new, |again| again.of_cell(cell));
+        let detail: Vec<&str> = [tests.as_str(), tuning, &capped, &ended, &because, &again]
+            .into_iter()
+            .filter(|t| !t.is_empty())
+            .collect();
+        if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) }
+    }
+
+    /// On which side of the paper's best method the corrected test finds a reference.
+    fn side(&self, cell: &StudyCell, report: &CellReport) -> Option<String> {
+        let difference = report.over_best?;
+        let tested = report.pairs > 1 && !report.degenerate && !self.of_paper(&report.method);
+        let found = tested && report.p_corrected.is_some_and(|p| p < LEVEL);
+        let word = if cell.better(difference, 0.0) { "ahead" } else { "behind" };
+        found.then(|| format!("{word} {difference:+.2}"))
+    }
+
+    /// Whether the scaling of a dataset in a variant was chosen because it comes nearer to the print.
+    fn chosen_by_print(&self, variant: &str, dataset: &str) -> bool {
+        self.chosen.get(variant).is_some_and(|own| own.iter().any(|name| name == dataset))
+    }
+
+    /// Where the scaling was chosen by the print: a sentence for each variant.
+    fn agreement_by_choice(&self, reports: &[CellReport]) -> Vec<String> {
+        let sentence = |(variant, datasets): (&String, &Vec<String>)| {
+            let of_choice = |report: &&CellReport| {
+                report.variant == *variant && datasets.contains(&report.dataset)
+            };
+            reports.iter().any(|report| of_choice(&report)).then(|| {
+                format!(
+                    "By choice: in {variant} the scaling of {} was chosen because it comes nearer to the print. A cell that agrees there is no evidence, and is not counted among those that agree.",
+                    datasets.join(", ")
+                )
+            })
+        };
+        self.chosen.iter().filter_map(sentence).collect()
+    }
+
+    /// How many cells came out which way, and how many significant differences survive.
+    fn summary(&self, artefact: &Artefact, reports: &[CellReport]) -> Table {
+        let mut table = Table::new(format!("{}-verdicts", artefact.id), format!("{}, in numbers", artefact.title))
+        .caption(
+            "Verdicts over the published cells, each in one class, and differences from the best of the paper's methods that are significant at 5 %. Differs: Welch's 95 % interval of our mean minus theirs excludes 0, and the difference is above half a point. Agrees: it does not differ, and half of the interval is at most two points or the printed standard deviation. Open: too few repeats to say. A point is 1 % of accuracy, or 1 % of a printed error. By choice: it agrees where the scaling was chosen by what comes out. Explained: a finding gives the cause; unexplained: none is known. The significant differences are those of the paper's paired t-test and of the corrected test.",
+        )
+        .columns([Column::left("Variant")]);
+        let heads = CLASSES.into_iter().chain(["all"]);
+        table = table.columns(heads.map(|head| Column::right(head).under("published cells")));
+        for head in ["naive", "of these by the corrected test", "corrected"] {
+            table = table.columns([Column::right(head).under("significant differences")]);
+        }
+        let mut variants: Vec<&str> =
+            reports.iter().map(|report| report.variant.as_str()).collect();
+        variants.dedup();
+        let mut seen: Vec<&str> = Vec::new();
+        for variant in variants {
+            if seen.contains(&variant) {
+                continue;
+            }
+            seen.push(variant);
+            let of_variant: Vec<&CellReport> = reports
+                .iter()
+                .filter(|report| report.variant == variant && self.of_paper(&report.method))
+                .collect();
+            let count = |test: &dyn Fn(&CellReport) -> bool| {
+                of_variant.iter().filter(|report| test(report)).count() as f64
+            };
+            let mut row = vec![Cell::text(variant)];
+            row.extend(counts(of_variant.iter().copied()));
+            let tested = |r: &CellReport| !r.degenerate && r.pairs > 1;
+            let naive = |r: &CellReport| tested(r) && r.p_naive.is_some_and(|p| p < LEVEL);
+            let corrected = |r: &CellReport| tested(r) && r.p_corrected.is_some_and(|p| p < LEVEL);
+            row.push(Cell::number(count(&naive), 0));
+            row.push(Cell::number(count(&|r| naive(r) && corrected(r)), 0));
+            row.push(Cell::number(count(&corrected), 0));
+            table = table.row(Row::new(row));
+        }
+        self.agreement_by_choice(reports).into_iter().fold(table, Table::note)
+    }
+}
+
+/// The command that runs the cells without a record.
+fn what_is_left(
+    desk: &Desk<'_>,
+    artefact: &Artefact,
+    variants: &BTreeSet<&str>,
+    datasets: &BTreeSet<&str>,
+) -> String {
+    // What is committed counts as done.
+    let (id, profile) = (&artefact.id, desk.profile);
+    let mut command = format!("mercer reproduce {id} --profile {profile} --extend");
+    let variants = variants.iter().map(|name| [" --variant ", name]);
+    let datasets = datasets.iter().map(|name| [" --dataset ", name]);
+    variants.chain(datasets).flatten().for_each(|word| command.push_str(word));
+    format!("What has not been run yet: `{command}`.")
+}
+
+/// Whether another dataset has the row: the whole one that of its subset, once it has been run, and
+/// the subset that of the whole one before.
+fn superseded(dataset: &str, cells: &[StudyCell]) -> bool {
+    let run =
+        |name: &str| cells.iter().any(|cell| cell.key().dataset == name && cell.score().is_some());
+    let own = cells.iter().find(|cell| cell.key().dataset == dataset);
+    match own.and_then(StudyCell::subset_of) {
+        Some(whole) => run(whole),
+        None => cells.iter().any(|cell| cell.subset_of() == Some(dataset)) && !run(dataset),
+    }
+}
+
+fn fills(cell: &StudyCell, slot: &str) -> bool {
+    let method = cell.key().method.as_str();
+    method == slot || (slot == "majority / mean" && matches!(method, "majority" | "mean"))
+}
+
+pub(crate) fn judge(
+    cell: &StudyCell,
+    theirs: &PublishedCell,
+    repeats: usize,
+) -> Result<Judgement, ExperimentError> {
+    let ours = Ours {
+        values: cell.values().into_iter().map(|(_, value)| value).collect(),
+        paper_repeats: cell.repeats_of_paper() as usize,
+        complete: cell.complete() && cell.capped().is_none(),
+    };
+    let theirs = theirs.statistic(repeats);
+    Ok(if cell.metric().larger_is_better() {
+        verdict(&ours, &theirs)?
+    } else {
+        verdict_on_error(&ours, &theirs)?
+    })
+}
+
+pub(crate) const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Exact => "exact",
+        Verdict::Agrees => "agrees",
+        Verdict::Differs { .. } => "differs",
+        Verdict::Open => "open",
+        Verdict::Short => "short",
+    }
+}
+
+/// Whether the corrected test finds the cell no worse than the best. Of one pair it says nothing; pairs
+/// without spread are level where they are all alike.
+fn level_with_the_best(report: &CellReport) -> bool {
+    let alike = !report.degenerate || report.p_corrected == Some(1.0);
+    report.pairs > 1 && alike && report.p_corrected.is_some_and(|p| p >= LEVEL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judged::class;
+
+    fn table_1() -> ResultsTable {
+        toml::from_str(
+            r#"
+            study = "rftk/table1"
+            paper = "rftk"
+            columns = [["rf-sgd", "RF-SGD"]]
+            chosen = { released = ["pendigits", "vowel"] }
+            splits = "random splits"
+            printed-deviation = "by J"
+            notes = []
+            "#,
+        )
+        .unwrap()
+    }
+
+    fn artefact() -> Artefact {
+        toml::from_str(
+            "order = 1
+title = \"Table 1\"",
+        )
+        .unwrap()
+    }
+
+    fn report(variant: &str, dataset: &str, verdict: &str) -> CellReport {
+        CellReport {
+            dataset: dataset.to_owned(),
+            method: "rf-sgd".to_owned(),
+            variant: variant.to_owned(),
+            metric: "accuracy".to_owned(),
+            published: Some(PublishedNumber { mean: 50.0, std: 1.0 }),
+            verdict: Some(verdict.to_owned()),
+            difference: Some(0.1),
+            interval: Some((-1.0, 1.0)),
+            ..CellReport::default()
+        }
+    }
+
+    #[test]
+    fn what_agrees_by_choice_is_counted_apart() {
+        let reports = [
+            report("released", "pendigits", BY_CHOICE),
+            report("released", "vowel", "open"),
+            report("released", "usps", "agrees"),
+        ];
+        let table = table_1();
+        assert!(table.chosen_by_print("released", "vowel"));
+        assert!(!table.chosen_by_print("tuned", "vowel"));
+        assert!(!table.chosen_by_print("released", "usps"));
+        let said = table.agreement_by_choice(&reports);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("By choice: in released the scaling of pendigits, vowel was"));
+        assert!(table.agreement_by_choice(&reports[2..]).is_empty());
+        let summary = table.summary(&artefact(), &reports);
+        assert_eq!(summary.notes, said);
+        let counted: Vec<usize> = reports.iter().filter_map(class).collect();
+        assert_eq!(
+            counted.iter().map(|at| CLASSES[*at]).collect::<Vec<_>>(),
+            [BY_CHOICE, "open", "agrees"]
+        );
+    }
+
+    #[test]
+    fn the_caption_says_by_what_each_deviation_is_divided() {
+        let caption = table_1().caption(&[], &[]);
+        assert!(caption.contains("ours divided by J − 1, the published ones by J;"), "{caption}");
+    }
+
+    #[test]
+    fn lines_that_have_not_been_run_are_named_with_their_datasets() {
+        let mut lines = BTreeMap::new();
+        lines.insert("printed", vec!["usps"]);
+        lines.insert("tuned", vec!["pendigits", "mnist"]);
+        assert_eq!(in_lines(&lines), "printed (usps), tuned (pendigits, mnist)");
+    }
+}
