@@ -1,9 +1,9 @@
 //! What is declared about the four papers: the folders beside this one, and the functions and lists that they name.
 
 use crate::scalars::SCALARS;
-use crate::{Catalogue, Computed, Declared, Paper, Renderer, Texts};
 use crate::{askl, audit, complexity, hyper, mce, rftk, theory};
 use mercer_harness::Path;
+use mercer_report::{Catalogue, Computed, Declared, Paper, Renderer, Texts};
 use std::sync::LazyLock;
 
 mod files {

@@ -2,9 +2,10 @@
 
 use crate::audit::rows::rows;
 use crate::audit::{askl_deviations, askl_frozen, askl_looseness, askl_objective, askl_underlines};
+use crate::catalogue;
 use crate::rftk::figure1b::distance_slope;
-use crate::{Desk, ExperimentError, Inputs, Scalar, catalogue};
 use mercer_kernels::WishartHyper;
+use mercer_report::{Desk, ExperimentError, Inputs, Scalar};
 use ndarray::{Array1, Array2};
 
 /// | name | inputs | value |
@@ -56,7 +57,8 @@ pub(crate) const SCALARS: &[(&str, Scalar)] = &[
     ("binomial", |_, inputs| {
         let (dataset, method) = (inputs.name("dataset")?, inputs.name("method")?);
         let cells = catalogue().published(inputs.name("paper")?)?.1;
-        let same = |cell: &&crate::PublishedCell| cell.dataset == dataset && cell.method == method;
+        let same =
+            |cell: &&mercer_report::PublishedCell| cell.dataset == dataset && cell.method == method;
         let found = cells.iter().find(same).ok_or_else(|| wrong(&"it is not printed"))?;
         askl_deviations::binomial_points(found.mean, rows(dataset)?.1).map(Some)
     }),

@@ -1,9 +1,10 @@
 //! The cost model on the records of the reference run.
 
-use mercer_experiments::{Shelf, plannable};
+use mercer_experiments::plannable;
 use mercer_harness::{Basis, CostModel, check_cost_expressions, declared_bytes};
 use mercer_learning::{Settings, Shape, Task, find};
 use mercer_records::Record;
+use mercer_report::Shelf;
 use std::collections::BTreeMap;
 use std::path::Path;
 

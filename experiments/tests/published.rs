@@ -1,6 +1,7 @@
 //! The printed numbers of the four papers are all there.
 
-use mercer_experiments::{PublishedCell, catalogue};
+use mercer_experiments::catalogue;
+use mercer_report::PublishedCell;
 
 #[test]
 fn every_paper_is_read() {

@@ -2,7 +2,8 @@
 //!
 //! `just report` writes it again: it runs this test with `MERCER_README=write`.
 
-use mercer_experiments::{Paper, catalogue};
+use mercer_experiments::catalogue;
+use mercer_report::Paper;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

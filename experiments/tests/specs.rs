@@ -2,12 +2,11 @@
 
 use crate::shelves;
 use mercer_datasets::Catalogue;
-use mercer_experiments::{
-    Check, Claim, Desk, Drawing, Holds, Rendered, Shelf, catalogue, coverage, plannable, write,
-};
+use mercer_experiments::{catalogue, plannable};
 use mercer_harness::{Selection, Spec, Trial, plan};
 use mercer_learning::{Method, Shape, Task, find};
 use mercer_records::Record;
+use mercer_report::{Check, Claim, Desk, Drawing, Holds, Rendered, Shelf, coverage, write};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -1055,4 +1054,17 @@ fn the_plan_of_an_artefact_fills_its_cells() {
             assert!(cell.mean.is_some_and(f64::is_finite), "{}: {place}", artefact.id);
         }
     }
+}
+
+#[test]
+fn asked_has_the_keys_that_a_study_plans_and_all_of_unknown_studies() {
+    let methods = plannable();
+    let asked = mercer_report::Asked::of(catalogue(), &Shelf::new(), &methods).unwrap();
+    let spec = catalogue().study("rftk/table1").unwrap();
+    let mut key = planned(&spec, &methods, "paper")[0].key.clone();
+    assert!(asked.includes(&key));
+    key.settings.insert("cap".to_owned(), 17.into());
+    assert!(!asked.includes(&key));
+    key.artefact = "a study of one's own".to_owned();
+    assert!(asked.includes(&key));
 }

@@ -1,7 +1,7 @@
 //! Figure 1: the overview, drawn from the structure of the method. Schematic.
 
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_render::Diagram;
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
 pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {

@@ -1,9 +1,9 @@
 //! Figure 3: test accuracy on MNIST against iterations, one point per 200 batches.
 
 use super::METHODS;
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Figure, Panel, Series};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use std::collections::BTreeMap;
 
 pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {

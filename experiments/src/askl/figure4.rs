@@ -2,10 +2,10 @@
 //! and one common objective for all, since the paper compares incommensurable ones.
 
 use super::figure3::{drawing, panels};
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_records::CurvePoint;
 use mercer_render::Axis;
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 
 /// Weights of the common objective: the code's for MNIST.
 const LAMBDA: f64 = 1e-4;

@@ -2,9 +2,9 @@
 //! and NSKL dataset by dataset. Ours; the paper stops at single rows.
 
 use super::METHODS;
-use crate::cell::common_repeats;
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table, critical_difference};
+use mercer_report::common_repeats;
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::{bayesian_correlated_t, friedman, nemenyi_critical_difference};
 
 /// Half-width of the region of practical equivalence: one point of accuracy or of RMSE.

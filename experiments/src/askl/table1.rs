@@ -1,7 +1,7 @@
 //! Table 1: the compared methods, from the registry.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 
 /// What the paper's table says of each method: kernel, density, regularizer.
 const PRINTED: [(&str, &str, &str, &str); 5] = [

@@ -1,7 +1,7 @@
 //! Table 2: accuracy or RMSE of the five methods on twelve datasets, variant by variant.
 
 use crate::audit::askl_underlines::{judged, significant};
-use crate::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let mut rendered = artefact.declared(desk)?;

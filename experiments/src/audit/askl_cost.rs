@@ -1,7 +1,7 @@
 //! What a trial costs: seconds of a fit and the most memory held, dataset by dataset.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use polars_core::prelude::{
     ChunkAgg, ChunkCompareEq, ChunkQuantile, Column as Values, DataFrame, PolarsResult,
 };

@@ -2,8 +2,8 @@
 
 use super::rows::rows;
 use crate::askl::METHODS;
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::binomial_deviation;
 
 /// Deviation in points that `rows` test rows alone give an accuracy in percent.

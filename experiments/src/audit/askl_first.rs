@@ -1,8 +1,8 @@
 //! How much of the tuned differences on usps and MNIST is the first candidate of the search?
 
-use crate::claim::ahead_over;
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::ahead_in_words;
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 
 const TABLE: &str = "askl/table2";
 /// Each method is given what Table 2 gives to those of the other kind.
@@ -68,8 +68,8 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
                 let datasets = inside.0.datasets.iter();
                 let both = datasets
                     .filter_map(|dataset| Some((cell(dataset, better)?, cell(dataset, worse)?)));
-                let answer = ahead_over(both)?;
-                let line = [claim.to_owned(), given.to_owned(), answer.numbers];
+                let answer = ahead_in_words(both)?;
+                let line = [claim.to_owned(), given.to_owned(), answer];
                 table = table.row(Row::new(line.map(Cell::text)).under(variant));
             }
         }

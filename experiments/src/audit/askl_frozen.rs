@@ -2,11 +2,11 @@
 
 use super::askl_protocol::short;
 use super::rows::rows;
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_datasets::Catalogue;
 use mercer_harness::Spec;
 use mercer_learning::{Task, fact};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 
 /// What every singular value loses over training: `t η λ1`, with `t` the number of steps.
 pub(crate) fn shrinkage(rows: usize, batch: usize, epochs: f64, rate: f64, lambda1: f64) -> f64 {

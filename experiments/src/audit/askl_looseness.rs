@@ -1,8 +1,8 @@
 //! How loose is the Rademacher bound, and how much tighter can a non-stationary kernel make it?
 
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_theory::{
     RademacherAverages, TheoryError, askl_rate, enumerate_rademacher, rademacher_from_frequencies,
 };

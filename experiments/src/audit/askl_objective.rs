@@ -1,10 +1,10 @@
 //! Does a smaller objective go with a better score? Each method minimises its own.
 
 use crate::askl::METHODS;
-use crate::cell::common_repeats;
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::common_repeats;
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 /// Objective, loss and score of the five methods on one dataset in one variant, at the end of

@@ -1,8 +1,9 @@
 //! What the paper says was run, what the code runs, and what each variant runs here.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, catalogue};
+use crate::catalogue;
 use mercer_harness::{Protocol, Spec, SplitRule, Variant};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 use serde_json::{Value, json};
 
 /// Where a variant's entry comes from.

@@ -1,11 +1,11 @@
 //! Where the candidates of the searches of Table 2 end: does any method's range waste its budget?
 
 use crate::askl::METHODS;
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_datasets::Catalogue;
 use mercer_learning::{Range, Settings, Shape, find};
 use mercer_records::{Tuning, TuningStep};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! What the paper's own summaries say about its underlines.
 
 use crate::askl::METHODS;
-use crate::{Artefact, Desk, ExperimentError, PublishedCell, Rendered};
 use mercer_render::{Cell, Column, Row, Table, probability};
+use mercer_report::{Artefact, Desk, ExperimentError, PublishedCell, Rendered};
 use mercer_statistics::{MeanStd, paired_summaries, welch_summaries};
 
 /// Level of the test; the paper does not state its own.

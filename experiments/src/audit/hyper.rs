@@ -1,7 +1,7 @@
 //! Audits of learning on pairs: the normaliser, the variance, the order of pairs.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper";

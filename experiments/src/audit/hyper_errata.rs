@@ -4,11 +4,11 @@
 //! What has a finding or a table of its own stands there: the pair factors of the Gaussian hyper-kernel, its
 //! normaliser, "the variance of the data", Theorem 8's index, the terms divided by `v`, the cost of Table 3.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_kernels::{
     GaussianHyper, HyperKernel, Kernel, KernelError, LearnedKernel, Pairs, std_of_bandwidth,
 };
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_theory::{PairRegularity, TheoryError, pair_ridge_index, pair_svr_index};
 use ndarray::array;
 use std::f64::consts::{PI, TAU};

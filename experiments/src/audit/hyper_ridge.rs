@@ -2,8 +2,8 @@
 
 use crate::hyper::known_kernel::{TARGETS, WAYS};
 use crate::hyper::table1::{error_printed, point_values};
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper-ridge";

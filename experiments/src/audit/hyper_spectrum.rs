@@ -2,9 +2,9 @@
 
 use crate::hyper::exact_or_nystrom::not_converged;
 use crate::hyper::spectrum_audit::{KERNELS, OPTIONS};
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_records::OPEN;
 use mercer_render::{Cell, Column, Row, Table, probability};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper-spectrum";

@@ -1,8 +1,8 @@
 //! What hyper-KRR on subsets loses covtype by: the ridge, the machine's cost, negative eigenvalues.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper-subsets";

@@ -1,7 +1,7 @@
 //! Random Fourier features for the third factor of the hyper-kernel, beside landmark pairs.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 

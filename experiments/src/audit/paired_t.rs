@@ -1,8 +1,8 @@
 //! How often the papers' paired t-test finds a difference where there is none.
 
 use super::sizes;
-use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_statistics::{EqualMethods, null_rejection_rates, wilson_interval};
 use rayon::prelude::*;
 use serde_json::{Value, json};

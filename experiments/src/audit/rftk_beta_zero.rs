@@ -1,8 +1,8 @@
 //! Does the trace penalty of RFTK do anything? The control that the code leaves in a comment.
 
-use crate::pairs::{self, Side};
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{PairSide as Side, not_run_yet};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn steps(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
         .columns(["Gain", "Level", "Alike", "Repeats"].map(Column::right));
     let sides = CONTROLS.map(|(with, without)| [with, without]);
     let sides = sides.concat().into_iter().map(|variant| Side::new(STUDY, variant, "rftk"));
-    if let Some(note) = pairs::not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
+    if let Some(note) = not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
         table = table.note(note);
     }
     for (with, without) in CONTROLS {

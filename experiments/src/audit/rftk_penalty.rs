@@ -1,8 +1,8 @@
 //! What RFTK gains by the text's penalty where its weight is large enough to be seen.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell, compare};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table, probability};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell, compare};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/rftk-penalty";

@@ -1,9 +1,9 @@
 //! The closed forms by explicit inverses in single precision against double precision: where do the
 //! printed deviations of 5 to 27 points come from?
 
-use crate::pairs::{self, Side};
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{PairSide as Side, not_run_yet};
 
 /// Study and variant of each column, and its head.
 const COLUMNS: [(&str, &str, &str); 3] = [
@@ -28,7 +28,7 @@ fn deviations(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
     let sides = COLUMNS.iter().flat_map(|(study, variant, _)| {
         ["kernel-ridgeless", "rf-ridgeless"].map(|method| Side::new(study, variant, method))
     });
-    if let Some(note) = pairs::not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
+    if let Some(note) = not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
         table = table.note(note);
     }
     let studies = [desk.cells("rftk/table1")?, desk.cells("audit/rftk")?];

@@ -1,9 +1,9 @@
 //! The trace that RFTK penalises has a scale: what moves it, and what a measure without a scale says.
 
-use crate::pairs::{self, Side};
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{PairSide as Side, not_run_yet};
 
 /// Study, variant, method and head of a column.
 const COLUMNS: [(&str, &str, &str, &str); 4] = [
@@ -40,7 +40,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         table = table.row(Row::new(row));
     }
     let sides = COLUMNS.map(|(study, variant, method, _)| Side::new(study, variant, method));
-    if let Some(note) = pairs::not_run_yet(desk, sides.iter())? {
+    if let Some(note) = not_run_yet(desk, sides.iter())? {
         table = table.note(note);
     }
     rendered.tables.push(table);

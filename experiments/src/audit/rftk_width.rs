@@ -1,7 +1,7 @@
 //! The width that the text found best on its synthetic problem, beside the rest of its grid.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! How many rows a repeat of Table 2 of ASKL trains and tests on, without the data.
 
-use crate::{ExperimentError, catalogue};
+use crate::catalogue;
 use mercer_datasets::Catalogue;
 use mercer_harness::SplitRule;
+use mercer_report::ExperimentError;
 
 /// Training and test rows of one repeat, from the spec's split and the catalogue.
 ///

@@ -1,8 +1,8 @@
 //! How often the rules behind verdicts and claims err where there is no difference, and what they see where there is one.
 
-use crate::{Computed, ExperimentError};
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Computed, ExperimentError};
 use mercer_statistics::{
     Design, EqualMethods, SameProcedure, Verdict, below_the_best, corrected_t, paired_t, stouffer,
     wilcoxon_signed_rank,

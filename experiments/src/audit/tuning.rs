@@ -1,10 +1,10 @@
 //! Did the rows that chose the settings tell the truth about the rows that did not?
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_harness::TuningSource;
 use mercer_learning::Metric;
 use mercer_records::Tuning;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::wilcoxon_signed_rank;
 use std::collections::BTreeMap;
 

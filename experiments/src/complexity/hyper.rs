@@ -3,10 +3,10 @@
 use super::{
     ELEMENTARY, Scaling, Work, growth_table, growths, measure, processor_seconds, settings,
 };
-use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_kernels::{GaussianHyper, HyperKernel, Pairs};
 use mercer_learning::{Fitting, LearningError};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
+use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

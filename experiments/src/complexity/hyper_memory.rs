@@ -1,7 +1,6 @@
 //! Memory of learning a kernel from pairs in each of its sizes, and what the order within pairs costs.
 
 use super::processor_seconds;
-use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_harness::metered;
 use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, total_variance};
 use mercer_learning::{Fitting, LearningError, Streams};
@@ -9,6 +8,7 @@ use mercer_linalg::Cholesky;
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_statistics::line;
 use ndarray::Array2;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Learning steps of conditional mean embeddings.
 
 use super::{ELEMENTARY, Scaling, Work, measure, settings, step_seconds};
-use crate::Computed;
 use mercer_learning::{LearningError, Settings, Streams};
+use mercer_report::Computed;
 
 pub(crate) const MEASUREMENT: Computed = Computed {
     name: "complexity/mce",

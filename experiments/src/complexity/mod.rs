@@ -18,8 +18,8 @@ pub(crate) mod threshold;
 pub(crate) use clock::{processor_seconds, step_seconds};
 pub(crate) use growth::{Growth, growth_table};
 
-use crate::{Computed, Desk, ExperimentError};
 use mercer_learning::LearningError;
+use mercer_report::{Computed, Desk, ExperimentError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

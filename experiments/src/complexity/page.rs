@@ -2,7 +2,7 @@
 
 use super::{Growth, growth_table, growths, hyper, mce, sgd, threshold};
 use crate::rftk::table2;
-use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
 
 /// Each measurement with its series, in the order of the page.
 pub(super) const MEASURED: &[(&Computed, &[super::Scaling])] = &[

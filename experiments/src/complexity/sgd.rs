@@ -4,8 +4,8 @@
 //! with n; Table 2's cost of one of them, O(MbT), is then a cost in n alone.
 
 use super::{Scaling, measure, settings};
-use crate::Computed;
 use crate::rftk::table2::{START, Sizes, seconds, work};
+use mercer_report::Computed;
 
 pub(crate) const MEASUREMENT: Computed = Computed {
     name: "complexity/sgd",

@@ -1,8 +1,8 @@
 //! Singular value thresholding of a read-out through its small Gram matrix.
 
 use super::{Scaling, Work, measure, processor_seconds, settings};
-use crate::Computed;
 use mercer_learning::LearningError;
+use mercer_report::Computed;
 use mercer_solvers::{Route, Threshold};
 use ndarray::Array2;
 

@@ -1,8 +1,8 @@
 //! Ours: stage 1 over all pairs in linear time, where the paper's methods reach the majority rate.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Kind, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_statistics::summarise;
 
 const GIB: f64 = 1_073_741_824.0;
@@ -19,7 +19,7 @@ const WANTED: [(&str, &str, f64); 2] =
     [("accuracy", "accuracy", 96.0), ("balanced-accuracy", "balanced accuracy", 87.0)];
 
 /// Whether a variant has it.
-fn goals(cell: &crate::StudyCell) -> Option<String> {
+fn goals(cell: &mercer_report::StudyCell) -> Option<String> {
     if cell.key().dataset != "ijcnn1" || cell.key().method != "hyper-krr-linear" {
         return None;
     }
@@ -38,7 +38,7 @@ fn goals(cell: &crate::StudyCell) -> Option<String> {
 }
 
 /// How far the features of a second stage are from the kernel that they stand in for.
-fn apart(cell: &crate::StudyCell) -> Option<String> {
+fn apart(cell: &mercer_report::StudyCell) -> Option<String> {
     let errors = cell.of(fact::FEATURES_ERROR).into_iter().map(|(_, error)| error);
     let error = summarise(&errors.collect::<Vec<_>>())?.mean;
     Some(format!(
@@ -51,8 +51,8 @@ fn apart(cell: &crate::StudyCell) -> Option<String> {
 
 /// Where a method and the machine beside it do not have the same repeats: their means over those that both
 /// have.
-pub(super) fn uneven(cells: &[crate::StudyCell]) -> Vec<String> {
-    let repeats = |cell: &crate::StudyCell| -> Vec<u32> {
+pub(super) fn uneven(cells: &[mercer_report::StudyCell]) -> Vec<String> {
+    let repeats = |cell: &mercer_report::StudyCell| -> Vec<u32> {
         cell.of("accuracy").into_iter().map(|(repeat, _)| repeat).collect()
     };
     let ours = cells.iter().filter(|cell| cell.key().method == "hyper-krr-linear");
@@ -63,7 +63,7 @@ pub(super) fn uneven(cells: &[crate::StudyCell]) -> Vec<String> {
         if repeats(ours) == repeats(theirs) {
             return None;
         }
-        let common = crate::cell::common_repeats(&[ours, theirs]);
+        let common = mercer_report::common_repeats(&[ours, theirs]);
         let (a, b) = (ours.mean_over(&common)?, theirs.mean_over(&common)?);
         Some(format!(
             "{}, {}: the two do not have the same repeats; over those that both have ({}) {} has {a:.2} % and {} {b:.2} %.",

@@ -1,9 +1,9 @@
 //! Where the searches of Table 2 ended on their grids, and over which pairs the final fits sum.
 
-use crate::StudyCell;
 use mercer_learning::fact;
 use mercer_models::hyper_rkhs::{PairSvr, SEARCH_GRIDS};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::StudyCell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 

@@ -2,12 +2,12 @@
 
 use super::exact_path::{WAYS, Way};
 use crate::complexity::processor_seconds;
-use crate::{Computed, Desk, ExperimentError};
 use mercer_harness::metered;
 use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, total_variance};
 use mercer_learning::{Fitting, LearningError, Streams, fact};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Computed, Desk, ExperimentError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

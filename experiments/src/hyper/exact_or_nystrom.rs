@@ -2,9 +2,9 @@
 
 use super::exact_cost;
 use super::exact_path::{PATH, TARGETS, WAYS, Way};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_records::OPEN;
 use mercer_render::{Axis, Cell, Column, Figure, Kind, Panel, Row, Series, Table, probability};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::{TTest, summarise};
 
 const ARTEFACT_STUDY: &str = "hyper/exact-or-nystrom";

@@ -1,10 +1,10 @@
 //! Figure 2: Nyström hyper-Gram matrices of few landmark points: pairs, error and cost.
 
 use crate::complexity::{hyper::learning_seconds, mean_seconds};
-use crate::{Artefact, Computed, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_models::hyper_rkhs::PairSolver;
 use mercer_records::Record;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
+use mercer_report::{Artefact, Computed, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use serde_json::json;
 use std::collections::BTreeMap;

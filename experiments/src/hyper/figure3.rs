@@ -1,7 +1,7 @@
 //! Figure 3: a data-adaptive kernel continued to new images, by neighbours and by hyper-KRR.
 
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 

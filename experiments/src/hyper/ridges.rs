@@ -1,8 +1,8 @@
 //! What became of the splits of Table 2 by the ridge that their search chose: a mean over a cell hides that it is of
 //! two kinds of fits.
 
-use crate::StudyCell;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::StudyCell;
 use std::collections::BTreeMap;
 
 const METHODS: [&str; 2] = ["hyper-krr", "hyper-krr-wishart"];

@@ -1,11 +1,11 @@
 //! Table 1: known kernels learned from pairs, and machines with them.
 
 use super::known_kernel::{CUT_SHORT, TARGETS, WAYS};
-use crate::judged::{Judged, shown as judged, summary};
-use crate::published::PublishedCell;
-use crate::{Artefact, CellReport, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_records::{OPEN, Record};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::PublishedCell;
+use mercer_report::{Artefact, CellReport, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Judged, shown as judged, summary};
 use mercer_statistics::summarise;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Table 2: accuracy with learned kernels on six datasets, 40 % of the rows for training.
 
 use super::{edges, ridges};
-use crate::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let mut rendered = artefact.declared(desk)?;

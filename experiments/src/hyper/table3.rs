@@ -2,11 +2,11 @@
 //! majority class, balanced accuracy, and the recall of the rare class.
 
 use super::all_pairs::uneven;
-use crate::judged::{Judged, shown as judged, summary};
-use crate::published::PublishedCell;
-use crate::{Artefact, CellReport, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::PublishedCell;
+use mercer_report::{Artefact, CellReport, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Judged, shown as judged, summary};
 use mercer_statistics::summarise;
 use std::collections::{BTreeMap, BTreeSet};
 

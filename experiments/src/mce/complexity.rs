@@ -2,9 +2,9 @@
 
 use super::Cells;
 use crate::complexity::{growth_table, growths, mce};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_datasets::Catalogue;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::line;
 
 /// Share of the flops from which on a term's exponent is fitted.

@@ -1,10 +1,10 @@
 //! How far one draw of training images lies from another.
 
 use super::stated_of;
-use crate::cell::compare;
-use crate::judged::stated;
-use crate::{Artefact, Desk, ExperimentError, QuotedNumber, Rendered, StudyCell};
 use mercer_render::{Cell, Column, Row, Table, probability};
+use mercer_report::compare;
+use mercer_report::stated;
+use mercer_report::{Artefact, Desk, ExperimentError, QuotedNumber, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 

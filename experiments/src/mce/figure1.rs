@@ -1,9 +1,9 @@
 //! Figure 1: two starts on iris, curves and maps.
 
 use super::curves::{MAP, REGION, STARTS};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Series, Table, blend, number};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "mce/figure1";

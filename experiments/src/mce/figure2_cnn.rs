@@ -2,9 +2,9 @@
 //! under an embedding and under a softmax layer.
 
 use super::stated_of;
-use crate::judged::stated;
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
+use mercer_report::stated;
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 
 /// Methods of which the text states the accuracy after 800 epochs, by its names and those of the figure.
 const PRINTED: [(&str, &str, &str); 2] =

@@ -1,8 +1,8 @@
 //! Figure 2, bottom: the pixels that the learned length scales call relevant.
 
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Table, shade};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered};
 
 /// Columns of an image.
 const SIDE: usize = 28;

@@ -1,9 +1,9 @@
 //! Figure 2, top left: test accuracy on MNIST against the number of training images.
 
 use super::stated_of;
-use crate::judged::stated;
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
+use mercer_report::stated;
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Permuted folds against blocks of the file as it is: what the comparison columns rest on.
 
 use super::{Cells, accuracy};
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 
 /// Methods here and in the printed table.
 const METHODS: [(&str, &str); 6] = [

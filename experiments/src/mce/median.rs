@@ -1,10 +1,10 @@
 //! The median heuristic with ridges that the paper does not state, on the folds of GMCE.
 
 use super::{Cells, accuracy, mean_of, shown};
-use crate::judged::{Judged, badge};
-use crate::published::PublishedCell;
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell, compare};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
+use mercer_report::PublishedCell;
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell, compare};
+use mercer_report::{Judged, badge};
 use mercer_statistics::summarise;
 
 /// The least ridge that the cross-validated embedding tries.

@@ -16,8 +16,8 @@ pub(crate) mod sum_or_mean;
 pub(crate) mod table1;
 pub(crate) mod table2;
 
-use crate::{Desk, ExperimentError, QuotedNumber, StudyCell};
 use mercer_render::Cell;
+use mercer_report::{Desk, ExperimentError, QuotedNumber, StudyCell};
 use mercer_statistics::summarise;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Scale and ridge are one parameter.
 
 use super::{Cells, accuracy, mean_of};
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let cells = Cells::of(desk)?;

@@ -2,8 +2,8 @@
 
 use super::median::against;
 use super::{Cells, accuracy, mean_of, shown};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 
 /// Variants with the mean of the losses, and the weight of the complexity in each; none is `4e`.
 const WEIGHTS: [(&str, Option<f64>); 7] = [

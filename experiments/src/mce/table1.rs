@@ -1,9 +1,9 @@
 //! Table 1: accuracy on six datasets, ten folds.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered};
 use mercer_harness::{Trial, TuningSource};
 use mercer_records::Tuning;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
 
 pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let mut rendered = artefact.declared(desk)?;

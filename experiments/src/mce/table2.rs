@@ -2,10 +2,10 @@
 
 use super::complexity::{SECONDS, step_seconds};
 use super::{Cells, accuracy, mean_of, shown as number};
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_datasets::Catalogue;
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 /// Printed: architecture, width, depth, scalability, flexibility, typical data; and the variant and

@@ -2,8 +2,8 @@
 //! measured.
 
 use super::figure2a_average::{ROWS as MEASURED_ROWS, STUDY as AVERAGED, curve as averaged, draws};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use std::fmt::Write as _;
 
 /// Rows behind the ratios of the lines; the factor depends on M/n alone.

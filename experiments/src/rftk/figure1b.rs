@@ -4,8 +4,8 @@
 use super::sgd_curves::{
     At, BATCHES, Points, STUDY, beside_theorem, curve, diverged, panels, relative, target,
 };
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 
 pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let mut drawings = Vec::new();

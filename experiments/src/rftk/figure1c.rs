@@ -1,8 +1,8 @@
 //! Figure 1(c): test error of RF-SGD along training, by batch size.
 
 use super::sgd_curves::{curve, panels};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Figure};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 
 pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
     let mse = |cell: &StudyCell, batch| curve(cell, "mse", batch);

@@ -1,9 +1,9 @@
 //! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
 
 use super::figure2a_average::{STUDY as AVERAGED, curve as averaged, draws};
-use crate::peak::Repeats;
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
+use mercer_report::Repeats;
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

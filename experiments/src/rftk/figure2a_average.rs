@@ -2,8 +2,8 @@
 //! Theorems 2 and 3 say that is.
 
 use super::figure2a::{Point, means};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The study whose records it shows.

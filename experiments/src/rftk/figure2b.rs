@@ -1,8 +1,8 @@
 //! Figure 2(b): test accuracy on MNIST along training: RF, RF-SGD, RFTK, and RFTK without its trace
 //! penalty.
 
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 
 /// The study whose records Figures 2(b) and 2(c) show.
 pub(crate) const STUDY: &str = "rftk/figure2b";

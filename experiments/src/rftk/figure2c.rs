@@ -1,9 +1,9 @@
 //! Figure 2(c): training loss and the trace term on MNIST along training.
 
 use super::figure2b::{STUDY, label, looks};
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 
 /// Weight of the code's trace term, rows that it sums over, and the share of batches that it plots. Ours may
 /// sum over fewer rows: [`trace_rows`].

@@ -2,9 +2,9 @@
 //! repeats lie decades apart where a step is long: an arithmetic mean would be that of the largest.
 
 use crate::rftk::sgd_factors::{DIVERGED, named};
-use crate::{Desk, ExperimentError, StudyCell};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Panel, Series};
+use mercer_report::{Desk, ExperimentError, StudyCell};
 use mercer_statistics::summarise;
 
 /// The study whose records both figures show.

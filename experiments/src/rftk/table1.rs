@@ -1,9 +1,9 @@
 //! Table 1: accuracy of kernel and random-feature methods on the paper's datasets, and on vowel.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 

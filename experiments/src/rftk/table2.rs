@@ -4,10 +4,10 @@ use crate::complexity::{
     ELEMENTARY, Scaling, Work, growth_table, growths, measure, processor_seconds, settings,
     step_seconds,
 };
-use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_kernels::{FeatureMapParams, Kernel, Map};
 use mercer_learning::{LearningError, Settings, Streams};
 use mercer_linalg::{Cholesky, semidefinite_solve, symmetric_product};
+use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use ndarray::{Array2, Axis};
 
 pub(crate) const MEASUREMENT: Computed = Computed {

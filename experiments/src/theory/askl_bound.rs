@@ -3,10 +3,10 @@
 
 use crate::askl::METHODS;
 use crate::askl::figure3::drawing;
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Panel, Row, Series, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 
 /// Lipschitz constant of the hinge and of cross-entropy in the Euclidean norm of the scores.
 const LIPSCHITZ: f64 = std::f64::consts::SQRT_2;

@@ -1,8 +1,8 @@
 //! Bound (11) of ASKL beside that of NSKL, from output weights that start at 0 and from those of the code.
 
-use crate::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
+use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {

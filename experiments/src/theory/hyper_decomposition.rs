@@ -3,10 +3,10 @@
 use super::hyper_simulation::{
     Draw, Noise, POPULATION, RANGE, WIDTH, Way, World, average, distance, mean,
 };
-use crate::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_learning::{LearningError, Streams};
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Kind, Row, Table};
+use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
 use mercer_statistics::{line, summarise};
 use mercer_theory::{PairRegularity, pair_ridge_index, pair_svr_index};
 use rayon::prelude::*;

@@ -1,9 +1,9 @@
 //! The risk bound of embeddings at what was learned, term by term; and its multiplier.
 
 use crate::mce::table2::Sizes;
-use crate::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_learning::fact;
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
+use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use mercer_theory::{Bound, VACUOUS_COMPLEXITY, embedding_risk, loss_multiplier};
 

@@ -1,10 +1,11 @@
 //! A shelf on which every trial of every study has a record: made up, for tests of what is shown.
 
 use mercer_datasets::Catalogue;
-use mercer_experiments::{Desk, Shelf, catalogue};
+use mercer_experiments::catalogue;
 use mercer_harness::{Selection, SplitRule, Trial, plan};
 use mercer_learning::{Method, Task};
 use mercer_records::{CurvePoint, Record, Run, Status, TrialResult};
+use mercer_report::{Desk, Shelf};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;

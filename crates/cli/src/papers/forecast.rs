@@ -3,10 +3,11 @@
 use crate::Ended;
 use crate::papers::args::{Places, ReproduceArgs};
 use crate::papers::reproduce::Planned;
-use mercer_experiments::{Artefact, Computed, Shelf, catalogue};
+use mercer_experiments::catalogue;
 use mercer_harness::{CostModel, Forecast};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
+use mercer_report::{Artefact, Computed, Shelf};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

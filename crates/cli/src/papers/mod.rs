@@ -15,7 +15,8 @@ mod usage;
 use crate::list::Listing;
 use crate::{Ended, unknown_name};
 use args::PapersCommand;
-use mercer_experiments::{Artefact, ExperimentError, catalogue};
+use mercer_experiments::catalogue;
+use mercer_report::{Artefact, ExperimentError};
 use serde_json::json;
 use usage::WrongUsage;
 

@@ -1,9 +1,9 @@
 //! A bar on standard error, where that is a terminal; else a line now and then.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mercer_experiments::Written;
 use mercer_harness::{HarnessError, Progress, Trial};
 use mercer_records::{Record, Status};
+use mercer_report::Written;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,8 +3,9 @@
 use crate::Ended;
 use crate::papers::args::ReportArgs;
 use crate::papers::reproduce::{missing, versions};
-use mercer_experiments::{Desk, Shelf, catalogue, plannable, write};
+use mercer_experiments::{catalogue, plannable};
 use mercer_harness::Selection;
+use mercer_report::{Desk, Shelf, write};
 use std::io::Write;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {

@@ -8,15 +8,14 @@ use crate::papers::forecast::{self, costs};
 use crate::papers::progress::Bar;
 use anyhow::Context;
 use mercer_datasets::Library;
-use mercer_experiments::{
-    Artefact, ArtefactNumbers, Computed, Desk, Shelf, Work, Written, catalogue, plannable, write,
-};
+use mercer_experiments::{catalogue, plannable};
 use mercer_harness::{
     CostModel, Laboratory, Options, Selection, Stop, Summary, Trial, TuningSource, leave,
     run as carry_out,
 };
 use mercer_learning::{Method, counted};
 use mercer_records::{Record, Store, shown_variant};
+use mercer_report::{Artefact, ArtefactNumbers, Computed, Desk, Shelf, Work, Written, write};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::PathBuf;
@@ -336,7 +335,7 @@ pub(crate) fn cell_of(trial: &Trial) -> [String; 4] {
 #[derive(serde::Serialize)]
 struct Printed<'a> {
     #[serde(flatten)]
-    summary: &'a mercer_experiments::Summary,
+    summary: &'a mercer_report::Summary,
     numbers: &'a [ArtefactNumbers],
 }
 

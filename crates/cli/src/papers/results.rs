@@ -3,9 +3,10 @@
 use crate::Ended;
 use crate::papers::args::ResultsCommand;
 use anyhow::Context;
-use mercer_experiments::{Asked, Shelf, plannable};
+use mercer_experiments::plannable;
 use mercer_records::{Record, Store};
 use mercer_render::frame;
+use mercer_report::{Asked, Shelf};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -8,22 +8,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 ///
 /// A record is found by its key, in which every setting stands: a spec that gives another value, or a
 /// method of a newer revision, leaves records behind that no run and no table ever opens again.
-///
-/// ```
-/// use mercer_experiments::{Asked, Shelf, catalogue, plannable};
-/// let methods = plannable();
-/// let asked = Asked::of(catalogue(), &Shelf::new(), &methods)?;
-/// # let spec = catalogue().study("rftk/table1")?;
-/// # let all = mercer_harness::Selection::default();
-/// # let planned = mercer_harness::plan(&spec, &methods, "paper", &all, &|_| None)?;
-/// let mut key = planned[0].key.clone(); // of one of the trials of a table
-/// assert!(asked.includes(&key));
-/// key.settings.insert("cap".to_owned(), 17.into());
-/// assert!(!asked.includes(&key));
-/// key.artefact = "a study of one's own".to_owned(); // nothing is known of what it asks for
-/// assert!(asked.includes(&key));
-/// # Ok::<(), mercer_experiments::ExperimentError>(())
-/// ```
 #[derive(Debug)]
 pub struct Asked {
     digests: HashSet<String>,

@@ -35,7 +35,7 @@ impl Counts {
 /// Committed records that were run again here, and how each came out.
 ///
 /// ```
-/// use mercer_experiments::Again;
+/// use mercer_report::Again;
 /// assert_eq!(Again::default().different().count(), 0);
 /// ```
 #[derive(Debug, Clone, Default)]

@@ -146,7 +146,7 @@ impl StudyCell {
 
     /// The searches for its settings that are recorded, each once: repeats on a fixed test part share
     /// one.
-    pub(crate) fn tunings(&self) -> Vec<&Tuning> {
+    pub fn tunings(&self) -> Vec<&Tuning> {
         let mut seen = BTreeSet::new();
         let searched = self.trials.iter().filter_map(|trial| match &trial.tuning {
             TuningSource::Tuner { key, archived, .. } => Some((key.digest(), archived.as_ref()?)),
@@ -177,13 +177,13 @@ impl StudyCell {
     }
 
     /// Whether all of them ended so: the numbers are of what came out when it was stopped.
-    pub(crate) fn unsolved(&self) -> bool {
+    pub fn unsolved(&self) -> bool {
         let done = self.records().filter(|record| record.result.status == Status::Done).count();
         done > 0 && self.open() == done
     }
 
     /// How many there are, in words, where there are any: `2 of 10 not converged`.
-    pub(crate) fn open_in_words(&self) -> Option<String> {
+    pub fn open_in_words(&self) -> Option<String> {
         let all = self.records().filter(|record| record.result.status == Status::Done).count();
         Some(self.open())
             .filter(|open| *open > 0)
@@ -256,13 +256,13 @@ impl StudyCell {
 
     /// `n_test / n_train` behind a value of the curves: of the split, but where the path fits a part of its training
     /// rows.
-    pub(crate) fn ratio_of(&self, value: &str) -> f64 {
+    pub fn ratio_of(&self, value: &str) -> f64 {
         let of_split = self.test_over_train();
         self.ratio.map_or(of_split, |ratio| ratio(of_split, value))
     }
 
     /// A value at the last point of the curve of each repeat.
-    pub(crate) fn at_end(&self, name: &str) -> Vec<(u32, f64)> {
+    pub fn at_end(&self, name: &str) -> Vec<(u32, f64)> {
         self.records()
             .filter_map(|record| {
                 let value = record.result.curve.last()?.values.get(name)?;
@@ -274,7 +274,10 @@ impl StudyCell {
     /// The corrected test of one value at the end of the curves minus another, repeat by repeat; none
     /// for fewer than two repeats. A curve that used fewer rows than the split has says so in its
     /// values `points` and `test points`.
-    pub(crate) fn compare_at_end(
+    ///
+    /// # Errors
+    /// Of the test.
+    pub fn compare_at_end(
         &self,
         first: &str,
         second: &str,

@@ -5,7 +5,8 @@ mod points;
 mod scores;
 
 pub use effect::{Effect, Outcome};
-pub(crate) use scores::{ENOUGH, ahead_over};
+pub(crate) use scores::ENOUGH;
+pub use scores::ahead_in_words;
 
 use crate::cell::{LEVEL, NOT_TUNED, StudyCell};
 use crate::{Catalogue, Desk, ExperimentError};

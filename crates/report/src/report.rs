@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn committed_pages_of_other_runs_are_those_of_their_markdown() {
-        let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports");
+        let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports");
         // The header is that of the site.
         let main = |page: &str| page.split_once("<main").unwrap().1.to_owned();
         for (file, title, _) in MACHINE_PAGES {

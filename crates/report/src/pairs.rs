@@ -14,14 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One side of a comparison: study, variant, method, in a file `askl/table2:released:sk`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Side {
+pub struct Side {
     pub(crate) study: String,
     pub(crate) variant: String,
     pub(crate) method: String,
 }
 
 impl Side {
-    pub(crate) fn new(study: &str, variant: &str, method: &str) -> Self {
+    /// Of these names.
+    pub fn new(study: &str, variant: &str, method: &str) -> Self {
         let [study, variant, method] = [study, variant, method].map(str::to_owned);
         Self { study, variant, method }
     }
@@ -142,7 +143,10 @@ pub(crate) fn render(
 
 /// Which of these sides have planned cells without a record, and which have datasets that are not there: a row
 /// that is missing without a word reads as if it had not been asked for.
-pub(crate) fn not_run_yet<'a>(
+///
+/// # Errors
+/// If a study does not have the profile.
+pub fn not_run_yet<'a>(
     desk: &Desk<'_>,
     sides: impl Iterator<Item = &'a Side>,
 ) -> Result<Option<String>, ExperimentError> {

@@ -8,7 +8,7 @@ use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::{Ours, Published, summarise, verdict, verdict_on_error};
 
 /// A printed number with ours, both in the unit in which it is judged.
-pub(crate) struct Judged<'a> {
+pub struct Judged<'a> {
     /// `hyper/table1`.
     pub artefact: &'a str,
     /// Where ours come from.
@@ -90,7 +90,7 @@ impl Judged<'_> {
 }
 
 /// Text and colour of a verdict.
-pub(crate) fn badge(report: &CellReport) -> Option<(String, Kind)> {
+pub fn badge(report: &CellReport) -> Option<(String, Kind)> {
     let verdict = report.verdict.as_deref()?;
     let kind = match verdict {
         "exact" | "agrees" => Kind::Good,
@@ -113,7 +113,7 @@ pub(crate) fn badge(report: &CellReport) -> Option<(String, Kind)> {
 }
 
 /// A cell with its verdict, and a link to the finding that explains it.
-pub(crate) fn shown(cell: Cell, report: &CellReport) -> Cell {
+pub fn shown(cell: Cell, report: &CellReport) -> Cell {
     let mut shown = cell;
     if let Some((text, kind)) = badge(report) {
         shown = shown.badge(text, kind);
@@ -126,7 +126,10 @@ pub(crate) fn shown(cell: Cell, report: &CellReport) -> Cell {
 
 /// An accuracy that the text of a paper states without a deviation, and the verdict on it beside these of
 /// ours, in two cells; both empty where the text states none.
-pub(crate) fn stated(
+///
+/// # Errors
+/// Of the verdict.
+pub fn stated(
     desk: &Desk<'_>,
     artefact: &str,
     cell: &StudyCell,
@@ -193,7 +196,7 @@ pub(crate) fn counts<'a>(reports: impl Iterator<Item = &'a CellReport>) -> Vec<C
 }
 
 /// How many cells came out which way: a line for each variant and metric.
-pub(crate) fn summary(id: &str, title: &str, caption: &str, reports: &[CellReport]) -> Table {
+pub fn summary(id: &str, title: &str, caption: &str, reports: &[CellReport]) -> Table {
     let mut table = Table::new(format!("{id}-verdicts"), format!("{title}, in numbers"))
         .caption(caption)
         .columns(["Variant", "Number"].map(Column::left))

@@ -16,7 +16,7 @@ const ERRORS: f64 = 3.0;
 const RESAMPLES: usize = 1000;
 
 /// One value of the curves of a cell, repeat by repeat, at the sizes that all repeats have.
-pub(crate) struct Repeats {
+pub struct Repeats {
     sizes: Vec<u64>,
     /// A row a repeat.
     values: Vec<Vec<f64>>,
@@ -24,7 +24,7 @@ pub(crate) struct Repeats {
 
 /// An interior maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Peak {
+pub struct Peak {
     /// The size.
     pub at: u64,
     /// The mean there.
@@ -35,7 +35,7 @@ pub(crate) struct Peak {
 
 /// Intervals of 95 % of a peak's size and height over resampled repeats.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct PeakIntervals {
+pub struct PeakIntervals {
     /// Of its size.
     pub at: (u64, u64),
     /// Of its height.

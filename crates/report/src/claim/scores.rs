@@ -62,10 +62,20 @@ fn p_greater(p_two_sided: f64, gain: f64) -> f64 {
     if gain > 0.0 { half } else { 1.0 - half }
 }
 
+/// Whether the first of each pair beats the second over all pairs, one a data set, in words with its numbers.
+///
+/// # Errors
+/// Of the tests.
+pub fn ahead_in_words<'a>(
+    pairs: impl Iterator<Item = (&'a StudyCell, &'a StudyCell)>,
+) -> Result<String, ExperimentError> {
+    ahead_over(pairs).map(|answer| answer.numbers)
+}
+
 /// Whether the first of each pair beats the second over all pairs, one a data set: by Stouffer's combination of the
 /// one-sided p of each. It speaks of these data sets, with their repeats; the signed rank test beside it speaks of data
 /// sets in general, by the gains as shares of the sum of both errors.
-pub(crate) fn ahead_over<'a>(
+fn ahead_over<'a>(
     pairs: impl Iterator<Item = (&'a StudyCell, &'a StudyCell)>,
 ) -> Result<Answer, ExperimentError> {
     let (mut shares, mut gains, mut p_values) = (Vec::new(), Vec::new(), Vec::new());
