@@ -5,7 +5,7 @@ use crate::audit::{askl_deviations, askl_frozen, askl_looseness, askl_objective,
 use crate::catalogue;
 use crate::rftk::figure1b::distance_slope;
 use mercer_kernels::WishartHyper;
-use mercer_report::{Desk, ExperimentError, Inputs, Scalar};
+use mercer_report::{ExperimentError, Inputs, RenderContext, Scalar};
 use ndarray::{Array1, Array2};
 
 /// | name | inputs | value |
@@ -63,8 +63,8 @@ pub(crate) const SCALARS: &[(&str, Scalar)] = &[
         askl_deviations::binomial_points(found.mean, rows(dataset)?.1).map(Some)
     }),
     ("printed-marks", |_, inputs| printed_marks(inputs).map(|count| Some(count as f64))),
-    ("concordant-pairs", |desk, inputs| {
-        let Some(found) = askl_objective::concordance(desk, inputs.name("variant")?)? else {
+    ("concordant-pairs", |context, inputs| {
+        let Some(found) = askl_objective::concordance(context, inputs.name("variant")?)? else {
             return Ok(None);
         };
         Ok(Some(match inputs.name("what")? {
@@ -80,9 +80,12 @@ fn wrong(reason: &impl std::fmt::Display) -> ExperimentError {
     ExperimentError::Form { file: "findings".to_owned(), reason: reason.to_string() }
 }
 
-fn of_distance(desk: &Desk<'_>, inputs: &Inputs) -> Result<Option<f64>, ExperimentError> {
+fn of_distance(
+    context: &RenderContext<'_>,
+    inputs: &Inputs,
+) -> Result<Option<f64>, ExperimentError> {
     let (variant, dataset) = (inputs.name("variant")?, inputs.name("dataset")?);
-    let study = desk.cells("rftk/figure1b")?;
+    let study = context.cells("rftk/figure1b")?;
     let cell = study.1.iter().find(|cell| {
         let key = cell.key();
         (key.variant.as_str(), key.dataset.as_str(), key.method.as_str())

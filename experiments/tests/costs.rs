@@ -1,10 +1,10 @@
-//! The cost model on the records of the reference run.
+//! The cost model among the records of the reference run.
 
 use mercer_experiments::plannable;
 use mercer_harness::{Basis, CostModel, check_cost_expressions, declared_bytes};
 use mercer_learning::{Settings, Shape, Task, find};
 use mercer_records::Record;
-use mercer_report::Shelf;
+use mercer_report::RecordSet;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -44,10 +44,10 @@ fn error(model: &CostModel, left_out: &[&Record], basis: Basis) -> (f64, f64, f6
 }
 
 /// The records, with a number of their cell.
-fn cells(shelf: &Shelf) -> Vec<(usize, &Record)> {
+fn cells(records: &RecordSet) -> Vec<(usize, &Record)> {
     let mut numbers = BTreeMap::new();
     let mut found = Vec::new();
-    for record in shelf.records() {
+    for record in records.records() {
         let key = &record.key;
         let part = key.tuning.get("part").is_some();
         let name = (&key.artefact, &key.variant, &key.dataset, &key.method, part);
@@ -60,9 +60,9 @@ fn cells(shelf: &Shelf) -> Vec<(usize, &Record)> {
 /// The last repeat of each cell is predicted from the others: what a forecast of `paper` promises.
 #[test]
 fn cost_model_predicts_a_repeat_left_out() {
-    let mut shelf = Shelf::new();
-    shelf.add_archive(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records"));
-    let cells = cells(&shelf);
+    let mut records = RecordSet::new();
+    records.add_archive(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records"));
+    let cells = cells(&records);
     let mut last: BTreeMap<usize, u32> = BTreeMap::new();
     for (cell, record) in &cells {
         let most = last.entry(*cell).or_default();
@@ -83,9 +83,9 @@ fn cost_model_predicts_a_repeat_left_out() {
 /// Every fifth cell is left out whole: its method's factor times its declared cost tells the order of magnitude.
 #[test]
 fn cost_model_predicts_cells_without_a_record_by_a_factor() {
-    let mut shelf = Shelf::new();
-    shelf.add_archive(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records"));
-    let cells = cells(&shelf);
+    let mut records = RecordSet::new();
+    records.add_archive(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records"));
+    let cells = cells(&records);
     let (out, rest): (Vec<_>, Vec<_>) = cells.iter().partition(|(cell, _)| cell % 5 == 0);
     let model = CostModel::fit(rest.iter().map(|(_, record)| *record), &plannable(), 0.005);
     // One repeat of each: the mean of a cell stands for itself.

@@ -1,12 +1,14 @@
 //! The files of the project hold together: specs, claims, findings, artefacts, published numbers.
 
-use crate::shelves;
+use crate::made_up;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{catalogue, plannable};
 use mercer_harness::{Selection, Spec, Trial, plan};
 use mercer_learning::{Method, Shape, Task, find};
 use mercer_records::Record;
-use mercer_report::{Check, Claim, Desk, Drawing, Holds, Rendered, Shelf, coverage, write};
+use mercer_report::{
+    Check, Claim, Drawing, Holds, RecordSet, RenderContext, Rendered, coverage, write,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -155,13 +157,13 @@ fn figure_2b_records_once_in_200_batches() {
     assert_eq!((batches, setting("epochs"), setting("epochs") * batches / 200), (1688, 30, 253));
 }
 
-/// All artefacts on a desk.
-fn rendered(desk: &Desk<'_>) -> Vec<(&'static str, Rendered)> {
+/// All artefacts in a context.
+fn rendered(context: &RenderContext<'_>) -> Vec<(&'static str, Rendered)> {
     catalogue()
         .artefacts()
         .iter()
         .map(|artefact| {
-            let rendered = artefact.render(desk);
+            let rendered = artefact.render(context);
             (artefact.id.as_str(), rendered.unwrap_or_else(|e| panic!("{}: {e}", artefact.id)))
         })
         .collect()
@@ -178,10 +180,11 @@ fn ids(rendered: &Rendered) -> Vec<String> {
 #[test]
 fn every_artefact_renders_without_a_record() {
     let (methods, selection) = (plannable(), Selection::default());
-    let (shelf, missing) = (Shelf::new(), BTreeMap::new());
+    let (records, missing) = (RecordSet::new(), BTreeMap::new());
     for profile in ["paper", "quick", "smoke"] {
-        let desk = Desk::new(catalogue(), &shelf, &methods, profile, &selection, &missing);
-        for (id, rendered) in rendered(&desk) {
+        let context =
+            RenderContext::new(catalogue(), &records, &methods, profile, &selection, &missing);
+        for (id, rendered) in rendered(&context) {
             for cell in &rendered.cells {
                 assert_eq!(cell.mean, None, "{id} shows a mean without a record");
                 assert_eq!(cell.repeats, 0);
@@ -192,7 +195,7 @@ fn every_artefact_renders_without_a_record() {
         }
         let out = tempfile::tempdir().unwrap();
         let all: Vec<_> = catalogue().artefacts().iter().collect();
-        let written = write(&desk, &all, out.path()).unwrap();
+        let written = write(&context, &all, out.path()).unwrap();
         assert!(written.page.is_file() && written.files > catalogue().artefacts().len());
         assert!(written.summary.claims.iter().all(|claim| claim.holds == Holds::NotRun));
     }
@@ -221,11 +224,11 @@ fn ids_are_unique_and_every_artefact_has_a_paper() {
             "{paper} has no artefact"
         );
     }
-    let (methods, selection) = (plannable(), shelves::selection());
-    let (shelf, missing) = (shelves::full(&methods), BTreeMap::new());
-    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let (methods, selection) = (plannable(), made_up::selection());
+    let (records, missing) = (made_up::full(&methods), BTreeMap::new());
+    let context = made_up::context(&records, &methods, &selection, &missing);
     let mut seen = BTreeSet::new();
-    for (artefact, rendered) in rendered(&desk) {
+    for (artefact, rendered) in rendered(&context) {
         let own = ids(&rendered);
         assert!(own.iter().any(|id| id == artefact), "{artefact} shows nothing of its name");
         for id in own {
@@ -339,11 +342,11 @@ fn every_finding_points_at_something_and_every_number_has_a_query() {
 }
 
 /// The records of the reference run.
-fn committed() -> Shelf {
-    let mut shelf = Shelf::new();
-    let records = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
-    shelf.add_archive(&records);
-    shelf
+fn committed() -> RecordSet {
+    let mut records = RecordSet::new();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
+    records.add_archive(&folder);
+    records
 }
 
 /// `pdflatex` knows ASCII, Latin letters, and what is written as mathematics.
@@ -374,19 +377,20 @@ fn tables_in_latex_hold_no_sign_that_it_lacks() {
 #[test]
 fn the_page_of_what_is_run_counts_every_cell_once() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let (none, shelf) = (Shelf::new(), committed());
+    let (none, records) = (RecordSet::new(), committed());
     let selection = Selection::default();
     let all: Vec<&_> = catalogue().artefacts().iter().collect();
-    let counts = |shelf: &Shelf, profile: &str| -> Vec<[usize; 9]> {
-        let desk = Desk::new(catalogue(), shelf, &methods, profile, &selection, &missing);
-        let table = coverage(&desk, &all).unwrap();
+    let counts = |records: &RecordSet, profile: &str| -> Vec<[usize; 9]> {
+        let context =
+            RenderContext::new(catalogue(), records, &methods, profile, &selection, &missing);
+        let table = coverage(&context, &all).unwrap();
         let numbers = |row: &mercer_render::Row| {
             std::array::from_fn(|at| row.cells[at + 2].text.parse().unwrap())
         };
         table.rows.iter().map(numbers).collect()
     };
     let planned = counts(&none, "paper");
-    let recorded = counts(&shelf, "paper");
+    let recorded = counts(&records, "paper");
     assert_eq!(planned.len(), recorded.len());
     for (empty, found) in planned.iter().zip(&recorded) {
         let [cells, _, _, _, _, none, recorded, trials, without] = *empty;
@@ -398,25 +402,27 @@ fn the_page_of_what_is_run_counts_every_cell_once() {
     let of = |counts: &[[usize; 9]]| counts.iter().map(|row| row[7]).sum::<usize>();
     let smoke = counts(&none, "smoke");
     assert!(of(&smoke) < of(&planned), "{} {}", of(&smoke), of(&planned));
-    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+    let context =
+        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/coverage.md");
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.ends_with(&coverage(&desk, &all).unwrap().to_markdown()), "just report");
+    assert!(page.ends_with(&coverage(&context, &all).unwrap().to_markdown()), "just report");
 }
 
 /// Numbers of findings are asked anew at every rendering; the sentences around them are not.
 #[test]
 fn sentences_around_numbers_hold_on_the_committed_records() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let shelf = committed();
+    let records = committed();
     let selection = Selection::default();
-    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+    let context =
+        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
     let wrong: Vec<String> = catalogue()
         .findings()
         .unwrap()
         .iter()
         .flat_map(|finding| {
-            let found = finding.contradictions(&desk).unwrap();
+            let found = finding.contradictions(&context).unwrap();
             found.into_iter().map(|what| format!("{}: {what}", finding.id))
         })
         .collect();
@@ -427,13 +433,14 @@ fn sentences_around_numbers_hold_on_the_committed_records() {
 #[test]
 fn findings_have_their_records() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let shelf = committed();
+    let records = committed();
     let selection = Selection::default();
-    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+    let context =
+        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
     let all = catalogue().findings().unwrap();
     let waiting: Vec<&str> = all
         .iter()
-        .filter(|finding| !finding.stands(&desk).unwrap())
+        .filter(|finding| !finding.stands(&context).unwrap())
         .map(|finding| finding.id)
         .collect();
     assert!(waiting.is_empty(), "{waiting:?}");
@@ -443,7 +450,7 @@ fn findings_have_their_records() {
 #[test]
 fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
     let given = catalogue().study("askl/table2").unwrap().given["poker"].clone();
-    let shelf = committed();
+    let records = committed();
     let of = |study: &str, variant: &str, method: &str| -> BTreeMap<u32, &Record> {
         let own = |record: &&Record| {
             let key = &record.key;
@@ -452,7 +459,7 @@ fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
                 && key.dataset == "poker"
                 && record.result.metrics.contains_key("accuracy")
         };
-        shelf.records().filter(own).map(|record| (record.key.repeat, record)).collect()
+        records.records().filter(own).map(|record| (record.key.repeat, record)).collect()
     };
     let of_the_code = |record: &&&Record| {
         given.iter().all(|(name, value)| record.result.settings.get(name) == Some(value))
@@ -486,14 +493,15 @@ fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
 #[test]
 fn verdicts_add_up_and_causes_point_the_right_way() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let shelf = committed();
+    let records = committed();
     let selection = Selection::default();
-    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+    let context =
+        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
     let findings = catalogue().findings().unwrap();
     let (mut summed, mut explained) = (0, 0);
     for id in ["askl/table2", "rftk/table1", "hyper/table1", "hyper/table3"] {
         let artefact = catalogue().artefacts().iter().find(|artefact| artefact.id == id).unwrap();
-        let Rendered { tables, cells, .. } = artefact.render(&desk).unwrap();
+        let Rendered { tables, cells, .. } = artefact.render(&context).unwrap();
         let summary = tables.iter().find(|table| table.id.ends_with("-verdicts")).unwrap();
         let head = |name: &str| summary.columns.iter().position(|c| c.head == name).unwrap();
         let (first, all) = (head("exact"), head("all"));
@@ -531,12 +539,13 @@ fn verdicts_add_up_and_causes_point_the_right_way() {
 #[test]
 fn controls_have_no_verdict_and_say_what_their_penalty_did() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let shelf = committed();
+    let records = committed();
     let selection = Selection::default();
-    let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+    let context =
+        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
     let rendered = |id: &str| {
         let artefact = catalogue().artefacts().iter().find(|artefact| artefact.id == id).unwrap();
-        artefact.render(&desk).unwrap()
+        artefact.render(&context).unwrap()
     };
     let table1 = rendered("rftk/table1");
     let of = |variant: &str| -> Vec<Option<&str>> {
@@ -589,19 +598,19 @@ fn means_are_ranked_over_common_repeats() {
             ("nskl", _) => 0.95,
             _ => 0.9,
         };
-        let mut record = shelves::record(trial);
+        let mut record = made_up::record(trial);
         record
             .result
             .metrics
             .insert("accuracy".to_owned(), accuracy + 1e-4 * f64::from(repeat % 3));
         Some(record)
     });
-    let mut shelf = Shelf::new();
-    shelf.add(records);
-    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let mut set = RecordSet::new();
+    set.add(records);
+    let context = made_up::context(&set, &methods, &selection, &missing);
     let table =
         catalogue().artefacts().iter().find(|artefact| artefact.id == "askl/table2").unwrap();
-    let rendered = table.render(&desk).unwrap();
+    let rendered = table.render(&context).unwrap();
     let cell = |method: &str| rendered.cells.iter().find(|cell| cell.method == method).unwrap();
     let mean = |method: &str| cell(method).mean.unwrap();
     assert!(mean("askl") > mean("nskl"), "each by its own repeats");
@@ -625,25 +634,25 @@ fn means_are_ranked_over_common_repeats() {
     assert_eq!((cell("gaussian-svm").pairs, cell("nskl").over_best), (4, None));
     let claims = catalogue().claims("askl").unwrap();
     let claim = claims.iter().find(|claim| claim.id == "gaussian-svm-ahead-of-all").unwrap();
-    let results = claim.check(&desk).unwrap();
+    let results = claim.check(&context).unwrap();
     let corrected = results.iter().find(|result| result.variant == "tuned").unwrap();
     assert!(corrected.numbers.starts_with("best on 0"), "{}", corrected.numbers);
 }
 
 /// A misspelt study, variant, dataset, method or fact would stay "(not run)" for ever.
 #[test]
-fn every_query_of_a_finding_is_answered_by_a_full_shelf() {
+fn every_query_of_a_finding_is_answered_by_a_full_set_of_records() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let (shelf, selection) = (shelves::with_simulations(&methods), shelves::selection());
-    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let (records, selection) = (made_up::with_simulations(&methods), made_up::selection());
+    let context = made_up::context(&records, &methods, &selection, &missing);
     for finding in catalogue().findings().unwrap() {
         assert!(
-            finding.answered(&desk).unwrap(),
+            finding.answered(&context).unwrap(),
             "{}: {}",
             finding.id,
-            finding.text(&desk).unwrap()
+            finding.text(&context).unwrap()
         );
-        let text = finding.text(&desk).unwrap();
+        let text = finding.text(&context).unwrap();
         assert!(!text.contains("(not run)") && !text.contains(['{', '}']), "{text}");
     }
 }
@@ -702,8 +711,8 @@ fn names(claim: &Claim) -> (&str, Vec<&String>, Vec<&String>) {
 #[test]
 fn every_claim_names_what_exists_and_can_be_decided() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let (shelf, selection) = (shelves::full(&methods), shelves::selection());
-    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let (records, selection) = (made_up::full(&methods), made_up::selection());
+    let context = made_up::context(&records, &methods, &selection, &missing);
     let findings = catalogue().findings().unwrap();
     let mut checked = 0;
     for (paper, _) in catalogue().sections() {
@@ -748,7 +757,7 @@ fn every_claim_names_what_exists_and_can_be_decided() {
                 let listed = spec.variants.iter().any(|known| known.name == *variant);
                 assert!(listed, "{}: {variant}", claim.id);
             }
-            let results = claim.check(&desk).unwrap();
+            let results = claim.check(&context).unwrap();
             let run = results.iter().filter(|result| result.holds != Holds::NotRun).count();
             assert!(run > 0, "{} is not run in any variant: {results:?}", claim.id);
             checked += 1;
@@ -770,9 +779,9 @@ fn a_lead_at_the_end_of_curves_is_tested_dataset_by_dataset() {
     let (exact, nystrom) = ("rmse exact ideal", "rmse nystrom-20 ideal");
     // Gains with a deviation of 0.0158 about their mean.
     let verdict = |mean: f64, odd_one: f64, test_points: f64| {
-        let mut shelf = Shelf::new();
-        shelf.add(trials.iter().map(|trial| {
-            let mut record = shelves::record(trial);
+        let mut records = RecordSet::new();
+        records.add(trials.iter().map(|trial| {
+            let mut record = made_up::record(trial);
             let values = &mut record.result.curve[0].values;
             let mean = if trial.key.dataset == "vehicle" { odd_one } else { mean };
             let gain = mean + 0.01 * (f64::from(trial.key.repeat) - 2.0);
@@ -781,8 +790,9 @@ fn a_lead_at_the_end_of_curves_is_tested_dataset_by_dataset() {
             values.insert("test points".to_owned(), test_points);
             record
         }));
-        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
-        let results = claim.check(&desk).unwrap();
+        let context =
+            RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
+        let results = claim.check(&context).unwrap();
         // One a variant: the second has wider grids.
         assert_eq!(results.len(), 2);
         assert!(results[0].numbers.contains("vehicle"), "{results:?}");
@@ -804,9 +814,9 @@ fn what_two_starts_lose_and_gain_is_told_curve_by_curve() {
     let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
     let claims = catalogue().claims("mce").unwrap();
     let holds = |id: &str, last: f64| {
-        let mut shelf = Shelf::new();
-        shelf.add(trials.iter().map(|trial| {
-            let mut record = shelves::record(trial);
+        let mut records = RecordSet::new();
+        records.add(trials.iter().map(|trial| {
+            let mut record = made_up::record(trial);
             let point = |(step, under): (u64, f64)| {
                 let over = 9.0 - 0.01 * f64::from(trial.key.repeat) - under;
                 let values = [("over complexity", over), ("under complexity", under)];
@@ -816,9 +826,10 @@ fn what_two_starts_lose_and_gain_is_told_curve_by_curve() {
             record.result.curve = [(0, 0.3), (500, last)].map(point).into();
             record
         }));
-        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+        let context =
+            RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
         let claim = claims.iter().find(|claim| claim.id == id).unwrap();
-        claim.check(&desk).unwrap()[0].holds
+        claim.check(&context).unwrap()[0].holds
     };
     for (last, holds_then) in [(2.0, Holds::Yes), (0.1, Holds::No)] {
         assert_eq!(holds("mce-underfitted-start-gains-complexity", last), holds_then);
@@ -838,10 +849,10 @@ fn level_with_a_quoted_row_is_an_interval_about_one_number() {
     let claim = claims.iter().find(|claim| claim.id == "mce-level-with-others").unwrap();
     let quoted = catalogue().quoted("mce").unwrap();
     let holds = |gain: f64, on_wine: f64| {
-        let mut shelf = Shelf::new();
+        let mut records = RecordSet::new();
         let ours = trials.iter().filter(|trial| trial.key.variant == "released");
-        shelf.add(ours.map(|trial| {
-            let mut record = shelves::record(trial);
+        records.add(ours.map(|trial| {
+            let mut record = made_up::record(trial);
             let dataset = &trial.key.dataset;
             let row = quoted.iter().find(|n| n.dataset == *dataset && n.method == "Others");
             let gain = if dataset == "wine" { on_wine } else { gain };
@@ -850,8 +861,9 @@ fn level_with_a_quoted_row_is_an_interval_about_one_number() {
             record.result.metrics.insert("accuracy".to_owned(), accuracy);
             record
         }));
-        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
-        let results = claim.check(&desk).unwrap();
+        let context =
+            RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
+        let results = claim.check(&context).unwrap();
         results.iter().find(|result| result.variant == "released").unwrap().holds
     };
     assert_eq!(holds(0.0, 0.0), Holds::Yes);
@@ -863,15 +875,15 @@ fn level_with_a_quoted_row_is_an_interval_about_one_number() {
 #[test]
 fn overtaking_is_told_by_intervals_over_repeats() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let selection = shelves::selection();
+    let selection = made_up::selection();
     let selection = Selection { repeats: Some(3), ..selection };
     let spec = catalogue().study("mce/figure2-sizes").unwrap();
     let trials = plan(&spec, &methods, "paper", &selection, &|_| None).unwrap();
     let claims = catalogue().claims("mce").unwrap();
     let holds = |id: &str, early: f64, late: f64| {
-        let mut shelf = Shelf::new();
-        shelf.add(trials.iter().map(|trial| {
-            let mut record = shelves::record(trial);
+        let mut records = RecordSet::new();
+        records.add(trials.iter().map(|trial| {
+            let mut record = made_up::record(trial);
             let ahead = trial.key.method == "sizes-with-bound";
             record.result.curve = [50, 500, 1000, 2000]
                 .into_iter()
@@ -885,9 +897,10 @@ fn overtaking_is_told_by_intervals_over_repeats() {
                 .collect();
             record
         }));
-        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
+        let context =
+            RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
         let claim = claims.iter().find(|claim| claim.id == id).unwrap();
-        let results = claim.check(&desk).unwrap();
+        let results = claim.check(&context).unwrap();
         // Both variants have the same curves here.
         assert!(results.iter().any(|result| result.variant == "printed"));
         assert!(results.iter().all(|result| result.holds == results[0].holds));
@@ -913,9 +926,9 @@ fn starts_meet_in_every_fold_or_not_at_all() {
     let claims = catalogue().claims("mce").unwrap();
     let claim = claims.iter().find(|claim| claim.id == "mce-two-starts-meet").unwrap();
     let holds = |odd_end: f64, start: f64| {
-        let mut shelf = Shelf::new();
-        shelf.add(trials.iter().map(|trial| {
-            let mut record = shelves::record(trial);
+        let mut records = RecordSet::new();
+        records.add(trials.iter().map(|trial| {
+            let mut record = made_up::record(trial);
             let point = |step: u64, over: f64, under: f64| {
                 let values = [("over accuracy", over), ("under accuracy", under)];
                 let values = values.map(|(name, value)| (name.to_owned(), value)).into();
@@ -925,8 +938,9 @@ fn starts_meet_in_every_fold_or_not_at_all() {
             record.result.curve = vec![point(0, 0.6, start), point(500, over, 0.7)];
             record
         }));
-        let desk = Desk::new(catalogue(), &shelf, &methods, "paper", &selection, &missing);
-        let results = claim.check(&desk).unwrap();
+        let context =
+            RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
+        let results = claim.check(&context).unwrap();
         assert!(results.iter().all(|result| result.holds == results[0].holds), "{results:?}");
         results[0].holds
     };
@@ -940,7 +954,7 @@ fn starts_meet_in_every_fold_or_not_at_all() {
 #[test]
 fn answers_of_cells_that_were_not_tuned_are_marked() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let selection = shelves::selection();
+    let selection = made_up::selection();
     let claim =
         catalogue().claims("rftk").unwrap().into_iter().find(|c| c.id == "rftk-beats-rf").unwrap();
     for (profile, marked) in [("smoke", true), ("paper", false)] {
@@ -952,11 +966,12 @@ fn answers_of_cells_that_were_not_tuned_are_marked() {
             &|_| None,
         )
         .unwrap();
-        let mut shelf = Shelf::new();
-        shelf.add(trials.iter().map(shelves::record));
-        let desk = Desk::new(catalogue(), &shelf, &methods, profile, &selection, &missing);
+        let mut records = RecordSet::new();
+        records.add(trials.iter().map(made_up::record));
+        let context =
+            RenderContext::new(catalogue(), &records, &methods, profile, &selection, &missing);
         let mut tuned_variants = 0;
-        for result in claim.check(&desk).unwrap() {
+        for result in claim.check(&context).unwrap() {
             let tunes = ["printed", "tuned"].contains(&result.variant.as_str());
             if result.holds == Holds::NotRun {
                 continue;
@@ -973,16 +988,16 @@ fn answers_of_cells_that_were_not_tuned_are_marked() {
 #[test]
 fn a_finding_says_what_its_table_says() {
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let (shelf, selection) = (shelves::full(&methods), shelves::selection());
-    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let (records, selection) = (made_up::full(&methods), made_up::selection());
+    let context = made_up::context(&records, &methods, &selection, &missing);
     let artefact =
         catalogue().artefacts().iter().find(|artefact| artefact.id == "rftk/figure1b").unwrap();
-    let tables = artefact.render(&desk).unwrap().tables;
+    let tables = artefact.render(&context).unwrap().tables;
     let head = |name: &str| tables[0].columns.iter().position(|c| c.head == name).unwrap();
     let (batch, end) = (head("Batch b"), head("100"));
     let found = catalogue().findings().unwrap();
     let text =
-        |id: &str| found.iter().find(|finding| finding.id == id).unwrap().text(&desk).unwrap();
+        |id: &str| found.iter().find(|finding| finding.id == id).unwrap().text(&context).unwrap();
     let said = text("rftk-distance-in-parameters");
     let mut compared = 0;
     for row in tables[0].rows.iter().filter(|row| row.cells[1].text == "printed") {
@@ -1002,11 +1017,11 @@ fn every_published_number_stands_beside_one_of_ours() {
     let spec = catalogue().study("askl/table2").unwrap();
     assert_eq!((repeats, cells.len()), (spec.repeats as usize, 60));
     let (methods, missing) = (plannable(), BTreeMap::new());
-    let (shelf, selection) = (shelves::full(&methods), shelves::selection());
-    let desk = shelves::desk(&shelf, &methods, &selection, &missing);
+    let (records, selection) = (made_up::full(&methods), made_up::selection());
+    let context = made_up::context(&records, &methods, &selection, &missing);
     let table =
         catalogue().artefacts().iter().find(|artefact| artefact.id == "askl/table2").unwrap();
-    let shown = table.render(&desk).unwrap().cells;
+    let shown = table.render(&context).unwrap().cells;
     for published in cells {
         assert!(published.std >= 0.0 && published.mean > 0.0);
         for variant in &spec.variants {
@@ -1031,24 +1046,25 @@ fn every_published_number_stands_beside_one_of_ours() {
 #[test]
 fn the_plan_of_an_artefact_fills_its_cells() {
     let methods = plannable();
-    let selection = shelves::selection();
+    let selection = made_up::selection();
     for artefact in catalogue().artefacts() {
-        let work =
-            catalogue().work(&[artefact], &methods, "paper", &selection, &Shelf::new()).unwrap();
-        let mut shelf = Shelf::new();
-        shelf.add(work.trials.iter().map(shelves::record));
+        let work = catalogue()
+            .work(&[artefact], &methods, "paper", &selection, &RecordSet::new())
+            .unwrap();
+        let mut records = RecordSet::new();
+        records.add(work.trials.iter().map(made_up::record));
         let missing = BTreeMap::new();
-        let desk = shelves::desk(&shelf, &methods, &selection, &missing);
-        for cell in artefact.render(&desk).unwrap().cells {
+        let context = made_up::context(&records, &methods, &selection, &missing);
+        for cell in artefact.render(&context).unwrap().cells {
             let place = format!("{} {} {}", cell.dataset, cell.method, cell.variant);
-            // Some variants have fewer repeats than the shelf.
+            // Some variants have fewer repeats than the records.
             let of_cell = |trial: &&Trial| {
                 let key = &trial.key;
                 (&key.variant, &key.dataset, &key.method)
                     == (&cell.variant, &cell.dataset, &cell.method)
             };
             let planned = work.trials.iter().filter(of_cell).count();
-            let repeats = planned.min(shelves::REPEATS as usize);
+            let repeats = planned.min(made_up::REPEATS as usize);
             assert_eq!(cell.repeats, repeats, "{}: {place}", artefact.id);
             assert!(repeats > 0, "{}: {place}", artefact.id);
             assert!(cell.mean.is_some_and(f64::is_finite), "{}: {place}", artefact.id);
@@ -1059,7 +1075,7 @@ fn the_plan_of_an_artefact_fills_its_cells() {
 #[test]
 fn asked_has_the_keys_that_a_study_plans_and_all_of_unknown_studies() {
     let methods = plannable();
-    let asked = mercer_report::Asked::of(catalogue(), &Shelf::new(), &methods).unwrap();
+    let asked = mercer_report::ReachableKeys::of(catalogue(), &RecordSet::new(), &methods).unwrap();
     let spec = catalogue().study("rftk/table1").unwrap();
     let mut key = planned(&spec, &methods, "paper")[0].key.clone();
     assert!(asked.includes(&key));

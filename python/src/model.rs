@@ -105,7 +105,15 @@ fn table(
         None => (Kind::Regression, Truths::Values(targets)),
     };
     let schema = schema(names, labels.unwrap_or_default(), kind);
-    Table { name: ROWS.to_owned(), schema, lines: lines(&inputs), raw: inputs, truths, sha256 }
+    Table {
+        name: ROWS.to_owned(),
+        schema,
+        lines: lines(&inputs),
+        raw: inputs,
+        truths,
+        sha256,
+        division: None,
+    }
 }
 
 /// What a fit may be told beside its settings, as JSON has it.

@@ -25,7 +25,7 @@ use mercer_kernels::{
 };
 use mercer_learning::{Fitting, Settings, find};
 use mercer_linalg::{
-    Cholesky, Crew, RidgePath, SymmetricOperator, cos, exp, sin_cos, symmetric_eigen,
+    Cholesky, RidgePath, SymmetricOperator, WorkerPool, cos, exp, sin_cos, symmetric_eigen,
     symmetric_product,
 };
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
@@ -261,7 +261,7 @@ fn explicit_embedding() {
 
 /// Items that own memory, made on one thread, grown on either and read on the first; a panic on the way.
 fn crew_of_two() {
-    let mut crew = Crew::new(2);
+    let mut crew = WorkerPool::new(2);
     let mut items: Vec<Vec<usize>> = vec![Vec::new(); 64];
     for round in 0..20 {
         crew.for_each(&mut items, |index, item| item.push(index + round));

@@ -29,7 +29,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: &declared::<BmklParams>,
     defaults: &|_| Settings::of(&BmklParams::default()),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(Bmkl::new(settings.read("bmkl")?)?)),
     restore: &BmklPredictor::restore,

@@ -4,8 +4,8 @@ use crate::kernel_machine::{Base, BaseSections, TOLERANCE, facts, failed, labels
 use crate::subsample::at_most;
 use crate::svm_cv::{SvmCv, SvmCvParams};
 use mercer_learning::{
-    Allowed, Convergence, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, easing, fact,
+    Allowed, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, with_hints, fact,
 };
 use mercer_solvers::{Dual, Precomputed, Smo};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
@@ -23,11 +23,11 @@ pub(crate) const METHOD: Method = Method {
     cost: Cost { fit: "n^3 · steps", predict: "n d", memory: "n^2" },
     resource: None,
     settings: &|| {
-        let eased = [("steps", Ease::More), ("tolerance", Ease::Larger)];
-        easing(declared::<DankParams>(), &eased)
+        let hints = [("steps", ConvergenceHint::More), ("tolerance", ConvergenceHint::Larger)];
+        with_hints(declared::<DankParams>(), &hints)
     },
     defaults: &|_| Settings::of(&DankParams::default()),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(Dank::new(settings.read("dank")?)?)),
     restore: &DankPredictor::restore,

@@ -29,7 +29,7 @@ pub(crate) const METHOD: Method = Method {
         let parts = shape.rows.div_ceil(2500).max(2);
         Settings::of(&DistributedBmklParams { parts, ..Default::default() })
     },
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(DistributedBmkl::new(settings.read("distributed-bmkl")?)?)),
     restore: &Averaged::restore,

@@ -7,8 +7,8 @@ use kernel::ScaledGaussian;
 use laplace::{Mode, expected_share};
 use mercer_kernels::Kernel;
 use mercer_learning::{
-    Allowed, Convergence, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, easing, fact,
+    Allowed, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, with_hints, fact,
 };
 use mercer_linalg::product;
 use mercer_solvers::{Lbfgs, Minimum, SolverError};
@@ -29,15 +29,15 @@ pub(crate) const METHOD: Method = Method {
     },
     resource: None,
     settings: &|| {
-        let eased = [("iterations", Ease::More)];
-        easing(declared::<GaussianProcessParams>(), &eased)
+        let hints = [("iterations", ConvergenceHint::More)];
+        with_hints(declared::<GaussianProcessParams>(), &hints)
     },
     defaults: &|shape| {
         let length = 1.0 / default_std(shape.features);
         Settings::new().with("length", length).with("cap", CAP)
     },
     // The evidence sets the kernel: there is nothing left to tune.
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(GaussianProcess::new(settings.read("gaussian-process")?)?)),
     restore: &restore,

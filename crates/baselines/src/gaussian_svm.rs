@@ -7,9 +7,9 @@ use crate::subsample::{at_most_from, drawn};
 use machine::{Dual, Machine};
 use mercer_kernels::Kernel;
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, Cost, Ease, Fitted, Fitting, Heeded, Learner,
+    Allowed, Axis as Setting, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Condition, Learner,
     LearningError, Method, Outcome, Parameters, Range, SECOND_STAGE, Sample, Settings, Shape,
-    Space, Streams, Targets, Task, Tasks, Where, declared, easing, fact, heeding,
+    Space, Streams, Targets, Task, Tasks, Where, declared, with_hints, fact, with_conditions,
 };
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
@@ -30,18 +30,18 @@ pub(crate) const METHOD: Method = Method {
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
     settings: &|| {
-        const HEEDED: &[Heeded] = &[
+        const CONDITIONS: &[Condition] = &[
             (&["epsilon"], &[Where::is("task", &["regression"])]),
             (&["multiclass"], &[Where::is("task", &["classification"])]),
         ];
-        let eased = [("tolerance", Ease::Larger), ("cost", Ease::Smaller)];
-        easing(heeding(declared::<GaussianSvmParams>(), HEEDED), &eased)
+        let hints = [("tolerance", ConvergenceHint::Larger), ("cost", ConvergenceHint::Smaller)];
+        with_hints(with_conditions(declared::<GaussianSvmParams>(), CONDITIONS), &hints)
     },
     defaults: &|shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("cost", 10.0).with("cap", CAP)
     },
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &space,
     build: &|settings| Ok(Box::new(GaussianSvm::new(settings.read("gaussian-svm")?)?)),
     restore: &|state| Ok(Box::new(SupportVectors::restore(state)?)),

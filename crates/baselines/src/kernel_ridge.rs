@@ -4,9 +4,9 @@ use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, Cost, Ease, Fitted, FittedKernel, Fitting, Learner,
+    Allowed, Axis as Setting, Convergence, Cost, ConvergenceHint, Fitted, FittedKernel, Fitting, Learner,
     LearningError, Method, Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space,
-    State, Targets, Task, Tasks, declared, easing, fact,
+    State, Targets, Task, Tasks, declared, with_hints, fact,
 };
 use mercer_linalg::{LinalgError, definite_solve};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
@@ -28,20 +28,20 @@ pub(crate) const METHOD: Method = Method {
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
     settings: &|| {
-        let eased = [
-            ("iterations", Ease::More),
-            ("landmarks", Ease::More),
-            ("tolerance", Ease::Larger),
-            ("lambda", Ease::Larger),
+        let hints = [
+            ("iterations", ConvergenceHint::More),
+            ("landmarks", ConvergenceHint::More),
+            ("tolerance", ConvergenceHint::Larger),
+            ("lambda", ConvergenceHint::Larger),
         ];
-        easing(declared::<KernelRidgeParams>(), &eased)
+        with_hints(declared::<KernelRidgeParams>(), &hints)
     },
     defaults: &|shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("lambda", 1e-5).with("cap", CAP)
     },
     // A ridge that is right for a table of strangers is known to nobody.
-    first_run: &|_| Settings::new().with("lambda", None::<f64>),
+    user_defaults: &|_| Settings::new().with("lambda", None::<f64>),
     space: &space,
     build: &|settings| Ok(Box::new(KernelRidge::new(settings.read("kernel-ridge")?)?)),
     restore: &|state| {

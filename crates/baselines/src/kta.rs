@@ -4,8 +4,8 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
-    Sample, Settings, Space, Tasks, declared, easing,
+    Allowed, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
+    Sample, Settings, Space, Tasks, declared, with_hints,
 };
 use mercer_solvers::nonnegative_least_squares;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -24,11 +24,11 @@ pub(crate) const METHOD: Method = Method {
     },
     resource: None,
     settings: &|| {
-        let eased = [("tolerance", Ease::Larger)];
-        easing(declared::<KtaParams>(), &eased)
+        let hints = [("tolerance", ConvergenceHint::Larger)];
+        with_hints(declared::<KtaParams>(), &hints)
     },
     defaults: &|_| Settings::of(&KtaParams::default()),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(Kta::new(settings.read("kta")?)?)),
     restore: &MachinePredictor::restore,

@@ -16,7 +16,7 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     settings: &declared::<NoSettings>,
     defaults: &no_settings,
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &nothing_to_tune,
     restore: &restore,
     build: &|settings| {

@@ -7,8 +7,8 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Convergence, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, easing, fact,
+    Allowed, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, with_hints, fact,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2, s};
 
@@ -30,11 +30,11 @@ pub(crate) const METHOD: Method = Method {
     },
     resource: None,
     settings: &|| {
-        let eased = [("newton_steps", Ease::More), ("tolerance", Ease::Larger)];
-        easing(declared::<MiklParams>(), &eased)
+        let hints = [("newton_steps", ConvergenceHint::More), ("tolerance", ConvergenceHint::Larger)];
+        with_hints(declared::<MiklParams>(), &hints)
     },
     defaults: &|_| Settings::of(&MiklParams::default()),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(Mikl::new(settings.read("mikl")?)?)),
     restore: &Expansion::restore,

@@ -4,9 +4,9 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Convergence, Cost, Ease, Fitted, Fitting, Heeded, Learner, LearningError, Method,
+    Allowed, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Condition, Learner, LearningError, Method,
     Outcome, Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, Where, declared,
-    easing, fact, heeding,
+    with_hints, fact, with_conditions,
 };
 use mercer_linalg::{Cholesky, cos, product, symmetric_product};
 use mercer_solvers::OneVersusOne;
@@ -31,14 +31,14 @@ pub(crate) const METHOD: Method = Method {
     },
     resource: None,
     settings: &|| {
-        const HEEDED: &[Heeded] = &[
+        const CONDITIONS: &[Condition] = &[
             (&["lambda"], &[Where::is("stage", &["ridge"])]),
             (&["tolerance"], &[Where::is_not("stage", &["ridge"])]),
         ];
-        easing(heeding(declared::<RandomKernelParams>(), HEEDED), &[("tolerance", Ease::Larger)])
+        with_hints(with_conditions(declared::<RandomKernelParams>(), CONDITIONS), &[("tolerance", ConvergenceHint::Larger)])
     },
     defaults: &|_| Settings::of(&RandomKernelParams::default()),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(RandomKernel::new(settings.read("random-kernel")?)?)),
     restore: &CosinePredictor::restore,

@@ -25,7 +25,7 @@ pub(crate) const METHOD: Method = Method {
             ..SoftmaxNetworkParams::default()
         })
     },
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space {
         axes: vec![Axis { name: "rate", range: Range::Log10(-4.5, -2.0) }],
         anchors: vec![Settings::new().with("rate", 0.001)],

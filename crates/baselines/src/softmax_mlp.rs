@@ -16,7 +16,7 @@ pub(crate) const METHOD: Method = Method {
     resource: Some("epochs"),
     settings: &declared::<SoftmaxNetworkParams>,
     defaults: &|_| Settings::of(&SoftmaxNetworkParams::default()),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space {
         axes: vec![Axis { name: "rate", range: Range::Log10(-4.0, -1.0) }],
         anchors: vec![Settings::new().with("rate", 0.01)],

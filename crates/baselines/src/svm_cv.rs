@@ -6,8 +6,8 @@ use crate::kernel_machine::{
 use crate::subsample::at_most;
 use mercer_kernels::std_of_bandwidth;
 use mercer_learning::{
-    Allowed, Cost, Ease, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
-    Predictions, Sample, Settings, Space, Tasks, declared, easing, fact,
+    Allowed, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
+    Predictions, Sample, Settings, Space, Tasks, declared, with_hints, fact,
 };
 use mercer_solvers::{CostChoice, OneVersusOne, Smo, choose_cost};
 use ndarray::Axis;
@@ -28,11 +28,11 @@ pub(crate) const METHOD: Method = Method {
     // The search over the grid is the method: a tuner has nothing to add.
     resource: None,
     settings: &|| {
-        let eased = [("tolerance", Ease::Larger)];
-        easing(declared::<SvmCvParams>(), &eased)
+        let hints = [("tolerance", ConvergenceHint::Larger)];
+        with_hints(declared::<SvmCvParams>(), &hints)
     },
     defaults: &|_| Settings::of(&SvmCvParams::default()),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(SvmCv::new(settings.read("svm-cv")?)?)),
     restore: &MachinePredictor::restore,

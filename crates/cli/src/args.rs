@@ -38,17 +38,29 @@ pub(crate) struct Cli {
     pub command: Option<Command>,
 }
 
-/// What `mercer` alone says.
-pub(crate) const WELCOME: &str = "\
-mercer fits kernel methods to a table of numbers, and re-runs four papers on learned kernels.
-
-Try first:
-  mercer reproduce --minutes 2           every table and figure, and whether its numbers come out again
-  mercer show askl/table2:tuned:askl:segment      one number: repeats, settings, verdict
-  mercer compare --data FILE.csv         several methods on a table of your own, with tests
-
-mercer --help lists every command, `mercer reproduce --minutes 0` shows what came out.
-";
+/// What `mercer` alone says, as the program was called.
+pub(crate) fn welcome(program: &str) -> String {
+    // Without the records a whole reproduction is hours, and wants data that are not in the binary.
+    let first = if std::path::Path::new("reports/records").is_dir() {
+        "reproduce --minutes 2           every table and figure, and whether its numbers come out again"
+    } else {
+        "reproduce mce/table1 --minutes 2           a table of a paper, built from what is run here"
+    };
+    let cell = "askl/table2:tuned:askl:segment";
+    let second = if std::path::Path::new("reports/records").is_dir() {
+        format!("show {cell}      one number: repeats, settings, verdict")
+    } else {
+        "list methods           the methods, and what each is for".to_owned()
+    };
+    format!(
+        "mercer fits kernel methods to a table of numbers, and re-runs four papers on learned kernels.\n\n\
+         Try first:\n  \
+         {program} {first}\n  \
+         {program} {second}\n  \
+         {program} compare --data FILE.csv         several methods on a table of your own, with tests\n\n\
+         {program} --help lists every command.\n"
+    )
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -9,7 +9,7 @@ use crate::args::BoundArgs;
 use crate::own::{FileArgs, open};
 use anyhow::Context;
 use array::{Refused, of_json as array_of, of_text};
-use known::{Had, clipped_elsewhere, missing, of_model, squared, warn_of_other_rows};
+use known::{ResolvedInput, clipped_elsewhere, missing, of_model, squared, warn_of_other_rows};
 use listing::{array_inputs, calculators, inputs, print, print_calculators};
 use mercer_methods::all;
 use mercer_theory::{ARRAY_CALCULATORS, ArrayCalculator, CALCULATORS, find_calculator};
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &BoundArgs) -> anyhow::Result<Ended> {
     let bound = calculator.bound(&given).map_err(|error| {
         let example = |name: &str| calculator.input(name).map(|input| input.example.to_string());
         let header = model.as_ref().map(|model| &model.header);
-        missing(error, example, &Had { header, rows: args.data.is_some(), arrays: false })
+        missing(error, example, &ResolvedInput { header, rows: args.data.is_some(), arrays: false })
     })?;
     print(calculator.name, calculator.title, &bound, args.json)?;
     Ok(Ended::Done)
@@ -194,7 +194,7 @@ fn of_arrays(calculator: &ArrayCalculator, args: &BoundArgs) -> anyhow::Result<E
     let bound = calculator.bound(&given).map_err(|error| {
         let example = |name: &str| calculator.input(name).map(listing::example);
         let header = model.as_ref().map(|model| &model.header);
-        missing(error, example, &Had { header, rows: args.data.is_some(), arrays: true })
+        missing(error, example, &ResolvedInput { header, rows: args.data.is_some(), arrays: true })
     })?;
     print(calculator.name, calculator.title, &bound, args.json)?;
     Ok(Ended::Done)

@@ -11,6 +11,30 @@ const GAP: usize = 2;
 /// A column is not made narrower than this for the sake of the others.
 const NARROW: usize = 12;
 
+/// Rows under heads, printed as aligned text or as JSON objects.
+pub(crate) struct Listing {
+    pub heads: &'static [&'static str],
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl Listing {
+    /// Writes it to standard output.
+    pub(crate) fn print(&self, as_json: bool) -> anyhow::Result<()> {
+        if as_json {
+            let mut stdout = std::io::stdout().lock();
+            let objects: Vec<Value> = self
+                .rows
+                .iter()
+                .map(|row| self.heads.iter().copied().zip(row.iter().cloned()).collect())
+                .collect();
+            serde_json::to_writer_pretty(&mut stdout, &objects)?;
+            writeln!(stdout)?;
+            return Ok(());
+        }
+        print_aligned(self.heads, &self.rows)
+    }
+}
+
 /// What `COLUMNS` says, else what the terminal has, else 100; at least 40.
 pub(crate) fn width() -> usize {
     let asked = || std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|&count| count > 0);

@@ -2,17 +2,11 @@
 
 use crate::Ended;
 use crate::args::{ListArgs, Listed};
-use crate::columns::{print_aligned, print_entries, print_words};
+use crate::columns::{Listing, print_aligned, print_entries, print_words};
 use mercer_datasets::{Catalogue, Library, Place};
 use mercer_methods::all;
 use serde_json::{Value, json};
 use std::io::Write;
-
-/// Rows under heads, printed as aligned text or as JSON objects.
-pub(crate) struct Listing {
-    pub heads: &'static [&'static str],
-    pub rows: Vec<Vec<Value>>,
-}
 
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Ended> {
     if let Some(name) = &args.name {
@@ -39,24 +33,6 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Ended> {
     };
     listing.print(args.json)?;
     Ok(Ended::Done)
-}
-
-impl Listing {
-    /// Writes it to standard output.
-    pub(crate) fn print(&self, as_json: bool) -> anyhow::Result<()> {
-        if as_json {
-            let mut stdout = std::io::stdout().lock();
-            let objects: Vec<Value> = self
-                .rows
-                .iter()
-                .map(|row| self.heads.iter().copied().zip(row.iter().cloned()).collect())
-                .collect();
-            serde_json::to_writer_pretty(&mut stdout, &objects)?;
-            writeln!(stdout)?;
-            return Ok(());
-        }
-        print_aligned(self.heads, &self.rows)
-    }
 }
 
 fn methods() -> Listing {

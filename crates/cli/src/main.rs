@@ -11,7 +11,7 @@ mod own;
 mod papers;
 mod settings;
 
-use args::{BaselineCommand, Cli, Command, WELCOME};
+use args::{BaselineCommand, Cli, Command, welcome};
 use clap::Parser;
 use mercer_datasets::DataError;
 use mercer_harness::{HarnessError, MeteredAllocator};
@@ -51,6 +51,13 @@ impl From<Ended> for ExitCode {
     }
 }
 
+/// The program as it was called, for commands to copy.
+pub(crate) fn program() -> String {
+    let called = std::env::args_os().next().unwrap_or_default();
+    let called = called.to_string_lossy();
+    if called.contains('/') { called.into_owned() } else { "mercer".to_owned() }
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse_from(bound::without_flags(std::env::args_os()));
     let level = if cli.quiet { "error" } else { "info" };
@@ -75,7 +82,7 @@ fn main() -> ExitCode {
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .init();
     let Some(command) = cli.command else {
-        print!("{WELCOME}");
+        print!("{}", welcome(&program()));
         return ExitCode::SUCCESS;
     };
     for file in &cli.methods_from {

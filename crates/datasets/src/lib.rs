@@ -33,6 +33,7 @@ mod quiet;
 mod rows;
 mod scaling;
 mod schema;
+mod shell;
 mod source;
 mod split;
 mod store;
@@ -49,13 +50,14 @@ pub use fingerprint::fingerprint;
 pub use generate::{Generator, checkerboard, stand_in, two_gaussians};
 pub use library::{DATA_VARIABLE, Library, Place, user_folder};
 pub use manifest::{Content, ListedFile, Listing, MANIFEST, Manifest, Role};
-pub use preparation::{Filled, Filler, Impute, Moments, Preparation, Preparing, TargetStandard};
+pub use preparation::{Impute, Imputed, Imputer, Moments, Preparation, Preparing, TargetStandard};
 pub use rows::{Field, Fields, Row, RowFile, RowFormat, Rows};
 pub use scaling::{Scaler, Scaling, TargetScaler};
 pub use schema::{
     Categories, Header, Holds, InputColumn, Numbering, ReadRow, Reading, Schema, SchemaOptions,
     TargetColumnKept, Truth, Truths, Unknown, Widened, survey,
 };
+pub use shell::shell_word;
 pub use source::{Layout, Source, SourceFile, TargetColumn};
 pub use split::{Split, k_folds, random_split, stratified_split, subsample};
 pub use store::Store;

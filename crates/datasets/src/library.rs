@@ -268,7 +268,10 @@ impl Origin<'_> {
             let (folder, file) = (folder.display(), file.display());
             return format!("restore it: git -C {folder} checkout -- {file}");
         }
-        format!("get it again: mercer data fetch {name}")
+        let inside = user_folder().is_some_and(|own| own == folder);
+        // Another folder is looked at first, and would have it still.
+        let first = if inside { "get it again" } else { "remove it, and get it again" };
+        format!("{first}: mercer data fetch {name}")
     }
 }
 

@@ -4,7 +4,6 @@
 //! alone are read here: what else is wrong with a page is the decoder's to say.
 
 use crate::DataError;
-use crate::parquet::damaged;
 use mercer_parquet::FileMetadata;
 use polars_parquet::parquet::metadata::ColumnChunkMetadata;
 use polars_parquet_format::PageHeader;
@@ -13,6 +12,11 @@ use std::io::{Read, Seek, SeekFrom};
 
 /// Bytes of a head at most; it may hold the least and greatest text of its page.
 const HEAD: usize = 1 << 24;
+
+/// A file whose pages are not what its footer promises, in one line.
+pub(crate) fn damaged(file: &str) -> DataError {
+    DataError::format(file, "is damaged: its pages do not fit its footer; write or fetch it again")
+}
 
 /// Refuses a file with a page of more values than its column has, or less than none, in a column of these names.
 pub(crate) fn check(

@@ -41,7 +41,7 @@ pub fn parse(
 ) -> Result<Table, DataError> {
     // What is done with decoded columns may panic as the decoder does.
     let table = quietly(|| table(&read(bytes, file, limits)?, file, target));
-    table.unwrap_or_else(|| Err(damaged(file)))
+    table.unwrap_or_else(|| Err(pages::damaged(file)))
 }
 
 fn table(frame: &DataFrame, file: &str, target: Option<&str>) -> Result<Table, DataError> {
@@ -131,11 +131,6 @@ pub(crate) fn not_parquet(file: &str, error: &PolarsError) -> DataError {
 /// A file whose columns are not what its footer promises, in one line.
 pub(crate) fn broken(file: &str, reason: &str) -> DataError {
     DataError::format(file, format!("cannot be decoded ({reason}); write or fetch it again"))
-}
-
-/// The same, where the decoder did not come to an answer.
-pub(crate) fn damaged(file: &str) -> DataError {
-    DataError::format(file, "is damaged: its pages do not fit its footer; write or fetch it again")
 }
 
 /// What the library says, without what it adds for its own developers.

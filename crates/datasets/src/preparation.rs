@@ -1,7 +1,8 @@
 //! What is done to a row's numbers before a learner sees them: missing ones are filled, all are
 //! scaled; learned from the training rows, one at a time, and kept with a model.
 
-use crate::schema::{Categories, Holds, Schema, Truth, typed};
+use crate::schema::{Categories, Holds, Schema, Truth};
+use crate::shell::shell_word;
 use crate::{DataError, Scaler, Scaling};
 use ndarray::{Array2, ArrayViewMut1};
 use serde::{Deserialize, Serialize};
@@ -146,11 +147,11 @@ impl TargetStandard {
 /// What stands in for what is missing in a column.
 ///
 /// ```
-/// use mercer_datasets::Filler;
-/// assert_ne!(Filler::Number(1.0), Filler::Category("1".to_owned()));
+/// use mercer_datasets::Imputer;
+/// assert_ne!(Imputer::Number(1.0), Imputer::Category("1".to_owned()));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub enum Filler {
+pub enum Imputer {
     /// The mean or median of the training rows.
     Number(f64),
     /// Their most frequent category.
@@ -160,7 +161,7 @@ pub enum Filler {
 /// A column of which something was missing in the training rows.
 ///
 /// ```
-/// use mercer_datasets::{Filled, Filler, Impute, Preparing, RowFile, Scaling, SchemaOptions, survey};
+/// use mercer_datasets::{Imputed, Imputer, Impute, Preparing, RowFile, Scaling, SchemaOptions, survey};
 /// let text = "x,colour,y\n1,red,0.5\n,red,1.5\n3,,2.5\n,blue,3.5\n";
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let (schema, _) = survey(&file, &SchemaOptions::default())?;
@@ -170,19 +171,19 @@ pub enum Filler {
 ///     preparing.see(row.numbers, row.truth, "toys", row.line)?;
 /// }
 /// let filled = preparing.finish()?.filled(&schema);
-/// let x = Filled { column: "x".to_owned(), rows: 2, with: Filler::Number(2.0) };
-/// let colour = Filled { column: "colour".to_owned(), rows: 1, with: Filler::Category("red".to_owned()) };
+/// let x = Imputed { column: "x".to_owned(), rows: 2, with: Imputer::Number(2.0) };
+/// let colour = Imputed { column: "colour".to_owned(), rows: 1, with: Imputer::Category("red".to_owned()) };
 /// assert_eq!(filled, [x, colour]);
 /// # Ok::<(), mercer_datasets::DataError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Filled {
+pub struct Imputed {
     /// Its name.
     pub column: String,
     /// Training rows in which it was missing.
     pub rows: usize,
     /// What stands there instead.
-    pub with: Filler,
+    pub with: Imputer,
 }
 
 /// Fills and scales rows that a [`Schema`] has read.
@@ -217,7 +218,7 @@ pub struct Preparation {
 
 impl Preparation {
     /// Columns of which something was missing in the training rows, and what stands there instead.
-    pub fn filled(&self, schema: &Schema) -> Vec<Filled> {
+    pub fn filled(&self, schema: &Schema) -> Vec<Imputed> {
         let Some(fill) = &self.fill else { return Vec::new() };
         let mut at = 0;
         let mut found = Vec::new();
@@ -225,7 +226,7 @@ impl Preparation {
             let cells = &fill[at..at + column.width()];
             at += column.width();
             let with = match &column.content {
-                Holds::Numbers => Filler::Number(cells[0]),
+                Holds::Numbers => Imputer::Number(cells[0]),
                 Holds::Categories { encoding, levels } => {
                     let level = match encoding {
                         Categories::Ordinal => cells[0] as usize,
@@ -233,11 +234,11 @@ impl Preparation {
                             cells.iter().position(|&cell| cell > 0.5).unwrap_or_default()
                         }
                     };
-                    Filler::Category(levels.get(level).cloned().unwrap_or_default())
+                    Imputer::Category(levels.get(level).cloned().unwrap_or_default())
                 }
             };
             if rows > 0 {
-                found.push(Filled { column: column.name.clone(), rows, with });
+                found.push(Imputed { column: column.name.clone(), rows, with });
             }
         }
         found
@@ -355,7 +356,7 @@ fn missing(schema: &Schema, feature: usize, file: &str, line: usize, remedy: &st
         format!(
             " (nothing, or a word that is read as that: NA, null, ?); make that a category (fit with \
              --impute category, or --keep-na {}), or ",
-            typed(name)
+            shell_word(name)
         )
     } else {
         "; ".to_owned()

@@ -380,16 +380,6 @@ fn has_head(position: usize, name: &str, head: &str) -> bool {
     name == head || head.is_empty() && number.parse() == Ok(position + 1)
 }
 
-/// A name as it is typed into a shell.
-pub(crate) fn typed(name: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_-./:+@%".contains(c);
-    if !name.is_empty() && name.chars().all(plain) && !name.starts_with('-') {
-        name.to_owned()
-    } else {
-        format!("'{}'", name.replace('\'', "'\\''"))
-    }
-}
-
 /// Two of the sorted labels that are the same number in different spellings.
 fn spelled_twice(labels: &[String]) -> Option<(&str, &str)> {
     let value = |label: &str| label.parse::<f64>().ok().filter(|value| value.is_finite());

@@ -3,7 +3,7 @@
 mod expression;
 mod workload;
 
-use crate::{Trial, TuningSource, settled_yardstick};
+use crate::{Trial, TuningSource, reference_seconds_when_idle};
 use mercer_learning::{Method, Settings, Shape};
 use mercer_records::{Key, Record, Status};
 use serde_json::Value;
@@ -176,7 +176,7 @@ impl CostModel {
     /// With fewer records a forecast says little.
     pub const FEWEST: usize = 10;
 
-    /// Learns from records, for a machine whose [`yardstick`](crate::yardstick) is given.
+    /// Learns from records, for a machine whose [`reference_seconds`](crate::reference_seconds) is given.
     pub fn fit<'a>(
         records: impl IntoIterator<Item = &'a Record>,
         methods: &[Method],
@@ -219,7 +219,7 @@ impl CostModel {
 
     /// Learns from records, for this machine.
     pub fn here<'a>(records: impl IntoIterator<Item = &'a Record>, methods: &[Method]) -> Self {
-        Self::fit(records, methods, settled_yardstick())
+        Self::fit(records, methods, reference_seconds_when_idle())
     }
 
     /// Seconds here for a second of the reference machine.

@@ -3,7 +3,7 @@ use crate::clock::Clock;
 use crate::curve::Curve;
 use crate::{
     HarnessError, Parts, Path, SplitRule, Stop, Trial, TrialLimits, TuningSource, host, prepare,
-    tune, yardstick,
+    reference_seconds, tune,
 };
 use mercer_datasets::{DataError, Dataset, Library};
 use mercer_learning::{
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How often a trial is kept without [`Laboratory::checkpoints_every`].
+/// How often a trial is kept without [`Runner::checkpoints_every`].
 const CHECKPOINT_EVERY: Duration = Duration::from_mins(5);
 
 /// What trials need: methods, data, the record directory, and the flag that stops them.
@@ -24,18 +24,18 @@ const CHECKPOINT_EVERY: Duration = Duration::from_mins(5);
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
 /// # use toys::{METHODS, STUDY};
-/// use mercer_harness::{Laboratory, Stop};
+/// use mercer_harness::{Runner, Stop};
 /// use mercer_datasets::Library;
 /// use mercer_records::Store;
 /// let folder = tempfile::tempdir()?;
 /// let store = Store::open(folder.path())?;
-/// let laboratory = Laboratory::new(METHODS, Library::of_folders([])?, store, Stop::default());
-/// let (first, second) = (laboratory.dataset("iris").unwrap(), laboratory.dataset("iris").unwrap());
+/// let runner = Runner::new(METHODS, Library::of_folders([])?, store, Stop::default());
+/// let (first, second) = (runner.dataset("iris").unwrap(), runner.dataset("iris").unwrap());
 /// assert!(std::sync::Arc::ptr_eq(&first, &second)); // loaded once, shared by all trials
-/// assert!(laboratory.dataset("mnist").unwrap_err().is_missing());
+/// assert!(runner.dataset("mnist").unwrap_err().is_missing());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Laboratory<'a> {
+pub struct Runner<'a> {
     /// The registered methods.
     pub methods: &'a [Method],
     /// Where data is found.
@@ -54,8 +54,8 @@ pub struct Laboratory<'a> {
 
 type Loaded = Result<Arc<Dataset>, Arc<DataError>>;
 
-impl<'a> Laboratory<'a> {
-    /// A laboratory with no data loaded yet.
+impl<'a> Runner<'a> {
+    /// A runner with no data loaded yet.
     pub fn new(methods: &'a [Method], library: Library, store: Store, stop: Stop) -> Self {
         Self {
             methods,
@@ -71,7 +71,7 @@ impl<'a> Laboratory<'a> {
 
     /// With these paths; their methods are among the planner's.
     #[must_use]
-    pub fn with_paths(mut self, paths: &'a [Path]) -> Self {
+    pub fn with_curve_trials(mut self, paths: &'a [Path]) -> Self {
         self.paths = paths;
         self
     }
@@ -121,29 +121,29 @@ impl<'a> Laboratory<'a> {
 /// # let folder = tempfile::tempdir()?;
 /// # let store = mercer_records::Store::open(folder.path())?;
 /// # let library = mercer_datasets::Library::of_folders([])?;
-/// # let laboratory =
-/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// # let runner =
+/// #     mercer_harness::Runner::new(METHODS, library, store, mercer_harness::Stop::default());
 /// use mercer_harness::execute;
-/// let record = execute(&trials[0], &laboratory)?;
+/// let record = execute(&trials[0], &runner)?;
 /// assert_eq!(record.key, trials[0].key);
 /// assert!(record.result.metrics["accuracy"] <= 0.5); // three classes of 50 rows
-/// assert_eq!(execute(&trials[0], &laboratory)?.result_sha256, record.result_sha256);
+/// assert_eq!(execute(&trials[0], &runner)?.result_sha256, record.result_sha256);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// [`HarnessError::Data`], [`HarnessError::Version`], [`HarnessError::Record`], or
 /// [`LearningError::Interrupted`].
-pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, HarnessError> {
+pub fn execute(trial: &Trial, runner: &Runner<'_>) -> Result<Record, HarnessError> {
     let mut run = Run {
         host: host().to_owned(),
         version: version(),
-        code: laboratory.code.clone(),
-        yardstick_seconds: yardstick(),
+        code: runner.code.clone(),
+        yardstick_seconds: reference_seconds(),
         ..Run::default()
     };
     let mut clock = Clock::start();
-    let dataset = laboratory.dataset(&trial.key.dataset).map_err(HarnessError::Data)?;
+    let dataset = runner.dataset(&trial.key.dataset).map_err(HarnessError::Data)?;
     clock.lap("load");
     if dataset.fingerprint != trial.key.fingerprint {
         let (planned, found) = (trial.key.fingerprint.clone(), dataset.fingerprint.clone());
@@ -151,13 +151,13 @@ pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, Har
     }
     let limit = |name: &str| trial.key.limits.get(name).and_then(Value::as_f64);
     let (seconds, bytes) = (limit("seconds"), limit("bytes").map(|bytes| bytes as u64));
-    let limits = TrialLimits::start(seconds, bytes, laboratory.stop.clone());
+    let limits = TrialLimits::start(seconds, bytes, runner.stop.clone());
     let parts = prepare(&dataset, &trial.protocol, &trial.streams)?;
     clock.lap("prepare");
     // A panic is a fault of one learner: it costs its trial, not the run.
     let attempted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let fold = trial.protocol.split.and_then(|rule| rule.fold(dataset.parts.train.len()));
-        attempt(trial, laboratory, &parts, fold, &limits, &mut clock)
+        attempt(trial, runner, &parts, fold, &limits, &mut clock)
     }));
     let attempted = attempted.unwrap_or_else(|panic| Err(panicked(panic.as_ref()).into()));
     let result = match attempted {
@@ -171,7 +171,7 @@ pub fn execute(trial: &Trial, laboratory: &Laboratory<'_>) -> Result<Record, Har
     run.peak_bytes = limits.peak_bytes();
     run.finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let record = Record::new(trial.key.clone(), result, run);
-    laboratory.store.put(&record)?;
+    runner.store.put(&record)?;
     Ok(record)
 }
 
@@ -190,7 +190,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> LearningError {
 /// The record of a trial's tuning: from the archive, from the directory, or made now.
 fn tuned(
     trial: &Trial,
-    laboratory: &Laboratory<'_>,
+    runner: &Runner<'_>,
     parts: &Parts,
     limits: &TrialLimits,
 ) -> Result<Option<Arc<Tuning>>, HarnessError> {
@@ -198,11 +198,11 @@ fn tuned(
     if let Some(tuning) = archived {
         return Ok(Some(Arc::clone(tuning)));
     }
-    if let Some(found) = laboratory.store.get(key)?.and_then(|record| record.result.tuning) {
+    if let Some(found) = runner.store.get(key)?.and_then(|record| record.result.tuning) {
         return Ok(Some(found));
     }
     let mut clock = Clock::start();
-    let method = find(laboratory.methods, &trial.key.method)?;
+    let method = find(runner.methods, &trial.key.method)?;
     let streams = trial.streams.child("tuning");
     let tuning =
         tune(method, &parts.train, &trial.settings, &trial.anchor, tuner, &streams, limits)?;
@@ -216,30 +216,30 @@ fn tuned(
     let run = Run {
         host: host().to_owned(),
         version: version(),
-        code: laboratory.code.clone(),
-        yardstick_seconds: yardstick(),
+        code: runner.code.clone(),
+        yardstick_seconds: reference_seconds(),
         peak_bytes: limits.peak_bytes(),
         seconds: clock.wall,
         processor_seconds: clock.processor,
         finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
     };
-    laboratory.store.put(&Record::new(Key::clone(key), result, run))?;
+    runner.store.put(&Record::new(Key::clone(key), result, run))?;
     Ok(Some(tuning))
 }
 
 fn attempt(
     trial: &Trial,
-    laboratory: &Laboratory<'_>,
+    runner: &Runner<'_>,
     parts: &Parts,
     fold: Option<Fold>,
     limits: &TrialLimits,
     clock: &mut Clock,
 ) -> Result<TrialResult, HarnessError> {
-    if let Some(path) = laboratory.paths.iter().find(|path| path.method.name == trial.key.method) {
+    if let Some(path) = runner.paths.iter().find(|path| path.method.name == trial.key.method) {
         return follow(path, trial, parts, limits, clock);
     }
-    let method = find(laboratory.methods, &trial.key.method)?;
-    let tuning = tuned(trial, laboratory, parts, limits)?;
+    let method = find(runner.methods, &trial.key.method)?;
+    let tuning = tuned(trial, runner, parts, limits)?;
     clock.lap("tune");
     let mut settings = (method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
     if let Some(tuning) = &tuning {
@@ -254,9 +254,9 @@ fn attempt(
     let curve = |every| Curve::new(every, trial.look_at_losses, parts, &looks);
     let mut curve = trial.look_every.map(curve).transpose()?;
     let mut checkpoints = TrialCheckpoints::new(
-        &laboratory.store,
+        &runner.store,
         without_effort(&trial.key, &settings, method),
-        laboratory.checkpoint_every,
+        runner.checkpoint_every,
         trial.look_every.map(|every| (every, &looks)),
     );
     let mut fitting = Fitting {

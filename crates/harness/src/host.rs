@@ -36,26 +36,26 @@ const SETTLED_SAMPLES: usize = 50;
 /// process.
 ///
 /// ```
-/// use mercer_harness::yardstick;
-/// let seconds = yardstick();
+/// use mercer_harness::reference_seconds;
+/// let seconds = reference_seconds();
 /// assert!(seconds > 1e-5); // 2 · 512³ flops: at most some 27 Tflop/s
-/// assert_eq!(seconds, yardstick()); // measured once
+/// assert_eq!(seconds, reference_seconds()); // measured once
 /// ```
-pub fn yardstick() -> f64 {
+pub fn reference_seconds() -> f64 {
     static SECONDS: OnceLock<f64> = OnceLock::new();
     *SECONDS.get_or_init(|| measured(SAMPLES))
 }
 
 /// The same, the best of fifty means, which take some two seconds: a forecast multiplies hours by it, and
-/// other work beside the five of [`yardstick`] moves them by a third.
+/// other work beside the five of [`reference_seconds`] moves them by a third.
 ///
 /// ```
-/// use mercer_harness::{settled_yardstick, yardstick};
-/// assert!(settled_yardstick() <= yardstick()); // it has seen both
+/// use mercer_harness::{reference_seconds_when_idle, reference_seconds};
+/// assert!(reference_seconds_when_idle() <= reference_seconds()); // it has seen both
 /// ```
-pub fn settled_yardstick() -> f64 {
+pub fn reference_seconds_when_idle() -> f64 {
     static SECONDS: OnceLock<f64> = OnceLock::new();
-    *SECONDS.get_or_init(|| measured(SETTLED_SAMPLES).min(yardstick()))
+    *SECONDS.get_or_init(|| measured(SETTLED_SAMPLES).min(reference_seconds()))
 }
 
 fn measured(samples: usize) -> f64 {

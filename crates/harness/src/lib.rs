@@ -34,8 +34,10 @@ pub use cluster::{
 };
 pub use cost::{Basis, CostModel, Forecast, Prediction, check_cost_expressions, declared_bytes};
 pub use error::HarnessError;
-pub use execute::{Laboratory, execute};
-pub use host::{free_memory, host, leave, peak_memory, settled_yardstick, yardstick};
+pub use execute::{Runner, execute};
+pub use host::{
+    free_memory, host, leave, peak_memory, reference_seconds, reference_seconds_when_idle,
+};
 pub use limits::{Stop, TrialLimits};
 pub use memory::{MeteredAllocator, metered};
 pub use path::Path;

@@ -54,7 +54,7 @@ impl Path {
         resource: None,
         settings: &mercer_learning::undeclared,
         defaults: &|_| Settings::new(),
-        first_run: &mercer_learning::as_studied,
+        user_defaults: &mercer_learning::same_as_study,
         space: &|_| Space::default(),
         build: &no_learner,
         restore: &mercer_learning::never_kept,

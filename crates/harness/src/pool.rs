@@ -1,4 +1,4 @@
-use crate::{HarnessError, Laboratory, Trial, TuningSource, execute};
+use crate::{HarnessError, Runner, Trial, TuningSource, execute};
 use mercer_learning::LearningError;
 use mercer_records::{Record, Status};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -56,12 +56,12 @@ impl FromStr for Shard {
 /// # let folder = tempfile::tempdir()?;
 /// # let store = mercer_records::Store::open(folder.path())?;
 /// # let library = mercer_datasets::Library::of_folders([])?;
-/// # let laboratory =
-/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// # let runner =
+/// #     mercer_harness::Runner::new(METHODS, library, store, mercer_harness::Stop::default());
 /// use mercer_harness::{Options, Silent, run};
 /// let half = |shard: &str| Options { jobs: 1, shard: shard.parse().unwrap(), ..Options::default() };
-/// let first = run(&trials, &laboratory, &half("1/2"), &Silent)?;
-/// let second = run(&trials, &laboratory, &half("2/2"), &Silent)?;
+/// let first = run(&trials, &runner, &half("1/2"), &Silent)?;
+/// let second = run(&trials, &runner, &half("2/2"), &Silent)?;
 /// assert_eq!(first.trials + second.trials, 6); // two processes share the study
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -88,8 +88,8 @@ pub struct Options {
 /// # let folder = tempfile::tempdir()?;
 /// # let store = mercer_records::Store::open(folder.path())?;
 /// # let library = mercer_datasets::Library::of_folders([])?;
-/// # let laboratory =
-/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// # let runner =
+/// #     mercer_harness::Runner::new(METHODS, library, store, mercer_harness::Stop::default());
 /// use mercer_harness::{HarnessError, Options, Progress, Trial, run};
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 /// /// Counts the trials that have begun, and those that have ended.
@@ -110,7 +110,7 @@ pub struct Options {
 ///     }
 /// }
 /// let count = Count::default();
-/// run(&trials, &laboratory, &Options { jobs: 2, ..Options::default() }, &count)?;
+/// run(&trials, &runner, &Options { jobs: 2, ..Options::default() }, &count)?;
 /// assert_eq!((count.0.into_inner(), count.1.into_inner()), (6, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -136,10 +136,10 @@ pub trait Progress: Sync {
 /// # let folder = tempfile::tempdir()?;
 /// # let store = mercer_records::Store::open(folder.path())?;
 /// # let library = mercer_datasets::Library::of_folders([])?;
-/// # let laboratory =
-/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// # let runner =
+/// #     mercer_harness::Runner::new(METHODS, library, store, mercer_harness::Stop::default());
 /// use mercer_harness::{Options, Silent, run};
-/// let summary = run(&trials[..1], &laboratory, &Options { jobs: 1, ..Options::default() }, &Silent)?;
+/// let summary = run(&trials[..1], &runner, &Options { jobs: 1, ..Options::default() }, &Silent)?;
 /// assert_eq!(summary.done, 1); // what happened is told by the summary alone
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -163,11 +163,11 @@ impl Progress for Silent {
 /// # let folder = tempfile::tempdir()?;
 /// # let store = mercer_records::Store::open(folder.path())?;
 /// # let library = mercer_datasets::Library::of_folders([])?;
-/// # let laboratory =
-/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// # let runner =
+/// #     mercer_harness::Runner::new(METHODS, library, store, mercer_harness::Stop::default());
 /// use mercer_harness::{Options, Silent, run};
-/// laboratory.stop.ask(); // before anything has begun
-/// let summary = run(&trials, &laboratory, &Options { jobs: 1, ..Options::default() }, &Silent)?;
+/// runner.stop.ask(); // before anything has begun
+/// let summary = run(&trials, &runner, &Options { jobs: 1, ..Options::default() }, &Silent)?;
 /// assert!(summary.interrupted && summary.done == 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -215,13 +215,13 @@ impl Summary {
 /// # let folder = tempfile::tempdir()?;
 /// # let store = mercer_records::Store::open(folder.path())?;
 /// # let library = mercer_datasets::Library::of_folders([])?;
-/// # let laboratory =
-/// #     mercer_harness::Laboratory::new(METHODS, library, store, mercer_harness::Stop::default());
+/// # let runner =
+/// #     mercer_harness::Runner::new(METHODS, library, store, mercer_harness::Stop::default());
 /// use mercer_harness::{Options, Silent, run};
 /// let options = Options { jobs: 2, ..Options::default() };
-/// let first = run(&trials, &laboratory, &options, &Silent)?;
+/// let first = run(&trials, &runner, &options, &Silent)?;
 /// assert_eq!((first.recorded, first.carried_out, first.done), (0, 6, 6));
-/// let second = run(&trials, &laboratory, &options, &Silent)?; // goes on where the first ended
+/// let second = run(&trials, &runner, &options, &Silent)?; // goes on where the first ended
 /// assert_eq!((second.recorded, second.carried_out), (6, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -230,7 +230,7 @@ impl Summary {
 /// The first error of the record directory; trials in flight end first.
 pub fn run(
     trials: &[Trial],
-    laboratory: &Laboratory<'_>,
+    runner: &Runner<'_>,
     options: &Options,
     progress: &dyn Progress,
 ) -> Result<Summary, HarnessError> {
@@ -244,7 +244,7 @@ pub fn run(
             continue;
         }
         summary.trials += 1;
-        match laboratory.store.get(&trial.key)? {
+        match runner.store.get(&trial.key)? {
             Some(record) if record.result.status == Status::Done => summary.recorded += 1,
             Some(record) if record.result.status == Status::Diverged || !options.retry_failed => {
                 summary.recorded += 1;
@@ -285,12 +285,12 @@ pub fn run(
     let shared = Mutex::new(Shared { summary, left, error: None });
     std::thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| work(&queue, laboratory, options.until, progress, &shared));
+            scope.spawn(|| work(&queue, runner, options.until, progress, &shared));
         }
     });
     let Shared { mut summary, error, .. } =
         shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    summary.interrupted = laboratory.stop.interrupted();
+    summary.interrupted = runner.stop.interrupted();
     match error {
         Some(error) => Err(error),
         None => Ok(summary),
@@ -315,7 +315,7 @@ struct Shared {
 
 fn work(
     queue: &Mutex<VecDeque<Vec<&Trial>>>,
-    laboratory: &Laboratory<'_>,
+    runner: &Runner<'_>,
     until: Option<Instant>,
     progress: &dyn Progress,
     shared: &Mutex<Shared>,
@@ -326,7 +326,7 @@ fn work(
         let Some(chain) = chain else { return };
         let dataset = chain[0].key.dataset.clone();
         for trial in chain {
-            if laboratory.stop.asked() || lock().error.is_some() {
+            if runner.stop.asked() || lock().error.is_some() {
                 return;
             }
             let seconds = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -334,7 +334,7 @@ fn work(
                 continue;
             }
             progress.start(trial);
-            match execute(trial, laboratory) {
+            match execute(trial, runner) {
                 Ok(record) => {
                     progress.trial(trial, &record);
                     let mut shared = lock();
@@ -357,7 +357,7 @@ fn work(
         if let Some(left) = shared.left.get_mut(&dataset) {
             *left -= 1;
             if *left == 0 {
-                laboratory.forget(&dataset);
+                runner.forget(&dataset);
             }
         }
     }

@@ -65,7 +65,7 @@ pub struct Violation {
 ///     resource: None,
 ///     settings: &mercer_learning::undeclared,
 ///     defaults: &|_| Settings::new(),
-///     first_run: &mercer_learning::as_studied,
+///     user_defaults: &mercer_learning::same_as_study,
 ///     space: &|_| Space::default(),
 ///     build: &|_| Ok(Box::new(Nothing)),
 ///     restore: &mercer_learning::never_kept,
@@ -97,7 +97,7 @@ pub struct Conformance<'a> {
 /// #     name: "mean", title: "mean", summary: "the mean", cites: "folklore", revision: 1,
 /// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
 /// #     settings: &mercer_learning::undeclared, defaults: &|_| Settings::new(), space: &|_| Space::default(),
-/// #     first_run: &mercer_learning::as_studied,
+/// #     user_defaults: &mercer_learning::same_as_study,
 /// #     build: &|_| Err(LearningError::Interrupted), restore: &mercer_learning::never_kept,
 /// # };
 /// let second = Method { name: "median", ..FIRST };
@@ -283,7 +283,8 @@ impl<'a> Conformance<'a> {
         if let Some(setting) = declared.iter().find(|s| s.name == "tolerance" && s.eases.is_none())
         {
             let detail = format!("{setting:?}");
-            return self.broken("a tolerance eases a fit that ends above it (`easing`)", detail);
+            return self
+                .broken("a tolerance eases a fit that ends above it (`with_hints`)", detail);
         }
         for setting in declared {
             // What is taken away by another setting can be absent.
@@ -701,7 +702,7 @@ mod tests {
         cost: Cost { fit: "n d", predict: "K d", memory: "K d" },
         resource: None,
         defaults: &|_| Settings::new().with("fault", "none"),
-        first_run: &crate::as_studied,
+        user_defaults: &crate::same_as_study,
         space: &|_| Space::default(),
         settings: &declared::<Params>,
         build: &|settings| {

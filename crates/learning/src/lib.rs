@@ -14,49 +14,49 @@
 //! It does not know where data comes from, nor any particular method.
 
 mod checkpoint;
+mod conditions;
 pub mod conformance;
 mod error;
 mod estimator;
 pub mod fact;
 mod fitting;
 mod folds;
-mod heeded;
-mod legacy;
 mod loss;
 mod method;
 mod metric;
+mod numpy;
 mod parameters;
 mod predictor;
+mod row_chunks;
 mod sample;
 mod settings;
 mod space;
 mod state;
 mod streams;
-mod windows;
 mod words;
 
 pub use checkpoint::Checkpoints;
+pub use conditions::{Condition, Where, with_conditions};
 pub use error::LearningError;
 pub use estimator::{Classifier, Estimator, Regressor};
 pub use fitting::{Convergence, Fitted, Fitting, Limits, Moment, Outcome, Probe, Unlimited};
 pub use folds::folds;
-pub use heeded::{Heeded, Where, heeding};
-pub use legacy::{Fold, LegacyRandom};
 pub use loss::Loss;
-pub use method::{Cost, Learner, Method, Tasks, as_studied, find};
+pub use method::{Cost, Learner, Method, Tasks, find, same_as_study};
 pub use metric::{
     Metric, accuracy, area_under_curve, balanced_accuracy, by_class, class_scores, confusion,
     margins, mean_absolute_error, root_mean_squared_error, row_losses, score, value_scores,
 };
+pub use numpy::{Fold, NumpyRandomState};
 pub use parameters::{
-    Allowed, Ease, Entry, InRange, Kind, Parameters, Setting, declared, easing, replacing,
-    undeclared,
+    Allowed, ConvergenceHint, Entry, InRange, Kind, Parameters, Setting, declared, replacing,
+    undeclared, with_hints,
 };
 pub use predictor::{FittedKernel, Predictions, Predictor, argmax, entropies};
+pub use row_chunks::RowChunks;
 pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;
 pub use space::{Axis, Range, Space};
 pub use state::{Element, Numbers, Outline, State, Tensor, never_kept};
 pub use streams::{SECOND_STAGE, Stream, Streams};
-pub use windows::Windows;
 pub use words::{counted, nearest, one_line};

@@ -1,6 +1,6 @@
 use crate::{
-    Convergence, Ease, Fitted, Fitting, LearningError, Predictor, Sample, Setting, Settings, Shape,
-    Space, State, Task, Windows, nearest,
+    Convergence, ConvergenceHint, Fitted, Fitting, LearningError, Predictor, RowChunks, Sample,
+    Setting, Settings, Shape, Space, State, Task, nearest,
 };
 
 /// A way to fit, with its settings checked: it holds no data.
@@ -48,9 +48,9 @@ pub trait Learner: Send + Sync {
     /// # Errors
     /// [`LearningError::NotInPasses`] if the method needs all rows at once and one window does not
     /// hold them; else as [`Learner::fit`].
-    fn fit_windows(
+    fn fit_chunks(
         &self,
-        windows: &mut dyn Windows,
+        windows: &mut dyn RowChunks,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let (rows, held) = (windows.shape().rows, windows.size());
@@ -167,7 +167,7 @@ type Making<From, To> = dyn Fn(&From) -> Result<Box<To>, LearningError> + Sync;
 ///     resource: None,
 ///     settings: &declared::<MeanParams>,
 ///     defaults: &|_| Settings::new(),
-///     first_run: &mercer_learning::as_studied,
+///     user_defaults: &mercer_learning::same_as_study,
 ///     space: &|_| Space::default(),
 ///     build: &|settings| {
 ///         let params: MeanParams = settings.read("mean")?;
@@ -184,7 +184,7 @@ type Making<From, To> = dyn Fn(&From) -> Result<Box<To>, LearningError> + Sync;
 /// let predictor = learner.fit(&sample, &mut Fitting::seeded(1))?.predictor;
 /// let restored = (METHOD.restore)(&predictor.state())?;
 /// assert_eq!(restored.decision(array![[7.0]].view()), array![[2.0]]); // (1 + 2 + 5)/(3 + 1)
-/// let careful = Method { first_run: &|_| Settings::new().with("shrinkage", 0.1), ..METHOD };
+/// let careful = Method { user_defaults: &|_| Settings::new().with("shrinkage", 0.1), ..METHOD };
 /// assert_eq!(careful.begun(&sample.shape()).to_string(), r#"{"shrinkage":0.1}"#);
 /// let refused = METHOD.learner(&Settings::new(), Task::Classification { classes: 2 }).err().unwrap();
 /// assert!(refused.to_string().starts_with("`mean` cannot do classification"));
@@ -215,8 +215,8 @@ pub struct Method {
     /// Settings of a sensible first run on standard-scaled data of this shape.
     pub defaults: &'static (dyn Fn(&Shape) -> Settings + Sync),
     /// What a first run on a table of one's own takes in place of some of these, which studies hold to;
-    /// [`as_studied`] where that is nothing.
-    pub first_run: &'static (dyn Fn(&Shape) -> Settings + Sync),
+    /// [`same_as_study`] where that is nothing.
+    pub user_defaults: &'static (dyn Fn(&Shape) -> Settings + Sync),
     /// What a tuner may try on data of this shape.
     pub space: &'static (dyn Fn(&Shape) -> Space + Sync),
     /// Checks the settings and builds the learner.
@@ -253,12 +253,12 @@ impl Method {
     /// would help; nothing of any other.
     ///
     /// ```
-    /// use mercer_learning::{Convergence, Ease, Settings, Task, declared, easing, parameters};
+    /// use mercer_learning::{Convergence, ConvergenceHint, Settings, Task, declared, with_hints, parameters};
     /// # use mercer_learning::{Cost, Method, Space, Tasks};
     /// # const METHOD: Method = Method {
     /// #     name: "toy", title: "toy", summary: "a toy", cites: "nobody", revision: 1,
     /// #     tasks: Tasks::Both, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
-    /// #     settings: &Vec::new, defaults: &|_| Settings::new(), first_run: &mercer_learning::as_studied,
+    /// #     settings: &Vec::new, defaults: &|_| Settings::new(), user_defaults: &mercer_learning::same_as_study,
     /// #     space: &|_| Space::default(), build: &|_| unreachable!(), restore: &|_| unreachable!(),
     /// # };
     /// parameters! {
@@ -274,8 +274,8 @@ impl Method {
     /// }
     /// let toy = Method {
     ///     settings: &|| {
-    ///         let eased = [("steps", Ease::More), ("tolerance", Ease::Larger), ("cost", Ease::Smaller)];
-    ///         easing(declared::<ToyParams>(), &eased)
+    ///         let hints = [("steps", ConvergenceHint::More), ("tolerance", ConvergenceHint::Larger), ("cost", ConvergenceHint::Smaller)];
+    ///         with_hints(declared::<ToyParams>(), &hints)
     ///     },
     ///     ..METHOD
     /// };
@@ -298,15 +298,18 @@ impl Method {
         // Of columns the warning itself says what would help.
         let Convergence::NotConverged { .. } = ended else { return Some(told) };
         let (declared, idle) = ((self.settings)(), self.idle(settings, task));
-        let named = |ease: Ease| {
+        let named = |ease: ConvergenceHint| {
             let helps = declared.iter().filter(|setting| {
                 let absent = settings.get(setting.name).unwrap_or(&setting.default).is_null();
                 setting.eases == Some(ease) && !absent && !idle.contains(&setting.name)
             });
             helps.map(|setting| format!("`{}`", setting.name)).collect::<Vec<_>>().join(" or ")
         };
-        let words =
-            [("more", Ease::More), ("a larger", Ease::Larger), ("a smaller", Ease::Smaller)];
+        let words = [
+            ("more", ConvergenceHint::More),
+            ("a larger", ConvergenceHint::Larger),
+            ("a smaller", ConvergenceHint::Smaller),
+        ];
         let remedies = words.map(|(word, ease)| (word, named(ease)));
         let remedies = remedies.iter().filter(|(_, names)| !names.is_empty());
         let remedies: Vec<_> = remedies.map(|(word, names)| format!("{word} {names}")).collect();
@@ -314,9 +317,9 @@ impl Method {
         Some(if remedies.is_empty() { told } else { format!("{told}; take {remedies}") })
     }
 
-    /// Settings of a first run on a table of one's own: the defaults, overridden by `first_run`.
+    /// Settings of a first run on a table of one's own: the defaults, overridden by `user_defaults`.
     pub fn begun(&self, shape: &Shape) -> Settings {
-        (self.defaults)(shape).overridden_by(&(self.first_run)(shape))
+        (self.defaults)(shape).overridden_by(&(self.user_defaults)(shape))
     }
 
     /// What a user gave, as it is meant: a setting that was given takes the one away that would be heeded
@@ -333,11 +336,11 @@ impl Method {
 /// For a [`Method`] whose first run on a table of one's own takes what studies take.
 ///
 /// ```
-/// use mercer_learning::{Shape, Task, as_studied};
+/// use mercer_learning::{Shape, Task, same_as_study};
 /// let shape = Shape { rows: 100, features: 3, task: Task::Regression };
-/// assert!(as_studied(&shape).is_empty());
+/// assert!(same_as_study(&shape).is_empty());
 /// ```
-pub const fn as_studied(_: &Shape) -> Settings {
+pub const fn same_as_study(_: &Shape) -> Settings {
     Settings::new()
 }
 

@@ -101,8 +101,8 @@ pub struct Setting {
     /// The setting that would be heeded in its place: whoever sets this one alone takes that one away.
     pub replaces: Option<&'static str>,
     /// What it must be for a fit to end within its tolerance that did not.
-    pub eases: Option<Ease>,
-    /// Where it is heeded: of each list one condition must hold ([`crate::heeding`]).
+    pub eases: Option<ConvergenceHint>,
+    /// Where it is heeded: of each list one condition must hold ([`crate::with_conditions`]).
     pub heeded: Vec<&'static [crate::Where]>,
 }
 
@@ -179,13 +179,13 @@ pub fn replacing(mut settings: Vec<Setting>, name: &str, other: &'static str) ->
 /// How a setting helps an iteration to its tolerance.
 ///
 /// ```
-/// use mercer_learning::Ease;
+/// use mercer_learning::ConvergenceHint;
 /// // Of hyper-SVR: a larger tolerance asks for less, a smaller weight of the losses for fewer steps.
-/// let eased = [("pair_tolerance", Ease::Larger), ("pair_cost", Ease::Smaller)];
+/// let hints = [("pair_tolerance", ConvergenceHint::Larger), ("pair_cost", ConvergenceHint::Smaller)];
 /// assert_ne!(eased[0].1, eased[1].1);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ease {
+pub enum ConvergenceHint {
     /// It bounds the iterations: allow more.
     More,
     /// A larger value asks for less, or makes the problem better conditioned.
@@ -197,7 +197,7 @@ pub enum Ease {
 /// Those settings, where the ones named help a fit to its tolerance ([`crate::Method::unconverged`]).
 ///
 /// ```
-/// use mercer_learning::{Ease, declared, easing, parameters};
+/// use mercer_learning::{ConvergenceHint, declared, with_hints, parameters};
 /// parameters! {
 ///     /// Settings of a toy.
 ///     pub struct ToyParams {
@@ -207,14 +207,14 @@ pub enum Ease {
 ///         pub centre: bool = true;
 ///     }
 /// }
-/// let settings = easing(declared::<ToyParams>(), &[("tolerance", Ease::Larger)]);
-/// assert_eq!((settings[0].eases, settings[1].eases), (Some(Ease::Larger), None));
+/// let settings = with_hints(declared::<ToyParams>(), &[("tolerance", ConvergenceHint::Larger)]);
+/// assert_eq!((settings[0].eases, settings[1].eases), (Some(ConvergenceHint::Larger), None));
 /// ```
 ///
 /// # Panics
 /// If a name is not declared: a slip in the code.
 #[must_use]
-pub fn easing(mut settings: Vec<Setting>, named: &[(&str, Ease)]) -> Vec<Setting> {
+pub fn with_hints(mut settings: Vec<Setting>, named: &[(&str, ConvergenceHint)]) -> Vec<Setting> {
     for (name, ease) in named {
         let setting = settings.iter_mut().find(|setting| setting.name == *name);
         setting.unwrap_or_else(|| panic!("`{name}` is not declared")).eases = Some(*ease);

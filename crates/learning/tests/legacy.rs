@@ -1,6 +1,6 @@
 //! Permutations of NumPy's legacy generator, against NumPy's own.
 
-use mercer_learning::{Fold, LegacyRandom};
+use mercer_learning::{Fold, NumpyRandomState};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn permutations_are_numpy_s() {
     let entries: BTreeMap<String, Entry> = toml::from_str(text).unwrap();
     assert_eq!(entries.len(), 7);
     for (name, Entry { n, permutation }) in entries {
-        assert_eq!(LegacyRandom::seed(0).permutation(n), permutation, "{name}");
+        assert_eq!(NumpyRandomState::seed(0).permutation(n), permutation, "{name}");
         let fold = Fold { rows: n, blocks: 10, index: 4, seed: 0 };
         let (rows, mut after) = fold.generator();
         assert_eq!(rows, permutation);

@@ -1,4 +1,4 @@
-use crate::{Crew, LinalgError};
+use crate::{LinalgError, WorkerPool};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
@@ -292,7 +292,7 @@ type Rooms<'a> = Mutex<Vec<MatMut<'a, f64>>>;
 fn by_panels(mut matrix: MatMut<'_, f64>, threads: usize) -> Result<(), LinalgError> {
     let n = matrix.nrows();
     let threads = threads.clamp(1, n.div_ceil(PANEL));
-    let mut crew = Crew::new(threads);
+    let mut crew = WorkerPool::new(threads);
     // Taken once: touching new memory for each panel cost a tenth of a second of 8192 rows. Its columns do not share
     // cache sets.
     let mut memory = Mat::<f64>::zeros(PANEL + 8, (threads + 2) * PANEL);
@@ -321,7 +321,7 @@ fn by_panels(mut matrix: MatMut<'_, f64>, threads: usize) -> Result<(), LinalgEr
         // the others.
         crew.for_each(&mut pieces, |_, piece| match piece {
             Piece::Panel { panel, desk, outcome } => {
-                let (alone, place) = (&mut Crew::new(1), (start, n));
+                let (alone, place) = (&mut WorkerPool::new(1), (start, n));
                 **outcome =
                     factor_panel(panel.rb_mut(), known, place, alone, desk.rb_mut(), &rooms);
             }
@@ -340,7 +340,7 @@ fn factor_panel(
     panel: MatMut<'_, f64>,
     known: MatRef<'_, f64>,
     place: (usize, usize),
-    crew: &mut Crew,
+    crew: &mut WorkerPool,
     desk: MatMut<'_, f64>,
     rooms: &Rooms<'_>,
 ) -> Result<(), LinalgError> {

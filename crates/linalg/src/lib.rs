@@ -23,7 +23,6 @@
 
 mod cholesky;
 mod conjugate_gradients;
-mod crew;
 mod definite;
 mod dispatch;
 mod double;
@@ -45,12 +44,12 @@ mod small_eigen;
 mod svd;
 mod symmetric;
 mod team;
+mod worker_pool;
 
 pub use cholesky::{Cholesky, JITTER_LADDER};
 pub use conjugate_gradients::{
     Iterated, Nystrom, SymmetricOperator, conjugate_gradients, refined_gradients,
 };
-pub use crew::Crew;
 pub use definite::{DefiniteSolution, definite_solve};
 pub use dispatch::{Dispatch, dispatch};
 pub use eigen::{Eigen, symmetric_eigen};
@@ -69,4 +68,5 @@ pub use shifted::{Shifted, shifted_conjugate_gradients};
 pub use small_eigen::SmallEigen;
 pub use svd::{LeastSquares, Svd, minimum_norm_solve, thin_svd};
 pub use symmetric::symmetric_product;
-pub use team::{Member, team};
+pub use team::{TeamMember, team};
+pub use worker_pool::WorkerPool;

@@ -6,10 +6,10 @@ const SPINS: u32 = 4_000;
 /// One member of a team, as its own code sees it.
 ///
 /// ```
-/// use mercer_linalg::{Member, team};
+/// use mercer_linalg::{TeamMember, team};
 /// use std::sync::Mutex;
 /// let shares = Mutex::new(vec![0..0; 3]);
-/// let work = |member: &Member<'_>| {
+/// let work = |member: &TeamMember<'_>| {
 ///     shares.lock().unwrap()[member.index()] = member.share(10);
 ///     member.barrier(); // now all have written
 ///     assert_eq!(shares.lock().unwrap().iter().map(|share| share.len()).sum::<usize>(), 10);
@@ -18,7 +18,7 @@ const SPINS: u32 = 4_000;
 /// team(3, work, work);
 /// assert_eq!(*shares.lock().unwrap(), [0..3, 3..6, 6..10]);
 /// ```
-pub struct Member<'a> {
+pub struct TeamMember<'a> {
     index: usize,
     team: &'a Shared,
 }
@@ -33,7 +33,7 @@ struct Shared {
 /// The panic of a member that was waiting for one that had panicked.
 struct Abandoned;
 
-impl Member<'_> {
+impl TeamMember<'_> {
     /// Which member this is, from 0; member 0 runs on the calling thread.
     pub const fn index(&self) -> usize {
         self.index
@@ -104,10 +104,10 @@ impl Drop for Guard<'_> {
 /// Every member must pass the same number of barriers. A team of one starts no thread.
 ///
 /// ```
-/// use mercer_linalg::{Member, team};
+/// use mercer_linalg::{TeamMember, team};
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 /// let total = AtomicUsize::new(0);
-/// let add = |member: &Member<'_>| {
+/// let add = |member: &TeamMember<'_>| {
 ///     total.fetch_add(member.share(10).len(), Ordering::Relaxed);
 ///     member.barrier();
 ///     total.load(Ordering::Relaxed)
@@ -119,8 +119,8 @@ impl Drop for Guard<'_> {
 /// With the panic of the first member that panicked; the others do not wait for it for ever.
 pub fn team<R>(
     size: usize,
-    leader: impl FnOnce(&Member<'_>) -> R,
-    follower: impl Fn(&Member<'_>) + Sync,
+    leader: impl FnOnce(&TeamMember<'_>) -> R,
+    follower: impl Fn(&TeamMember<'_>) + Sync,
 ) -> R {
     let size = size.max(1);
     let shared = Shared {
@@ -131,7 +131,7 @@ pub fn team<R>(
     };
     let shared = &shared;
     if size == 1 {
-        return leader(&Member { index: 0, team: shared });
+        return leader(&TeamMember { index: 0, team: shared });
     }
     let follower = &follower;
     std::thread::scope(|scope| {
@@ -139,13 +139,13 @@ pub fn team<R>(
             .map(|index| {
                 scope.spawn(move || {
                     let _guard = Guard(shared);
-                    follower(&Member { index, team: shared });
+                    follower(&TeamMember { index, team: shared });
                 })
             })
             .collect();
         let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _guard = Guard(shared);
-            leader(&Member { index: 0, team: shared })
+            leader(&TeamMember { index: 0, team: shared })
         }));
         let mut panics: Vec<_> =
             followers.into_iter().filter_map(|handle| handle.join().err()).collect();
@@ -180,7 +180,7 @@ mod tests {
     fn barriers_keep_members_in_step_even_when_oversubscribed() {
         for size in [1, 2, 5] {
             let counters: Vec<AtomicUsize> = (0..size).map(|_| AtomicUsize::new(0)).collect();
-            let work = |member: &Member<'_>| {
+            let work = |member: &TeamMember<'_>| {
                 for round in 1..=300 {
                     counters[member.index()].store(round, Ordering::Relaxed);
                     member.barrier();
@@ -199,7 +199,7 @@ mod tests {
     fn shares_cover_the_range_once() {
         for size in 1..6 {
             let covered = std::sync::Mutex::new(vec![0; 13]);
-            let work = |member: &Member<'_>| {
+            let work = |member: &TeamMember<'_>| {
                 for i in member.share(13) {
                     covered.lock().unwrap()[i] += 1;
                 }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_panic_in_any_member_ends_the_team_and_is_passed_on() {
         for culprit in 0..3 {
-            let work = |member: &Member<'_>| {
+            let work = |member: &TeamMember<'_>| {
                 member.barrier();
                 assert!(member.index() != culprit, "culprit {culprit}");
                 member.barrier();

@@ -2,7 +2,7 @@
 //! windows learn as well, and a ridge of sums is the ridge of the rows.
 
 use mercer_learning::{
-    Fitting, LearningError, Predictions, Sample, Settings, Shape, Windows, accuracy, find,
+    Fitting, LearningError, Predictions, RowChunks, Sample, Settings, Shape, accuracy, find,
 };
 use mercer_models::{askl, rftk};
 use ndarray::Array2;
@@ -12,7 +12,7 @@ struct Parts<'a> {
     sample: &'a Sample,
     size: usize,
     next: usize,
-    /// Windows handed out.
+    /// Chunks handed out.
     given: usize,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl Windows for Parts<'_> {
+impl RowChunks for Parts<'_> {
     fn shape(&self) -> Shape {
         self.sample.shape()
     }
@@ -77,7 +77,7 @@ fn scores(
     let mut fitting = Fitting { threads, ..Fitting::seeded(3) };
     let fitted = match windows {
         None => learner.fit(sample, &mut fitting)?,
-        Some(size) => learner.fit_windows(&mut Parts::of(sample, size), &mut fitting)?,
+        Some(size) => learner.fit_chunks(&mut Parts::of(sample, size), &mut fitting)?,
     };
     Ok(fitted.predictor.decision(sample.inputs()))
 }
@@ -120,12 +120,13 @@ fn several_windows_are_learned_from_alike() {
 /// A first run's ridge, which is chosen by the rows.
 fn chosen(sample: &Sample, windows: Option<usize>) -> Array2<f64> {
     let method = find(rftk::METHODS, "rf-ridge").unwrap();
-    let settings = settings("rf-ridge", sample).overridden_by(&(method.first_run)(&sample.shape()));
+    let settings =
+        settings("rf-ridge", sample).overridden_by(&(method.user_defaults)(&sample.shape()));
     let learner = method.learner(&settings, sample.task()).unwrap();
     let mut fitting = Fitting::seeded(3);
     let fitted = match windows {
         None => learner.fit(sample, &mut fitting).unwrap(),
-        Some(size) => learner.fit_windows(&mut Parts::of(sample, size), &mut fitting).unwrap(),
+        Some(size) => learner.fit_chunks(&mut Parts::of(sample, size), &mut fitting).unwrap(),
     };
     assert!(fitted.facts.contains_key("leave-one-out"));
     fitted.predictor.decision(sample.inputs())
@@ -180,7 +181,7 @@ fn a_pass_is_every_window_once() {
         .learner(&settings("rf-sgd", &sample), sample.task())
         .unwrap();
     let mut parts = Parts::of(&sample, 40);
-    let fitted = learner.fit_windows(&mut parts, &mut Fitting::seeded(1)).unwrap();
+    let fitted = learner.fit_chunks(&mut parts, &mut Fitting::seeded(1)).unwrap();
     assert_eq!(parts.given, 12 * 3);
     assert_eq!(
         fitted.convergence,

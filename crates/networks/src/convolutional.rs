@@ -3,7 +3,7 @@ use crate::fully_connected::{slices, sum_parts};
 use crate::layer::{Layer, view, view_mut};
 use crate::pool::{Grid, pool, unpool};
 use crate::{Initialisation, Network, NetworkError, ParametersAndGradient};
-use mercer_linalg::{Crew, Real, product};
+use mercer_linalg::{Real, WorkerPool, product};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -117,7 +117,7 @@ impl ConvolutionalParams {
             flat: Array2::zeros((0, dense.inputs)),
             delta: Array2::zeros((0, dense.outputs)),
             features: Array2::zeros((0, dense.outputs)),
-            crew: Crew::new(threads),
+            crew: WorkerPool::new(threads),
         })
     }
 }
@@ -153,7 +153,7 @@ pub struct Convolutional<F> {
     flat: Array2<F>,     // last pooled images, a row each
     delta: Array2<F>,    // gradient before the dense layer's activation
     features: Array2<F>, // Z, n × p
-    crew: Crew,
+    crew: WorkerPool,
 }
 
 /// The images of one chunk, and what is kept of them.
@@ -358,7 +358,7 @@ impl<F: Real> Network<F> for Convolutional<F> {
             .axis_chunks_iter_mut(Axis(0), IMAGES)
             .zip(inputs.axis_chunks_iter(Axis(0), IMAGES))
             .collect();
-        Crew::new(threads.min(blocks.len())).for_each(&mut blocks, |_, (z, x)| {
+        WorkerPool::new(threads.min(blocks.len())).for_each(&mut blocks, |_, (z, x)| {
             let count = x.nrows();
             let mut chunk = Chunk::new(0..count, &self.convolutions, false);
             let mut flat = vec![F::zero(); count * self.dense.inputs];

@@ -1,6 +1,6 @@
 use crate::layer::{self, Layer, add, chunks, view};
 use crate::{Initialisation, Network, NetworkError, ParametersAndGradient};
-use mercer_linalg::{Crew, Real};
+use mercer_linalg::{Real, WorkerPool};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ impl FullyConnectedParams {
             parameters,
             chunks: Vec::new(),
             features: Array2::zeros((0, widths[widths.len() - 1])),
-            crew: Crew::new(threads),
+            crew: WorkerPool::new(threads),
         })
     }
 }
@@ -126,7 +126,7 @@ pub struct FullyConnected<F> {
     gradient: Vec<F>,
     chunks: Vec<Chunk<F>>,
     features: Array2<F>, // Z, n × p
-    crew: Crew,
+    crew: WorkerPool,
 }
 
 /// The rows of one chunk on their way through the layers.
@@ -271,7 +271,7 @@ impl<F: Real> Network<F> for FullyConnected<F> {
             .axis_chunks_iter_mut(Axis(0), layer::ROWS)
             .zip(inputs.axis_chunks_iter(Axis(0), layer::ROWS))
             .collect();
-        Crew::new(threads.min(blocks.len())).for_each(&mut blocks, |_, (z, x)| {
+        WorkerPool::new(threads.min(blocks.len())).for_each(&mut blocks, |_, (z, x)| {
             let mut chunk = Chunk::new(0..x.nrows(), &self.layers, false);
             let z = z.as_slice_mut().expect("rows of a contiguous matrix");
             chunk.forward(&self.layers, &self.parameters, *x, z);
@@ -281,7 +281,7 @@ impl<F: Real> Network<F> for FullyConnected<F> {
 }
 
 /// `total ← Σ parts`, in their order.
-pub(crate) fn sum_parts<F: Real>(crew: &mut Crew, parts: &[&[F]], total: &mut [F]) {
+pub(crate) fn sum_parts<F: Real>(crew: &mut WorkerPool, parts: &[&[F]], total: &mut [F]) {
     const PIECE: usize = 1024;
     let mut pieces: Vec<_> = total.chunks_mut(PIECE).collect();
     crew.for_each(&mut pieces, |index, piece| {

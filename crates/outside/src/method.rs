@@ -41,7 +41,7 @@ impl Outside {
             resource: None,
             settings: Box::leak(Box::new(move || self.settings())),
             defaults: Box::leak(Box::new(move |_: &mercer_learning::Shape| self.defaults())),
-            first_run: &mercer_learning::as_studied,
+            user_defaults: &mercer_learning::same_as_study,
             space: Box::leak(Box::new(move |_: &mercer_learning::Shape| self.space())),
             build: Box::leak(Box::new(move |settings: &Settings| self.build(settings))),
             restore: Box::leak(Box::new(move |state: &mercer_learning::State| {

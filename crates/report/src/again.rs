@@ -1,4 +1,4 @@
-use crate::{Artefact, Desk, ExperimentError, StudyCell};
+use crate::{Artefact, ExperimentError, RenderContext, StudyCell};
 use mercer_records::{Key, Likeness, Record, compare};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -89,7 +89,7 @@ impl Again {
     /// Counts over the trials and simulations of a study or computation, as far as they are shown.
     fn count(
         &self,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         name: &str,
         counts: &mut Counts,
     ) -> Result<(), ExperimentError> {
@@ -99,29 +99,34 @@ impl Again {
                 counts.by[likeness as usize] += 1;
             }
         };
-        if let Some(own) = desk.catalogue.simulation(name)
+        if let Some(own) = context.catalogue.simulation(name)
             && !own.measures
-            && desk.shelf.get(&own.key()).is_some()
+            && context.records.get(&own.key()).is_some()
         {
             add(&own.key());
         }
         // A measurement may have the name of the study that it stands beside.
-        if !desk.catalogue.has_study(name) {
+        if !context.catalogue.has_study(name) {
             return Ok(());
         }
-        desk.cells(name)?.1.iter().flat_map(StudyCell::records).for_each(|record| add(&record.key));
+        context
+            .cells(name)?
+            .1
+            .iter()
+            .flat_map(StudyCell::records)
+            .for_each(|record| add(&record.key));
         Ok(())
     }
 
     /// Counts over what an artefact shows.
     pub(crate) fn of_artefact(
         &self,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         artefact: &Artefact,
     ) -> Result<Counts, ExperimentError> {
         let mut counts = Counts::default();
         for name in artefact.studies.iter().chain(&artefact.simulations) {
-            self.count(desk, name, &mut counts)?;
+            self.count(context, name, &mut counts)?;
         }
         Ok(counts)
     }
@@ -129,12 +134,12 @@ impl Again {
     /// Counts over what several artefacts show, each study once.
     pub(crate) fn of_artefacts(
         &self,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         artefacts: &[&Artefact],
     ) -> Result<Counts, ExperimentError> {
         let mut counts = Counts::default();
         for name in names(artefacts) {
-            self.count(desk, name, &mut counts)?;
+            self.count(context, name, &mut counts)?;
         }
         Ok(counts)
     }
@@ -142,21 +147,21 @@ impl Again {
     /// The counts over several artefacts in a line, and what data lacked; nothing where nothing is recorded.
     pub(crate) fn note(
         &self,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         artefacts: &[&Artefact],
     ) -> Result<Option<String>, ExperimentError> {
         let lacking = self
             .lacking
             .iter()
             .map(|(dataset, reason)| format!(" Not run again, no data for {dataset}: {reason}."));
-        let note = self.of_artefacts(desk, artefacts)?.note();
+        let note = self.of_artefacts(context, artefacts)?.note();
         Ok(note.map(|note| lacking.fold(note, |note, line| note + &line)))
     }
 
     /// A page of Markdown: one line a study.
     pub(crate) fn page(
         &self,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         artefacts: &[&Artefact],
     ) -> Result<String, ExperimentError> {
         let mut text = "# Records, run again\n\nWritten by `mercer reproduce`. *Same to the bit*: every score, fact and \
@@ -174,12 +179,12 @@ impl Again {
         };
         for name in names(artefacts) {
             let mut own = Counts::default();
-            self.count(desk, name, &mut own)?;
+            self.count(context, name, &mut own)?;
             if own.recorded > 0 {
                 line(name, &own);
             }
         }
-        line("**all**", &self.of_artefacts(desk, artefacts)?);
+        line("**all**", &self.of_artefacts(context, artefacts)?);
         let different: Vec<_> = self.different().collect();
         if !different.is_empty() {
             text.push_str("\nRecords that came out different:\n\n");

@@ -1,12 +1,12 @@
 use crate::errata::{self, Erratum};
 use crate::pairs::{self, Pair};
 use crate::results_table::ResultsTable;
-use crate::{Desk, ExperimentError};
+use crate::{ExperimentError, RenderContext};
 use mercer_render::{Diagram, Figure, Table};
 use serde::{Deserialize, Serialize};
 
 /// Turns records into tables and figures; fits nothing.
-pub type Renderer = fn(&Desk<'_>, &Artefact) -> Result<Rendered, ExperimentError>;
+pub type Renderer = fn(&RenderContext<'_>, &Artefact) -> Result<Rendered, ExperimentError>;
 
 /// A table or figure of a paper, or one of ours: one TOML file.
 #[derive(Debug, Deserialize)]
@@ -58,21 +58,21 @@ impl Artefact {
     ///
     /// # Errors
     /// Of the studies, the printed numbers or the tests.
-    pub fn render(&self, desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
-        self.renderer.map_or_else(|| self.declared(desk), |renderer| renderer(desk, self))
+    pub fn render(&self, context: &RenderContext<'_>) -> Result<Rendered, ExperimentError> {
+        self.renderer.map_or_else(|| self.declared(context), |renderer| renderer(context, self))
     }
 
     /// What its file alone declares.
     ///
     /// # Errors
     /// As [`Artefact::render`].
-    pub fn declared(&self, desk: &Desk<'_>) -> Result<Rendered, ExperimentError> {
+    pub fn declared(&self, context: &RenderContext<'_>) -> Result<Rendered, ExperimentError> {
         let mut rendered = match &self.results {
-            Some(results) => results.render(desk, self)?,
+            Some(results) => results.render(context, self)?,
             None => Rendered::default(),
         };
         if !self.pairs.is_empty() {
-            let shown = pairs::render(desk, self, &self.pairs)?;
+            let shown = pairs::render(context, self, &self.pairs)?;
             rendered.tables.extend(shown.tables);
             rendered.cells.extend(shown.cells);
         }

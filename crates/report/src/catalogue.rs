@@ -2,8 +2,8 @@
 
 use crate::artefact::{Artefact, Renderer};
 use crate::claim::Claim;
-use crate::computed::Computed;
 use crate::query::Scalar;
+use crate::simulation::Simulation;
 use crate::{ExperimentError, Finding, Paper};
 use mercer_harness::{Path, Spec};
 use serde::Deserialize;
@@ -27,7 +27,7 @@ pub struct Declared {
     /// Functions that render what no kind of table does, by the artefact.
     pub renderers: &'static [(&'static str, Renderer)],
     /// Simulations and measurements.
-    pub simulations: &'static [&'static Computed],
+    pub simulations: &'static [&'static Simulation],
     /// Trials that are whole curves.
     pub curves: &'static [Path],
     /// Of those that fit a part of their training rows.
@@ -122,12 +122,12 @@ impl Catalogue {
     }
 
     /// Simulations and measurements.
-    pub fn simulations(&self) -> &'static [&'static Computed] {
+    pub fn simulations(&self) -> &'static [&'static Simulation] {
         self.declared.simulations
     }
 
     /// The simulation of that name.
-    pub fn simulation(&self, name: &str) -> Option<&'static Computed> {
+    pub fn simulation(&self, name: &str) -> Option<&'static Simulation> {
         self.declared.simulations.iter().copied().find(|own| own.name == name)
     }
 

@@ -1,6 +1,6 @@
 mod curves;
 mod effect;
-mod looks;
+mod learning_curves;
 mod points;
 mod scores;
 
@@ -9,7 +9,7 @@ pub(crate) use scores::ENOUGH;
 pub use scores::ahead_in_words;
 
 use crate::cell::{LEVEL, NOT_TUNED, StudyCell};
-use crate::{Catalogue, Desk, ExperimentError};
+use crate::{Catalogue, ExperimentError, RenderContext};
 use mercer_harness::Variant;
 use mercer_statistics::{holm, less_spread, summarise};
 use serde::{Deserialize, Serialize};
@@ -647,7 +647,7 @@ impl ClaimResult {
 ///
 /// A claim that may also be refuted by its size enters with the smaller of its two p. No gain and the printed gain
 /// cannot both be true, so that at most one of the two tests of a claim can err.
-pub(crate) fn hold_together(results: &mut [ClaimResult]) -> Result<(), ExperimentError> {
+pub(crate) fn adjust_family(results: &mut [ClaimResult]) -> Result<(), ExperimentError> {
     let families: BTreeSet<(String, Family)> =
         results.iter().map(|result| (result.variant.clone(), result.family)).collect();
     for (variant, family) in families {
@@ -697,7 +697,7 @@ impl Claim {
     ///
     /// # Errors
     /// Of the study or the tests.
-    pub fn check(&self, desk: &Desk<'_>) -> Result<Vec<ClaimResult>, ExperimentError> {
+    pub fn check(&self, context: &RenderContext<'_>) -> Result<Vec<ClaimResult>, ExperimentError> {
         let (Check::Beats { study, .. }
         | Check::BeatsControl { study, .. }
         | Check::BeatsThere { study, .. }
@@ -729,10 +729,10 @@ impl Claim {
         | Check::StillFalls { study, .. }
         | Check::ReachesSooner { study, .. }
         | Check::Sharper { study, .. }) = &self.check;
-        let study = desk.cells(study)?;
+        let study = context.cells(study)?;
         let (spec, cells) = &*study;
         let beside = match &self.check {
-            Check::ChangeHelps { changed_study, .. } => Some(desk.cells(changed_study)?),
+            Check::ChangeHelps { changed_study, .. } => Some(context.cells(changed_study)?),
             _ => None,
         };
         let mut results = Vec::new();
@@ -769,8 +769,10 @@ impl Claim {
                 }
                 _ => Vec::new(),
             };
-            let (mut answer, effect) =
-                self.with_effect(desk.catalogue, self.check.on(desk.catalogue, &own, &control)?)?;
+            let (mut answer, effect) = self.with_effect(
+                context.catalogue,
+                self.check.on(context.catalogue, &own, &control)?,
+            )?;
             let methods = self.check.methods();
             let behind = own.iter().chain(&control).filter(|cell| cell.score().is_some());
             let behind = behind.filter(|cell| methods.contains(&&cell.key().method));
@@ -926,13 +928,13 @@ impl Check {
                 curves::always_ahead(cells, dataset, better, rivals, value, *larger)
             }
             Self::Overtakes { dataset, method, rival, value, larger, at, .. } => {
-                looks::overtakes(cells, dataset, [method, rival], value, *larger, *at)
+                learning_curves::overtakes(cells, dataset, [method, rival], value, *larger, *at)
             }
             Self::EndsAlike { method, values, margin, .. } => {
-                looks::ends_alike(cells, method, values, *margin).into()
+                learning_curves::ends_alike(cells, method, values, *margin).into()
             }
             Self::GoesWith { dataset, methods, value, .. } => {
-                looks::goes_with(&[cells, control], dataset, methods, value)
+                learning_curves::goes_with(&[cells, control], dataset, methods, value)
             }
             Self::NeverWorse { method, methods, almost_all, .. } => {
                 scores::never_worse(cells, method, methods, *almost_all)?
@@ -968,8 +970,8 @@ impl Check {
                 scores::within(cells, method, rival, datasets, *margin)?
             }
             Self::CurveAhead { method, better, worse, larger, by, within, .. } => {
-                let goal = looks::Goal { by: *by, within: *within };
-                looks::curve_ahead(cells, method, better, worse, *larger, goal)
+                let goal = learning_curves::Goal { by: *by, within: *within };
+                learning_curves::curve_ahead(cells, method, better, worse, *larger, goal)
             }
             Self::PointsBelow { method, value, steps, limit, .. } => {
                 points::below(cells, method, value, steps, *limit)?
@@ -988,10 +990,10 @@ impl Check {
                 points::faster(points::beside(cells, control, method), "the control")
             }
             Self::EndBeats { method, better, worse, larger, .. } => {
-                looks::end_beats(cells, method, better, worse, *larger)?
+                learning_curves::end_beats(cells, method, better, worse, *larger)?
             }
             Self::CurveFalls { method, value, rises, late, .. } => {
-                looks::curve_falls(cells, method, value, *rises, *late)
+                learning_curves::curve_falls(cells, method, value, *rises, *late)
             }
             Self::Faster { faster, slower, .. } => {
                 points::faster(points::side_by_side(cells, faster, slower), slower)
@@ -1094,7 +1096,7 @@ mod tests {
             of(Family::Ours, "a", Holds::Yes, Some(0.03)),
             result("b", Holds::NotRun, None),
         ];
-        hold_together(&mut results).unwrap();
+        adjust_family(&mut results).unwrap();
         let found: Vec<Holds> = results.iter().map(|result| result.holds).collect();
         let (yes, undecided) = (Holds::Yes, Holds::Undecided);
         assert_eq!(found, [undecided, undecided, yes, yes, yes, yes, Holds::NotRun]);
@@ -1111,7 +1113,7 @@ mod tests {
             sized(Holds::Yes, 1e-3),
             result("d", Holds::Undecided, Some(0.6)),
         ];
-        hold_together(&mut of_size).unwrap();
+        adjust_family(&mut of_size).unwrap();
         let found: Vec<(Holds, Rule)> =
             of_size.iter().map(|result| (result.holds, result.rule)).collect();
         let refuted = (Holds::No, Rule::PrintedGain);

@@ -1,6 +1,6 @@
 //! How much of each study is run: a line for each of its variants.
 
-use crate::{Artefact, Desk, ExperimentError, StudyCell};
+use crate::{Artefact, ExperimentError, RenderContext, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
 
 /// What a reader of the table must know.
@@ -46,31 +46,35 @@ impl Counts {
 ///
 /// # Errors
 /// If a study does not have the profile.
-pub fn coverage(desk: &Desk<'_>, artefacts: &[&Artefact]) -> Result<Table, ExperimentError> {
+pub fn coverage(
+    context: &RenderContext<'_>,
+    artefacts: &[&Artefact],
+) -> Result<Table, ExperimentError> {
     let mut studies: Vec<&str> = Vec::new();
     for name in artefacts.iter().flat_map(|artefact| &artefact.studies) {
         if !studies.contains(&name.as_str()) {
             studies.push(name);
         }
     }
-    let mut table = Table::new("coverage", format!("What of the profile {} is run", desk.profile))
-        .columns(["Study", "Variant"].map(Column::left))
-        .columns(
-            [
-                "Cells",
-                "All repeats",
-                "Ten or more",
-                "Three to nine",
-                "One or two",
-                "None",
-                "Trials, recorded",
-                "of",
-                "Without a score",
-            ]
-            .map(Column::right),
-        );
+    let mut table =
+        Table::new("coverage", format!("What of the profile {} is run", context.profile))
+            .columns(["Study", "Variant"].map(Column::left))
+            .columns(
+                [
+                    "Cells",
+                    "All repeats",
+                    "Ten or more",
+                    "Three to nine",
+                    "One or two",
+                    "None",
+                    "Trials, recorded",
+                    "of",
+                    "Without a score",
+                ]
+                .map(Column::right),
+            );
     for study in studies {
-        let laid_out = desk.cells(study)?;
+        let laid_out = context.cells(study)?;
         let mut variants: Vec<(&str, Counts)> = Vec::new();
         for cell in &laid_out.1 {
             let name = cell.key().variant.as_str();

@@ -1,5 +1,5 @@
 use crate::query::Query;
-use crate::{Desk, ExperimentError};
+use crate::{ExperimentError, RenderContext};
 use mercer_records::Key;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -160,10 +160,10 @@ impl Finding {
     ///
     /// # Errors
     /// If a query names a study or a paper that does not exist.
-    pub fn text(&self, desk: &Desk<'_>) -> Result<String, ExperimentError> {
+    pub fn text(&self, context: &RenderContext<'_>) -> Result<String, ExperimentError> {
         let mut text = self.body.to_owned();
         for (name, query) in &self.numbers {
-            let shown = query.answer(desk)?.map_or_else(
+            let shown = query.answer(context)?.map_or_else(
                 || "(not run)".to_owned(),
                 |value| mercer_render::number(value, query.digits()),
             );
@@ -176,9 +176,9 @@ impl Finding {
     ///
     /// # Errors
     /// As [`Finding::text`].
-    pub fn answered(&self, desk: &Desk<'_>) -> Result<bool, ExperimentError> {
+    pub fn answered(&self, context: &RenderContext<'_>) -> Result<bool, ExperimentError> {
         for query in self.numbers.values() {
-            if query.answer(desk)?.is_none() {
+            if query.answer(context)?.is_none() {
                 return Ok(false);
             }
         }
@@ -190,11 +190,14 @@ impl Finding {
     ///
     /// # Errors
     /// As [`Finding::text`].
-    pub fn contradictions(&self, desk: &Desk<'_>) -> Result<Vec<String>, ExperimentError> {
+    pub fn contradictions(
+        &self,
+        context: &RenderContext<'_>,
+    ) -> Result<Vec<String>, ExperimentError> {
         let mut found = Vec::new();
         for (name, &Bounds { above, below }) in &self.asserted {
             let Some(value) =
-                self.numbers.get(name).map(|query| query.answer(desk)).transpose()?.flatten()
+                self.numbers.get(name).map(|query| query.answer(context)).transpose()?.flatten()
             else {
                 continue;
             };
@@ -213,8 +216,8 @@ impl Finding {
     ///
     /// # Errors
     /// As [`Finding::text`].
-    pub fn stands(&self, desk: &Desk<'_>) -> Result<bool, ExperimentError> {
-        Ok(self.answered(desk)? && self.contradictions(desk)?.is_empty())
+    pub fn stands(&self, context: &RenderContext<'_>) -> Result<bool, ExperimentError> {
+        Ok(self.answered(context)? && self.contradictions(context)?.is_empty())
     }
 
     /// Whether it leads to a cell, by a number of that label which is so much above the printed one.

@@ -1,25 +1,23 @@
 //! From records to a report: what a paper prints beside what came out here.
 //!
 //! A [`Catalogue`] declares papers: [`Artefact`]s (tables and figures), studies, printed numbers, [`Claim`]s and
-//! [`Finding`]s. A [`Desk`] is what a rendering sees of it: the catalogue and records, no data and no learner. The
+//! [`Finding`]s. A [`RenderContext`] is what a rendering sees of it: the catalogue and records, no data and no learner. The
 //! cells of a study are [`StudyCell`]s, [`compare`] tests two of them, and [`write`] renders everything into a folder.
 //!
 //! It names no paper and no method.
 
 mod again;
-mod answers;
 mod artefact;
-mod asked;
 mod catalogue;
 mod cell;
 mod claim;
-mod computed;
+mod claims_report;
+mod comparison;
+mod context;
 mod coverage;
-mod desk;
 mod errata;
 mod error;
 mod finding;
-mod judged;
 mod numbers;
 mod overview;
 mod pairs;
@@ -27,30 +25,32 @@ mod paper;
 mod peak;
 mod published;
 mod query;
+mod reachable_keys;
+mod record_set;
 mod report;
 mod results_table;
-mod shelf;
+mod simulation;
 mod site;
 mod work;
 
 pub use again::Again;
 pub use artefact::{Artefact, CellReport, Drawing, Rendered, Renderer};
-pub use asked::Asked;
 pub use catalogue::{Catalogue, Declared, Files, Ratio, Texts};
 pub use cell::{Comparison, Score, StudyCell, common_repeats, compare};
 pub use claim::{Check, Claim, ClaimResult, Effect, Family, Holds, Outcome, Rule, ahead_in_words};
-pub use computed::Computed;
+pub use comparison::{PublishedComparison, badge, shown, stated, summary};
+pub use context::RenderContext;
 pub use coverage::coverage;
-pub use desk::Desk;
 pub use error::ExperimentError;
 pub use finding::{Cause, Cells, Finding, Side};
-pub use judged::{Judged, badge, shown, stated, summary};
 pub use numbers::ArtefactNumbers;
 pub use pairs::{Side as PairSide, not_run_yet};
 pub use paper::Paper;
 pub use peak::Repeats;
 pub use published::{PublishedCell, QuotedNumber};
 pub use query::{Inputs, Scalar};
+pub use reachable_keys::ReachableKeys;
+pub use record_set::RecordSet;
 pub use report::{Summary, Written, write};
-pub use shelf::Shelf;
+pub use simulation::Simulation;
 pub use work::Work;

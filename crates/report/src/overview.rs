@@ -1,7 +1,7 @@
 //! What became of every printed number: a bar a paper, for the first page and the README.
 
 use crate::claim::{ClaimResult, Family, Holds};
-use crate::judged::{CLASSES, class};
+use crate::comparison::{CLASSES, class};
 use crate::{Artefact, Paper, Rendered};
 use mercer_render::{Bar, Bars};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub(crate) fn overview(
             name: paper.name.to_owned(),
             link: Some(format!("./{}.html", paper.key)),
             counts,
-            about: about(paper),
+            about: about(paper, decided(claims, paper.key)),
             below: claims_in_words(claims, paper.key),
         })
     };
@@ -49,10 +49,17 @@ pub(crate) fn overview(
     }
 }
 
-/// Title, link and results, as Markdown.
-fn about(paper: &Paper) -> String {
+/// Title, link and, where claims are decided, results, as Markdown.
+fn about(paper: &Paper, decided: bool) -> String {
     let Paper { title, venue, link, results: [first, second], .. } = paper;
-    format!("{title}, [{venue}]({link})\n\n**{first} {second}**")
+    let title = format!("{title}, [{venue}]({link})");
+    if decided { format!("{title}\n\n**{first} {second}**") } else { title }
+}
+
+/// Whether the records shown decide a claim of the paper: what came out of it is not said of a part of them.
+pub(crate) fn decided(claims: &[ClaimResult], paper: &str) -> bool {
+    let decides = |own: &ClaimResult| matches!(own.holds, Holds::Yes | Holds::No);
+    claims.iter().any(|own| own.paper == paper && own.family == Family::Paper && decides(own))
 }
 
 /// How many of the paper's own claims hold, fail, do both depending on the variant, and neither.

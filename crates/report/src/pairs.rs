@@ -2,9 +2,9 @@
 //! interval of the paired difference.
 
 use crate::cell::{common_errors, relative_gain};
-use crate::results_table::{in_lines, not_run};
+use crate::results_table::{missing_by_variant, not_run};
 use crate::{
-    Artefact, CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare,
+    Artefact, CellReport, Comparison, ExperimentError, RenderContext, Rendered, StudyCell, compare,
 };
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::{Summary, holm, summarise, wilcoxon_signed_rank};
@@ -53,14 +53,14 @@ pub(crate) struct Pair {
 
 /// The table of all pairs; a positive gain means that the change helps.
 pub(crate) fn render(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     artefact: &Artefact,
     pairs: &[Pair],
 ) -> Result<Rendered, ExperimentError> {
     let mut studies = BTreeMap::new();
     let sides = pairs.iter().flat_map(|pair| std::iter::once(&pair.with).chain(&pair.without));
     for Side { study, .. } in sides {
-        studies.insert(study.as_str(), desk.cells(study)?);
+        studies.insert(study.as_str(), context.cells(study)?);
     }
     let errors = studies.values().flat_map(|study| &study.1);
     let errors = errors.into_iter().any(|cell| !cell.metric().larger_is_better());
@@ -135,7 +135,7 @@ pub(crate) fn render(
         }
     }
     let sides = pairs.iter().flat_map(|pair| std::iter::once(&pair.with).chain(&pair.without));
-    if let Some(note) = not_run_yet(desk, sides)? {
+    if let Some(note) = not_run_yet(context, sides)? {
         table = table.note(note);
     }
     Ok(Rendered { tables: vec![table], drawings: Vec::new(), cells })
@@ -147,25 +147,25 @@ pub(crate) fn render(
 /// # Errors
 /// If a study does not have the profile.
 pub fn not_run_yet<'a>(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     sides: impl Iterator<Item = &'a Side>,
 ) -> Result<Option<String>, ExperimentError> {
     let (mut lacking, mut without_data) = (BTreeMap::new(), BTreeSet::new());
     for Side { study, variant, method } in sides {
-        let laid_out = desk.cells(study)?;
+        let laid_out = context.cells(study)?;
         let of_side = |cell: &&StudyCell| {
             let key = cell.key();
             key.variant == *variant && key.method == *method && cell.score().is_none()
         };
         for cell in laid_out.1.iter().filter(of_side) {
             let dataset = &cell.key().dataset;
-            if not_run(desk, cell) {
+            if not_run(context, cell) {
                 let datasets: &mut Vec<String> =
                     lacking.entry(format!("{study} {variant}, {method}")).or_default();
                 if !datasets.contains(dataset) {
                     datasets.push(dataset.clone());
                 }
-            } else if desk.missing.contains_key(dataset) {
+            } else if context.missing.contains_key(dataset) {
                 without_data.insert(dataset.clone());
             }
         }
@@ -175,7 +175,10 @@ pub fn not_run_yet<'a>(
         let lines = lacking
             .iter()
             .map(|(line, datasets)| (line.as_str(), datasets.iter().map(String::as_str).collect()));
-        said.push(format!("Not run yet: {}.", in_lines(&lines.collect::<BTreeMap<_, _>>())));
+        said.push(format!(
+            "Not run yet: {}.",
+            missing_by_variant(&lines.collect::<BTreeMap<_, _>>())
+        ));
     }
     if !without_data.is_empty() {
         let datasets: Vec<String> = without_data.into_iter().collect();

@@ -1,6 +1,6 @@
 use crate::cell::{StudyCell, common_repeats};
 use crate::pairs::Side;
-use crate::{Desk, ExperimentError, compare};
+use crate::{ExperimentError, RenderContext, compare};
 use mercer_harness::Spec;
 use mercer_records::Record;
 use mercer_statistics::summarise;
@@ -189,7 +189,7 @@ pub(crate) struct Formula {
 enum Given {
     Number(f64),
     Name(String),
-    Asked(Box<Query>),
+    ReachableKeys(Box<Query>),
 }
 
 /// The inputs of a scalar, answered.
@@ -222,7 +222,7 @@ impl Inputs {
 }
 
 /// A number that findings ask for by name; `None` where its records are not there.
-pub type Scalar = fn(&Desk<'_>, &Inputs) -> Result<Option<f64>, ExperimentError>;
+pub type Scalar = fn(&RenderContext<'_>, &Inputs) -> Result<Option<f64>, ExperimentError>;
 
 const fn one() -> f64 {
     1.0
@@ -256,29 +256,29 @@ impl Query {
     ///
     /// # Errors
     /// If it names a study, paper, dataset, bound or formula that does not exist.
-    pub fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
+    pub fn answer(&self, context: &RenderContext<'_>) -> Result<Option<f64>, ExperimentError> {
         match self {
-            Self::Cell(own) => own.answer(desk),
-            Self::Printed(own) => own.answer(desk).map(Some),
-            Self::Count(own) => own.answer(desk),
+            Self::Cell(own) => own.answer(context),
+            Self::Printed(own) => own.answer(context).map(Some),
+            Self::Count(own) => own.answer(context),
             Self::Simulation(own) => {
-                let record = desk
+                let record = context
                     .catalogue
                     .simulation(&own.simulation)
-                    .and_then(|simulation| desk.shelf.get(&simulation.key()));
+                    .and_then(|simulation| context.records.get(&simulation.key()));
                 let value = record.and_then(|record| record.result.facts.get(&own.value));
                 Ok(value.map(|value| own.scale * value))
             }
             Self::Bound(own) => {
-                let Some(inputs) = own.inputs(desk)? else { return Ok(None) };
+                let Some(inputs) = own.inputs(context)? else { return Ok(None) };
                 let calculator = mercer_theory::find_calculator(&own.name);
                 let inputs = inputs.numbers.iter().map(|(name, value)| (name.as_str(), *value));
                 let bound = calculator.and_then(|calculator| calculator.bound(&inputs.collect()));
                 Ok(Some(bound.map_err(|error| form(&error))?.value))
             }
             Self::Formula(own) => {
-                let Some(inputs) = own.inputs(desk)? else { return Ok(None) };
-                own.value(desk, &inputs)
+                let Some(inputs) = own.inputs(context)? else { return Ok(None) };
+                own.value(context, &inputs)
             }
         }
     }
@@ -286,12 +286,12 @@ impl Query {
 
 impl Formula {
     /// `None` where one is not answered.
-    fn inputs(&self, desk: &Desk<'_>) -> Result<Option<Inputs>, ExperimentError> {
+    fn inputs(&self, context: &RenderContext<'_>) -> Result<Option<Inputs>, ExperimentError> {
         let mut inputs = Inputs::default();
         for (name, given) in &self.inputs {
             let value = match given {
                 Given::Number(value) => Some(*value),
-                Given::Asked(query) => query.answer(desk)?,
+                Given::ReachableKeys(query) => query.answer(context)?,
                 Given::Name(text) => {
                     inputs.names.insert(name.clone(), text.clone());
                     continue;
@@ -305,7 +305,11 @@ impl Formula {
 
     /// `ratio`, `gap`, `sum` and `product` of the inputs `of` and `to`, the `root` of `of`, the share of the
     /// `largest-class` of a dataset in percent, or a scalar of the catalogue.
-    fn value(&self, desk: &Desk<'_>, inputs: &Inputs) -> Result<Option<f64>, ExperimentError> {
+    fn value(
+        &self,
+        context: &RenderContext<'_>,
+        inputs: &Inputs,
+    ) -> Result<Option<f64>, ExperimentError> {
         let (of, to) = (|| inputs.number("of"), || inputs.number("to"));
         Ok(Some(match self.name.as_str() {
             "ratio" => of()? / to()?,
@@ -316,7 +320,7 @@ impl Formula {
             "largest-class" => largest_class(inputs.name("dataset")?)?,
             other => {
                 let unknown = || form(&format!("there is no formula `{other}`"));
-                return desk.catalogue.scalar(other).ok_or_else(unknown)?(desk, inputs);
+                return context.catalogue.scalar(other).ok_or_else(unknown)?(context, inputs);
             }
         }))
     }
@@ -331,10 +335,10 @@ fn largest_class(dataset: &str) -> Result<f64, ExperimentError> {
 }
 
 impl OfCell {
-    fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
-        let Some(cell) = self.cell.find(desk)? else { return Ok(None) };
+    fn answer(&self, context: &RenderContext<'_>) -> Result<Option<f64>, ExperimentError> {
+        let Some(cell) = self.cell.find(context)? else { return Ok(None) };
         if let Some(other) = &self.minus {
-            let Some(other) = other.find(desk)? else { return Ok(None) };
+            let Some(other) = other.find(context)? else { return Ok(None) };
             return Ok(compare(&cell, &other)?.map(|test| test.difference));
         }
         if self.reduce == Reduce::Count && self.among.is_none() {
@@ -402,14 +406,18 @@ fn on_curves(cell: &StudyCell, name: &str, at: At) -> Vec<(u32, f64)> {
 }
 
 impl Place {
-    fn find(&self, desk: &Desk<'_>) -> Result<Option<Found>, ExperimentError> {
+    fn find(&self, context: &RenderContext<'_>) -> Result<Option<Found>, ExperimentError> {
         let Self([study, variant, method, dataset]) = self;
-        find(desk, &Side::new(study, variant, method), dataset)
+        find(context, &Side::new(study, variant, method), dataset)
     }
 }
 
-fn find(desk: &Desk<'_>, side: &Side, dataset: &str) -> Result<Option<Found>, ExperimentError> {
-    let study = desk.cells(&side.study)?;
+fn find(
+    context: &RenderContext<'_>,
+    side: &Side,
+    dataset: &str,
+) -> Result<Option<Found>, ExperimentError> {
+    let study = context.cells(&side.study)?;
     let place = study.1.iter().position(|cell| {
         let key = cell.key();
         key.variant == side.variant && key.dataset == dataset && key.method == side.method
@@ -432,11 +440,11 @@ impl std::ops::Deref for Found {
 }
 
 impl OfPrint {
-    fn answer(&self, desk: &Desk<'_>) -> Result<f64, ExperimentError> {
+    fn answer(&self, context: &RenderContext<'_>) -> Result<f64, ExperimentError> {
         let [paper, method, dataset] = self.printed.split(':').collect::<Vec<_>>()[..] else {
             return Err(form(&format!("`{}` is no PAPER:METHOD:DATASET", self.printed)));
         };
-        let found = desk.catalogue.published(paper)?.1.into_iter().find(|cell| {
+        let found = context.catalogue.published(paper)?.1.into_iter().find(|cell| {
             (cell.dataset.as_str(), cell.method.as_str()) == (dataset, method)
                 && self.table.as_ref().is_none_or(|table| *table == cell.table)
                 && self.metric.as_ref().is_none_or(|metric| *metric == cell.metric)
@@ -449,11 +457,11 @@ impl OfPrint {
 }
 
 impl Count {
-    fn answer(&self, desk: &Desk<'_>) -> Result<Option<f64>, ExperimentError> {
+    fn answer(&self, context: &RenderContext<'_>) -> Result<Option<f64>, ExperimentError> {
         // Gains of the first over the second, dataset by dataset.
         let gains = match &self.paper {
-            Some(paper) => self.printed(desk, paper)?,
-            None => self.ours(desk)?,
+            Some(paper) => self.printed(context, paper)?,
+            None => self.ours(context)?,
         };
         let counted = gains.iter().filter(|gain| match self.outcome {
             Outcome::Ahead => **gain > 0.0,
@@ -463,13 +471,14 @@ impl Count {
         Ok((!gains.is_empty()).then_some(counted.count() as f64))
     }
 
-    fn ours(&self, desk: &Desk<'_>) -> Result<Vec<f64>, ExperimentError> {
+    fn ours(&self, context: &RenderContext<'_>) -> Result<Vec<f64>, ExperimentError> {
         let side = |text: &String| Side::try_from(text.clone()).map_err(|error| form(&error));
         let (first, second) = (side(&self.first)?, side(&self.second)?);
-        let study = desk.cells(&first.study)?;
+        let study = context.cells(&first.study)?;
         let mut gains = Vec::new();
         for dataset in &study.0.datasets {
-            let (Some(a), Some(b)) = (find(desk, &first, dataset)?, find(desk, &second, dataset)?)
+            let (Some(a), Some(b)) =
+                (find(context, &first, dataset)?, find(context, &second, dataset)?)
             else {
                 continue;
             };
@@ -481,8 +490,12 @@ impl Count {
         Ok(gains)
     }
 
-    fn printed(&self, desk: &Desk<'_>, paper: &str) -> Result<Vec<f64>, ExperimentError> {
-        let cells = desk.catalogue.published(paper)?.1;
+    fn printed(
+        &self,
+        context: &RenderContext<'_>,
+        paper: &str,
+    ) -> Result<Vec<f64>, ExperimentError> {
+        let cells = context.catalogue.published(paper)?.1;
         let gain = |ours: &crate::PublishedCell| {
             let same = |cell: &&crate::PublishedCell| {
                 cell.dataset == ours.dataset && cell.method == self.second

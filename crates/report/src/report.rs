@@ -1,11 +1,11 @@
-use crate::answers::{BY_RULE, answers, by_rule, rules};
 use crate::artefact::{Artefact, Drawing};
-use crate::claim::{ClaimResult, hold_together};
+use crate::claim::{ClaimResult, adjust_family};
+use crate::claims_report::{BY_RULE, answers, by_rule, rules};
 use crate::coverage::{RULES, coverage};
 use crate::numbers::ArtefactNumbers;
 use crate::overview::overview;
 use crate::site::{METHOD, pages, paper_of};
-use crate::{CellReport, Desk, ExperimentError, Rendered, StudyCell};
+use crate::{CellReport, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_render::{Block, Link, Report, Section, Table, site};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -47,19 +47,20 @@ pub struct Summary {
 /// # Errors
 /// If a rendering fails or a file cannot be written.
 pub fn write(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     artefacts: &[&'static Artefact],
     out: &Path,
 ) -> Result<Written, ExperimentError> {
     let mut folder = Folder { root: out.to_owned(), files: 0 };
     let render = |artefact: &&'static Artefact| -> Result<(&Artefact, Rendered), ExperimentError> {
-        let mut own = artefact.render(desk)?;
-        if desk.profile == PIPE && !(artefact.studies.is_empty() && artefact.simulations.is_empty())
+        let mut own = artefact.render(context)?;
+        if context.profile == PIPE
+            && !(artefact.studies.is_empty() && artefact.simulations.is_empty())
         {
             mark(&mut own);
         }
-        if let Some(again) = desk.again
-            && let Some(note) = again.of_artefact(desk, artefact)?.note()
+        if let Some(again) = context.again
+            && let Some(note) = again.of_artefact(context, artefact)?.note()
         {
             add_note(&mut own, &note);
         }
@@ -83,49 +84,49 @@ pub fn write(
         folder.put(&format!("{id}.svg"), svg.as_bytes())?;
     }
     let mut claim_results = Vec::new();
-    for (paper, _) in desk.catalogue.sections() {
+    for (paper, _) in context.catalogue.sections() {
         if artefacts.iter().any(|artefact| paper_of(artefact) == *paper) {
-            let checked: Vec<Vec<ClaimResult>> = desk
+            let checked: Vec<Vec<ClaimResult>> = context
                 .catalogue
                 .claims(paper)?
                 .par_iter()
-                .map(|claim| claim.check(desk))
+                .map(|claim| claim.check(context))
                 .collect::<Result<_, _>>()?;
             let mut own: Vec<ClaimResult> = checked.into_iter().flatten().collect();
-            hold_together(&mut own)?;
-            if desk.profile == PIPE {
+            adjust_family(&mut own)?;
+            if context.profile == PIPE {
                 own.iter_mut().for_each(ClaimResult::unjudged);
             }
             claim_results.extend(own);
         }
     }
-    let bars = overview(desk.catalogue.papers(), &rendered, &claim_results);
+    let bars = overview(context.catalogue.papers(), &rendered, &claim_results);
     if !bars.rows.is_empty() {
         folder.put("overview.svg", bars.svg().as_bytes())?;
     }
-    let run = coverage(desk, artefacts)?;
+    let run = coverage(context, artefacts)?;
     folder.put("coverage.md", format!("{RULES}\n\n{}", run.to_markdown()).as_bytes())?;
     let mut again = None;
-    if let Some(own) = desk.again {
-        folder.put("verified.md", own.page(desk, artefacts)?.as_bytes())?;
-        again = own.note(desk, artefacts)?;
+    if let Some(own) = context.again {
+        folder.put("verified.md", own.page(context, artefacts)?.as_bytes())?;
+        again = own.note(context, artefacts)?;
     }
     let machine = machine_pages(&folder)?;
     let links = machine.iter().map(|(link, _)| link.clone()).collect();
-    let mut reports = pages(desk, &rendered, &claim_results, bars, run, links, again)?;
+    let mut reports = pages(context, &rendered, &claim_results, bars, run, links, again)?;
     reports.extend(machine.into_iter().map(|(_, report)| report));
     for (report, page) in reports.iter().zip(site(&reports)?) {
         folder.put(&report.file, page.as_bytes())?;
     }
     let answers: Vec<String> =
-        answers(desk.catalogue, &claim_results)?.iter().map(Table::to_markdown).collect();
+        answers(context.catalogue, &claim_results)?.iter().map(Table::to_markdown).collect();
     folder.put("answers.md", format!("{}\n\n{}", rules(), answers.join("\n")).as_bytes())?;
     let by_rule =
-        by_rule(desk.catalogue, &claim_results).map(|table| table.to_markdown()).join("\n");
+        by_rule(context.catalogue, &claim_results).map(|table| table.to_markdown()).join("\n");
     folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;
-    desk.shelf.sound()?;
+    context.records.sound()?;
     let summary = Summary {
-        profile: desk.profile.to_owned(),
+        profile: context.profile.to_owned(),
         artefacts: artefacts.iter().map(|artefact| artefact.id.clone()).collect(),
         cells: rendered.iter().flat_map(|(_, rendered)| rendered.cells.clone()).collect(),
         claims: claim_results,
@@ -138,7 +139,7 @@ pub fn write(
     let numbers =
         rendered.iter().map(|(artefact, rendered)| ArtefactNumbers::of(artefact, rendered));
     let numbers = numbers.collect();
-    let open = Shown::of(desk, &rendered)?.open;
+    let open = Shown::of(context, &rendered)?.open;
     let tables = rendered.into_iter().flat_map(|(_, rendered)| rendered.tables).collect();
     Ok(Written {
         open,
@@ -251,14 +252,14 @@ pub(crate) struct Shown {
 impl Shown {
     /// Of the trials that the profile plans, not of every record in the folder.
     pub(crate) fn of(
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         rendered: &[(&Artefact, Rendered)],
     ) -> Result<Self, ExperimentError> {
         let mut shown = Self::default();
         let studies: BTreeSet<&String> =
             rendered.iter().flat_map(|(artefact, _)| &artefact.studies).collect();
         for name in studies {
-            let study = desk.cells(name)?;
+            let study = context.cells(name)?;
             let (spec, cells) = &*study;
             let before = shown.records;
             for record in cells.iter().flat_map(StudyCell::records) {
@@ -283,9 +284,9 @@ impl Shown {
     }
 
     /// A page that ends with it.
-    pub(crate) fn provenance(&self, page: Report, desk: &Desk<'_>) -> Report {
+    pub(crate) fn provenance(&self, page: Report, context: &RenderContext<'_>) -> Report {
         page.provenance("Software", format!("mercer {}", env!("CARGO_PKG_VERSION")))
-            .provenance("Profile", desk.profile)
+            .provenance("Profile", context.profile)
             .provenance("Trials shown", self.records.to_string())
             .provenance("Hosts", listed(&self.hosts))
             .provenance("Code that ran them", listed(&self.code))

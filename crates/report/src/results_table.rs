@@ -3,10 +3,10 @@
 
 use crate::artefact::PublishedNumber;
 use crate::cell::{LEVEL, best_of};
-use crate::judged::{BY_CHOICE, CLASSES, badge, counts};
+use crate::comparison::{BY_CHOICE, CLASSES, badge, counts};
 use crate::published::PublishedCell;
 use crate::{
-    Artefact, CellReport, Comparison, Desk, ExperimentError, Rendered, StudyCell, compare,
+    Artefact, CellReport, Comparison, ExperimentError, RenderContext, Rendered, StudyCell, compare,
 };
 use mercer_learning::Metric;
 use mercer_records::Key;
@@ -46,14 +46,14 @@ pub(crate) struct ResultsTable {
 const NOT_RUN: &str = "not run yet";
 
 /// Whether nothing of a cell has been run although its data are there.
-pub(crate) fn not_run(desk: &Desk<'_>, cell: &StudyCell) -> bool {
+pub(crate) fn not_run(context: &RenderContext<'_>, cell: &StudyCell) -> bool {
     cell.score().is_none()
         && cell.without_score().next().is_none()
-        && !desk.missing.contains_key(&cell.key().dataset)
+        && !context.missing.contains_key(&cell.key().dataset)
 }
 
 /// `printed (usps), tuned (pendigits, mnist)`: what has not been run, line by line.
-pub(crate) fn in_lines<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>) -> String {
+pub(crate) fn missing_by_variant<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>) -> String {
     let lines = not_run
         .iter()
         .map(|(line, datasets)| format!("{} ({})", line.as_ref(), datasets.join(", ")));
@@ -70,12 +70,12 @@ impl ResultsTable {
     /// Of the study, the published numbers or the tests.
     pub(crate) fn render(
         &self,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         artefact: &Artefact,
     ) -> Result<Rendered, ExperimentError> {
-        let study = desk.cells(&self.study)?;
+        let study = context.cells(&self.study)?;
         let (spec, cells) = &*study;
-        let (repeats, printed) = desk.catalogue.published(&self.paper)?;
+        let (repeats, printed) = context.catalogue.published(&self.paper)?;
         let mut table = Table::new(&artefact.id, &artefact.title)
             .caption(self.caption(cells, &spec.datasets))
             .columns([Column::left("Variant")]);
@@ -139,9 +139,9 @@ impl ResultsTable {
                                 .iter()
                                 .any(|(own, theirs)| own == slot && *theirs == published.method)
                     });
-                    let report = self.report(desk, artefact, cell, best, theirs, repeats)?;
-                    let report = Self::explained(desk, cell.key(), report)?;
-                    line.push(self.show(desk, artefact, cell, &report));
+                    let report = self.report(context, artefact, cell, best, theirs, repeats)?;
+                    let report = Self::explained(context, cell.key(), report)?;
+                    line.push(self.show(context, artefact, cell, &report));
                     reports.push(report);
                 }
                 let lacking = |r: &CellReport| r.note.as_deref() == Some(NOT_RUN);
@@ -159,11 +159,11 @@ impl ResultsTable {
             }
         }
         if !not_run_lines.is_empty() {
-            let lines = in_lines(&not_run_lines);
+            let lines = missing_by_variant(&not_run_lines);
             table = table.note(format!("Not run yet, so without a line: {lines}."));
         }
         if !gaps.0.is_empty() {
-            table = table.note(what_is_left(desk, artefact, &gaps.0, &gaps.1));
+            table = table.note(resume_command(context, artefact, &gaps.0, &gaps.1));
         }
         for variant in &spec.variants {
             table = table.note(format!("{}: {}.", variant.name, variant.summary));
@@ -235,7 +235,7 @@ impl ResultsTable {
 
     fn report(
         &self,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         artefact: &Artefact,
         cell: &StudyCell,
         best: Option<&StudyCell>,
@@ -262,8 +262,8 @@ impl ResultsTable {
             (Some(_), ..) => Some("missing".to_owned()),
             _ => None,
         };
-        let note = match (cell.without_score().next(), desk.missing.get(&key.dataset)) {
-            _ if not_run(desk, cell) => Some(NOT_RUN.to_owned()),
+        let note = match (cell.without_score().next(), context.missing.get(&key.dataset)) {
+            _ if not_run(context, cell) => Some(NOT_RUN.to_owned()),
             (Some((record, status)), _) => {
                 let error = record.result.error.clone().unwrap_or_default();
                 Some(format!("{} repeat(s) {status:?}: {error}", cell.without_score().count()))
@@ -301,12 +301,12 @@ impl ResultsTable {
 
     /// With the finding that explains why the cell differs, if one does.
     fn explained(
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         key: &Key,
         mut report: CellReport,
     ) -> Result<CellReport, ExperimentError> {
         if let (Some("differs"), Some(difference)) = (report.verdict.as_deref(), report.difference)
-            && let Some(cause) = desk.cause(key, &report.label, Some(difference))?
+            && let Some(cause) = context.cause(key, &report.label, Some(difference))?
         {
             report.finding = Some(cause.finding.to_owned());
             report.cause_known = Some(cause.known);
@@ -316,7 +316,7 @@ impl ResultsTable {
 
     fn show(
         &self,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
         artefact: &Artefact,
         cell: &StudyCell,
         report: &CellReport,
@@ -385,7 +385,7 @@ impl ResultsTable {
             None => String::new(),
         };
         let ended = cell.open_in_words().unwrap_or_default();
-        let again = desk.again.map_or_else(String::new, |again| again.of_cell(cell));
+        let again = context.again.map_or_else(String::new, |again| again.of_cell(cell));
         let detail: Vec<&str> = [tests.as_str(), tuning, &capped, &ended, &because, &again]
             .into_iter()
             .filter(|t| !t.is_empty())
@@ -466,14 +466,14 @@ impl ResultsTable {
 }
 
 /// The command that runs the cells without a record.
-fn what_is_left(
-    desk: &Desk<'_>,
+fn resume_command(
+    context: &RenderContext<'_>,
     artefact: &Artefact,
     variants: &BTreeSet<&str>,
     datasets: &BTreeSet<&str>,
 ) -> String {
     // What is committed counts as done.
-    let (id, profile) = (&artefact.id, desk.profile);
+    let (id, profile) = (&artefact.id, context.profile);
     let mut command = format!("mercer reproduce {id} --profile {profile} --extend");
     let variants = variants.iter().map(|name| [" --variant ", name]);
     let datasets = datasets.iter().map(|name| [" --dataset ", name]);
@@ -536,7 +536,7 @@ fn level_with_the_best(report: &CellReport) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judged::class;
+    use crate::comparison::class;
 
     fn table_1() -> ResultsTable {
         toml::from_str(
@@ -610,6 +610,6 @@ title = \"Table 1\"",
         let mut lines = BTreeMap::new();
         lines.insert("printed", vec!["usps"]);
         lines.insert("tuned", vec!["pendigits", "mnist"]);
-        assert_eq!(in_lines(&lines), "printed (usps), tuned (pendigits, mnist)");
+        assert_eq!(missing_by_variant(&lines), "printed (usps), tuned (pendigits, mnist)");
     }
 }

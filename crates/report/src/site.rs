@@ -1,11 +1,12 @@
 //! The pages of the report: what stands on which, and how they are called.
 
-use crate::answers::{answers, rules};
 use crate::artefact::{Artefact, Drawing};
 use crate::claim::ClaimResult;
+use crate::claims_report::{answers, rules};
 use crate::coverage::RULES;
+use crate::overview::decided;
 use crate::report::{PIPE, Shown};
-use crate::{Desk, ExperimentError, Paper, Rendered};
+use crate::{ExperimentError, Paper, RenderContext, Rendered};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ pub(crate) const METHOD: &str = "How it was done";
 
 /// All pages but those of other runs, in the order of the header.
 pub(crate) fn pages(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     rendered: &[Own<'_>],
     claims: &[ClaimResult],
     bars: Bars,
@@ -28,18 +29,22 @@ pub(crate) fn pages(
     machine: Vec<Link>,
     again: Option<String>,
 ) -> Result<Vec<Report>, ExperimentError> {
-    let mut pages = vec![start(desk, bars, again)];
-    let papers = desk.catalogue.papers();
-    let mut answers = answers(desk.catalogue, claims)?;
+    let mut pages = vec![start(context, bars, again)];
+    let papers = context.catalogue.papers();
+    let mut answers = answers(context.catalogue, claims)?;
     for paper in papers {
         let id = format!("answers/{}", paper.key);
         let at = answers.iter().position(|table| table.id == id);
-        pages.extend(paper_page(papers, paper, rendered, at.map(|at| answers.remove(at))));
+        let mut paper = *paper;
+        if !decided(claims, paper.key) {
+            paper.results = ["", ""];
+        }
+        pages.extend(paper_page(papers, &paper, rendered, at.map(|at| answers.remove(at))));
     }
     pages.extend(audits(papers, rendered));
-    pages.extend(finding_page(desk, rendered)?);
-    pages.push(method(desk, rendered, run, machine)?);
-    if desk.profile == PIPE {
+    pages.extend(finding_page(context, rendered)?);
+    pages.push(method(context, rendered, run, machine)?);
+    if context.profile == PIPE {
         for page in &mut pages {
             let smoke = "Profile smoke: a few rows and steps, which prove that everything runs. No number here is a result.";
             page.subtitle = format!("{smoke} {}", page.subtitle);
@@ -48,7 +53,7 @@ pub(crate) fn pages(
     Ok(pages)
 }
 
-fn start(desk: &Desk<'_>, bars: Bars, again: Option<String>) -> Report {
+fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Report {
     let mut came_out = Section::new("what-came-out", "What came out");
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
@@ -57,7 +62,7 @@ fn start(desk: &Desk<'_>, bars: Bars, again: Option<String>) -> Report {
         "[What the colours mean](verdicts) · [Why numbers differ](findings) · [How it was done](rules)\n\n{}",
         again.unwrap_or_default()
     );
-    let texts = desk.catalogue.texts();
+    let texts = context.catalogue.texts();
     Report::new(texts.title)
         .subtitle(texts.subtitle)
         .section(came_out.block(Block::Text(rest)))
@@ -159,21 +164,24 @@ fn audits(papers: &[Paper], rendered: &[Own<'_>]) -> Vec<Report> {
 }
 
 /// The findings on what is rendered; none where there are none.
-fn finding_page(desk: &Desk<'_>, rendered: &[Own<'_>]) -> Result<Option<Report>, ExperimentError> {
+fn finding_page(
+    context: &RenderContext<'_>,
+    rendered: &[Own<'_>],
+) -> Result<Option<Report>, ExperimentError> {
     let cited: BTreeSet<&str> = rendered
         .iter()
         .flat_map(|(_, own)| &own.cells)
         .filter_map(|cell| cell.finding.as_deref())
         .collect();
-    let papers = desk.catalogue.papers();
-    let mut all = desk.catalogue.findings()?;
+    let papers = context.catalogue.papers();
+    let mut all = context.catalogue.findings()?;
     all.retain(|finding| {
         let explains = |(artefact, _): &Own<'_>| finding.explains.contains(&artefact.id);
         cited.contains(finding.id) || rendered.iter().any(explains)
     });
     let show = |finding: &crate::Finding| -> Result<Finding, ExperimentError> {
-        let missing = !finding.answered(desk)?;
-        let (text, by) = (finding.text(desk)?, &finding.shown_by);
+        let missing = !finding.answered(context)?;
+        let (text, by) = (finding.text(context)?, &finding.shown_by);
         Ok(Finding {
             id: format!("finding-{}", finding.id),
             title: finding.title.clone(),
@@ -207,12 +215,12 @@ fn finding_page(desk: &Desk<'_>, rendered: &[Own<'_>]) -> Result<Option<Report>,
 }
 
 fn method(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     rendered: &[Own<'_>],
     run: Table,
     machine: Vec<Link>,
 ) -> Result<Report, ExperimentError> {
-    let verdicts = desk
+    let verdicts = context
         .catalogue
         .texts()
         .statistics
@@ -234,7 +242,7 @@ fn method(
         page = page.section(section.block(Block::List(machine)));
     }
     page = page.section(source_section(rendered));
-    Ok(Shown::of(desk, rendered)?.provenance(page, desk))
+    Ok(Shown::of(context, rendered)?.provenance(page, context))
 }
 
 /// Where in the code each artefact stands.

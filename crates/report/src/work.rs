@@ -1,4 +1,4 @@
-use crate::{Artefact, Catalogue, Computed, ExperimentError, Shelf};
+use crate::{Artefact, Catalogue, ExperimentError, RecordSet, Simulation};
 use mercer_harness::{HarnessError, Selection, Trial, plan};
 use mercer_learning::Method;
 use mercer_records::Status;
@@ -11,20 +11,20 @@ pub struct Work {
     /// Trials, each once.
     pub trials: Vec<Trial>,
     /// Simulations, each once.
-    pub computed: Vec<&'static Computed>,
+    pub simulations: Vec<&'static Simulation>,
 }
 
 impl Work {
-    /// Takes out what a shelf has already, and says how many trials that were. Trials that it has
+    /// Takes out what a set of records has already, and says how many trials that were. Trials that it has
     /// as failed stay in if they are to be tried again.
-    pub fn leave_out(&mut self, shelf: &Shelf, retry_failed: bool) -> usize {
+    pub fn leave_out(&mut self, records: &RecordSet, retry_failed: bool) -> usize {
         let planned = self.trials.len();
-        self.trials.retain(|trial| match shelf.of(trial).map(|record| record.result.status) {
+        self.trials.retain(|trial| match records.of(trial).map(|record| record.result.status) {
             Some(Status::Done | Status::Diverged) => false,
             Some(_) => retry_failed,
             None => true,
         });
-        self.computed.retain(|computed| shelf.get(&computed.key()).is_none());
+        self.simulations.retain(|computed| records.get(&computed.key()).is_none());
         planned - self.trials.len()
     }
 }
@@ -44,14 +44,14 @@ impl Catalogue {
         methods: &[Method],
         profile: &str,
         selection: &Selection,
-        shelf: &Shelf,
+        records: &RecordSet,
     ) -> Result<Work, ExperimentError> {
         // Many artefacts show the same study: each is planned once.
         let names: BTreeSet<&str> =
             artefacts.iter().flat_map(|artefact| &artefact.studies).map(String::as_str).collect();
         let mut planned: BTreeMap<&str, Planned> = names
             .into_par_iter()
-            .map(|name| Ok((name, planned(self, name, methods, profile, selection, shelf)?)))
+            .map(|name| Ok((name, planned(self, name, methods, profile, selection, records)?)))
             .collect::<Result<_, ExperimentError>>()?;
         let mut work = Work::default();
         let mut seen = BTreeSet::new();
@@ -68,11 +68,11 @@ impl Catalogue {
             for name in &artefact.simulations {
                 let computed = self
                     .simulation(name)
-                    .filter(|found| work.computed.iter().all(|other| other.name != found.name));
-                work.computed.extend(computed);
+                    .filter(|found| work.simulations.iter().all(|other| other.name != found.name));
+                work.simulations.extend(computed);
             }
         }
-        shelf.sound()?;
+        records.sound()?;
         let studies = planned.len();
         let first = artefacts.iter().flat_map(|artefact| &artefact.studies).next();
         if planned.values().all(Result::is_err)
@@ -99,10 +99,11 @@ fn planned(
     methods: &[Method],
     profile: &str,
     selection: &Selection,
-    shelf: &Shelf,
+    records: &RecordSet,
 ) -> Result<Planned, ExperimentError> {
-    match plan(&catalogue.study(study_name)?, methods, profile, selection, &|key| shelf.tuning(key))
-    {
+    match plan(&catalogue.study(study_name)?, methods, profile, selection, &|key| {
+        records.tuning(key)
+    }) {
         Ok(trials) => Ok(Ok(trials)),
         // A method may be in some variants of a study and not in others; a dataset of the artefact alone is enough.
         Err(error @ HarnessError::Unknown { kind: "variant" | "dataset" | "method", .. }) => {

@@ -40,5 +40,5 @@ pub use one_versus_one::{CostChoice, OneVersusOne, choose_cost};
 pub use optimiser::{Memory, MemoryTile, Optimiser, Step};
 pub use quadratic::{NonNegative, non_negative_quadratic};
 pub use smo::{Dual, KernelRows, Precomputed, Smo, Solution};
-pub use spectrum::{Mended, Mending, Spectrum};
+pub use spectrum::{CorrectedKernel, PsdCorrection, Spectrum};
 pub use threshold::{Route, Shrinkage, Threshold};

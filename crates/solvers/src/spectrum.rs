@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What is done about a kernel matrix `K = V diag(d) Vᵀ` that has negative eigenvalues.
 ///
 /// ```
-/// use mercer_solvers::{Mending, Spectrum};
+/// use mercer_solvers::{PsdCorrection, Spectrum};
 /// use ndarray::array;
 /// let spectrum = Spectrum::of(array![[0.0, 2.0], [2.0, 0.0]].view())?; // eigenvalues −2 and 2
 /// let eigenvalues = |how| {
@@ -16,15 +16,15 @@ use serde::{Deserialize, Serialize};
 /// let near = |found: Vec<f64>, values: [f64; 2]| {
 ///     found.iter().zip(values).all(|(found, value)| (found - value).abs() < 1e-12)
 /// };
-/// assert!(near(eigenvalues(Mending::AsIs)?, [-2.0, 2.0]));
-/// assert!(near(eigenvalues(Mending::Clip)?, [0.0, 2.0]));
-/// assert!(near(eigenvalues(Mending::Flip)?, [2.0, 2.0]));
-/// assert!(near(eigenvalues(Mending::Shift)?, [0.0, 4.0]));
+/// assert!(near(eigenvalues(PsdCorrection::AsIs)?, [-2.0, 2.0]));
+/// assert!(near(eigenvalues(PsdCorrection::Clip)?, [0.0, 2.0]));
+/// assert!(near(eigenvalues(PsdCorrection::Flip)?, [2.0, 2.0]));
+/// assert!(near(eigenvalues(PsdCorrection::Shift)?, [0.0, 4.0]));
 /// # Ok::<(), mercer_solvers::SolverError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mending {
+pub enum PsdCorrection {
     /// Nothing: the solver finds a stationary point.
     AsIs,
     /// Negative eigenvalues become 0.
@@ -38,9 +38,9 @@ pub enum Mending {
 /// As a setting has it: `as-is`, in backquotes.
 ///
 /// ```
-/// assert_eq!(mercer_solvers::Mending::AsIs.to_string(), "`as-is`");
+/// assert_eq!(mercer_solvers::PsdCorrection::AsIs.to_string(), "`as-is`");
 /// ```
-impl std::fmt::Display for Mending {
+impl std::fmt::Display for PsdCorrection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::AsIs => "`as-is`",
@@ -56,13 +56,13 @@ impl std::fmt::Display for Mending {
 /// Eigenvalues within `n ε max |d|` of 0 are rounding, and count as 0.
 ///
 /// ```
-/// use mercer_solvers::{Mending, Spectrum};
+/// use mercer_solvers::{PsdCorrection, Spectrum};
 /// use ndarray::array;
 /// let gram = array![[0.0, 2.0], [2.0, 0.0]]; // eigenvalues −2 and 2
 /// let spectrum = Spectrum::of(gram.view())?;
 /// assert!((spectrum.smallest() + 2.0).abs() < 1e-12);
 /// assert!((spectrum.negative_share() - 0.5).abs() < 1e-12);
-/// let flipped = spectrum.mended(Mending::Flip);
+/// let flipped = spectrum.mended(PsdCorrection::Flip);
 /// assert!((flipped.train[[0, 0]] - 2.0).abs() < 1e-12);
 /// # Ok::<(), mercer_solvers::SolverError>(())
 /// ```
@@ -75,20 +75,20 @@ pub struct Spectrum {
 /// A kernel matrix after [`Spectrum::mended`], with what test points need.
 ///
 /// ```
-/// use mercer_solvers::{Mending, Spectrum};
+/// use mercer_solvers::{PsdCorrection, Spectrum};
 /// use ndarray::array;
 /// let gram = array![[0.0, 2.0], [2.0, 0.0]];
 /// let spectrum = Spectrum::of(gram.view())?;
 /// // A test point that is the first training point has its row of the mended matrix.
-/// let flipped = spectrum.mended(Mending::Flip);
+/// let flipped = spectrum.mended(PsdCorrection::Flip);
 /// let row = flipped.test(array![[0.0, 2.0]].view());
 /// assert!((&row.row(0) - &flipped.train.row(0)).iter().all(|gap| gap.abs() < 1e-12));
 /// // A shift is of the training points alone.
-/// assert_eq!(spectrum.mended(Mending::Shift).test(array![[0.0, 2.0]].view()), array![[0.0, 2.0]]);
+/// assert_eq!(spectrum.mended(PsdCorrection::Shift).test(array![[0.0, 2.0]].view()), array![[0.0, 2.0]]);
 /// # Ok::<(), mercer_solvers::SolverError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mended {
+pub struct CorrectedKernel {
     /// The matrix to train with, `n × n`.
     pub train: Array2<f64>,
     /// `T` in `k'(x) = T k(x)`, where test rows change.
@@ -128,22 +128,22 @@ impl Spectrum {
     }
 
     /// The matrix with its negative eigenvalues dealt with.
-    pub fn mended(&self, how: Mending) -> Mended {
+    pub fn mended(&self, how: PsdCorrection) -> CorrectedKernel {
         let (train, map) = match how {
-            Mending::AsIs => (self.gram.clone(), None),
-            Mending::Clip => (
+            PsdCorrection::AsIs => (self.gram.clone(), None),
+            PsdCorrection::Clip => (
                 self.with_values(|d| d.max(0.0)),
                 Some(self.with_values(|d| if d > 0.0 { 1.0 } else { 0.0 })),
             ),
-            Mending::Flip => (self.with_values(f64::abs), Some(self.signs())),
-            Mending::Shift => {
+            PsdCorrection::Flip => (self.with_values(f64::abs), Some(self.signs())),
+            PsdCorrection::Shift => {
                 let mut shifted = self.gram.clone();
                 let by = self.smallest().min(0.0);
                 shifted.diag_mut().mapv_inplace(|k| k - by);
                 (shifted, None)
             }
         };
-        Mended { train, map }
+        CorrectedKernel { train, map }
     }
 
     /// `V diag(sign d) Vᵀ`.
@@ -252,7 +252,7 @@ fn bisected(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> f64 {
     0.5 * (low + high)
 }
 
-impl Mended {
+impl CorrectedKernel {
     /// The rows that test points have with the mended kernel, from those with the kernel itself:
     /// `k'(x) = T k(x)`, `m × n`.
     pub fn test(&self, cross: ArrayView2<'_, f64>) -> Array2<f64> {
@@ -268,7 +268,7 @@ impl Mended {
     }
 
     /// The weights `T β` that give the same values with the kernel itself: with
-    /// [`Mending::Flip`] this is the stabilised machine of Loosli, Canu & Ong, *Learning SVM in
+    /// [`PsdCorrection::Flip`] this is the stabilised machine of Loosli, Canu & Ong, *Learning SVM in
     /// Kreĭn spaces*, IEEE TPAMI 38(6), 2016. They are not sparse.
     pub fn original_weights(&self, solution: &Solution) -> Array1<f64> {
         match &self.map {
@@ -315,7 +315,7 @@ mod tests {
         (cross(&x), cross(&test))
     }
 
-    fn solve(of: Kernel, how: Mending, cost: f64) -> (Solution, f64, Mended) {
+    fn solve(of: Kernel, how: PsdCorrection, cost: f64) -> (Solution, f64, CorrectedKernel) {
         let (gram, cross) = matrices(of);
         let mended = Spectrum::of(gram.view()).unwrap().mended(how);
         let smo = Smo { tolerance: 1e-13, max_steps: Some(100_000), ..Smo::default() };
@@ -338,17 +338,18 @@ mod tests {
         let d = spectrum.values();
         let found = array![d[0], d[1], d[5]];
         assert_relative_eq!(found, numbers(&golden["log-eigenvalues"]), max_relative = 1e-8);
-        let all = [Mending::Clip, Mending::Flip, Mending::Shift, Mending::AsIs];
+        let all =
+            [PsdCorrection::Clip, PsdCorrection::Flip, PsdCorrection::Shift, PsdCorrection::AsIs];
         for (row, how) in all.into_iter().enumerate() {
             let (solution, found, mended) = solve(log, how, 1.0);
             check(&solution, &golden["log-weights"][row], &golden["log-biases"][row]);
             let f = number(&golden["log-decisions"][row]);
             assert_relative_eq!(found, f, max_relative = 1e-8);
-            if how == Mending::AsIs {
+            if how == PsdCorrection::AsIs {
                 let minimum = number(&golden["log-minimum"]);
                 assert_relative_eq!(solution.objective, minimum, max_relative = 1e-8);
             }
-            if how == Mending::Flip {
+            if how == PsdCorrection::Flip {
                 let original = mended.original_weights(&solution);
                 let beta = numbers(&golden["stabilised-weights"]);
                 assert_abs_diff_eq!(original, beta, epsilon = 1e-8);
@@ -364,11 +365,12 @@ mod tests {
         let smallest = Spectrum::of(matrices(tanh).0.view()).unwrap().smallest();
         assert_relative_eq!(smallest, number(&golden["tanh-eigenvalue"]), max_relative = 1e-8);
         // At C = 10 the optimum is a vertex, and the bias the middle of an interval.
-        let all = [(Mending::AsIs, 1.0), (Mending::AsIs, 10.0), (Mending::Flip, 1.0)];
+        let all =
+            [(PsdCorrection::AsIs, 1.0), (PsdCorrection::AsIs, 10.0), (PsdCorrection::Flip, 1.0)];
         for (row, (how, cost)) in all.into_iter().enumerate() {
             let (solution, _, _) = solve(tanh, how, cost);
             check(&solution, &golden["tanh-weights"][row], &golden["tanh-biases"][row]);
-            if how == Mending::AsIs {
+            if how == PsdCorrection::AsIs {
                 let minimum = number(&golden["tanh-minima"][row]);
                 assert_relative_eq!(solution.objective, minimum, max_relative = 1e-8);
             }
@@ -405,7 +407,9 @@ mod tests {
         let gram = array![[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 3.0]];
         let spectrum = Spectrum::of(gram.view()).unwrap();
         assert!(spectrum.smallest() > 0.0 && spectrum.negative_share() == 0.0);
-        for how in [Mending::AsIs, Mending::Clip, Mending::Flip, Mending::Shift] {
+        for how in
+            [PsdCorrection::AsIs, PsdCorrection::Clip, PsdCorrection::Flip, PsdCorrection::Shift]
+        {
             let mended = spectrum.mended(how);
             assert_abs_diff_eq!(mended.train, gram, epsilon = 1e-12);
             assert_abs_diff_eq!(mended.test(gram.view()), gram, epsilon = 1e-12);

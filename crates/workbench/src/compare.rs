@@ -214,7 +214,7 @@ fn idle(of: &Method, given: &Settings, shape: &Shape) -> Vec<(&'static str, Lear
     let both = all
         .chain(own(of, given))
         .fold(Settings::new(), |settings, (name, value)| settings.with(name, value.clone()));
-    let mut idle = of.unheeded(&both, shape);
+    let mut idle = of.inactive(&both, shape);
     idle.retain(|(name, _)| !own(of, given).any(|(own, _)| own == *name));
     idle
 }
@@ -304,7 +304,7 @@ pub fn compare(
         }
     }
     // What no method could be split by is no failure of each.
-    splitting.splits(&table.truths, &Streams::root(choices.seed))?;
+    table.splits(splitting, &Streams::root(choices.seed))?;
     offered(choices.metric, table.task())?;
     let metric = choices.metric.unwrap_or(primary(table.task()));
     let mut scored = Vec::new();
@@ -322,7 +322,8 @@ pub fn compare(
         };
         scored.push(MethodScores { evaluation, method: name.clone(), title, rank: None });
     }
-    let (pairs, critical_difference) = judge(&mut scored, metric, splitting)?;
+    let counted = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));
+    let (pairs, critical_difference) = judge(&mut scored, metric, counted)?;
     for note in scored.iter().filter_map(|m| m.evaluation.as_ref().ok()).flat_map(|e| &e.notes) {
         if !notes.contains(note) {
             notes.push(note.clone());
@@ -335,7 +336,7 @@ pub fn compare(
         shape: table.raw.dim(),
         target: table.schema.target.name.clone(),
         task: table.task().name(),
-        splitting: splitting.describe(),
+        splitting: table.describe(splitting),
         splits,
         metric,
         chance: chance(table).1,

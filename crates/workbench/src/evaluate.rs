@@ -1,6 +1,6 @@
 use crate::fit::{finite, fit_sample, said_of};
-use crate::intervals::{Interval, Said};
-use crate::{Choices, Model, Scores, Table, WorkbenchError, method_for, primary};
+use crate::intervals::{Interval, NamedInterval};
+use crate::{Choices, Division, Model, Scores, Table, WorkbenchError, method_for, primary};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
 use mercer_learning::{
     Method, Metric, Predictions, Settings, Streams, Task, confusion, counted, fact, folds,
@@ -74,9 +74,7 @@ impl Splitting {
         let alone = labels.map_or_else(Vec::new, singles);
         let rows = truths.len() - alone.len();
         let mut splits = Vec::new();
-        let repeats = match self {
-            Self::Folds { repeats, .. } | Self::HoldOut { repeats, .. } => repeats,
-        };
+        let repeats = self.repeats();
         if repeats == 0 {
             return refused("repeats", "0".to_owned(), "at least 1".to_owned());
         }
@@ -120,6 +118,13 @@ impl Splitting {
             }
         }
         Ok(splits)
+    }
+
+    /// How often the rows are divided anew.
+    pub(crate) const fn repeats(self) -> usize {
+        match self {
+            Self::Folds { repeats, .. } | Self::HoldOut { repeats, .. } => repeats,
+        }
     }
 
     /// `n_test / n_train`, which the corrected test needs.
@@ -291,10 +296,12 @@ pub fn evaluate(
 ) -> Result<Evaluation, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
     let streams = Streams::root(choices.seed);
-    let splits = splitting.splits(&table.truths, &streams)?;
+    let splits = table.splits(splitting, &streams)?;
+    let splitting = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));
     let (mut scores, mut settings, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
     let mut all_said = Vec::new();
     let mut notes = split_notes(table);
+    notes.extend(table.division.as_ref().and_then(Division::note));
     let mut intervals = BTreeMap::new();
     for (index, split) in splits.iter().enumerate() {
         choices.limits.check()?;
@@ -350,8 +357,8 @@ pub fn evaluate(
 }
 
 /// The sum of the confusion matrices of some test parts.
-pub(crate) fn confused(said: &[Said]) -> Option<Vec<Vec<u64>>> {
-    let of = |said: &Said| match (&said.predictions, &said.truths) {
+pub(crate) fn confused(said: &[NamedInterval]) -> Option<Vec<Vec<u64>>> {
+    let of = |said: &NamedInterval| match (&said.predictions, &said.truths) {
         (Predictions::Classes(labels), Truths::Classes(truth)) => {
             Some(confusion(labels, truth, said.classes))
         }
@@ -421,7 +428,7 @@ fn balance(
 fn pooled(
     splitting: Splitting,
     scores: &[Scores],
-    said: Vec<Said>,
+    said: Vec<NamedInterval>,
 ) -> Vec<(String, Option<f64>, String)> {
     let per_repeat = match splitting {
         Splitting::Folds { folds, .. } => folds,
@@ -433,7 +440,7 @@ fn pooled(
     let mut said = said.into_iter();
     let mut repeats = Vec::new();
     while let Some(first) = said.next() {
-        repeats.push(said.by_ref().take(per_repeat - 1).fold(first, Said::and).scores());
+        repeats.push(said.by_ref().take(per_repeat - 1).fold(first, NamedInterval::and).scores());
     }
     let mean = |name: &str| {
         let values: Option<Vec<f64>> = repeats.iter().map(|own| own.get(name).copied()).collect();

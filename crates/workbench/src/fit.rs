@@ -1,5 +1,5 @@
 use crate::header::{Chosen, DataNote};
-use crate::intervals::Said;
+use crate::intervals::NamedInterval;
 use crate::tuning::tune_sample;
 use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
 use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
@@ -106,7 +106,7 @@ pub(crate) fn fit_sample(
     streams: &Streams,
 ) -> Result<FittedTo, WorkbenchError> {
     sample.require_two_classes()?;
-    method.heeds(&choices.settings, &sample.shape())?;
+    method.check_active(&choices.settings, &sample.shape())?;
     let tuning = match choices.tune {
         Some(budget) => {
             let fixed = &choices.settings;
@@ -290,11 +290,11 @@ pub(crate) fn said_of(
     table: &Table,
     rows: &[usize],
     preparation: &Preparation,
-) -> Result<Said, WorkbenchError> {
+) -> Result<NamedInterval, WorkbenchError> {
     let sample = table.sample(rows, preparation)?;
     let shares = predictor.probabilities(sample.inputs());
     let two = table.task() == Task::Classification { classes: 2 } && shares.is_none();
-    Ok(Said {
+    Ok(NamedInterval {
         predictions: unscaled(predictor.predict(sample.inputs())?, preparation),
         margins: two.then(|| margins(&predictor.decision(sample.inputs()))),
         shares,

@@ -33,7 +33,7 @@ const fn resamples(rows: usize) -> usize {
 }
 
 /// What a model says of test rows, and the truth.
-pub(crate) struct Said {
+pub(crate) struct NamedInterval {
     pub predictions: Predictions,
     /// Class probabilities, `n × K`, where there are some.
     pub shares: Option<Array2<f64>>,
@@ -43,7 +43,7 @@ pub(crate) struct Said {
     pub classes: usize,
 }
 
-impl Said {
+impl NamedInterval {
     /// This of some rows, and the same method of others.
     pub fn and(mut self, other: Self) -> Self {
         match (&mut self.predictions, other.predictions) {
@@ -165,7 +165,7 @@ struct Weighted {
 }
 
 impl Weighted {
-    fn of(said: &Said) -> Self {
+    fn of(said: &NamedInterval) -> Self {
         match (&said.predictions, &said.truths, &said.shares) {
             (Predictions::Real(values), Truths::Values(truth), _) => {
                 let middle = truth.iter().sum::<f64>() / truth.len() as f64;
@@ -253,13 +253,13 @@ mod tests {
     use proptest::prelude::*;
     use rand::Rng;
 
-    fn said(rows: &[(u32, f64)]) -> Said {
+    fn said(rows: &[(u32, f64)]) -> NamedInterval {
         let labels: Vec<u32> = rows.iter().map(|row| row.0).collect();
         let shares = Array2::from_shape_fn((rows.len(), 2), |(i, class)| {
             if class == 1 { rows[i].1 } else { 1.0 - rows[i].1 }
         });
         let predictions = rows.iter().map(|row| u32::from(row.1 > 0.5)).collect();
-        Said {
+        NamedInterval {
             predictions: Predictions::Classes(predictions),
             shares: Some(shares),
             margins: None,
@@ -280,7 +280,7 @@ mod tests {
             let classes = |rows: &[(u32, u8, u8, f64)]| {
                 said(&rows.iter().map(|row| (row.0, f64::from(row.1) / 8.0)).collect::<Vec<_>>())
             };
-            let real = |rows: &[(u32, u8, u8, f64)]| Said {
+            let real = |rows: &[(u32, u8, u8, f64)]| NamedInterval {
                 predictions: Predictions::Real(rows.iter().map(|row| f64::from(row.1)).collect()),
                 shares: None,
                 margins: None,
@@ -354,7 +354,7 @@ mod tests {
         for part in 0..parts {
             let y: Vec<f64> = (0..120).map(|_| 1.5 * normal()).collect();
             let f = y.iter().map(|y| y + 0.5 * normal()).collect();
-            let said = Said {
+            let said = NamedInterval {
                 predictions: Predictions::Real(f),
                 shares: None,
                 margins: None,

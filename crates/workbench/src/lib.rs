@@ -14,6 +14,7 @@
 
 mod across;
 mod compare;
+mod division;
 mod error;
 mod evaluate;
 mod file;
@@ -33,6 +34,7 @@ mod tuning_page;
 
 pub use across::{Across, MethodAcross, PairAcross, across};
 pub use compare::{Comparison, MethodScores, Pair, compare};
+pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
 pub use evaluate::{
     Estimate, Evaluation, Splitting, angles_lost, at_the_peak, batch_beyond_the_rows,
@@ -46,9 +48,9 @@ pub use model::{Model, Predicted};
 pub use output::Output;
 pub use page::{across_page, comparison_page};
 pub use passes::fit_in_passes;
-pub use provenance::Asked;
+pub use provenance::Provenance;
 pub use score::{Scores, primary};
-pub use stream::{Beside, PredictedRows};
+pub use stream::{ExtraColumns, PredictedRows};
 pub use table::Table;
 pub use tuning::{Budget, tune};
 pub use tuning_page::tuning_page;

@@ -1,4 +1,4 @@
-use crate::intervals::Said;
+use crate::intervals::NamedInterval;
 use crate::table::{Table, task_of};
 use crate::{Header, Scores, WorkbenchError};
 use mercer_datasets::{DataError, Kind, Truths};
@@ -404,7 +404,11 @@ impl Model {
     }
 
     /// What it says of a table that was read with its schema.
-    pub(crate) fn said(&self, table: &Table, threads: usize) -> Result<Said, WorkbenchError> {
+    pub(crate) fn said(
+        &self,
+        table: &Table,
+        threads: usize,
+    ) -> Result<NamedInterval, WorkbenchError> {
         let predicted = self.predict(table.raw.clone(), &table.name, &table.lines, threads)?;
         let predictions = match predicted {
             Predicted::Classes(labels) => Predictions::Classes(labels),
@@ -420,7 +424,7 @@ impl Model {
         let two = asked && classes == 2 && shares.is_none();
         let decision = || self.decision(table.raw.clone(), &table.name, &table.lines, threads);
         let margins = two.then(decision).transpose()?.as_ref().map(margins);
-        Ok(Said { predictions, shares, margins, truths, classes })
+        Ok(NamedInterval { predictions, shares, margins, truths, classes })
     }
 
     fn prepared(

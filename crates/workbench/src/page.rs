@@ -1,5 +1,5 @@
 use crate::provenance::OF_A_FILE;
-use crate::{Across, Asked, Comparison, Evaluation, WorkbenchError};
+use crate::{Across, Comparison, Evaluation, Provenance, WorkbenchError};
 use mercer_learning::{Metric, counted};
 use mercer_render::{
     Axis, Block, Cell, Column, Figure, Kind, Mark, Panel, Report, Row, Section, Series, Table,
@@ -12,14 +12,14 @@ use std::fmt::Write as _;
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Asked, Choices, Splitting, Table, compare, comparison_page};
+/// use mercer_workbench::{Provenance, Choices, Splitting, Table, compare, comparison_page};
 /// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
 /// let splitting = Splitting::Folds { folds: 2, repeats: 2 };
 /// let found = compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?;
-/// let asked = Asked { command: "mercer compare ...", date: "2026-11-20" };
+/// let asked = Provenance { command: "mercer compare ...", date: "2026-11-20" };
 /// let page = comparison_page(&found, asked)?;
 /// assert!(page.contains("Comparison on toys") && !page.contains("<script src"));
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
@@ -29,7 +29,7 @@ use std::fmt::Write as _;
 /// What a figure returns.
 pub fn comparison_page(
     comparison: &Comparison,
-    asked: Asked<'_>,
+    asked: Provenance<'_>,
 ) -> Result<String, WorkbenchError> {
     let splits = if comparison.splits == 1 { "split" } else { "splits" };
     let mut report = Report::new(format!("Comparison on {}", comparison.data)).subtitle(format!(
@@ -48,7 +48,7 @@ pub fn comparison_page(
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Asked, Choices, Splitting, Table, across, across_page, compare};
+/// use mercer_workbench::{Provenance, Choices, Splitting, Table, across, across_page, compare};
 /// let names = ["kernel-ridge".to_owned(), "majority".to_owned()];
 /// let splitting = Splitting::Folds { folds: 2, repeats: 1 };
 /// let mut files = Vec::new();
@@ -58,7 +58,7 @@ pub fn comparison_page(
 ///     let table = Table::read(&file, &SchemaOptions::default())?;
 ///     files.push(compare(BASELINES, &names, &table, splitting, &Choices::plain(), |_, _, _| {})?);
 /// }
-/// let asked = Asked { command: "mercer compare ...", date: "2026-11-20" };
+/// let asked = Provenance { command: "mercer compare ...", date: "2026-11-20" };
 /// let page = across_page(&across(files)?, asked)?;
 /// assert!(page.contains("Over all files"));
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
@@ -66,7 +66,7 @@ pub fn comparison_page(
 ///
 /// # Errors
 /// What a figure returns.
-pub fn across_page(across: &Across, asked: Asked<'_>) -> Result<String, WorkbenchError> {
+pub fn across_page(across: &Across, asked: Provenance<'_>) -> Result<String, WorkbenchError> {
     let count = across.files.len();
     let mut section = Section::new("across", "Over all files")
         .intro(across_intro(across))

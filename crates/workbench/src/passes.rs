@@ -7,7 +7,7 @@ use crate::{Choices, DataNote, Model, WorkbenchError, method_for};
 use mercer_datasets::{
     Impute, Preparation, Preparing, RowFile, Schema, SchemaOptions, Truths, survey,
 };
-use mercer_learning::{LearningError, Method, Sample, Shape, Streams, Windows};
+use mercer_learning::{LearningError, Method, RowChunks, Sample, Shape, Streams};
 use ndarray::Array2;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -114,7 +114,7 @@ impl FileWindows<'_> {
     }
 }
 
-impl Windows for FileWindows<'_> {
+impl RowChunks for FileWindows<'_> {
     fn shape(&self) -> Shape {
         let Source { schema, rows, .. } = self.source;
         Shape { rows, features: schema.width(), task: task_of(schema) }
@@ -188,7 +188,7 @@ pub fn fit_in_passes(
         first.require_two_classes()?;
     }
     let shape = Shape { rows, features: schema.width(), task: task_of(&schema) };
-    method.heeds(&choices.settings, &shape)?;
+    method.check_active(&choices.settings, &shape)?;
     let streams = Streams::root(choices.seed);
     let tuning = match choices.tune {
         Some(budget) => {
@@ -212,7 +212,7 @@ pub fn fit_in_passes(
     let threads = if rows <= buffer { choices.threads } else { choices.threads.max(2) - 1 };
     let choices = &Choices { threads, ..choices.clone() };
     let fitted = source
-        .in_windows(size, |windows| learner.fit_windows(windows, &mut fitting(choices, &streams)));
+        .in_windows(size, |windows| learner.fit_chunks(windows, &mut fitting(choices, &streams)));
     let outcome = fitted.map_err(|error| match error {
         LearningError::NotInPasses { rows, held } => {
             WorkbenchError::NotInPasses { method: method.name.to_owned(), rows, held }

@@ -9,27 +9,27 @@ use mercer_render::Report;
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Asked, Budget, Choices, Table, method_for, tune, tuning_page};
+/// use mercer_workbench::{Provenance, Budget, Choices, Table, method_for, tune, tuning_page};
 /// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let method = method_for(BASELINES, "kernel-ridge", table.task())?;
 /// let choices = Choices::plain();
 /// let tuning = tune(method, &table, Budget::Candidates(2), &choices)?;
-/// let asked = Asked { command: "mercer tune ...", date: "2026-11-20" };
+/// let asked = Provenance { command: "mercer tune ...", date: "2026-11-20" };
 /// let page = tuning_page(&table, method, &tuning, &choices, asked)?;
 /// assert!(page.contains("<dd>mercer tune ...</dd>") && page.contains("<dd>2026-11-20</dd>"));
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct Provenance<'a> {
     /// What was typed.
     pub command: &'a str,
     /// The day.
     pub date: &'a str,
 }
 
-impl Asked<'_> {
+impl Provenance<'_> {
     /// The first lines of every page's provenance.
     pub(crate) fn begin(self, report: Report) -> Report {
         report
@@ -41,7 +41,7 @@ impl Asked<'_> {
 
 /// Names of what is another file's where several are compared.
 pub(crate) const OF_A_FILE: [&str; 8] =
-    ["Data", "SHA-256", "Rows", "Columns", "Task", "Target", "Filled in", "Left out"];
+    ["Data", "SHA-256", "Rows", "Columns", "Task", "Target", "Imputed in", "Left out"];
 
 /// What was fitted to, and by which choices: name and value.
 pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static str, String)> {
@@ -77,7 +77,7 @@ pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static 
         ("Seed", choices.seed.to_string()),
         ("Threads", choices.threads.to_string()),
         ("Scaling", format!("{:?}", choices.scaling).to_lowercase()),
-        ("Filled in", filled),
+        ("Imputed in", filled),
         ("Left out", or(dropped.join(", "), "no column")),
         ("Settings given", or(given.join(", "), "none")),
         ("Tuned", if choices.tune.is_some() { "yes" } else { "no" }.to_owned()),

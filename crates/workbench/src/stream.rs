@@ -13,12 +13,12 @@ const NUMBERS: usize = 1 << 20;
 /// What is wanted of each row beside its prediction.
 ///
 /// ```
-/// use mercer_workbench::Beside;
-/// let beside = Beside { entropy: true, ..Beside::default() };
+/// use mercer_workbench::ExtraColumns;
+/// let beside = ExtraColumns { entropy: true, ..ExtraColumns::default() };
 /// assert!(!beside.probabilities);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct ExtraColumns {
     /// Class probabilities.
     pub probabilities: bool,
     /// How unsure the class is.
@@ -32,13 +32,13 @@ pub struct Beside {
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Beside, Choices, PredictedRows, Table, WorkbenchError, fit};
+/// use mercer_workbench::{ExtraColumns, Choices, PredictedRows, Table, WorkbenchError, fit};
 /// let file = RowFile::spooled(&b"x,kind\n-1,a\n-2,a\n\n1,b\n2,b\n"[..], "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
 /// let mut places = Vec::new();
 /// let place = |rows: PredictedRows| (rows.first, rows.lines, rows.probabilities.is_some());
-/// model.predict_file(&file, 1, &Beside::default(), place, |place| {
+/// model.predict_file(&file, 1, &ExtraColumns::default(), place, |place| {
 ///     places.push(place);
 ///     Ok::<(), WorkbenchError>(())
 /// })?;
@@ -77,12 +77,12 @@ impl Model {
     /// ```
     /// use mercer_baselines::BASELINES;
     /// use mercer_datasets::{RowFile, SchemaOptions};
-    /// use mercer_workbench::{Beside, Choices, Predicted, Table, WorkbenchError, fit};
+    /// use mercer_workbench::{ExtraColumns, Choices, Predicted, Table, WorkbenchError, fit};
     /// let text = "x,kind\n-1,a\n-2,a\n1,b\n2,b\n";
     /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
     /// let table = Table::read(&file, &SchemaOptions::default())?;
     /// let model = fit(BASELINES, "kernel-ridge", &table, &Choices::plain())?;
-    /// let (mut all, beside) = (Vec::new(), Beside::default());
+    /// let (mut all, beside) = (Vec::new(), ExtraColumns::default());
     /// let rows = model.predict_file(&file, 2, &beside, |rows| rows.predicted, |predicted| {
     ///     if let Predicted::Classes(classes) = predicted {
     ///         all.extend(classes);
@@ -100,7 +100,7 @@ impl Model {
         &self,
         file: &RowFile,
         threads: usize,
-        beside: &Beside,
+        beside: &ExtraColumns,
         form: impl Fn(PredictedRows) -> R + Sync,
         mut told: impl FnMut(R) -> Result<(), E>,
     ) -> Result<usize, E> {

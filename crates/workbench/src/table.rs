@@ -1,9 +1,9 @@
-use crate::WorkbenchError;
+use crate::{DivideBy, Division, Splitting, WorkbenchError};
 use mercer_datasets::{
     DataError, Impute, Kind, Preparation, Preparing, RowFile, Scaling, Schema, SchemaOptions,
-    Truth, Truths, survey,
+    Split, Truth, Truths, Widened, survey,
 };
-use mercer_learning::{Sample, Task};
+use mercer_learning::{Sample, Streams, Task};
 use ndarray::{Array1, Array2, Axis};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,6 +34,8 @@ pub struct Table {
     pub lines: Vec<usize>,
     /// SHA-256 of the file's bytes, in hexadecimal.
     pub sha256: String,
+    /// How its rows may be divided, where a column says it.
+    pub division: Option<Division>,
 }
 
 impl Table {
@@ -64,6 +66,50 @@ impl Table {
             return Err(DataError::Format { file: file.name().to_owned(), problem }.into());
         }
         Self::with_schema(file, schema)
+    }
+
+    /// The same, with a column that says how the rows may be divided and is no feature.
+    ///
+    /// # Errors
+    /// Those of [`Table::read`], of a column that is not there, and of one that does not divide the rows.
+    pub fn read_divided(
+        file: &RowFile,
+        options: &SchemaOptions,
+        by: &DivideBy,
+    ) -> Result<Self, WorkbenchError> {
+        let column = by.column();
+        let mut options = options.clone();
+        if !options.drop.contains(column) {
+            options.drop.push(column.clone());
+        }
+        let table = Self::read(file, &options)?;
+        let widened = Widened { keep: vec![column.clone()], ..Widened::default() };
+        let mut reading = table.schema.read_wider(file, &widened)?;
+        reading.chunk(usize::MAX, true)?;
+        let texts: Vec<String> = reading.take_kept().into_iter().flatten().collect();
+        let division = Division::of(by, &texts, &table.lines, &table.name)?;
+        Ok(Self { division: Some(division), ..table })
+    }
+
+    /// The splits of its rows; they depend on the seed and not on any method.
+    ///
+    /// # Errors
+    /// As [`Splitting::splits`].
+    pub fn splits(
+        &self,
+        splitting: Splitting,
+        streams: &Streams,
+    ) -> Result<Vec<Split>, WorkbenchError> {
+        match &self.division {
+            Some(division) => division.splits(splitting, streams),
+            None => splitting.splits(&self.truths, streams),
+        }
+    }
+
+    /// How its rows are divided, in words.
+    pub fn describe(&self, splitting: Splitting) -> String {
+        let divided = self.division.as_ref().map(|division| division.describe(splitting));
+        divided.unwrap_or_else(|| splitting.describe())
     }
 
     /// Reads a file whose columns are known: those of a model, say.
@@ -97,7 +143,7 @@ impl Table {
             return Err(DataError::Format { file, problem }.into());
         }
         let (name, sha256) = (file.name().to_owned(), file.sha256()?);
-        Ok(Self { name, schema, raw, truths, lines, sha256 })
+        Ok(Self { name, schema, raw, truths, lines, sha256, division: None })
     }
 
     /// Number of rows.

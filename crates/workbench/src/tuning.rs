@@ -155,7 +155,7 @@ pub fn tune(
     let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
     let sample = table.sample(&rows, &preparation)?;
     sample.require_two_classes()?;
-    method.heeds(&choices.settings, &sample.shape())?;
+    method.check_active(&choices.settings, &sample.shape())?;
     let streams = Streams::root(choices.seed);
     tune_sample(
         method,

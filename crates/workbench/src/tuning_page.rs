@@ -1,7 +1,7 @@
 use crate::page::listed;
 use crate::provenance::provenance;
 use crate::tuning::scoring;
-use crate::{Asked, Choices, Table, WorkbenchError, primary};
+use crate::{Choices, Provenance, Table, WorkbenchError, primary};
 use mercer_learning::{Method, Metric};
 use mercer_records::Tuning;
 use mercer_render::{Axis, Block, Cell, Column, Figure, Panel, Report, Row, Section, Series};
@@ -11,14 +11,14 @@ use mercer_render::{Axis, Block, Cell, Column, Figure, Panel, Report, Row, Secti
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Asked, Budget, Choices, Table, method_for, tune, tuning_page};
+/// use mercer_workbench::{Provenance, Budget, Choices, Table, method_for, tune, tuning_page};
 /// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let method = method_for(BASELINES, "kernel-ridge", table.task())?;
 /// let choices = Choices { seed: 7, ..Choices::plain() };
 /// let tuning = tune(method, &table, Budget::Candidates(3), &choices)?;
-/// let asked = Asked { command: "mercer tune ...", date: "2026-11-20" };
+/// let asked = Provenance { command: "mercer tune ...", date: "2026-11-20" };
 /// let page = tuning_page(&table, method, &tuning, &choices, asked)?;
 /// assert!(page.contains("kernel ridge") && page.contains("<dt>Seed</dt><dd>7</dd>"));
 /// assert!(page.contains(&table.sha256) && page.contains("<dt>Target</dt><dd>kind</dd>"));
@@ -32,7 +32,7 @@ pub fn tuning_page(
     method: &Method,
     tuning: &Tuning,
     choices: &Choices<'_>,
-    asked: Asked<'_>,
+    asked: Provenance<'_>,
 ) -> Result<String, WorkbenchError> {
     let metric = choices.metric.unwrap_or(primary(table.task()));
     let (factor, label) = match metric {

@@ -1,10 +1,13 @@
 //! Figure 1: the overview, drawn from the structure of the method. Schematic.
 
 use mercer_render::Diagram;
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered};
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    _: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let diagram = Diagram::new(&artefact.id, &artefact.title, (930.0, 330.0))
         .caption("Frequencies and read-out are learned together from the objective: the loss of the estimator, a penalty on the read-out, one on the features. It shows structure, no numbers.")
         .block((95.0, 70.0), (150.0, 60.0), "density\ns(ω, ω')", None)

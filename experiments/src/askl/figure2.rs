@@ -1,10 +1,13 @@
 //! Figure 2: the learning framework as a network with one hidden layer. Schematic.
 
 use mercer_render::Diagram;
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered};
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    _: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let diagram = Diagram::new(&artefact.id, &artefact.title, (760.0, 330.0))
         .caption("One hidden layer of D cosines over two frequency matrices that share a phase, then a linear read-out: W by a proximal step (7)-(8), Ω and Ω' by the chain rule (9). It shows structure, no numbers.")
         .block((70.0, 150.0), (90.0, 60.0), "input\nx ∈ Rᵈ", None)

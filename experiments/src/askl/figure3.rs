@@ -3,12 +3,15 @@
 use super::METHODS;
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Figure, Panel, Series};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use std::collections::BTreeMap;
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let axis = Axis::linear("test accuracy (%)");
-    let panels = panels(desk, &axis, &|_, point| Some(100.0 * point.values.get("accuracy")?))?;
+    let panels = panels(context, &axis, &|_, point| Some(100.0 * point.values.get("accuracy")?))?;
     Ok(Rendered {
         drawings: drawing(
             &artefact.id,
@@ -32,11 +35,11 @@ pub(crate) fn drawing(id: &str, title: &str, caption: &str, panels: Vec<Panel>) 
 /// One panel a variant, one line a method: the mean over the repeats on MNIST that have a curve, in a band from
 /// the least to the largest of them.
 pub(crate) fn panels(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     y: &Axis,
     value: &dyn Fn(&StudyCell, &CurvePoint) -> Option<f64>,
 ) -> Result<Vec<Panel>, ExperimentError> {
-    let study = desk.cells("askl/table2")?;
+    let study = context.cells("askl/table2")?;
     let (spec, cells) = &*study;
     let mut panels = Vec::new();
     for variant in &spec.variants {

@@ -5,15 +5,18 @@ use super::figure3::{drawing, panels};
 use mercer_learning::fact;
 use mercer_records::CurvePoint;
 use mercer_render::Axis;
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 
 /// Weights of the common objective: the code's for MNIST.
 const LAMBDA: f64 = 1e-4;
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let axis = Axis::log10("objective");
-    let own = panels(desk, &axis, &|_, point| point.values.get(fact::OBJECTIVE).copied())?;
-    let common = panels(desk, &axis, &common)?;
+    let own = panels(context, &axis, &|_, point| point.values.get(fact::OBJECTIVE).copied())?;
+    let common = panels(context, &axis, &common)?;
     let mut drawings = drawing(
         &artefact.id,
         &artefact.title,

@@ -4,7 +4,7 @@
 use super::METHODS;
 use mercer_render::{Cell, Column, Row, Table, critical_difference};
 use mercer_report::common_repeats;
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::{bayesian_correlated_t, friedman, nemenyi_critical_difference};
 
 /// Half-width of the region of practical equivalence: one point of accuracy or of RMSE.
@@ -12,8 +12,11 @@ const ROPE: f64 = 1.0;
 /// Level of the critical difference.
 const LEVEL: f64 = 0.05;
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("askl/table2")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("askl/table2")?;
     let (spec, cells) = &*study;
     let mut ranks = Table::new(&artefact.id, &artefact.title)
         .caption("Mean rank of each method (1 is best) over the datasets on which all of the row have a score, each by its mean over the repeats that all of them have; Friedman's test with the F statistic of Iman and Davenport; two methods whose ranks differ by less than the critical difference (Nemenyi, 5 %) are not told apart.")

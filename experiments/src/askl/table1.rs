@@ -1,7 +1,7 @@
 //! Table 1: the compared methods, from the registry.
 
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 
 /// What the paper's table says of each method: kernel, density, regularizer.
 const PRINTED: [(&str, &str, &str, &str); 5] = [
@@ -12,7 +12,10 @@ const PRINTED: [(&str, &str, &str, &str); 5] = [
     ("askl", "non-stationary", "learned", "‖W‖_*, ‖φ(X)‖²_F"),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("The paper's Table 1, with what each method costs here: n rows, d columns, D features, K outputs, batch size and epochs as set.")
         .columns(
@@ -20,7 +23,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
                 .map(Column::left),
         );
     for (name, kernel, density, regularizer) in PRINTED {
-        let method = mercer_learning::find(desk.methods, name)
+        let method = mercer_learning::find(context.methods, name)
             .map_err(mercer_harness::HarnessError::from)?;
         table = table.row(Row::new(
             [

@@ -1,13 +1,16 @@
 //! What a trial costs: seconds of a fit and the most memory held, dataset by dataset.
 
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use polars_core::prelude::{
     ChunkAgg, ChunkCompareEq, ChunkQuantile, Column as Values, DataFrame, PolarsResult,
 };
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("askl/table2")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("askl/table2")?;
     let (spec, cells) = &*study;
     let mut methods: Vec<(String, String)> = Vec::new();
     for cell in cells {

@@ -3,7 +3,7 @@
 use super::rows::rows;
 use crate::askl::METHODS;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::binomial_deviation;
 
 /// Deviation in points that `rows` test rows alone give an accuracy in percent.
@@ -14,9 +14,12 @@ pub(crate) fn binomial_points(accuracy: f64, rows: usize) -> Result<f64, Experim
     Ok(100.0 * binomial_deviation(accuracy / 100.0, rows as u64)?)
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("askl/table2")?;
-    let (_, printed) = desk.catalogue.published("askl")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("askl/table2")?;
+    let (_, printed) = context.catalogue.published("askl")?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Printed deviation of the accuracy over 30 repeats, in points. Below it: the binomial deviation of the printed accuracy on that many test rows, and our deviation over repeats in the variant `released`, which has the variation of splits, starts and batches in it. Bold: printed mean plus printed deviation exceeds 100 %.")
         .columns([Column::left("Dataset"), Column::right("Test rows")])

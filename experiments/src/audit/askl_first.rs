@@ -2,7 +2,7 @@
 
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::ahead_in_words;
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 
 const TABLE: &str = "askl/table2";
 /// Each method is given what Table 2 gives to those of the other kind.
@@ -43,15 +43,18 @@ const CLAIMS: [(&str, &str, &str); 4] = [
     ("ASKL over NSKL", "askl", "nskl"),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let mut rendered = artefact.declared(desk)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(context)?;
     let mut table = Table::new(
         "audit/askl-first-claims",
         "The claims over twelve datasets, by what the searches on usps and MNIST are given first",
     )
     .caption("The claims of Table 2 in the tuned variants, each with the cells of usps and MNIST taken from searches with one or the other first candidate. p of the Wilcoxon test is of the line alone; reports/answers.md has it among the variant's claims, as in Table 2. A line without records of usps or MNIST says of how many datasets it is.")
     .columns(["Claim", "First candidate", "Answer"].map(Column::left));
-    let (inside, swapped) = (desk.cells(TABLE)?, desk.cells(SWAPPED)?);
+    let (inside, swapped) = (context.cells(TABLE)?, context.cells(SWAPPED)?);
     let swapped_on = &swapped.0.datasets;
     for variant in swapped.0.variants.iter().map(|variant| variant.name.as_str()) {
         for (claim, better, worse) in CLAIMS {

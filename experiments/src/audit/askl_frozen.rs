@@ -6,7 +6,7 @@ use mercer_datasets::Catalogue;
 use mercer_harness::Spec;
 use mercer_learning::{Task, fact};
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 
 /// What every singular value loses over training: `t η λ1`, with `t` the number of steps.
 pub(crate) fn shrinkage(rows: usize, batch: usize, epochs: f64, rate: f64, lambda1: f64) -> f64 {
@@ -34,9 +34,12 @@ pub(crate) fn mean_target(zero: f64, mean: f64) -> f64 {
     (zero * zero - mean * mean).max(0.0).sqrt()
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("askl/table2")?;
-    let ablation = desk.cells("audit/askl")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("askl/table2")?;
+    let ablation = context.cells("audit/askl")?;
     let tables =
         vec![shrinking(artefact, &study.0, &study.1)?, reaching(&study.0, &study.1, &ablation.1)?];
     Ok(Rendered { tables, ..Rendered::default() })

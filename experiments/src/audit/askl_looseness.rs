@@ -2,7 +2,7 @@
 
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 use mercer_theory::{
     RademacherAverages, TheoryError, askl_rate, enumerate_rademacher, rademacher_from_frequencies,
 };
@@ -53,8 +53,11 @@ pub(crate) fn slack() -> Result<Slack, ExperimentError> {
     })
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    Ok(Rendered { tables: vec![example(artefact)?, diagonals(desk)?], ..Rendered::default() })
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    Ok(Rendered { tables: vec![example(artefact)?, diagonals(context)?], ..Rendered::default() })
 }
 
 fn example(artefact: &Artefact) -> Result<Table, ExperimentError> {
@@ -79,14 +82,14 @@ fn example(artefact: &Artefact) -> Result<Table, ExperimentError> {
 }
 
 /// The diagonals of the learned kernels: (11) over (12) is the root of their mean.
-fn diagonals(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
+fn diagonals(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
     let mut table = Table::new("audit/askl-looseness-diagonals", "What the diagonals save")
         .caption("Mean kernel diagonal over training rows at the end of training, and below it (11) over (12), the root of that mean: 1 for a stationary kernel. The diagonal is (1 + cos)/2 for a shared phase, so at the random start its mean lies between about 0.5 and 1 and the root between about 0.71 and 1. Only with shared phases does the diagonal mean that; with independent ones it is 1/2 for every x.")
         .columns(["Dataset", "Variant"].map(Column::left))
         .columns(["NSK", "NSKL", "ASKL"].map(Column::right));
     let tables = [("askl/table2", "printed"), ("askl/table2", "tuned"), ("audit/askl", "shared")];
     for (name, variant) in tables {
-        let study = desk.cells(name)?;
+        let study = context.cells(name)?;
         for dataset in &study.0.datasets {
             let mut line = vec![Cell::text(dataset), Cell::text(variant)];
             let mut found = false;

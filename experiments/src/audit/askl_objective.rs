@@ -4,7 +4,7 @@ use crate::askl::METHODS;
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::common_repeats;
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 /// Objective, loss and score of the five methods on one dataset in one variant, at the end of
@@ -79,12 +79,12 @@ pub(crate) struct Concordance {
 /// Counts the pairs of a variant; `None` without a complete row.
 ///
 /// # Errors
-/// Of the desk.
+/// Of the context.
 pub(crate) fn concordance(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     variant: &str,
 ) -> Result<Option<Concordance>, ExperimentError> {
-    let study = desk.cells("askl/table2")?;
+    let study = context.cells("askl/table2")?;
     let mut total = Concordance { pairs: 0, by_objective: 0, by_loss: 0 };
     for dataset in &study.0.datasets {
         if let Some(ends) = Ends::of(&study.1, variant, dataset) {
@@ -96,8 +96,11 @@ pub(crate) fn concordance(
     Ok((total.pairs > 0).then_some(total))
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("askl/table2")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("askl/table2")?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Objective and, below it, loss at the end of training, and the score (accuracy in percent, or RMSE); means over the repeats that all five have. The loss is the mean over the batches of the last pass, each at the weights that it met, which moved on during the pass; the objective is that loss plus the penalties at the weights after the last step (the features' norm over rows of the training part), so it is the value of what each method minimises at no single point. SK to NSKL add λ1 ‖W‖, ASKL adds λ1 ‖W‖_* and λ2 ‖φ‖, so the levels do not compare. Right: in how many of the ten pairs of methods the smaller value goes with the better score.")
         .columns([Column::left("Dataset")])
@@ -116,7 +119,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
             line.push(Cell::count(ends.concordant(&ends.losses)));
             table = table.row(Row::new(line).under(&variant.name));
         }
-        table = table.note(match concordance(desk, &variant.name)? {
+        table = table.note(match concordance(context, &variant.name)? {
             None => format!("{}: not run yet.", variant.name),
             Some(Concordance { pairs, by_objective, by_loss }) => format!(
                 "{}: the smaller objective scores better in {by_objective} of {pairs} pairs, the smaller loss in {by_loss}.",

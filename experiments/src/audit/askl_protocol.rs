@@ -3,7 +3,7 @@
 use crate::catalogue;
 use mercer_harness::{Protocol, Spec, SplitRule, Variant};
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 use serde_json::{Value, json};
 
 /// Where a variant's entry comes from.
@@ -126,7 +126,10 @@ const OPEN: &[(&str, &str, &str)] = &[
     ("units of λ2: sum or mean over the rows", "the mean", "audit/askl-slips"),
 ];
 
-pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    _: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let spec = catalogue().study("askl/table2")?;
     Ok(Rendered {
         tables: vec![protocol(artefact, &spec), values(&spec), open()],

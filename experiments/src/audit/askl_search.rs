@@ -5,7 +5,7 @@ use mercer_datasets::Catalogue;
 use mercer_learning::{Range, Settings, Shape, find};
 use mercer_records::{Tuning, TuningStep};
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,8 +13,11 @@ use std::collections::BTreeMap;
 /// The tuned settings of the five methods; `lambda2` is ASKL's alone.
 const SETTINGS: [&str; 4] = ["std", "rate", "lambda1", "lambda2"];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("askl/table2")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("askl/table2")?;
     let (spec, cells) = &*study;
     let mut shares = Table::new(&artefact.id, &artefact.title)
         .caption("Every method of a tuned variant has 27 candidates: three on all methods' lists (what the code has for the dataset, two of ours), the others drawn uniformly in the logarithm from one range a setting, the same for all methods and datasets. Shares in percent, over all searches that are recorded, of the candidates whose value lies in the lower, middle and upper third of that range: of all that were tried, of those that reached the last rung (three a search), and of the one chosen. A value beyond the range counts with the third next to it.")
@@ -45,7 +48,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         for method in METHODS {
             let tunings: Vec<&Tuning> =
                 of(method, None).into_iter().flat_map(StudyCell::tunings).collect();
-            let ranges = ranges(desk, method, &spec.datasets[0])?;
+            let ranges = ranges(context, method, &spec.datasets[0])?;
             for (name, range) in SETTINGS.iter().filter_map(|name| ranges.get_key_value(*name)) {
                 if let Some(found) = Thirds::of(&tunings, name, range) {
                     shares = shares.row(found.row(method, name, range).under(&variant.name));
@@ -105,12 +108,12 @@ const GROUPS: [&str; 3] = ["tried", "on the last rung", "chosen"];
 
 /// The ranges from which a method's candidates are drawn, by setting.
 fn ranges(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     method: &str,
     dataset: &str,
 ) -> Result<BTreeMap<&'static str, Range>, ExperimentError> {
     let fault = |reason: String| ExperimentError::Form { file: file!().to_owned(), reason };
-    let method = find(desk.methods, method).map_err(|error| fault(error.to_string()))?;
+    let method = find(context.methods, method).map_err(|error| fault(error.to_string()))?;
     let entry = Catalogue::builtin().find(dataset).map_err(|error| fault(error.to_string()))?;
     let shape = Shape { rows: entry.rows, features: entry.features, task: entry.task };
     let space = (method.space)(&shape).given(&Settings::new());

@@ -2,7 +2,7 @@
 
 use crate::askl::METHODS;
 use mercer_render::{Cell, Column, Row, Table, probability};
-use mercer_report::{Artefact, Desk, ExperimentError, PublishedCell, Rendered};
+use mercer_report::{Artefact, ExperimentError, PublishedCell, RenderContext, Rendered};
 use mercer_statistics::{MeanStd, paired_summaries, welch_summaries};
 
 /// Level of the test; the paper does not state its own.
@@ -25,7 +25,7 @@ pub(crate) struct Against {
 }
 
 /// One row of the printed table, judged by its own means and deviations.
-pub(crate) struct Judged {
+pub(crate) struct UnderlineCheck {
     /// Dataset.
     pub dataset: String,
     /// The five cells in the order of the table, each with its p against the best; the best has
@@ -33,7 +33,7 @@ pub(crate) struct Judged {
     pub cells: Vec<(PublishedCell, Option<Against>)>,
 }
 
-impl Judged {
+impl UnderlineCheck {
     /// Methods that are not significantly worse than the best.
     pub fn level(&self) -> Vec<&str> {
         let level = |p: Option<Against>| p.is_some_and(|p| p.naive >= LEVEL);
@@ -51,12 +51,12 @@ impl Judged {
 ///
 /// # Errors
 /// If the file of the published numbers does not have its form.
-pub(crate) fn judged() -> Result<Vec<Judged>, ExperimentError> {
+pub(crate) fn judged() -> Result<Vec<UnderlineCheck>, ExperimentError> {
     let (repeats, printed) = crate::catalogue().published("askl")?;
-    let mut rows: Vec<Judged> = Vec::new();
+    let mut rows: Vec<UnderlineCheck> = Vec::new();
     for cell in &printed {
         if rows.iter().all(|row| row.dataset != cell.dataset) {
-            rows.push(Judged { dataset: cell.dataset.clone(), cells: Vec::new() });
+            rows.push(UnderlineCheck { dataset: cell.dataset.clone(), cells: Vec::new() });
         }
     }
     for row in &mut rows {
@@ -92,7 +92,10 @@ pub(crate) fn judged() -> Result<Vec<Judged>, ExperimentError> {
     Ok(rows)
 }
 
-pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    _: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("The printed means and deviations, 30 repeats each. Bold: best mean of the row. Underlined here: not significantly worse than the best at 5 % by Welch's test on the printed summaries; below each cell its two-sided p, then two p of the corrected test (30 splits overlap: the variance is not s²/30 but (1/30 + 0.25) s²; MNIST's test part is fixed, and needs no correction). The paper does not print how two methods move together over the splits. The first of the two takes them as independent, the second as moving together: the p of the pairs lies between them. The text of the paper says that an underline marks a significant difference, its caption that it marks the absence of one.")
         .columns([Column::left("Dataset")])
@@ -145,7 +148,7 @@ impl Significant {
     }
 }
 
-pub(crate) fn significant(rows: &[Judged]) -> Significant {
+pub(crate) fn significant(rows: &[UnderlineCheck]) -> Significant {
     let found: Vec<Against> =
         rows.iter().flat_map(|row| row.cells.iter().filter_map(|(_, against)| *against)).collect();
     let below = |p: fn(&Against) -> f64| found.iter().filter(|against| p(against) < LEVEL).count();

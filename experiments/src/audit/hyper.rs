@@ -1,7 +1,7 @@
 //! Audits of learning on pairs: the normaliser, the variance, the order of pairs.
 
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper";
@@ -10,13 +10,13 @@ const STUDY: &str = "audit/hyper";
 type Cells = fn(&dyn Fn(&str) -> f64) -> Vec<Cell>;
 
 fn table(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     artefact: &Artefact,
     caption: &str,
     heads: &[&str],
     cells: Cells,
 ) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+    let study = context.cells(STUDY)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!("{caption} Means over repeats; rows of the training part, at most 100, inputs in [0, 1]."))
         .columns([Column::left("Dataset")])
@@ -47,11 +47,11 @@ fn scientific(value: f64) -> Cell {
 }
 
 pub(crate) fn normaliser(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     artefact: &Artefact,
 ) -> Result<Rendered, ExperimentError> {
     table(
-        desk,
+        context,
         artefact,
         "Base-10 logarithm of the normaliser c of the printed hyper-kernel (a product of three Gaussian densities), with σ² the variance per entry or the total variance and σ_h² = σ². With c, a ridge λ is λ/c without it: the last two columns say which ridges the printed grid 1e-5 .. 1e5 then amounts to. Far below the rounding error (1e-16) they do nothing, far above 1 they leave nothing.",
         &[
@@ -75,9 +75,12 @@ pub(crate) fn normaliser(
     )
 }
 
-pub(crate) fn variance(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn variance(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     table(
-        desk,
+        context,
         artefact,
         "The two readings of \"the variance of the data\" as the width σ² of the hyper-kernel: median of exp(−‖x − x'‖²/(2σ²)) over pairs of points, and test RMSE of a Gaussian kernel (of the total variance) learned from pairs with the ridge of the printed grid that is best on these test pairs, beside that of k = 0.",
         &[
@@ -103,9 +106,12 @@ pub(crate) fn variance(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered,
     )
 }
 
-pub(crate) fn pairs(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn pairs(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     table(
-        desk,
+        context,
         artefact,
         "Hyper-KRR over all ordered pairs of a few points, as printed, and over unordered pairs with weights 1 and 2, as here: sizes of the two systems, numerical rank of the ordered one (it cannot exceed the number of unordered pairs), and the largest difference of the two learned kernels at ten test pairs (λ = 1e-3).",
         &["Ordered pairs", "Rank", "Unordered pairs", "Largest difference"],

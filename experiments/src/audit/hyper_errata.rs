@@ -8,7 +8,7 @@ use mercer_kernels::{
     GaussianHyper, HyperKernel, Kernel, KernelError, LearnedKernel, Pairs, std_of_bandwidth,
 };
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 use mercer_theory::{PairRegularity, TheoryError, pair_ridge_index, pair_svr_index};
 use ndarray::array;
 use std::f64::consts::{PI, TAU};
@@ -21,8 +21,11 @@ struct Example {
     correct: f64,
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let mut rendered = artefact.declared(desk)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(context)?;
     let mut numbers = Table::new("audit/hyper-slips-numbers", "Slips of the text in numbers")
         .caption("An example of each slip that a number shows: what the printed formula gives, and what the corrected one does.")
         .columns(["Where", "Example"].map(Column::left))

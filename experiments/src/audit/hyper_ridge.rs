@@ -3,15 +3,18 @@
 use crate::hyper::known_kernel::{TARGETS, WAYS};
 use crate::hyper::table1::{error_printed, point_values};
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper-ridge";
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let (spec, cells) = &*study;
-    let (_, printed) = desk.catalogue.published("hyper")?;
+    let (_, printed) = context.catalogue.published("hyper")?;
     let ridges: Vec<&str> = spec.variants.iter().map(|variant| variant.name.as_str()).collect();
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Root mean squared error of the learned kernel over ordered pairs of test points, on the splits of Table 1, at one ridge λ instead of that of a search (hyper-SVR: C of 1e3, 10, 0.1, 1e-3 and 1e-5 for 80 points), spread equal to the total variance; mean over repeats. Last: between which ridges' means the printed error lies. It says what another search could have given, not what the paper's gave.")

@@ -4,13 +4,16 @@ use crate::hyper::exact_or_nystrom::not_converged;
 use crate::hyper::spectrum_audit::{KERNELS, OPTIONS};
 use mercer_records::OPEN;
 use mercer_render::{Cell, Column, Row, Table, probability};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper-spectrum";
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Spectrum of a kernel on the training points: its smallest eigenvalue over the largest in absolute value, and the share of the negative ones in the sum of absolute values; accuracy in percent on test points of a machine with the kernel as it is (a stationary point of the solver), with negative eigenvalues clipped to 0, flipped, and shifted away, and the two-sided p of the differences to the first by the corrected test, each by itself: one in twenty of so many is below 0.05 where nothing differs. Each option has its own cost of 2^-5 .. 2^5 by 5 folds. Ideal: learned by hyper-KRR over all pairs from +1 for equal classes and -1 otherwise; log: learned from -log(1 + ‖x - x'‖); log itself: that kernel. A machine with a bias sees a kernel only after centring, HKH with H = I - 11'/n: constant is the share of the kernel's squared norm that centring takes away, target constant the same of the kernel that was learned from, centred negative mass the share of negative eigenvalues of what is left. Means over repeats.")
         .columns(["Dataset", "Kernel"].map(Column::left))

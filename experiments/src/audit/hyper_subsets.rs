@@ -2,7 +2,7 @@
 
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/hyper-subsets";
@@ -19,8 +19,11 @@ const BESIDE: [(&str, &str); 7] = [
     ("tuned", "gaussian-svm"),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let (own, forest) = (desk.cells(STUDY)?, desk.cells(FOREST)?);
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let (own, forest) = (context.cells(STUDY)?, context.cells(FOREST)?);
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Class 2 of covtype against the rest, splits of Table 3; percent on all rows that do not train, deviation over repeats where there are more than one. λ, spread and C: as set, or as the search chose them in each repeat. Negative mass: share of the negative eigenvalues of the learned kernel on the 3000 points of stage 2 in the sum of absolute values. Smallest and largest: eigenvalues there; a target of +1 and -1 has one of some 3000.")
         .columns(["Source", "Method", "λ", "spread", "C"].map(Column::left))

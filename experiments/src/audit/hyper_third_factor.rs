@@ -1,7 +1,7 @@
 //! Random Fourier features for the third factor of the hyper-kernel, beside landmark pairs.
 
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -22,8 +22,11 @@ fn means(cell: &StudyCell, name: &str) -> BTreeMap<u64, (f64, f64)> {
     summarised.collect()
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Relative distance of a learned kernel from the exact solution of hyper-KRR over all pairs, on pairs of a test and a training point (Frobenius norm, ideal target, λ = 1e-3, total variance), mean ± deviation over repeats: in the span of as many random Fourier features of the means of pairs, of the pairs of M landmarks, and of these with factors of 25 columns (linear time). Multiply-adds of the normal matrix over all pairs with 25 columns: D²/2 products of two features, or a multiset of four landmarks each.")
         .columns([Column::left("Dataset")])

@@ -2,14 +2,14 @@
 
 use super::sizes;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
 use mercer_statistics::{EqualMethods, null_rejection_rates, wilson_interval};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) const SIMULATION: Computed =
-    Computed { name: "audit/paired-t", measures: false, revision: 1, settings, compute };
+pub(crate) const SIMULATION: Simulation =
+    Simulation { name: "audit/paired-t", measures: false, revision: 1, settings, compute };
 
 /// Simulated studies; the standard error of a rate near 5 % is then 0.3 points.
 const STUDIES: u64 = 4000;
@@ -47,14 +47,17 @@ fn compute() -> Result<BTreeMap<String, f64>, ExperimentError> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!(
             "Two methods that are equally good by symmetry, compared on J random 80/20 splits of one sample of 500 rows, {STUDIES} simulated studies: how often each test says \"significant at 5 %\". An honest test says so 5 % of the time; 95 % Wilson intervals."
         ))
         .columns([Column::right("Splits J")])
         .columns(["Paired t (as in the papers)", "Corrected resampled t"].map(Column::right));
-    if let Some(record) = desk.shelf.get(&SIMULATION.key()) {
+    if let Some(record) = context.records.get(&SIMULATION.key()) {
         let facts = &record.result.facts;
         for splits in SPLITS {
             let cell = |name: &str| {
@@ -79,6 +82,6 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         table = table.note("Not run yet: mercer reproduce audit/paired-t");
     }
     let mut tables = vec![table];
-    tables.extend(sizes::tables(desk.shelf.get(&sizes::SIMULATION.key())));
+    tables.extend(sizes::tables(context.records.get(&sizes::SIMULATION.key())));
     Ok(Rendered { tables, ..Rendered::default() })
 }

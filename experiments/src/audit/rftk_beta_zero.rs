@@ -1,7 +1,7 @@
 //! Does the trace penalty of RFTK do anything? The control that the code leaves in a comment.
 
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_report::{PairSide as Side, not_run_yet};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
@@ -12,15 +12,18 @@ const STUDY: &str = "rftk/table1";
 const CONTROLS: [(&str, &str); 3] =
     [("released", "no-trace"), ("printed", "printed-no-trace"), ("tuned", "tuned-no-trace")];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let mut rendered = artefact.declared(desk)?;
-    rendered.tables.push(steps(desk)?);
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(context)?;
+    rendered.tables.push(steps(context)?);
     Ok(rendered)
 }
 
 /// In how many steps the penalty had a say, and what it did to what it penalises.
-fn steps(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+fn steps(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut table = Table::new("audit/rftk-beta-zero-steps", "What the penalty had to say, and what it did to the trace")
         .caption("Means over the repeats that both sides have. Moves: steps in which the frequencies moved; penalised: those of them in which the penalty took part. Tr(K)/n: trace of the kernel matrix of the training rows over n at the end, which the penalty is to make small. Level: repeats in which both sides have the same accuracy. Alike: repeats in which both sides have the same settings but for beta (where each side is tuned, the search of both draws the same candidates).")
         .columns(["Variant", "Dataset"].map(Column::left))
@@ -29,7 +32,7 @@ fn steps(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
         .columns(["Gain", "Level", "Alike", "Repeats"].map(Column::right));
     let sides = CONTROLS.map(|(with, without)| [with, without]);
     let sides = sides.concat().into_iter().map(|variant| Side::new(STUDY, variant, "rftk"));
-    if let Some(note) = not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
+    if let Some(note) = not_run_yet(context, sides.collect::<Vec<_>>().iter())? {
         table = table.note(note);
     }
     for (with, without) in CONTROLS {

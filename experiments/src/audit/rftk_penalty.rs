@@ -2,15 +2,18 @@
 
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table, probability};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell, compare};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell, compare};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "audit/rftk-penalty";
 /// The variant without a penalty.
 const NONE: &str = "0";
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("RFTK as the text has it at settings that do not change with it (those of a search in which the penalty weighed next to nothing), on the splits of Table 1; only the weight β of the penalty differs: β Tr(K) at the start, beside a mean loss of ln K of f = 0. Tr(K)/n: trace of the kernel matrix of the training rows over n at the end, which the penalty is to make small, and which begins at 0.5. Loss: mean cross-entropy on the training rows at the end. Accuracy: percent of test rows, mean ± deviation over repeats. Gain: over that without a penalty, paired, ± half of its 95 % interval, and two-sided p by the corrected test, each by itself.")
         .columns([Column::left("Dataset")])

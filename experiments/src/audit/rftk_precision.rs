@@ -2,7 +2,7 @@
 //! printed deviations of 5 to 27 points come from?
 
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_report::{PairSide as Side, not_run_yet};
 
 /// Study and variant of each column, and its head.
@@ -12,26 +12,29 @@ const COLUMNS: [(&str, &str, &str); 3] = [
     ("audit/rftk", "pseudo-inverse", "pseudo-inverse"),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let mut rendered = artefact.declared(desk)?;
-    rendered.tables.push(deviations(desk)?);
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(context)?;
+    rendered.tables.push(deviations(context)?);
     Ok(rendered)
 }
 
-fn deviations(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
+fn deviations(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
     let mut table = Table::new("audit/rftk-precision-deviations", "Deviations of the closed forms over repeats")
         .caption("Deviation of the test accuracy over repeats (divided by J − 1; the printed one by J), in points. A bold one is above 10 points: no sampling of hundreds of test rows explains that.")
         .columns(["Dataset", "Method"].map(Column::left))
         .columns([Column::right("published")])
         .columns(COLUMNS.map(|(.., head)| Column::right(head)));
-    let (_, printed) = desk.catalogue.published("rftk")?;
+    let (_, printed) = context.catalogue.published("rftk")?;
     let sides = COLUMNS.iter().flat_map(|(study, variant, _)| {
         ["kernel-ridgeless", "rf-ridgeless"].map(|method| Side::new(study, variant, method))
     });
-    if let Some(note) = not_run_yet(desk, sides.collect::<Vec<_>>().iter())? {
+    if let Some(note) = not_run_yet(context, sides.collect::<Vec<_>>().iter())? {
         table = table.note(note);
     }
-    let studies = [desk.cells("rftk/table1")?, desk.cells("audit/rftk")?];
+    let studies = [context.cells("rftk/table1")?, context.cells("audit/rftk")?];
     for (method, theirs, title) in
         [("kernel-ridgeless", "KernelRidgeless", "kernel ridgeless"), ("rf-ridgeless", "RF", "RF")]
     {

@@ -2,7 +2,7 @@
 
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_report::{PairSide as Side, not_run_yet};
 
 /// Study, variant, method and head of a column.
@@ -13,13 +13,16 @@ const COLUMNS: [(&str, &str, &str, &str); 4] = [
     ("audit/rftk", "unit", "rftk", "RFTK, larger features"),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let mut rendered = artefact.declared(desk)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(context)?;
     let mut table = Table::new("audit/rftk-trace-scale-norms", "Trace and effective rank at the end of training")
         .caption("Means over repeats: trace of the kernel matrix of the training rows over n, and in small its companion without a scale, the effective rank tr(K)²/‖K‖_F² of at most 1000 training rows.")
         .columns([Column::left("Dataset")])
         .columns(COLUMNS.map(|(.., head)| Column::right(head)));
-    let studies = [desk.cells("rftk/table1")?, desk.cells("audit/rftk")?];
+    let studies = [context.cells("rftk/table1")?, context.cells("audit/rftk")?];
     for dataset in &studies[1].0.datasets {
         let mut row = vec![Cell::text(dataset)];
         for (study, variant, method, _) in COLUMNS {
@@ -40,7 +43,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         table = table.row(Row::new(row));
     }
     let sides = COLUMNS.map(|(study, variant, method, _)| Side::new(study, variant, method));
-    if let Some(note) = not_run_yet(desk, sides.iter())? {
+    if let Some(note) = not_run_yet(context, sides.iter())? {
         table = table.note(note);
     }
     rendered.tables.push(table);

@@ -1,7 +1,7 @@
 //! The width that the text found best on its synthetic problem, beside the rest of its grid.
 
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -19,8 +19,11 @@ fn by_width(cell: &StudyCell) -> BTreeMap<u64, BTreeMap<&str, Vec<f64>>> {
     widths
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Mean squared error of ridgeless random features (M = 200), mean ± deviation over draws of the features: on the test rows, whose targets have no noise, and on a fifth of the training rows that the others predict (noise of variance 0.04 included). The text's grid of σ² with exp(-‖x - x'‖²/(2σ²)); its choice is 100. rftk-kink is the text's target, rftk-slope the code's.")
         .columns([Column::left("Dataset")])

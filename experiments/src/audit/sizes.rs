@@ -2,7 +2,7 @@
 
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Computed, ExperimentError};
+use mercer_report::{ExperimentError, Simulation};
 use mercer_statistics::{
     Design, EqualMethods, SameProcedure, Verdict, below_the_best, corrected_t, paired_t, stouffer,
     wilcoxon_signed_rank,
@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) const SIMULATION: Computed =
-    Computed { name: "audit/rule-sizes", measures: false, revision: 1, settings, compute };
+pub(crate) const SIMULATION: Simulation =
+    Simulation { name: "audit/rule-sizes", measures: false, revision: 1, settings, compute };
 
 /// Simulated studies of each design.
 const STUDIES: u64 = 4000;

@@ -4,7 +4,7 @@ use mercer_harness::TuningSource;
 use mercer_learning::Metric;
 use mercer_records::Tuning;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::wilcoxon_signed_rank;
 use std::collections::BTreeMap;
 
@@ -86,7 +86,10 @@ fn line(study: &str, label: &str, trials: &[Tuned<'_>]) -> Result<Row, Experimen
     ]))
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Each trial whose settings were tuned has two errors: that of the settings chosen, on the training rows that the tuner held out, and that of the final fit, on the test rows, which no tuning reads. The first is the least of three, which makes it too small; the second is of a fit to all training rows, a quarter more, which makes it smaller. Ratio of the second to the first (error rates; root mean squared errors for targets): median and quartiles over the trials of all variants, the p of Wilcoxon's signed rank test of the datasets' mean logarithms, not corrected for the number of rows here, and the largest ratio, which is of a final fit that went otherwise than the fits of the tuner.")
         .columns([Column::left("Study"), Column::left("Method")])
@@ -94,7 +97,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
             ["Trials", "Datasets", "Median", "Quartiles", "p", "Largest"].map(Column::right),
         );
     for study in STUDIES {
-        let cells = desk.cells(study)?;
+        let cells = context.cells(study)?;
         let mut methods: Vec<(&str, Vec<Tuned<'_>>)> = Vec::new();
         for cell in &cells.1 {
             let trials = tuned(cell);

@@ -6,12 +6,12 @@ use super::{
 use mercer_kernels::{GaussianHyper, HyperKernel, Pairs};
 use mercer_learning::{Fitting, LearningError};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
-use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) const MEASUREMENT: Computed = Computed {
+pub(crate) const MEASUREMENT: Simulation = Simulation {
     name: "complexity/hyper-krr",
     measures: true,
     revision: 1,
@@ -175,8 +175,11 @@ pub(crate) fn learning_seconds(
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let measured = growths(desk, &MEASUREMENT, SERIES);
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let measured = growths(context, &MEASUREMENT, SERIES);
     let mut table = growth_table(&artefact.id, &artefact.title, measured.iter().flatten());
     if measured.is_none() {
         table = table.note("Not run yet: mercer reproduce complexity/hyper-krr");

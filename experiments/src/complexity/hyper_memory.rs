@@ -8,14 +8,14 @@ use mercer_linalg::Cholesky;
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
 use mercer_statistics::line;
 use ndarray::Array2;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) const MEASUREMENT: Computed =
-    Computed { name: "complexity/hyper-memory", measures: true, revision: 2, settings, compute };
+pub(crate) const MEASUREMENT: Simulation =
+    Simulation { name: "complexity/hyper-memory", measures: true, revision: 2, settings, compute };
 
 /// Input columns, as of heart and wine.
 const INPUTS: usize = 13;
@@ -197,7 +197,10 @@ fn cost(way: Way, (m, landmarks, subsets): Sizes) -> Result<(f64, u64), Learning
     Ok((seconds, bytes))
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!(
             "Exponent of the most bytes that a solve holds at once, in one size at a time, the others fixed: least squares on the logarithms of five values, with the 95 % interval of the slope (undecided where it is wider than 1, or above the claim where a solve holds the numbers that are counted in blocks), which holds the claimed exponent, lies below it or above it; one thread, {INPUTS} inputs, the Gaussian hyper-kernel. A cost in O-notation is an upper bound, so a smaller exponent is no contradiction."
@@ -205,7 +208,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         .columns(["Solver", "Claimed", "In"].map(Column::left))
         .columns(["From", "To", "Exponent claimed", "Measured", "95 %", "Largest (MB)"].map(Column::right))
         .columns([Column::left("Verdict")]);
-    let Some(record) = desk.shelf.get(&MEASUREMENT.key()) else {
+    let Some(record) = context.records.get(&MEASUREMENT.key()) else {
         let table = table.note("Not run yet: mercer reproduce complexity/hyper-memory");
         return Ok(Rendered { tables: vec![table], ..Rendered::default() });
     };

@@ -2,9 +2,9 @@
 
 use super::{ELEMENTARY, Scaling, Work, measure, settings, step_seconds};
 use mercer_learning::{LearningError, Settings, Streams};
-use mercer_report::Computed;
+use mercer_report::Simulation;
 
-pub(crate) const MEASUREMENT: Computed = Computed {
+pub(crate) const MEASUREMENT: Simulation = Simulation {
     name: "complexity/mce",
     measures: true,
     revision: 1,
@@ -82,7 +82,7 @@ pub(crate) const SERIES: &[Scaling] = &[
 ];
 
 /// Apart, so that the others need not be measured again with it.
-pub(crate) const FEATURES_ALONE: Computed = Computed {
+pub(crate) const FEATURES_ALONE: Simulation = Simulation {
     name: "complexity/mce-features",
     measures: true,
     revision: 1,

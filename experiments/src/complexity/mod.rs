@@ -19,7 +19,7 @@ pub(crate) use clock::{processor_seconds, step_seconds};
 pub(crate) use growth::{Growth, growth_table};
 
 use mercer_learning::LearningError;
-use mercer_report::{Computed, Desk, ExperimentError};
+use mercer_report::{ExperimentError, RenderContext, Simulation};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -138,11 +138,11 @@ pub(crate) fn measure(series: &[Scaling]) -> Result<BTreeMap<String, f64>, Exper
 
 /// What a record of a measurement says of these series; `None` where there is none yet.
 pub(crate) fn growths(
-    desk: &Desk<'_>,
-    measurement: &Computed,
+    context: &RenderContext<'_>,
+    measurement: &Simulation,
     series: &'static [Scaling],
 ) -> Option<Vec<Growth>> {
-    let record = desk.shelf.get(&measurement.key())?;
+    let record = context.records.get(&measurement.key())?;
     Some(series.iter().map(|scaling| Growth::of(scaling, &record.run.seconds)).collect())
 }
 

@@ -2,10 +2,10 @@
 
 use super::{Growth, growth_table, growths, hyper, mce, sgd, threshold};
 use crate::rftk::table2;
-use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
 
 /// Each measurement with its series, in the order of the page.
-pub(super) const MEASURED: &[(&Computed, &[super::Scaling])] = &[
+pub(super) const MEASURED: &[(&Simulation, &[super::Scaling])] = &[
     (&table2::MEASUREMENT, table2::SERIES),
     (&sgd::MEASUREMENT, sgd::SERIES),
     (&hyper::MEASUREMENT, hyper::SERIES),
@@ -15,11 +15,14 @@ pub(super) const MEASURED: &[(&Computed, &[super::Scaling])] = &[
 ];
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut missing = Vec::new();
     let mut all: Vec<Growth> = Vec::new();
     for &(measurement, series) in MEASURED {
-        match growths(desk, measurement, series) {
+        match growths(context, measurement, series) {
             Some(measured) => all.extend(measured),
             None => missing.push(measurement.name),
         }

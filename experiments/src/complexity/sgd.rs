@@ -5,9 +5,9 @@
 
 use super::{Scaling, measure, settings};
 use crate::rftk::table2::{START, Sizes, seconds, work};
-use mercer_report::Computed;
+use mercer_report::Simulation;
 
-pub(crate) const MEASUREMENT: Computed = Computed {
+pub(crate) const MEASUREMENT: Simulation = Simulation {
     name: "complexity/sgd",
     measures: true,
     revision: 1,

@@ -2,11 +2,11 @@
 
 use super::{Scaling, Work, measure, processor_seconds, settings};
 use mercer_learning::LearningError;
-use mercer_report::Computed;
+use mercer_report::Simulation;
 use mercer_solvers::{Route, Threshold};
 use ndarray::Array2;
 
-pub(crate) const MEASUREMENT: Computed = Computed {
+pub(crate) const MEASUREMENT: Simulation = Simulation {
     name: "complexity/threshold",
     measures: true,
     revision: 1,

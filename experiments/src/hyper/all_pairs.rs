@@ -2,7 +2,7 @@
 
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Kind, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 use mercer_statistics::summarise;
 
 const GIB: f64 = 1_073_741_824.0;
@@ -77,12 +77,16 @@ pub(super) fn uneven(cells: &[mercer_report::StudyCell]) -> Vec<String> {
     .collect()
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Accuracy and balanced accuracy in percent on the official test rows; facts of the learned kernel: columns of the pair kernel's factor; relative error of the normal matrix over all pairs, in percent, estimated from the pairs of 1000 rows (its guaranteed bound stands among the facts of the records); relative error of the learned kernel in the norm of the regression, in percent, by the residual that the solution leaves in the equations of the same landmarks over all pairs: this is what is asked to be within 1 %, and a cell says where it is not (older fits asked it of the normal matrix only, and did not say the other; how far 14 landmarks are from the exact solution is another matter: audit/hyper-third-factor); share of negative eigenvalue mass; processor seconds of the final fit, stage 2 included (median; - where only the clock on the wall was kept), and its peak memory in GiB. Printed for ijcnn1 on another machine: hyper-KRR 89.71 to 90.94 % in 752 to 1375 s, distributed BMKL 97.34 to 97.36 % in 5845 to 230576 s. Means over repeats (seeds: landmarks and rows of stage 2). The SVM has the rows of stage 2.")
         .columns(["Dataset", "Variant", "Method"].map(Column::left))
         .columns(["Accuracy", "Balanced", "Rank", "Error, %", "Solution, %", "Negative mass", "Support", "Fit, s", "GiB", "Repeats"].map(Column::right));
-    let studies = STUDIES.iter().map(|study| desk.cells(study)).collect::<Result<Vec<_>, _>>()?;
+    let studies =
+        STUDIES.iter().map(|study| context.cells(study)).collect::<Result<Vec<_>, _>>()?;
     for cell in studies.iter().flat_map(|study| &study.1) {
         let records: Vec<_> = cell
             .records()

@@ -7,12 +7,12 @@ use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, total_variance};
 use mercer_learning::{Fitting, LearningError, Streams, fact};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Computed, Desk, ExperimentError};
+use mercer_report::{ExperimentError, RenderContext, Simulation};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) const MEASUREMENT: Computed =
-    Computed { name: "hyper/exact-or-nystrom", measures: true, revision: 1, settings, compute };
+pub(crate) const MEASUREMENT: Simulation =
+    Simulation { name: "hyper/exact-or-nystrom", measures: true, revision: 1, settings, compute };
 
 /// Labelled points and input columns, as of australian.
 const POINTS: usize = 552;
@@ -82,14 +82,14 @@ fn cost(ridge: &PairRidge, points: usize) -> Result<(f64, u64, f64), LearningErr
     Ok((seconds, bytes, iterations))
 }
 
-pub(super) fn table(desk: &Desk<'_>) -> Table {
+pub(super) fn table(context: &RenderContext<'_>) -> Table {
     let mut table = Table::new("hyper/exact-or-nystrom-cost", "What the two cost")
         .caption(format!(
             "One solve at λ = {LAMBDA} and the width of the total variance, {INPUTS} inputs, generated rows, one thread: median processor seconds of {REPEATS}, and the most memory held, coefficients of the learned kernel included. Conjugate gradients end at a relative residual of 1e-6."
         ))
         .columns([Column::left("Solution")])
         .columns(["Points", "Unordered pairs", "Iterations", "Seconds", "MB"].map(Column::right));
-    let Some(record) = desk.shelf.get(&MEASUREMENT.key()) else {
+    let Some(record) = context.records.get(&MEASUREMENT.key()) else {
         return table.note("Not run yet: mercer reproduce hyper/exact-or-nystrom");
     };
     for (name, points, ridge) in solves() {

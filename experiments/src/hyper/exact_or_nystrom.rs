@@ -4,7 +4,7 @@ use super::exact_cost;
 use super::exact_path::{PATH, TARGETS, WAYS, Way};
 use mercer_records::OPEN;
 use mercer_render::{Axis, Cell, Column, Figure, Kind, Panel, Row, Series, Table, probability};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::{TTest, summarise};
 
 const ARTEFACT_STUDY: &str = "hyper/exact-or-nystrom";
@@ -14,8 +14,11 @@ fn values(cell: &StudyCell, name: &str) -> Vec<f64> {
     cell.at_end(name).into_iter().map(|(_, value)| value).collect()
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(ARTEFACT_STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(ARTEFACT_STUDY)?;
     let mut figure = Figure::new(format!("{}-landmarks", artefact.id), "Error over landmarks")
         .caption("Root mean squared error of the learned kernel on pairs of test points against Nyström's landmarks; level lines: the exact solution over all, half and a quarter of the labelled points. Band of Nyström: deviation over repeats.")
         .columns(2);
@@ -46,7 +49,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         }
         tables.push(table.note(format!("{}: {}.", variant.name, variant.summary)));
     }
-    tables.push(exact_cost::table(desk));
+    tables.push(exact_cost::table(context));
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables, drawings, ..Rendered::default() })

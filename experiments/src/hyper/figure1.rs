@@ -1,10 +1,13 @@
 //! Figure 1: the two stages, drawn from the structure of the method. Schematic.
 
 use mercer_render::Diagram;
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered};
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(_: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    _: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     Ok(Rendered {
         drawings: vec![Drawing::Diagram(diagram(&artefact.id, &artefact.title))],
         ..Rendered::default()

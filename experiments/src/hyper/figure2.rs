@@ -4,13 +4,15 @@ use crate::complexity::{hyper::learning_seconds, mean_seconds};
 use mercer_models::hyper_rkhs::PairSolver;
 use mercer_records::Record;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
-use mercer_report::{Artefact, Computed, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{
+    Artefact, Drawing, ExperimentError, RenderContext, Rendered, Simulation, StudyCell,
+};
 use mercer_statistics::summarise;
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Seconds of learning a kernel from as many points and inputs as the training part of heart has.
-pub(crate) const SECONDS: Computed = Computed {
+pub(crate) const SECONDS: Simulation = Simulation {
     name: "hyper/figure2-seconds",
     measures: true,
     revision: 1,
@@ -28,8 +30,11 @@ const ROUNDS: usize = 10;
 /// Mean and half-width of the 95 % interval of the mean.
 type Point = (f64, f64);
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("hyper/figure2")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("hyper/figure2")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(&artefact.id, &artefact.title)
         .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, v M altogether, so that lines of more subsets have as many times the landmarks (the table compares as many in all), and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Processor seconds of learning a kernel by divide and conquer from 108 points of 13 inputs, made up (time does not hang on the values), over ten rounds in each of which every M and v has its turn; the paper's are of another machine, and hold no claim but that more subsets take less. (d) Multiply-adds of the same by the formula v n_s P² + v P³/3, for n_s pairs of m/v points and P landmark pairs, as the paper counts: the eigendecompositions, some 9 P³ in each subset, are not in it.")
@@ -68,12 +73,12 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
             let pairs = of(&means(cell, "pairs"));
             let panel = Panel::new(Axis::linear("M"), Axis::linear("pairs")).title("(a)");
             figure = figure.panel(panel.series(Series::line("M(M + 1)/2", pairs)));
-            costs = seconds(desk).into_iter().chain([cost]).collect();
+            costs = seconds(context).into_iter().chain([cost]).collect();
         }
         figure = figure.panel(error);
     }
     figure = costs.into_iter().fold(figure, Figure::panel);
-    if let Some(note) = ratios(desk) {
+    if let Some(note) = ratios(context) {
         table = table.note(note);
     }
     let drawings =
@@ -123,8 +128,8 @@ fn measure() -> Result<BTreeMap<String, f64>, ExperimentError> {
 }
 
 /// The measured seconds, once they are: mean and its interval over rounds.
-fn seconds(desk: &Desk<'_>) -> Option<Panel> {
-    let record = desk.shelf.get(&SECONDS.key())?;
+fn seconds(context: &RenderContext<'_>) -> Option<Panel> {
+    let record = context.records.get(&SECONDS.key())?;
     let mut panel = Panel::new(Axis::linear("M"), Axis::log10("processor seconds")).title("(c)");
     for subsets in DIVIDED {
         let (mut line, mut band) = (Vec::new(), Vec::new());
@@ -149,8 +154,8 @@ fn rounds(record: &Record, subsets: usize, landmarks: usize) -> Vec<f64> {
 
 /// How many times the seconds of one set of landmarks the most subsets take, at the fewest and the most
 /// landmarks.
-fn ratios(desk: &Desk<'_>) -> Option<String> {
-    let record = desk.shelf.get(&SECONDS.key())?;
+fn ratios(context: &RenderContext<'_>) -> Option<String> {
+    let record = context.records.get(&SECONDS.key())?;
     let [one, .., most] = DIVIDED;
     let [fewest, .., largest] = TIMED;
     let ratio = |landmarks| {

@@ -1,7 +1,7 @@
 //! Figure 3: a data-adaptive kernel continued to new images, by neighbours and by hyper-KRR.
 
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -17,8 +17,11 @@ const RULES: [(&str, &str); 5] = [
 /// The variants with panels; the table has all.
 const DRAWN: [&str; 3] = ["printed", "pull-0.5", "pull-2"];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("hyper/figure3")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("hyper/figure3")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(&artefact.id, &artefact.title)
         .caption("Accuracy in percent on all test images of two digits against the number of training images, half of each. The kernel matrix F ∘ K that DANK learns on the training images is continued to the test images by the row of the reciprocal nearest neighbour (the paper's rival), by that of the nearest neighbour, not at all, or by hyper-kernel ridge regression of F ∘ K over all pairs (the paper's method). Bands, of hyper-KRR and of reciprocal neighbours: 95 % intervals of the mean over repeats. The accuracies of the panels begin at different values. The rival is a reconstruction: DANK's article could not be read, and its formulation and settings are recalled. With those of `printed` its matrix is all ones to a few hundredths, so that neighbours continue the plain kernel; the other panels pull it further.")

@@ -6,7 +6,7 @@ use mercer_harness::{Parts, Path};
 use mercer_kernels::{LearnedKernel, total_variance};
 use mercer_learning::{Cost, Fitting, LearningError, Method, Settings, Shape, Tasks, accuracy};
 use mercer_records::CurvePoint;
-use mercer_solvers::{Mending, OneVersusOne, Smo, SolverError, Spectrum};
+use mercer_solvers::{OneVersusOne, PsdCorrection, Smo, SolverError, Spectrum};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -35,11 +35,11 @@ pub(crate) const PATH: Path = Path {
 /// logarithmic kernel itself.
 pub(crate) const KERNELS: [&str; 3] = ["ideal", "log", "log itself"];
 /// What is done, by its name in the records; the first is what the others are held against.
-pub(crate) const OPTIONS: [(&str, Mending); 4] = [
-    ("as-is", Mending::AsIs),
-    ("clip", Mending::Clip),
-    ("flip", Mending::Flip),
-    ("shift", Mending::Shift),
+pub(crate) const OPTIONS: [(&str, PsdCorrection); 4] = [
+    ("as-is", PsdCorrection::AsIs),
+    ("clip", PsdCorrection::Clip),
+    ("flip", PsdCorrection::Flip),
+    ("shift", PsdCorrection::Shift),
 ];
 
 /// Settings of the path.
@@ -194,7 +194,7 @@ impl<'a> Kernels<'a> {
     }
 
     /// The cost of the machine with which most held-out points are right; the smallest of the best.
-    fn cost(&self, how: Mending, fitting: &Fitting<'_>) -> Result<f64, LearningError> {
+    fn cost(&self, how: PsdCorrection, fitting: &Fitting<'_>) -> Result<f64, LearningError> {
         let costs: Vec<f64> = (-5..=5).map(|power| 2f64.powi(power)).collect();
         let mut right = vec![0.0; costs.len()];
         for ([out, kept], kernel) in &self.folds {

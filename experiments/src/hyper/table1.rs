@@ -4,15 +4,18 @@ use super::known_kernel::{CUT_SHORT, TARGETS, WAYS};
 use mercer_records::{OPEN, Record};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::PublishedCell;
-use mercer_report::{Artefact, CellReport, Desk, ExperimentError, Rendered, StudyCell};
-use mercer_report::{Judged, shown as judged, summary};
+use mercer_report::{Artefact, CellReport, ExperimentError, RenderContext, Rendered, StudyCell};
+use mercer_report::{PublishedComparison, shown as judged, summary};
 use mercer_statistics::summarise;
 use serde_json::Value;
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("hyper/table1")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("hyper/table1")?;
     let (spec, cells) = &*study;
-    let (repeats_of_table2, printed) = desk.catalogue.published("hyper")?;
+    let (repeats_of_table2, printed) = context.catalogue.published("hyper")?;
     let (mut tables, mut reports) = (Vec::new(), Vec::new());
     for (place, variant) in spec.variants.iter().enumerate() {
         // The first carries the artefact's own name.
@@ -44,7 +47,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
                         return Ok(shown(&of(what), scale, digits, None));
                     };
                     let number = Number { target, way, what, theirs, accuracy };
-                    let report = number.judged(cell, of(what), repeats_of_table2, desk)?;
+                    let report = number.judged(cell, of(what), repeats_of_table2, context)?;
                     let scale = if accuracy { 100.0 } else { 1.0 };
                     let shown = judged(shown(&of(what), scale, digits, Some(theirs)), &report);
                     reports.push(report);
@@ -102,9 +105,9 @@ impl Number<'_> {
         cell: &StudyCell,
         values: Vec<f64>,
         repeats: usize,
-        desk: &Desk<'_>,
+        context: &RenderContext<'_>,
     ) -> Result<CellReport, ExperimentError> {
-        Judged {
+        PublishedComparison {
             artefact: "hyper/table1",
             cell,
             label: format!("{}, {} kernel, {}", self.way, self.target, self.what),
@@ -114,7 +117,7 @@ impl Number<'_> {
             scale: if self.accuracy { 1.0 } else { 100.0 },
             repeats,
         }
-        .report(desk)
+        .report(context)
     }
 }
 

@@ -1,11 +1,14 @@
 //! Table 2: accuracy with learned kernels on six datasets, 40 % of the rows for training.
 
 use super::{edges, ridges};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let mut rendered = artefact.declared(desk)?;
-    let study = desk.cells("hyper/table2")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(context)?;
+    let study = context.cells("hyper/table2")?;
     let variants: Vec<&str> =
         study.0.variants.iter().map(|variant| variant.name.as_str()).collect();
     rendered.tables[0].notes.extend(edges::notes(&study.1, &variants));

@@ -5,19 +5,22 @@ use super::all_pairs::uneven;
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::PublishedCell;
-use mercer_report::{Artefact, CellReport, Desk, ExperimentError, Rendered, StudyCell};
-use mercer_report::{Judged, shown as judged, summary};
+use mercer_report::{Artefact, CellReport, ExperimentError, RenderContext, Rendered, StudyCell};
+use mercer_report::{PublishedComparison, shown as judged, summary};
 use mercer_statistics::summarise;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let (large, forest) = (desk.cells("hyper/table3")?, desk.cells("hyper/covtype")?);
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let (large, forest) = (context.cells("hyper/table3")?, context.cells("hyper/covtype")?);
     // Ours over all pairs has a table of its own; here it stands beside the paper's route, as on covtype.
-    let whole = desk.cells("hyper/all-pairs")?;
+    let whole = context.cells("hyper/all-pairs")?;
     let ours =
         whole.1.iter().filter(|cell| cell.score().is_some() && cell.key().method != "majority");
     let cells: Vec<&StudyCell> = large.1.iter().chain(&forest.1).chain(ours).collect();
-    let (_, printed) = desk.catalogue.published("hyper")?;
+    let (_, printed) = context.catalogue.published("hyper")?;
     let mut reports = Vec::new();
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Percent on the official test part (ijcnn1) and on all rows that do not train (covtype, class 2 against the rest). The recall of the rare class follows from accuracy and balanced accuracy, given the share of the majority class. Processor seconds of tuning, of fitting and of predicting on one thread, medians over repeats, of a search that they share the seconds of the one that ran it (none where only the clock on the wall was kept): the tuned variants search before the fit, the methods of the paper's route and SVM-CV within it, so that their seconds to fit hold their search; the printed seconds are of another machine and of all v parts. Training rows: of the training part, those that a method was fitted to where a cap left some out, and those of stage 2 where it has fewer. Pairs: ordered pairs that the regression sums over. On the paper's route the declared budget is that of a subset, so that twice the subsets have twice the pairs: neither a rising accuracy nor the time says what subsets alone do. Repeats: those that were run, of those planned.")
@@ -57,7 +60,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
             });
             let report = match theirs {
                 Some(theirs) => {
-                    let judged = Judged {
+                    let judged = PublishedComparison {
                         artefact: &artefact.id,
                         cell,
                         label: format!("{}, {}", theirs.method, cell.key().variant),
@@ -67,7 +70,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
                         scale: 1.0,
                         repeats: 1,
                     };
-                    Some(judged.report(desk)?)
+                    Some(judged.report(context)?)
                 }
                 None => None,
             };

@@ -4,7 +4,7 @@ use super::Cells;
 use crate::complexity::{growth_table, growths, mce};
 use mercer_datasets::Catalogue;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::line;
 
 /// Share of the flops from which on a term's exponent is fitted.
@@ -26,8 +26,11 @@ struct Point {
     share: f64,
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let cells = Cells::of(desk)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let cells = Cells::of(context)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!("Seconds of a step (median over folds of the time of a fit over its steps, one core) on the datasets of Table 1; floating-point operations of a step by count, and the share of the term that is named. A multiply-add counts as two. {SECONDS} A fit without seconds has no line."))
         .columns(["Step", "Dataset"].map(Column::left))
@@ -66,8 +69,8 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         .caption("Seconds of a learning step against its rows, over the datasets of Table 1.")
         .panel(panel.clone());
     let drawings = if panel.series.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
-    let measured = growths(desk, &mce::MEASUREMENT, mce::SERIES);
-    let more = growths(desk, &mce::FEATURES_ALONE, mce::MORE_FEATURES);
+    let measured = growths(context, &mce::MEASUREMENT, mce::SERIES);
+    let more = growths(context, &mce::FEATURES_ALONE, mce::MORE_FEATURES);
     let mut exponents = growth_table(
         "complexity/mce-exponents",
         "Exponents of a learning step",

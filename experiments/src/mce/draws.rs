@@ -4,7 +4,7 @@ use super::stated_of;
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_report::compare;
 use mercer_report::stated;
-use mercer_report::{Artefact, Desk, ExperimentError, QuotedNumber, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, QuotedNumber, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -14,8 +14,11 @@ const STUDY: &str = "audit/mce-draws";
 const PRINTED: [(&str, &str); 2] =
     [("gmce", "GMCE-ARD with RCB"), ("mce-erm", "GMCE-ARD without RCB")];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let (spec, cells) = &*study;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Percent of the 10,000 test images of MNIST, each draw with its own 500 training images and both embeddings on the same: mean, deviation over draws, least and most; the difference is with the bound minus without it, in points, draw by draw. The paper's text prints one number each, and for MNIST no number of steps. A verdict judges it as one more draw of ours, by the 95 % interval for a next one. Beside the mean difference: its 95 % interval and two-sided p, the larger of a bootstrap's over test rows and seeds and of the paired t-test's over seeds.")
@@ -35,7 +38,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
             let values: Vec<f64> = cell.values().into_iter().map(|(_, value)| value).collect();
             let label = [Cell::text(&variant.name), Cell::text(cell.label())];
             table =
-                table.row(line(desk, artefact, label, cell, &values, number.as_ref(), blank())?);
+                table.row(line(context, artefact, label, cell, &values, number.as_ref(), blank())?);
         }
         let [first, second] = PRINTED.map(|(method, _)| of(method));
         let (Some(first), Some(second)) = (first, second) else { continue };
@@ -60,15 +63,22 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
             }),
             _ => None,
         };
-        table =
-            table.row(line(desk, artefact, label, first, &differences, difference.as_ref(), test)?);
+        table = table.row(line(
+            context,
+            artefact,
+            label,
+            first,
+            &differences,
+            difference.as_ref(),
+            test,
+        )?);
     }
     Ok(Rendered { tables: vec![table], ..Rendered::default() })
 }
 
 /// A row of values, one a draw, beside what is printed of one draw.
 fn line(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     artefact: &Artefact,
     label: [Cell; 2],
     cell: &StudyCell,
@@ -82,7 +92,7 @@ fn line(
         return Ok(Row::new(label.into_iter().chain(nothing).chain(test).chain([draws])));
     };
     let end = |beyond: fn(f64, f64) -> f64| values.iter().copied().fold(f64::NAN, beyond);
-    let [printed, verdict] = stated(desk, &artefact.id, cell, values, printed)?;
+    let [printed, verdict] = stated(context, &artefact.id, cell, values, printed)?;
     let numbers = [
         Cell::mean_std(summary.mean, summary.sample_std, 2),
         Cell::number(end(f64::min), 2),

@@ -3,7 +3,7 @@
 use super::curves::{MAP, REGION, STARTS};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Series, Table, blend, number};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 const STUDY: &str = "mce/figure1";
@@ -20,8 +20,11 @@ const CURVES: [(&str, &str); 4] = [
     ("complexity", "complexity r"),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let (_, cells) = &*study;
     let mut table = Table::new("mce/figure1", &artefact.title)
         .caption("At the start and after the last step, from either start: accuracy in percent (first fold, 30 test rows, as in the paper; then mean over the folds there are), and first-fold loss, complexity and λ/s². The verdict compares the first fold with the two digits that the paper prints, where its losses are summed as in the authors' code.")
@@ -71,7 +74,8 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         drawings.insert(0, Drawing::Figure(figure));
     }
     table = table.note("The paper does not state its overfitted start; here ℓ = 0.01 and λ = 0.001 (the settings of the study). So a verdict `differs` before learning from that start tells of another start, none of another method: it is at the ends that both must meet.");
-    for number in desk.catalogue.quoted("mce")?.iter().filter(|number| number.dataset == "iris2") {
+    for number in context.catalogue.quoted("mce")?.iter().filter(|number| number.dataset == "iris2")
+    {
         table = table
             .note(format!("The paper: {} %, {} ({}).", number.mean, number.method, number.setting));
     }

@@ -4,14 +4,17 @@
 use super::stated_of;
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
 use mercer_report::stated;
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 
 /// Methods of which the text states the accuracy after 800 epochs, by its names and those of the figure.
 const PRINTED: [(&str, &str, &str); 2] =
     [("cen-cnn", "CEN convolutional", "embedding"), ("softmax-cnn", "CNN softmax", "softmax")];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("mce/figure2-cnn")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("mce/figure2-cnn")?;
     let (spec, cells) = &*study;
     let mut marks = Vec::new();
     for (_, name, label) in PRINTED {
@@ -44,7 +47,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
                 None => None,
             };
             let values: Vec<f64> = cell.values().into_iter().map(|(_, value)| value).collect();
-            let [printed, verdict] = stated(desk, &artefact.id, cell, &values, number.as_ref())?;
+            let [printed, verdict] = stated(context, &artefact.id, cell, &values, number.as_ref())?;
             table = table.row(Row::new([
                 Cell::text(&variant.name),
                 Cell::text(cell.label()),
@@ -69,7 +72,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
     if table.rows.is_empty() {
         table = table.note(format!(
             "Not run yet: mercer reproduce {} --profile {}",
-            &artefact.id, desk.profile
+            &artefact.id, context.profile
         ));
     }
     let drawings =

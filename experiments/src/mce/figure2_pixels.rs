@@ -2,7 +2,7 @@
 
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Table, shade};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered};
 
 /// Columns of an image.
 const SIDE: usize = 28;
@@ -40,8 +40,11 @@ fn pixels(curve: &[CurvePoint]) -> Vec<Pixel> {
     found.into_iter().map(|(_, pixel)| pixel).collect()
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("mce/figure2-pixels")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("mce/figure2-pixels")?;
     let (_, cells) = &*study;
     let mut lengths = Vec::new();
     let mut relevances = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::{Cells, accuracy};
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 
 /// Methods here and in the printed table.
 const METHODS: [(&str, &str); 6] = [
@@ -22,9 +22,12 @@ const FOLDS: [(&str, &str); 4] = [
     ("stratified", "stratified"),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let cells = Cells::of(desk)?;
-    let (_, printed) = desk.catalogue.published("mce")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let cells = Cells::of(context)?;
+    let (_, printed) = context.catalogue.published("mce")?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Accuracy in percent over ten folds. Published deviations are divided by the number of folds, ours by one less, which makes them 5 % larger. The files of wine, ecoli and banknote are sorted by class, so that a block of them takes all its rows from one class or a few, which the training part then lacks; of the smallest classes of ecoli it takes all. On ecoli the printed deviations of ERM and CV have the size of those on blocks of the file, that of GMCE the size of the one on permuted folds; on wine the printed CV is nearer to blocks, ERM to permuted folds in its deviation alone; on the others neither was run on blocks; MED has an account of its own (audit/mce-median-printed). Inputs are scaled to [0, 1] over the whole file, as in the authors' code, but for the stratified folds and the column that says otherwise.")
         .columns(["Dataset", "Method"].map(Column::left))

@@ -3,8 +3,10 @@
 use super::{Cells, accuracy, mean_of, shown};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_report::PublishedCell;
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell, compare};
-use mercer_report::{Judged, badge};
+use mercer_report::{
+    Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell, compare,
+};
+use mercer_report::{PublishedComparison, badge};
 use mercer_statistics::summarise;
 
 /// The least ridge that the cross-validated embedding tries.
@@ -23,9 +25,12 @@ const RIDGES: [(&str, f64); 9] = [
     ("median-1", 1.0),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let cells = Cells::of(desk)?;
-    let (_, printed) = desk.catalogue.published("mce")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let cells = Cells::of(context)?;
+    let (_, printed) = context.catalogue.published("mce")?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("One length scale, the median distance of the training rows, and a fixed ridge: nothing is learned. Accuracy in percent on the released folds; the difference to GMCE on the same folds with its corrected 95 % interval.")
         .columns(["Dataset", "Method"].map(Column::left))
@@ -81,7 +86,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
     }
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
-    let tables = vec![table, as_printed(&cells, &printed, desk)?];
+    let tables = vec![table, as_printed(&cells, &printed, context)?];
     Ok(Rendered { tables, drawings, ..Rendered::default() })
 }
 
@@ -109,7 +114,7 @@ fn at_the_edge(cells: &Cells) -> Option<String> {
 fn as_printed(
     cells: &Cells,
     printed: &[PublishedCell],
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
 ) -> Result<Table, ExperimentError> {
     let mut table = Table::new("audit/mce-median-printed", "The printed column MED, made again")
         .caption("Nothing is learned. Unguarded: a length for each column, the median of its differences among the training rows, a ridge of 1 (where all learning of the paper starts), and folds that are consecutive blocks of the file. Every deviation here is divided by the number of folds, as the authors' are; other tables divide by one less. Where half of a column's differences are 0, the kernel is 0/0 and the largest of numbers that are none is the first: one class is predicted everywhere. Guarded: such a column has its smallest other difference. Accuracy in percent.")
@@ -124,7 +129,7 @@ fn as_printed(
         let (Some(cell), Some(theirs)) = (of("median-printed", "mce-median"), theirs) else {
             continue;
         };
-        let judged = Judged {
+        let judged = PublishedComparison {
             artefact: "audit/mce-median",
             cell,
             label: "MED".to_owned(),
@@ -134,7 +139,7 @@ fn as_printed(
             scale: 1.0,
             repeats: cell.repeats_of_paper() as usize,
         };
-        let verdict = badge(&judged.report(desk)?).map_or_else(String::new, |(text, _)| text);
+        let verdict = badge(&judged.report(context)?).map_or_else(String::new, |(text, _)| text);
         table = table.row(Row::new([
             Cell::text(dataset),
             Cell::mean_std(theirs.mean, theirs.std, 1),

@@ -17,7 +17,7 @@ pub(crate) mod table1;
 pub(crate) mod table2;
 
 use mercer_render::Cell;
-use mercer_report::{Desk, ExperimentError, QuotedNumber, StudyCell};
+use mercer_report::{ExperimentError, QuotedNumber, RenderContext, StudyCell};
 use mercer_statistics::summarise;
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ struct Cells {
 const STUDIES: &[&str] = &["mce/table1", "audit/mce"];
 
 impl Cells {
-    fn of(desk: &Desk<'_>) -> Result<Self, ExperimentError> {
-        Ok(Self { table: desk.cells(STUDIES[0])?, audit: desk.cells(STUDIES[1])? })
+    fn of(context: &RenderContext<'_>) -> Result<Self, ExperimentError> {
+        Ok(Self { table: context.cells(STUDIES[0])?, audit: context.cells(STUDIES[1])? })
     }
 
     /// A cell with at least one record, by variant, dataset and method; of either study.

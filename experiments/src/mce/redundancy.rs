@@ -2,10 +2,13 @@
 
 use super::{Cells, accuracy, mean_of};
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let cells = Cells::of(desk)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let cells = Cells::of(context)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("f, r and q depend on the scale s and the ridge λ through λ/s² only, so s ∂q/∂s + 2 λ ∂q/∂λ = 0. Learning starts at (1, 1), as in the paper, and at (10, 100): the same ratio. Means over folds of what is learned.")
         .columns(["Dataset", "Start (s, λ)"].map(Column::left))

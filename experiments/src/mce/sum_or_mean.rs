@@ -3,7 +3,7 @@
 use super::median::against;
 use super::{Cells, accuracy, mean_of, shown};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 
 /// Variants with the mean of the losses, and the weight of the complexity in each; none is `4e`.
 const WEIGHTS: [(&str, Option<f64>); 7] = [
@@ -16,8 +16,11 @@ const WEIGHTS: [(&str, Option<f64>); 7] = [
     ("printed", None),
 ];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let cells = Cells::of(desk)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let cells = Cells::of(context)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("GMCE on the released folds. With the mean of the losses, scaling f by t lowers the loss by log t and raises r by the factor t: the optimum has τ r = 1 whatever the data, unless f comes near 1; and with τ = 4e that is r = 0.092, a constant classifier. The sum of n losses with weight 4e is their mean with weight 4e/n. Inputs are scaled over the whole file, but for τ = 4e with the mean (variant printed): on the training part.")
         .columns(["Dataset", "Objective"].map(Column::left))

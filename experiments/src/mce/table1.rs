@@ -3,12 +3,15 @@
 use mercer_harness::{Trial, TuningSource};
 use mercer_records::Tuning;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered};
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let mut rendered = artefact.declared(desk)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(context)?;
     rendered.tables.push(others()?);
-    rendered.tables.extend(ties(desk)?);
+    rendered.tables.extend(ties(context)?);
     Ok(rendered)
 }
 
@@ -41,8 +44,8 @@ impl Finish {
 }
 
 /// How often held-out rows could not tell the last candidates apart; nothing where nothing was tuned.
-fn ties(desk: &Desk<'_>) -> Result<Option<Table>, ExperimentError> {
-    let study = desk.cells("mce/table1")?;
+fn ties(context: &RenderContext<'_>) -> Result<Option<Table>, ExperimentError> {
+    let study = context.cells("mce/table1")?;
     let of_trial = |trial: &Trial| {
         let TuningSource::Tuner { archived: Some(tuning), .. } = &trial.tuning else { return None };
         Finish::of(tuning)

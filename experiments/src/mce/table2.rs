@@ -5,7 +5,7 @@ use super::{Cells, accuracy, mean_of, shown as number};
 use mercer_datasets::Catalogue;
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
 /// Printed: architecture, width, depth, scalability, flexibility, typical data; and the variant and
@@ -86,8 +86,11 @@ impl Sizes {
     }
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let cells = Cells::of(desk)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let cells = Cells::of(context)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!("The printed words for each architecture; and, dataset by dataset where it was run, the size of the matrix that a step factors, seconds a step on one core, and test accuracy on the released folds. r = α‖W‖ as the objective has it: in the explicit networks with α = 1, as in the authors' code, elsewhere with the largest √k(x, x) of the training rows. The former is no complexity of Theorem 4, which asks for the largest length of the features: α and α‖W‖ of the final read-out stand beside it, and only these compare architectures. {SECONDS}"))
         .columns(["Architecture", "Width", "Depth", "Scalability", "Flexibility", "Typical data"].map(|head| Column::left(head).under("printed")))

@@ -3,14 +3,17 @@
 
 use super::figure2a_average::{ROWS as MEASURED_ROWS, STUDY as AVERAGED, curve as averaged, draws};
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use std::fmt::Write as _;
 
 /// Rows behind the ratios of the lines; the factor depends on M/n alone.
 const ROWS: usize = 1000;
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(AVERAGED)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(AVERAGED)?;
     let (mut cells, mut apart) = (Vec::new(), Vec::new());
     let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2);
     for cell in &study.1 {

@@ -5,9 +5,12 @@ use super::sgd_curves::{
     At, BATCHES, Points, STUDY, beside_theorem, curve, diverged, panels, relative, target,
 };
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut drawings = Vec::new();
     let apart = |cell: &StudyCell, batch| curve(cell, "distance", batch);
     let weights = |cell: &StudyCell, batch| relative(cell, "parameters", batch);
@@ -26,7 +29,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
             "in parameter space, where the authors' code records ‖w_t − w*‖/M; here over its value at the start, on axes that begin near their lines and not at 0",
         ),
     ] {
-        let panels = panels(desk, &axis, points)?;
+        let panels = panels(context, &axis, points)?;
         if panels.is_empty() {
             continue;
         }
@@ -37,14 +40,14 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
             .columns(2);
         drawings.push(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel)));
     }
-    drawings.extend(theorem(desk)?);
-    Ok(Rendered { tables: vec![table(desk)?], drawings, ..Rendered::default() })
+    drawings.extend(theorem(context)?);
+    Ok(Rendered { tables: vec![table(context)?], drawings, ..Rendered::default() })
 }
 
 /// The measured distances against what Theorem 1 says of them.
-fn theorem(desk: &Desk<'_>) -> Result<Option<Drawing>, ExperimentError> {
+fn theorem(context: &RenderContext<'_>) -> Result<Option<Drawing>, ExperimentError> {
     let mut panels = Vec::new();
-    for cell in &desk.cells(STUDY)?.1 {
+    for cell in &context.cells(STUDY)?.1 {
         let key = cell.key();
         let title = format!("{}, {}", target(&key.dataset), key.variant);
         let (shape, square) = (Axis::log10("γ/b + 1/(γt)"), Axis::log10("squared distance"));
@@ -81,8 +84,8 @@ fn theorem(desk: &Desk<'_>) -> Result<Option<Drawing>, ExperimentError> {
 }
 
 /// The steps that were chosen, and how far each batch size comes.
-fn table(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+fn table(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut table = Table::new("rftk/figure1b-factors", "Batch size, step, and how near SGD comes")
         .caption("Distance to the least-squares solution after 1, 10 and 100 passes, geometric means over repeats with their 95 % intervals by t on the logarithms; and the largest of all repeats after the last: the step that has the least error on rows that were held out is now and then one that does not hold to the end. All other columns are of geometric means, too. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start. Over the limit: the step over the largest that Theorem 1 allows for so many steps of so many rows (δ = 0.05); above 1 the theorem says nothing of the run, nor of Adam. Constant: the squared distance at the end over γ/b + 1/(γt) there, which the theorem, where it speaks, bounds by one constant for all batch sizes. Diverged: repeats whose weights left the numbers, and the first pass at which one did; a line ends there, and means are over what all repeats have.")
         .columns(["Target", "Variant"].map(Column::left))

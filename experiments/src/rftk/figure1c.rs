@@ -2,11 +2,14 @@
 
 use super::sgd_curves::{curve, panels};
 use mercer_render::{Axis, Figure};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mse = |cell: &StudyCell, batch| curve(cell, "mse", batch);
-    let panels = panels(desk, &Axis::log10("test MSE"), &mse)?;
+    let panels = panels(context, &Axis::log10("test MSE"), &mse)?;
     if panels.is_empty() {
         return Ok(Rendered::default());
     }

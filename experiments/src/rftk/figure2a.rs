@@ -3,7 +3,7 @@
 use super::figure2a_average::{STUDY as AVERAGED, curve as averaged, draws};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_report::Repeats;
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,10 +40,13 @@ const READ_OFF: ReadOff =
 /// Mean and half-width of the 95 % interval over repeats.
 pub(super) type Point = (f64, f64);
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("rftk/figure2a")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("rftk/figure2a")?;
     let (_, cells) = &*study;
-    let averages = desk.cells(AVERAGED)?;
+    let averages = context.cells(AVERAGED)?;
     let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2);
     let mut averaged_cells = Vec::new();
     let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")

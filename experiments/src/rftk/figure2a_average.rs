@@ -3,7 +3,7 @@
 
 use super::figure2a::{Point, means};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The study whose records it shows.
@@ -19,8 +19,11 @@ const RIDGES: [(&str, &str); 4] =
 /// Those that are drawn: 1e-7 is nowhere to be told from none.
 const DRAWN: [usize; 3] = [0, 2, 3];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let draws = draws(&study.1).unwrap_or_else(|| "the draws".to_owned());
     let mut figure = Figure::new(&artefact.id, &artefact.title)
         .caption(format!("Test error on the n = 100 training rows of repeats of Figure 2(a), against M over n. One draw: mean over {draws} of the features. Mean of the draws: the error of the one predictor whose scores are the mean over these draws. Kernel: regression with the kernel that the features approach, at the ridge t/n to which M features with a ridge λ amount, t = λn + (t/M) Tr[K(K + tI)⁻¹]; without a ridge this is Theorem 3's, Tr[K(K + tI)⁻¹] = M, and t = 0 from M = n on. Bands: 95 % intervals of the mean over repeats. At M = n without a ridge the variance of a draw is infinite and the mean of them is as bad as one; near it that mean still has a part of the variance in it, which the table takes out."))

@@ -2,7 +2,7 @@
 //! penalty.
 
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 
 /// The study whose records Figures 2(b) and 2(c) show.
 pub(crate) const STUDY: &str = "rftk/figure2b";
@@ -28,8 +28,11 @@ pub(crate) fn looks(cell: &StudyCell, value: &str) -> Vec<(f64, f64)> {
     points.filter_map(|p| Some((p.step as f64 / EVERY, *p.values.get(value)?))).collect()
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut panel = Panel::new(
         Axis::linear("records, one per 200 batches"),
         Axis::linear("test accuracy (%)").range(94.0, 99.0),

@@ -3,7 +3,7 @@
 use super::figure2b::{STUDY, label, looks};
 use mercer_learning::fact;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 
 /// Weight of the code's trace term, rows that it sums over, and the share of batches that it plots. Ours may
 /// sum over fewer rows: [`trace_rows`].
@@ -25,8 +25,11 @@ fn trace_rows(cell: &StudyCell) -> Option<f64> {
     })
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let axis = || Axis::linear("records, one per 200 batches");
     let mut losses = Panel::new(axis(), Axis::log10("training loss")).title("cross-entropy");
     let mut traces =

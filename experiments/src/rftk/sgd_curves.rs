@@ -4,7 +4,7 @@
 use crate::rftk::sgd_factors::{DIVERGED, named};
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Panel, Series};
-use mercer_report::{Desk, ExperimentError, StudyCell};
+use mercer_report::{ExperimentError, RenderContext, StudyCell};
 use mercer_statistics::summarise;
 
 /// The study whose records both figures show.
@@ -118,11 +118,11 @@ fn means(cell: &StudyCell, value: &str, batch: usize, relative: bool) -> Vec<At>
 
 /// One panel a target and variant: a line a batch size.
 pub(crate) fn panels(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     axis: &Axis,
     points: &Points<'_>,
 ) -> Result<Vec<Panel>, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+    let study = context.cells(STUDY)?;
     let mut panels = Vec::new();
     for cell in &study.1 {
         let key = cell.key();

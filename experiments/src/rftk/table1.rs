@@ -3,7 +3,7 @@
 use mercer_learning::fact;
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 
@@ -15,13 +15,16 @@ const METHODS: [&str; 5] = ["kernel-ridge", "kernel-ridgeless", "rf-ridgeless", 
 /// Those of them that take steps.
 const TRAINED: [&str; 2] = ["rf-sgd", "rftk"];
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let mut rendered = artefact.declared(desk)?;
-    if let (Some(note), Some(first)) = (collapsed(desk)?, rendered.tables.first_mut()) {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let mut rendered = artefact.declared(context)?;
+    if let (Some(note), Some(first)) = (collapsed(context)?, rendered.tables.first_mut()) {
         first.notes.push(note);
     }
-    rendered.tables.push(ranks(desk)?);
-    rendered.tables.push(iterations(desk)?);
+    rendered.tables.push(ranks(context)?);
+    rendered.tables.push(iterations(context)?);
     Ok(rendered)
 }
 
@@ -61,8 +64,8 @@ fn has_collapsed(accuracy: f64, short: f64, rows: u64) -> bool {
 
 /// Trained fits that end far below what the other methods on the same split let expect, by name: a cell that
 /// stands beside better ones without a word reads as a finding.
-fn collapsed(desk: &Desk<'_>) -> Result<Option<String>, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+fn collapsed(context: &RenderContext<'_>) -> Result<Option<String>, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let of_paper = |cell: &&StudyCell| METHODS.contains(&cell.key().method.as_str());
     let mut lines: BTreeMap<(&str, &str), Vec<&StudyCell>> = BTreeMap::new();
     for cell in study.1.iter().filter(of_paper) {
@@ -116,8 +119,8 @@ fn told(cell: &StudyCell, record: &Record, scores: &Scores<'_>) -> Option<String
 }
 
 /// Whether fits without a ridge pass through their rows: rank and training loss.
-fn ranks(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+fn ranks(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut table = Table::new("rftk/table1-ranks", "Rank and training loss of the fits without a ridge")
         .caption("Means over the repeats, of the rank the smallest and the largest as well. Loss: mean squared error of the training rows over one-hot classes (all classes together). Of n rows that all differ and at least as many features the pseudo-inverse has rank n and loss 0; a smaller rank is that of equal rows, of fewer features, or of a cut-off, be it at rounding.")
         .columns(["Variant", "Dataset", "Method"].map(Column::left))
@@ -149,8 +152,8 @@ fn ranks(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
 }
 
 /// How far the iterations came where the matrix was too large to store.
-fn iterations(desk: &Desk<'_>) -> Result<Table, ExperimentError> {
-    let study = desk.cells(STUDY)?;
+fn iterations(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
+    let study = context.cells(STUDY)?;
     let mut table = Table::new("rftk/table1-iterations", "Kernel systems too large to store")
         .caption("Conjugate gradients on the cells that the paper prints as /: rows, iterations, relative residual of the worst right-hand side, whether it is below the tolerance, test accuracy; minutes of the fit and GiB that the trial held, with other work on the machine.")
         .columns(["Variant", "Dataset", "Method"].map(Column::left))

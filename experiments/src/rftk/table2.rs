@@ -7,10 +7,10 @@ use crate::complexity::{
 use mercer_kernels::{FeatureMapParams, Kernel, Map};
 use mercer_learning::{LearningError, Settings, Streams};
 use mercer_linalg::{Cholesky, semidefinite_solve, symmetric_product};
-use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
 use ndarray::{Array2, Axis};
 
-pub(crate) const MEASUREMENT: Computed = Computed {
+pub(crate) const MEASUREMENT: Simulation = Simulation {
     name: "rftk/table2",
     measures: true,
     revision: 2,
@@ -183,8 +183,11 @@ fn timed(work: impl FnOnce() -> Result<Array2<f64>, LearningError>) -> Result<f6
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let measured = growths(desk, &MEASUREMENT, SERIES);
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let measured = growths(context, &MEASUREMENT, SERIES);
     let mut table = growth_table(&artefact.id, &artefact.title, measured.iter().flatten());
     if measured.is_none() {
         table = table.note("Not run yet: mercer reproduce rftk/table2");

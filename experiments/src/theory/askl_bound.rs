@@ -6,12 +6,15 @@ use crate::askl::figure3::drawing;
 use mercer_learning::fact;
 use mercer_records::CurvePoint;
 use mercer_render::{Axis, Cell, Column, Panel, Row, Series, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 
 /// Lipschitz constant of the hinge and of cross-entropy in the Euclidean norm of the scores.
 const LIPSCHITZ: f64 = std::f64::consts::SQRT_2;
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let mut panels = Vec::new();
     let mut table = Table::new("theory/askl-bound-table", &artefact.title)
         .caption("MNIST, end of training, first repeat. Bound (11): the Rademacher bound R from the features, B/n √(K Σ ‖φ(x)‖²), and from the frequencies, B/n √(K Σ k(x, x)), which differ where phases are independent: there the features have half the trace of a stationary kernel whatever the frequencies. Rate: B √(K/n) of (12). Means over 1000 training rows. Bound (10): its first term, 4√2 L R with L = √2 and R from the features, bounds how far the loss of the minimiser over unseen rows is above the least of the class. B is the trace norm of the learned W. Gap of the loss: the hinge or cross-entropy that was minimised, on the test rows minus on 2000 training rows, by the weights of one moment. That is no excess risk: the deviation (14) of one from the other is bounded by half of the term. The trials of Table 2 did not record it; `text` and `code` run at the code's values to have it. Accuracy gap: training minus test accuracy, as a fraction, which no bound here speaks of. Says nothing of the excess risk: whether the term is at or above the loss at chance, 1 for the hinge and ln K for cross-entropy, than which no excess risk need be larger; of the gap: whether half of it is. (10) is for linear read-outs: the bias of `tuned` is in none of these norms.")
@@ -19,7 +22,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         .columns(["Trace norm B", "Mean ‖φ‖²", "Mean k(x, x)", "(11) from features", "(11) from frequencies", "Rate (12)", "(10), first term", "Gap of the loss", "Accuracy gap"].map(Column::right))
         .columns(["Says nothing of the excess risk", "Says nothing of the gap"].map(Column::left));
     for name in &artefact.studies {
-        let study = desk.cells(name)?;
+        let study = context.cells(name)?;
         let (spec, cells) = &*study;
         for variant in &spec.variants {
             let mut panel =

@@ -2,11 +2,14 @@
 
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, Desk, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("theory/askl-start")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("theory/askl-start")?;
     let (spec, cells) = &*study;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption("Trace norm of the output weights at the end of training, and bound (11) of ASKL over that of NSKL, without the factor that both share. Means over repeats. Below 1 ASKL has the lower bound.")

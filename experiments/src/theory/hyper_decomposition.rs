@@ -6,14 +6,14 @@ use super::hyper_simulation::{
 use mercer_learning::{LearningError, Streams};
 use mercer_records::Record;
 use mercer_render::{Cell, Column, Kind, Row, Table};
-use mercer_report::{Artefact, Computed, Desk, ExperimentError, Rendered};
+use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
 use mercer_statistics::{line, summarise};
 use mercer_theory::{PairRegularity, pair_ridge_index, pair_svr_index};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(crate) const SIMULATION: Computed = Computed {
+pub(crate) const SIMULATION: Simulation = Simulation {
     name: "theory/hyper-decomposition",
     measures: false,
     revision: 4,
@@ -202,7 +202,10 @@ fn shares() -> [f64; 2] {
     [WIDTH, 1.5 * WIDTH].map(|inverse| inverse.sqrt() / (2.0 * 2f64.sqrt()))
 }
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
     let terms = Table::new(&artefact.id, &artefact.title)
         .caption(format!(
             "Mean squares over the population ({POPULATION} equally likely points of the unit interval, {} pairs; the kernel that made the data is exp(−|x − x'|/{RANGE}), samples are drawn with replacement, so that those of more than {POPULATION} points have some twice), times 10⁴, ± half the 95 % interval of {REPEATS} simulated samples of m = {POINTS} points; λ = {LAMBDA}; v subsets with M landmarks each. Total: the averaged noisy Nyström estimator against the kernel that made the data. Noise: against itself without noise, (1/v) times that of one subset as the decomposition of Section 4.4 has it, and as it is. Nyström: without noise, against the same without Nyström. Sample: without either, against the population's k_λ, (1/v) times one subset's, and as it is. Bias: k_λ against the truth. The last column is the total over the sum of the four terms as printed; the inequality holds up to a constant.",
@@ -225,7 +228,7 @@ pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, E
         ))
         .columns([Column::right("m")])
         .columns(["Distance", "of its bound", "smallest", "largest", "Excess", "of its bound", "largest"].map(Column::right));
-    let Some(record) = desk.shelf.get(&SIMULATION.key()) else {
+    let Some(record) = context.records.get(&SIMULATION.key()) else {
         let note = "Not run yet: mercer reproduce theory/hyper-decomposition";
         let tables = [terms, slopes, checks].map(|table| table.note(note)).to_vec();
         return Ok(Rendered { tables, ..Rendered::default() });

@@ -3,15 +3,18 @@
 use crate::mce::table2::Sizes;
 use mercer_learning::fact;
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Table};
-use mercer_report::{Artefact, Desk, Drawing, ExperimentError, Rendered, StudyCell};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use mercer_theory::{Bound, VACUOUS_COMPLEXITY, embedding_risk, loss_multiplier};
 
 /// Probability that the bound fails.
 const BETA: f64 = 0.05;
 
-pub(crate) fn render(desk: &Desk<'_>, artefact: &Artefact) -> Result<Rendered, ExperimentError> {
-    let study = desk.cells("mce/table1")?;
+pub(crate) fn render(
+    context: &RenderContext<'_>,
+    artefact: &Artefact,
+) -> Result<Rendered, ExperimentError> {
+    let study = context.cells("mce/table1")?;
     let (_, cells) = &*study;
     let mut table = Table::new(&artefact.id, &artefact.title)
         .caption(format!("Theorem 4 with β = {BETA}, evaluated at the learned parameters, means over folds: E loss ≤ mean loss + 4e r + √(8 log(2/β)/n), the loss on the left clipped at 1/e and so at most 1. From r = {VACUOUS_COMPLEXITY:.3} on it is vacuous. r = α‖W‖ with α the largest √k(x, x) of the training rows, which the theorem asks for at least; networks learn with α = 1 for all their features' lengths, and what that would make of r stands under `r with α = 1`: nothing that Theorem 4 gives. Their loss and r are those of the final read-out. (The theorem is for parameters fixed in advance; at learned ones it proves nothing, and is shown for its size.)"))

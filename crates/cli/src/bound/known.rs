@@ -113,7 +113,7 @@ pub(super) fn of_model(header: &Header) -> BTreeMap<String, f64> {
 const NAMED: usize = 8;
 
 /// What a bound was given.
-pub(super) struct Had<'a> {
+pub(super) struct ResolvedInput<'a> {
     /// A model.
     pub header: Option<&'a Header>,
     /// Whether there were rows beside it.
@@ -126,7 +126,7 @@ pub(super) struct Had<'a> {
 pub(super) fn missing(
     error: TheoryError,
     example: impl Fn(&str) -> Result<String, TheoryError>,
-    had: &Had<'_>,
+    had: &ResolvedInput<'_>,
 ) -> anyhow::Error {
     let TheoryError::Missing { input, .. } = error else { return error.into() };
     let give = match example(input) {
@@ -199,7 +199,7 @@ fn toy(methods: &[Method], method: &Method) -> Result<(Model, Table), WorkbenchE
     let shape = Shape { rows: table.rows(), features: table.schema.width(), task };
     let all = small(&(method.defaults)(&shape), Settings::new());
     // What does nothing beside the method's solver would be refused.
-    let idle: Vec<&str> = method.unheeded(&all, &shape).into_iter().map(|(name, _)| name).collect();
+    let idle: Vec<&str> = method.inactive(&all, &shape).into_iter().map(|(name, _)| name).collect();
     let kept = all.iter().filter(|(name, _)| !idle.contains(name));
     let settings = kept.fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()));
     let choices = Choices { settings, ..Choices::plain() };

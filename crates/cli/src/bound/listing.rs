@@ -1,7 +1,7 @@
 //! What `mercer bound` prints: the calculators, the inputs of one, and a bound.
 
+use crate::columns::Listing;
 use crate::columns::{print_entries, print_words};
-use crate::list::Listing;
 use mercer_theory::{
     ARRAY_CALCULATORS, ArrayCalculator, ArrayInput, Bound, CALCULATORS, Calculator,
 };

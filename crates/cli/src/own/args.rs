@@ -2,6 +2,7 @@
 
 use clap::Args;
 use mercer_learning::{Metric, Task};
+use mercer_workbench::DivideBy;
 use std::path::PathBuf;
 
 /// A file of rows, and how it is to be understood.
@@ -125,9 +126,27 @@ pub(crate) struct SplitArgs {
     /// Hold out this share of the rows instead, such as 0.3.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub holdout: Option<f64>,
-    /// How often rows are divided anew [default: 2, or 1 with --holdout].
+    /// How often rows are divided anew [default: 2, or 1 with --holdout, --time and --split-column].
     #[arg(long, value_name = "N")]
     pub repeats: Option<usize>,
+    /// Rows with the same value in this column train together or test together; it is no feature.
+    #[arg(long, value_name = "COL", conflicts_with_all = ["time", "split_column"])]
+    pub groups: Option<String>,
+    /// Test rows come after their training rows by this column, numbers or dates as 2026-11-27; it is no feature.
+    #[arg(long, value_name = "COL", conflicts_with = "split_column")]
+    pub time: Option<String>,
+    /// This column says train or test for each row; it is no feature.
+    #[arg(long, value_name = "COL", conflicts_with_all = ["folds", "holdout", "repeats"])]
+    pub split_column: Option<String>,
+}
+
+impl SplitArgs {
+    /// The column that divides the rows, if one does.
+    pub fn divided(&self) -> Option<DivideBy> {
+        let groups = self.groups.clone().map(DivideBy::Groups);
+        let time = || self.time.clone().map(DivideBy::Time);
+        groups.or_else(time).or_else(|| self.split_column.clone().map(DivideBy::Part))
+    }
 }
 
 /// A share of the rows.

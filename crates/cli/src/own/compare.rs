@@ -1,15 +1,15 @@
 use super::args::CompareArgs;
 use super::{
-    about, bar, choices, claim, command, full_name, limits, open, print_json, say_if_untunable,
-    say_of_parts, schema_options, splitting, task, today,
+    about, bar, choices, claim, command, full_name, limits, open, print_json, read_divided,
+    say_if_untunable, say_of_parts, schema_options, splitting, task, today,
 };
 use crate::Ended;
+use crate::columns::Listing;
 use crate::columns::{print_aligned, print_words};
-use crate::list::Listing;
 use mercer_learning::Streams;
 use mercer_methods::all;
 use mercer_workbench::{
-    Across, Asked, Comparison, MethodAcross, PairAcross, Table, across, across_page, compare,
+    Across, Comparison, MethodAcross, PairAcross, Provenance, Table, across, across_page, compare,
     comparison_page,
 };
 use serde_json::{Value, json};
@@ -27,11 +27,11 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     // All files are read before any method is fitted: a fault in the last one shows at once.
     let options = schema_options(&args.columns, &args.choices);
     let table = |data: &PathBuf| -> anyhow::Result<Table> {
-        Ok(Table::read(&open(data, &args.columns.file)?, &options)?)
+        read_divided(&open(data, &args.columns.file)?, &options, &args.split, &choices)
     };
     let tables = args.data.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
     for table in &tables {
-        splitting(&args.split).splits(&table.truths, &Streams::root(choices.seed))?;
+        table.splits(splitting(&args.split), &Streams::root(choices.seed))?;
         say_of_parts(table, choices.impute);
     }
     if let Some(table) = tables.first() {
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         }
     }
     let (command, date) = (command(), today());
-    let asked = Asked { command: &command, date: &date };
+    let asked = Provenance { command: &command, date: &date };
     let how = files.first().map(|file| file.splitting.clone()).unwrap_or_default();
     let (page, failed) = if files.len() > 1 {
         let across = across(files)?;

@@ -1,11 +1,11 @@
 use super::args::EvaluateArgs;
 use super::{
-    about, bar, choices, full_name, limits, open, print_json, say_if_no_better, say_if_untunable,
-    say_of_parts, schema_options, splitting, threads,
+    about, bar, choices, full_name, limits, open, print_json, read_divided, say_if_no_better,
+    say_if_untunable, say_of_parts, schema_options, splitting, threads,
 };
 use crate::Ended;
+use crate::columns::Listing;
 use crate::columns::{print_aligned, print_words};
-use crate::list::Listing;
 use mercer_datasets::{Moments, Truths};
 use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::all;
@@ -46,7 +46,8 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         (Some(method), _) => {
             let name = full_name(method);
             let file = open(&args.table.data, &args.table.columns.file)?;
-            let table = Table::read(&file, &schema_options(&args.table.columns, &args.choices))?;
+            let options = schema_options(&args.table.columns, &args.choices);
+            let table = read_divided(&file, &options, &args.split, &choices)?;
             say_of_parts(&table, choices.impute);
             say_if_untunable(&name, &choices, table.task());
             let splitting = splitting(&args.split);
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             };
             let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)?;
             bar.finish_and_clear();
-            (evaluation, splitting.describe(), table)
+            (evaluation, table.describe(splitting), table)
         }
     };
     for note in &evaluation.notes {

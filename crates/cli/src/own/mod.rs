@@ -22,8 +22,8 @@ use args::{
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_datasets::{
-    Categories, Filled, Filler, Header, Impute, Kind, Numbering, RowFile, RowFormat, Schema,
-    SchemaOptions,
+    Categories, Header, Impute, Imputed, Imputer, Kind, Numbering, RowFile, RowFormat, Schema,
+    SchemaOptions, shell_word,
 };
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find};
@@ -205,25 +205,35 @@ pub(crate) fn capped(asked: Option<usize>, cores: usize, flag: &str) -> (usize, 
     }
 }
 
-pub(super) fn splitting(args: &SplitArgs) -> Splitting {
-    match args.holdout {
-        Some(test) => Splitting::HoldOut { test, repeats: args.repeats.unwrap_or(1) },
-        None => {
-            Splitting::Folds { folds: args.folds.unwrap_or(5), repeats: args.repeats.unwrap_or(2) }
-        }
+/// Reads a table that is to be divided.
+pub(super) fn read_divided(
+    file: &RowFile,
+    options: &SchemaOptions,
+    split: &SplitArgs,
+    choices: &Choices<'_>,
+) -> anyhow::Result<Table> {
+    let Some(by) = split.divided() else { return Ok(Table::read(file, options)?) };
+    if choices.tune.is_some() {
+        tracing::warn!(
+            "--tune draws its held-out rows at random inside each training part, and does not look at `{}`",
+            by.column()
+        );
     }
+    Ok(Table::read_divided(file, options, &by)?)
+}
+
+pub(super) fn splitting(args: &SplitArgs) -> Splitting {
+    if let Some(test) = args.holdout {
+        return Splitting::HoldOut { test, repeats: args.repeats.unwrap_or(1) };
+    }
+    let once = args.time.is_some() || args.split_column.is_some();
+    let repeats = args.repeats.unwrap_or(if once { 1 } else { 2 });
+    Splitting::Folds { folds: args.folds.unwrap_or(5), repeats }
 }
 
 /// What was typed.
 pub(super) fn command() -> String {
-    let words = std::env::args().skip(1).map(|word| {
-        let plain = |c: char| c.is_alphanumeric() || "_-./:+@%=,".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    });
+    let words = std::env::args().skip(1).map(|word| shell_word(&word));
     std::iter::once("mercer".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
@@ -340,11 +350,11 @@ pub(super) fn filled(header: &ModelHeader) -> Option<String> {
         Impute::Mean => "mean",
         Impute::Median => "median",
     };
-    let one = |column: &Filled| {
+    let one = |column: &Imputed| {
         let rows = counted(column.rows, "row", "rows");
         let with = match &column.with {
-            Filler::Number(value) => format!("{} ({how})", plain(*value)),
-            Filler::Category(level) => format!("`{level}` (most frequent)"),
+            Imputer::Number(value) => format!("{} ({how})", plain(*value)),
+            Imputer::Category(level) => format!("`{level}` (most frequent)"),
         };
         format!("`{}` in {rows} with {with}", column.column)
     };

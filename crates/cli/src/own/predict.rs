@@ -6,7 +6,7 @@ use mercer_datasets::{Numbering, Unknown, Widened};
 use mercer_harness::Stop;
 use mercer_learning::{LearningError, counted};
 use mercer_methods::all;
-use mercer_workbench::{Beside, Model, Predicted, PredictedRows, WorkbenchError};
+use mercer_workbench::{ExtraColumns, Model, Predicted, PredictedRows, WorkbenchError};
 use ndarray::Array2;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -67,7 +67,7 @@ fn write_all(
     // Where rows may be left out, something must say which are there.
     let numbered = widened.unknown == Unknown::Skip && widened.keep.is_empty();
     let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
-    let beside = Beside { probabilities, entropy, widened };
+    let beside = ExtraColumns { probabilities, entropy, widened };
     let mut embeds_entropy = false;
     if probabilities || entropy {
         // Said before anything is written.

@@ -7,7 +7,7 @@ use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use mercer_learning::Metric;
 use mercer_methods::all;
-use mercer_workbench::{Asked, Budget, Table, method_for, primary, tune, tuning_page};
+use mercer_workbench::{Budget, Provenance, Table, method_for, primary, tune, tuning_page};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     }
     if let Some(report) = &report {
         let (command, date) = (command(), today());
-        let asked = Asked { command: &command, date: &date };
+        let asked = Provenance { command: &command, date: &date };
         let page = tuning_page(&table, method, &tuning, &choices, asked)?;
         report.write_bytes(page.as_bytes())?;
         tracing::info!("{}", report.path().display());

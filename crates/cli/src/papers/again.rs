@@ -1,16 +1,18 @@
 //! `mercer reproduce` where records are committed: shows all of them, then runs them again within a
 //! budget of time and says which come out the same.
 
-use crate::Ended;
 use crate::papers::args::ReproduceArgs;
-use crate::papers::program;
-use crate::papers::progress::Bar;
-use crate::papers::reproduce::{Planned, cell_of, jobs, laboratory, missing, out, print, simulate};
+use crate::papers::planned::{Planned, cell_of, jobs, missing, out, runner, simulate};
+use crate::papers::printed::print;
+use crate::papers::progress::{Bar, minutes};
+use crate::{Ended, program};
 use mercer_experiments::catalogue;
-use mercer_harness::{HarnessError, Options, Progress, Trial, run as carry_out, yardstick};
+use mercer_harness::{
+    HarnessError, Options, Progress, Runner, Trial, reference_seconds, run as carry_out,
+};
 use mercer_learning::counted;
-use mercer_records::{Key, Likeness, Record, Status};
-use mercer_report::{Again, Computed, Desk, Shelf, Written, write};
+use mercer_records::{Key, Likeness, Record, Status, Store};
+use mercer_report::{Again, RecordSet, RenderContext, Simulation, Written, write};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -38,7 +40,7 @@ pub(crate) fn run(
     for (dataset, reason) in &lacking {
         tracing::warn!("not run again, no data for {dataset}: {reason}");
     }
-    let computed: Vec<&Computed> = std::mem::take(&mut planned.work.computed)
+    let computed: Vec<&Simulation> = std::mem::take(&mut planned.work.simulations)
         .into_iter()
         .filter(|own| planned.archive.get(&own.key()).is_some())
         .collect();
@@ -80,39 +82,33 @@ pub(crate) fn run(
     if budget.is_none_or(|time| !time.is_zero()) {
         let time = budget.unwrap_or(UNLIMITED);
         let began_again = Instant::now();
-        let left: Vec<&Computed> =
+        let left: Vec<&Simulation> =
             computed.iter().copied().filter(|own| !pages.has(&own.key())).collect();
         let (own, reserved) = simulations(&left, &planned.archive, time);
         let soon = (time / 2).min(SOON) * jobs(args) as u32;
         let queue = queue(&trials, &pages, soon);
-        let laboratory = laboratory(args, &planned.methods, &store)?;
-        laboratory.stop.at(began_again + time + GRACE);
+        let runner = runner(args, &planned.methods, &store)?;
+        runner.stop.at(began_again + time + GRACE);
         let options = Options {
             jobs: jobs(args),
             shard: args.shard,
             retry_failed: true,
             until: Some(began_again + time.saturating_sub(reserved)),
         };
-        tracing::info!(
-            "running them again for {}, the cheapest trial of each cell first; the page is written anew each minute; Ctrl-C stops it, and keeps what was run",
-            budget.map_or_else(|| "as long as it takes".to_owned(), minutes)
-        );
-        let bar = Bar::new(quiet, budget);
+        if !queue.is_empty() {
+            tracing::info!(
+                "running them again for {}, the cheapest trial of each cell first; the page is written anew each minute; Ctrl-C stops it, and keeps what was run",
+                budget.map_or_else(|| "as long as it takes".to_owned(), minutes)
+            );
+        }
+        let bar = Bar::new(quiet, budget, jobs(args));
         let told = Told { bar: &bar, pages: &pages };
-        let work = || carry_out(&queue, &laboratory, &options, &told);
+        let work = || carry_out(&queue, &runner, &options, &told);
         let summary = bar.beside(work, || pages.write())?;
         failed = summary.failed;
         lacking.extend(summary.missing);
-        let all = own.len();
-        for (done, own) in own.into_iter().enumerate() {
-            // Times tell of this machine only while nothing else runs on it.
-            if laboratory.stop.asked() {
-                break;
-            }
-            tracing::info!("running {} again, {} of {all} simulations", own.name, done + 1);
-            pages.add(&simulate(own, &store)?);
-        }
-        interrupted = laboratory.stop.interrupted();
+        simulate_again(&own, &runner, &store, &pages)?;
+        interrupted = runner.stop.interrupted();
         written = pages.write()?;
     }
     print(args, &written)?;
@@ -139,14 +135,6 @@ pub(crate) fn run(
 fn comparable(key: &Key) -> bool {
     let measured = catalogue().simulation(&key.artefact).filter(|own| own.measures);
     measured.is_none_or(|own| own.key() != *key)
-}
-
-/// `15 minutes`, `30 s`.
-pub(crate) fn minutes(time: Duration) -> String {
-    match time.as_secs() {
-        short if short < 90 => format!("{short} s"),
-        long => counted((long as usize + 30) / 60, "minute", "minutes"),
-    }
 }
 
 /// The records, what of them was run again, and the pages that show both.
@@ -177,9 +165,10 @@ impl Pages<'_> {
         let Planned { methods, artefacts, selection, archive, .. } = self.planned;
         let again = self.again().clone();
         let profile = &self.args.narrow.profile;
-        let desk = Desk::new(catalogue(), archive, methods, profile, selection, self.missing)
-            .with_again(&again);
-        Ok(write(&desk, artefacts, &out(self.args))?)
+        let context =
+            RenderContext::new(catalogue(), archive, methods, profile, selection, self.missing)
+                .with_again(&again);
+        Ok(write(&context, artefacts, &out(self.args))?)
     }
 }
 
@@ -213,7 +202,7 @@ fn seconds(record: &Record) -> f64 {
     let parts = ["prepare", "fit", "predict", "compute"];
     let then: f64 = parts.iter().filter_map(|part| record.run.seconds.get(*part)).sum();
     let speed = if record.run.yardstick_seconds > 0.0 {
-        (yardstick() / record.run.yardstick_seconds).clamp(0.25, 4.0)
+        (reference_seconds() / record.run.yardstick_seconds).clamp(0.25, 4.0)
     } else {
         1.0
     };
@@ -254,12 +243,12 @@ fn ordered(mut trials: Vec<Trial>, mut soon: f64, run: impl Fn(&Trial) -> bool) 
 
 /// The simulations and measurements that a fifth of the time suffices for, the cheapest first, and what they take.
 fn simulations<'a>(
-    left: &[&'a Computed],
-    archive: &Shelf,
+    all: &[&'a Simulation],
+    archive: &RecordSet,
     time: Duration,
-) -> (Vec<&'a Computed>, Duration) {
-    let cost = |own: &Computed| archive.get(&own.key()).map_or(f64::INFINITY, seconds);
-    let mut left: Vec<(f64, &Computed)> = left.iter().map(|&own| (cost(own), own)).collect();
+) -> (Vec<&'a Simulation>, Duration) {
+    let cost = |own: &Simulation| archive.get(&own.key()).map_or(f64::INFINITY, seconds);
+    let mut left: Vec<(f64, &Simulation)> = all.iter().map(|&own| (cost(own), own)).collect();
     left.sort_by(|a, b| a.0.total_cmp(&b.0));
     let room = time.as_secs_f64() / 5.0;
     let mut sum = 0.0;
@@ -268,7 +257,30 @@ fn simulations<'a>(
         sum <= room
     });
     let reserved = left.iter().map(|(seconds, _)| seconds).sum();
+    let fits = |name: &str| left.iter().any(|(_, own)| own.name == name);
+    let without: Vec<&str> = all.iter().map(|own| own.name).filter(|name| !fits(name)).collect();
+    if !without.is_empty() {
+        tracing::info!("simulations that do not fit into the time: {}", without.join(", "));
+    }
     (left.into_iter().map(|(_, own)| own).collect(), Duration::from_secs_f64(reserved))
+}
+
+/// Runs simulations again, one after the other: times tell of this machine only while nothing else runs on it.
+fn simulate_again(
+    own: &[&Simulation],
+    runner: &Runner<'_>,
+    store: &Store,
+    pages: &Pages<'_>,
+) -> anyhow::Result<()> {
+    for (done, simulation) in own.iter().enumerate() {
+        if runner.stop.asked() {
+            break;
+        }
+        let (name, all) = (simulation.name, own.len());
+        tracing::info!("running {name} again, {} of {all} simulations", done + 1);
+        pages.add(&simulate(simulation, store)?);
+    }
+    Ok(())
 }
 
 /// What could not be run again, and why.
@@ -318,7 +330,7 @@ fn say(again: &Again, keys: &[Key], results: &std::path::Path, whole: bool) {
     let place = if results == std::path::Path::new("results") {
         String::new()
     } else {
-        format!(" --results {}", results.display())
+        format!(" --results {}", mercer_datasets::shell_word(&results.to_string_lossy()))
     };
     for (key, detail) in again.different().take(20) {
         let Key { artefact, variant, dataset, method, repeat, .. } = key;

@@ -32,7 +32,7 @@ pub(crate) enum PapersCommand {
 /// Where data and records are.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Places {
+pub(crate) struct Directories {
     /// Read datasets from this directory first; then from that of `MERCER_DATA`, the repository's data,
     /// the user's data directory, and the binary.
     #[arg(long, value_name = "DIR")]
@@ -48,7 +48,7 @@ pub(crate) struct Places {
     pub accept_version: bool,
 }
 
-impl Places {
+impl Directories {
     /// The record directory, made if it is not there.
     pub(crate) fn store(&self) -> anyhow::Result<Store> {
         Store::open(&self.results).with_context(|| {
@@ -63,7 +63,7 @@ impl Places {
 /// What part of the studies is meant.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Narrow {
+pub(crate) struct Filter {
     /// Papers (askl) or artefacts (askl/table2); all without one.
     #[arg(value_name = "PAPER|ARTEFACT")]
     pub artefacts: Vec<String>,
@@ -90,7 +90,7 @@ pub(crate) struct Narrow {
     pub tuner: Search,
 }
 
-impl Narrow {
+impl Filter {
     /// Whether nothing is left out, but by the profile.
     pub(crate) const fn is_whole(&self) -> bool {
         self.artefacts.is_empty()
@@ -123,9 +123,9 @@ pub(crate) enum Search {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct ReproduceArgs {
     #[command(flatten)]
-    pub narrow: Narrow,
+    pub narrow: Filter,
     #[command(flatten)]
-    pub places: Places,
+    pub places: Directories,
     /// Trials side by side; all cores without it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
@@ -166,7 +166,7 @@ pub(crate) struct ReproduceArgs {
 
 impl ReproduceArgs {
     /// All of it, and nothing else asked for.
-    pub(crate) const fn of(narrow: Narrow, places: Places) -> Self {
+    pub(crate) const fn of(narrow: Filter, places: Directories) -> Self {
         Self {
             narrow,
             places,
@@ -191,7 +191,7 @@ pub(crate) struct CellArgs {
     #[arg(value_name = "ARTEFACT:VARIANT:METHOD:DATASET")]
     pub cell: String,
     #[command(flatten)]
-    pub places: Places,
+    pub places: Directories,
     /// JSON instead of text.
     #[arg(long)]
     pub json: bool,
@@ -200,9 +200,9 @@ pub(crate) struct CellArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
-    pub narrow: Narrow,
+    pub narrow: Filter,
     #[command(flatten)]
-    pub places: Places,
+    pub places: Directories,
     /// JSON instead of a table.
     #[arg(long)]
     pub json: bool,
@@ -217,7 +217,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, default_value = "paper")]
     pub profile: String,
     #[command(flatten)]
-    pub places: Places,
+    pub places: Directories,
     /// Where tables, figures and the page go; DIR of --reports without it.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -331,9 +331,9 @@ pub(crate) enum ClusterCommand {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct ClusterPlan {
     #[command(flatten)]
-    pub narrow: Narrow,
+    pub narrow: Filter,
     #[command(flatten)]
-    pub places: Places,
+    pub places: Directories,
     /// Minutes that a task should take.
     #[arg(long, value_name = "N", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     pub minutes: u32,

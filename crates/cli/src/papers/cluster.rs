@@ -8,7 +8,8 @@ use crate::Ended;
 use crate::papers::WrongUsage;
 use crate::papers::args::{ClusterCommand, ClusterPlan};
 use crate::papers::forecast::{Computing, costs, unseen};
-use crate::papers::reproduce::{planned, show};
+use crate::papers::planned::planned;
+use crate::papers::printed::show;
 use anyhow::Context;
 use campaign::{Campaign, Job, Request, new_logs};
 use mercer_harness::{
@@ -106,7 +107,7 @@ fn draft(args: &ClusterPlan) -> anyhow::Result<Draft> {
     };
     let campaign = Campaign::new(request, launch, tasks);
     let unseen = costs.model.records < CostModel::FEWEST;
-    let computing = costs.computing(&planned.work.computed, &planned.archive);
+    let computing = costs.computing(&planned.work.simulations, &planned.archive);
     Ok(Draft { campaign, recorded, unseen, computing, factor: costs.model.machine_factor() })
 }
 
@@ -318,7 +319,7 @@ fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<En
     let planned = planned(&arguments, Some(&campaign.request.versions))?;
     let store = arguments.places.store()?;
     // Data that a worker could not find is missing here as it was there.
-    let library = crate::papers::reproduce::library(&arguments.places)?;
+    let library = crate::papers::planned::library(&arguments.places)?;
     let recorded: BTreeMap<String, Status> = store
         .list()?
         .records

@@ -1,13 +1,13 @@
 //! `mercer reproduce --dry-run`: hours, memory and trials, before anything runs.
 
 use crate::Ended;
-use crate::papers::args::{Places, ReproduceArgs};
-use crate::papers::reproduce::Planned;
+use crate::papers::args::{Directories, ReproduceArgs};
+use crate::papers::planned::Planned;
 use mercer_experiments::catalogue;
 use mercer_harness::{CostModel, Forecast};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
-use mercer_report::{Artefact, Computed, Shelf};
+use mercer_report::{Artefact, RecordSet, Simulation};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -20,7 +20,11 @@ pub(crate) struct Costs {
 }
 
 /// Learns from the committed records and from those of the record directory; creates nothing.
-pub(crate) fn costs(places: &Places, archive: &Shelf, methods: &[Method]) -> anyhow::Result<Costs> {
+pub(crate) fn costs(
+    places: &Directories,
+    archive: &RecordSet,
+    methods: &[Method],
+) -> anyhow::Result<Costs> {
     let recorded = if places.results.is_dir() {
         Store::open(&places.results)?.list()?.records
     } else {
@@ -59,7 +63,7 @@ impl Computing {
 
 impl Costs {
     /// What of these is to be computed, and for how long.
-    pub(crate) fn computing(&self, computed: &[&Computed], archive: &Shelf) -> Computing {
+    pub(crate) fn computing(&self, computed: &[&Simulation], archive: &RecordSet) -> Computing {
         let mut found = Computing::default();
         for computed in computed {
             let key = computed.key();
@@ -99,14 +103,14 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         let mut work =
             catalogue().work(artefacts, methods, profile, selection, archive).unwrap_or_default();
         // What the whole leaves to those who name it, a part of it does not have either.
-        let asked = |one: &&Computed| planned.work.computed.iter().any(|c| c.name == one.name);
-        work.computed.retain(asked);
+        let asked = |one: &&Simulation| planned.work.simulations.iter().any(|c| c.name == one.name);
+        work.simulations.retain(asked);
         let all = work.trials.len();
         if args.extend {
             work.leave_out(archive, args.retry_failed);
         }
         let left = work.trials.iter().filter(|trial| !recorded.contains(&trial.key.digest()));
-        (all, costs.model.forecast(left), costs.computing(&work.computed, archive))
+        (all, costs.model.forecast(left), costs.computing(&work.simulations, archive))
     };
     let mut lines = Vec::new();
     // Many artefacts show the same trials: planned once.

@@ -4,6 +4,8 @@ mod again;
 pub(crate) mod args;
 mod cluster;
 mod forecast;
+mod planned;
+mod printed;
 mod progress;
 mod report;
 mod reproduce;
@@ -12,29 +14,18 @@ mod show;
 mod status;
 mod usage;
 
-use crate::list::Listing;
-use crate::{Ended, unknown_name};
+use crate::columns::Listing;
+use crate::{Ended, program, unknown_name};
 use args::PapersCommand;
+use mercer_datasets::shell_word;
 use mercer_experiments::catalogue;
 use mercer_report::{Artefact, ExperimentError};
 use serde_json::json;
 use usage::WrongUsage;
 
-/// The program as it was called, for commands to copy.
-pub(crate) fn program() -> String {
-    let called = std::env::args_os().next().unwrap_or_default();
-    let called = called.to_string_lossy();
-    if called.contains('/') { called.into_owned() } else { "mercer".to_owned() }
-}
-
 /// The command as it was typed, to be typed once more.
 pub(crate) fn typed() -> String {
-    let plain = |word: &str| {
-        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./:=@+,%".contains(c))
-    };
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let words = words
-        .map(|word| if plain(&word) { word } else { format!("'{}'", word.replace('\'', r"'\''")) });
+    let words = std::env::args_os().skip(1).map(|word| shell_word(&word.to_string_lossy()));
     std::iter::once(program()).chain(words).collect::<Vec<_>>().join(" ")
 }
 

@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_harness::{HarnessError, Progress, Trial};
+use mercer_learning::counted;
 use mercer_records::{Record, Status};
 use mercer_report::Written;
 use std::collections::BTreeSet;
@@ -35,6 +36,8 @@ struct Way {
     weight: f64,
     gone: f64,
     budget: Option<Duration>,
+    /// Trials side by side.
+    jobs: f64,
 }
 
 impl Way {
@@ -49,31 +52,43 @@ impl Way {
             weight: 0.0,
             gone: 0.0,
             budget,
+            jobs: 1.0,
         }
     }
 
-    /// The time left, when `gone` has passed: of the work at the pace so far, or of the budget if that is less. Where
-    /// nothing says what trials take, each counts as one.
+    /// The time left, when `gone` has passed: of the work at the pace so far, or of the budget if that is less.
     fn left(&self, gone: Duration) -> Duration {
+        let work = self.work(gone);
+        self.budget.map_or(work, |budget| budget.saturating_sub(gone).min(work))
+    }
+
+    /// The time that the rest of the work takes. Where nothing says what trials take, each counts as one.
+    fn work(&self, gone: Duration) -> Duration {
         let (done, all) = match self.weight {
             0.0 => (self.ended as f64, self.trials as f64),
             weight => (self.gone, weight),
         };
-        let share = (all - done).max(0.0) / done.max(1e-9);
-        let work = gone.mul_f64(share.min(1e6));
-        self.budget.map_or(work, |budget| budget.saturating_sub(gone).min(work))
+        // At first little has ended, and mostly what is cheap: a tenth of the work counts at the predicted pace.
+        let (early, pace) = match self.weight {
+            0.0 => (0.0, 0.0),
+            weight => (0.1 * weight, 0.1 * weight / self.jobs),
+        };
+        let pace = (gone.as_secs_f64() + pace) / (done + early).max(1e-9);
+        Duration::from_secs_f64(((all - done).max(0.0) * pace).min(1e9))
     }
 
     /// `askl/table2: 312 of 1400 trials, 3:12 gone, about 11:48 left`.
     fn line(&self, now: Instant) -> String {
         let gone = now.duration_since(self.began);
+        let (left, work) = (self.left(gone), self.work(gone));
+        // What does not fit into the budget is no share of it.
+        let of = if left < work { String::new() } else { format!(" of {}", self.trials) };
         format!(
-            "{}: {} of {} trials, {} gone, about {} left",
+            "{}: {}{of} trials, {} gone, about {} left",
             self.artefact,
             self.ended,
-            self.trials,
             clock(gone),
-            clock(self.left(gone))
+            clock(left)
         )
     }
 
@@ -94,6 +109,14 @@ impl Way {
     }
 }
 
+/// `15 minutes`, `30 s`.
+pub(crate) fn minutes(time: Duration) -> String {
+    match time.as_secs() {
+        short if short < 90 => format!("{short} s"),
+        long => counted((long as usize + 30) / 60, "minute", "minutes"),
+    }
+}
+
 /// `0:42`, `11:48`, `2:00:05`.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -107,7 +130,7 @@ fn clock(time: Duration) -> String {
 
 impl Bar {
     /// With the time that it may take, where that is limited.
-    pub(crate) fn new(quiet: bool, budget: Option<Duration>) -> Self {
+    pub(crate) fn new(quiet: bool, budget: Option<Duration>, jobs: usize) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
         let target =
             if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -116,7 +139,11 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {wide_msg}") {
             bar.set_style(style);
         }
-        Self { shown: bar, warned: Mutex::default(), way: Mutex::new(Way::new(budget)) }
+        Self {
+            shown: bar,
+            warned: Mutex::default(),
+            way: Mutex::new(Way { jobs: jobs as f64, ..Way::new(budget) }),
+        }
     }
 
     /// Runs `work`, says now and then how far it is, and has the page written anew: each time whole or not at
@@ -186,7 +213,7 @@ impl Progress for Bar {
             tracing::info!("{trials} trials to run");
         }
         let mut way = held(&self.way);
-        *way = Way { trials: trials - recorded, weight, ..Way::new(way.budget) };
+        *way = Way { trials: trials - recorded, weight, jobs: way.jobs, ..Way::new(way.budget) };
     }
 
     fn start(&self, trial: &Trial) {
@@ -237,11 +264,11 @@ mod tests {
         let artefact = "askl/table2".to_owned();
         let way =
             Way { artefact, trials: 4, ended: 2, weight: 100.0, gone: 25.0, ..Way::new(None) };
-        // A quarter of the work in 150 seconds: three times as long is left.
+        // A quarter of the work in 150 seconds, and a tenth at the predicted pace: 35 parts took 160 seconds.
         let now = way.began + Duration::from_secs(150);
-        assert_eq!(way.line(now), "askl/table2: 2 of 4 trials, 2:30 gone, about 7:30 left");
+        assert_eq!(way.line(now), "askl/table2: 2 of 4 trials, 2:30 gone, about 5:42 left");
         let way = Way { budget: Some(Duration::from_mins(5)), ..way };
-        assert_eq!(way.line(now), "askl/table2: 2 of 4 trials, 2:30 gone, about 2:30 left");
+        assert_eq!(way.line(now), "askl/table2: 2 trials, 2:30 gone, about 2:30 left");
         assert!((way.share(now) - 0.5).abs() < 1e-12);
         let way = Way { weight: 0.0, gone: 0.0, ended: 3, budget: None, ..way };
         assert!(way.line(now).ends_with("2:30 gone, about 0:50 left"), "{}", way.line(now));

@@ -2,18 +2,18 @@
 
 use crate::Ended;
 use crate::papers::args::ReportArgs;
-use crate::papers::reproduce::{missing, versions};
+use crate::papers::planned::{missing, versions};
 use mercer_experiments::{catalogue, plannable};
 use mercer_harness::Selection;
-use mercer_report::{Desk, Shelf, write};
+use mercer_report::{RecordSet, RenderContext, write};
 use std::io::Write;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     let methods = plannable();
     let artefacts = catalogue().select(&args.artefacts)?;
-    let mut shelf = Shelf::new();
+    let mut records = RecordSet::new();
     if args.places.results.exists() {
-        shelf.add_store(&args.places.store()?)?;
+        records.add_store(&args.places.store()?)?;
     }
     let archive = args.places.reports.join("records");
     if !archive.is_dir() {
@@ -26,14 +26,15 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
         );
         tracing::warn!("{what}: only those of {results} are shown");
     }
-    shelf.add_archive(&archive);
+    records.add_archive(&archive);
     let mut selection = Selection::default();
-    let planned = catalogue().work(&artefacts, &methods, &args.profile, &selection, &shelf)?;
+    let planned = catalogue().work(&artefacts, &methods, &args.profile, &selection, &records)?;
     selection.versions = versions(&planned.trials, &args.places)?;
     let missing = missing(&planned.trials, &args.places)?;
-    let desk = Desk::new(catalogue(), &shelf, &methods, &args.profile, &selection, &missing);
+    let context =
+        RenderContext::new(catalogue(), &records, &methods, &args.profile, &selection, &missing);
     let out = args.out.clone().unwrap_or_else(|| args.places.reports.clone());
-    let written = write(&desk, &artefacts, &out)?;
+    let written = write(&context, &artefacts, &out)?;
     writeln!(std::io::stdout(), "{}", written.page.display())?;
     tracing::info!("{} files in {}", written.files, out.display());
     if args.open {

@@ -6,7 +6,7 @@ use anyhow::Context;
 use mercer_experiments::plannable;
 use mercer_records::{Record, Store};
 use mercer_render::frame;
-use mercer_report::{Asked, Shelf};
+use mercer_report::{ReachableKeys, RecordSet};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -89,10 +89,10 @@ fn compact(results: &Path, into: &Path, current: bool) -> anyhow::Result<Ended> 
 }
 
 /// What the studies ask for, given the tunings and the versions of the data that some records have.
-fn asked_for<'a>(records: impl Iterator<Item = &'a Record>) -> anyhow::Result<Asked> {
-    let mut shelf = Shelf::new();
-    shelf.add(records.cloned());
-    Ok(Asked::of(mercer_experiments::catalogue(), &shelf, &plannable())?)
+fn asked_for<'a>(records: impl Iterator<Item = &'a Record>) -> anyhow::Result<ReachableKeys> {
+    let mut set = RecordSet::new();
+    set.add(records.cloned());
+    Ok(ReachableKeys::of(mercer_experiments::catalogue(), &set, &plannable())?)
 }
 
 fn merge(from: &[PathBuf], results: &Path) -> anyhow::Result<Ended> {

@@ -2,13 +2,13 @@
 
 use crate::Ended;
 use crate::papers::WrongUsage;
-use crate::papers::args::{CellArgs, Places};
-use crate::papers::reproduce::{archive, library, versions};
+use crate::papers::args::{CellArgs, Directories};
+use crate::papers::planned::{archive, library, versions};
 use anyhow::Context;
 use mercer_experiments::{catalogue, plannable};
 use mercer_harness::{Selection, TuningSource, plan};
-use mercer_records::{Key, Record, Store, compare, shown_variant};
-use mercer_report::{Artefact, CellReport, Desk, Shelf, StudyCell};
+use mercer_records::{Key, Likeness, Record, Store, compare, shown_variant};
+use mercer_report::{Artefact, CellReport, RecordSet, RenderContext, StudyCell};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -43,10 +43,10 @@ impl Named {
 }
 
 /// The cell among those of the studies that its artefact shows.
-fn find(desk: &Desk<'_>, named: &Named) -> anyhow::Result<StudyCell> {
+fn find(context: &RenderContext<'_>, named: &Named) -> anyhow::Result<StudyCell> {
     let mut others: Vec<String> = Vec::new();
     for name in &named.artefact.studies {
-        for cell in &desk.cells(name)?.1 {
+        for cell in &context.cells(name)?.1 {
             let Key { variant, dataset, method, .. } = cell.key();
             if named.is(variant, dataset, method) {
                 return Ok(cell.clone());
@@ -63,32 +63,32 @@ fn find(desk: &Desk<'_>, named: &Named) -> anyhow::Result<StudyCell> {
     Err(WrongUsage(format!("no cell {asked}; {near}")).into())
 }
 
-fn desk<'a>(
-    shelf: &'a Shelf,
+fn context<'a>(
+    records: &'a RecordSet,
     methods: &'a [mercer_learning::Method],
     selection: &'a Selection,
     missing: &'a BTreeMap<String, String>,
-) -> Desk<'a> {
-    Desk::new(catalogue(), shelf, methods, "paper", selection, missing)
+) -> RenderContext<'a> {
+    RenderContext::new(catalogue(), records, methods, "paper", selection, missing)
 }
 
 /// Everything, on the versions of the data that are to be accepted.
 fn of_versions(
     named: &Named,
     methods: &[mercer_learning::Method],
-    shelf: &Shelf,
-    places: &Places,
+    records: &RecordSet,
+    places: &Directories,
 ) -> anyhow::Result<Selection> {
     let mut selection = Selection::default();
     if places.accept_version {
-        let planned = catalogue().work(&[named.artefact], methods, "paper", &selection, shelf)?;
+        let planned = catalogue().work(&[named.artefact], methods, "paper", &selection, records)?;
         selection.versions = versions(&planned.trials, places)?;
     }
     Ok(selection)
 }
 
 /// The records of the results folder, if there is one.
-fn here(places: &Places) -> anyhow::Result<Option<Store>> {
+fn here(places: &Directories) -> anyhow::Result<Option<Store>> {
     Ok(places.results.is_dir().then(|| Store::open(&places.results)).transpose()?)
 }
 
@@ -98,14 +98,14 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     let committed = archive(&args.places);
     let selection = of_versions(&named, &methods, &committed, &args.places)?;
     let store = here(&args.places)?;
-    let mut shelf = Shelf::new();
-    shelf.add_shelf(&committed, false);
+    let mut records = RecordSet::new();
+    records.add_set(&committed, false);
     if let Some(store) = &store {
-        shelf.add_store(store)?;
+        records.add_store(store)?;
     }
-    let desk = desk(&shelf, &methods, &selection, &missing);
-    let cell = find(&desk, &named)?;
-    let rendered = named.artefact.render(&desk)?;
+    let context = context(&records, &methods, &selection, &missing);
+    let cell = find(&context, &named)?;
+    let rendered = named.artefact.render(&context)?;
     let report =
         rendered.cells.iter().find(|own| named.is(&own.variant, &own.dataset, &own.method));
     let mut out = std::io::stdout().lock();
@@ -126,7 +126,7 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     writeln!(out, "\nrepeat  {:<28}  seconds  chosen settings", "scores")?;
     let mut lacking = 0;
     for trial in cell.trials() {
-        match shelf.of(trial) {
+        match records.of(trial) {
             Some(record) => line(&mut out, record, committed.get(&trial.key), store.as_ref())?,
             None => lacking += 1,
         }
@@ -143,7 +143,7 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     writeln!(
         out,
         "run it again: {} reproduce {} --variant {variant} --method {method} --dataset {dataset} --all",
-        super::program(),
+        crate::program(),
         named.artefact.id
     )?;
     Ok(Ended::Done)
@@ -195,46 +195,56 @@ fn line(
     committed: Option<&Record>,
     store: Option<&Store>,
 ) -> anyhow::Result<()> {
+    let now = match (committed, store) {
+        (Some(_), Some(store)) => store.get(&record.key)?,
+        _ => None,
+    };
+    let again = committed.zip(now.as_ref()).map(|(then, now)| compare(then, now));
+    let likeness = again.as_ref().map(|(likeness, detail)| {
+        let detail = detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
+        format!("run again here: {likeness}{detail}")
+    });
+    let repeat = (record.key.repeat + 1).to_string();
+    let different = again.is_some_and(|(likeness, _)| likeness == Likeness::Different);
+    one(out, &repeat, record, likeness.as_deref())?;
+    if let (true, Some(now)) = (different, &now) {
+        one(out, "here", now, None)?;
+    }
+    Ok(())
+}
+
+/// Scores, seconds and chosen settings of a record.
+fn one(
+    out: &mut impl Write,
+    name: &str,
+    record: &Record,
+    more: Option<&str>,
+) -> std::io::Result<()> {
     let result = &record.result;
     let mut scores: Vec<String> =
         result.metrics.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
     if scores.is_empty() {
         scores.push(format!("{:?}, {} points", result.status, result.curve.len()));
     }
-    let chosen = result.tuning.as_ref().map_or_else(String::new, |tuning| {
-        let pairs = tuning.chosen.iter().map(|(name, value)| format!("{name}={value}"));
-        pairs.collect::<Vec<_>>().join(" ")
-    });
-    let again = match (committed, store) {
-        (Some(then), Some(store)) => store.get(&record.key)?.map(|now| compare(then, &now)),
-        _ => None,
-    };
-    let again = again.map_or_else(String::new, |(likeness, detail)| {
-        format!(
-            "; run again here: {likeness}{}",
-            detail.map_or_else(String::new, |detail| format!(" ({detail})"))
-        )
-    });
+    let chosen = result.tuning.iter().flat_map(|tuning| &tuning.chosen);
+    let chosen =
+        chosen.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
     let seconds: f64 = record.run.seconds.values().sum();
-    writeln!(
-        out,
-        "{:>6}  {:<28}  {seconds:>7.1}  {chosen}{again}",
-        record.key.repeat + 1,
-        scores.join(", ")
-    )?;
-    Ok(())
+    let said = [chosen.as_str(), more.unwrap_or_default()];
+    let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();
+    writeln!(out, "{name:>6}  {:<28}  {seconds:>7.1}  {}", scores.join(", "), said.join("; "))
 }
 
 pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
     let named = Named::parse(&args.cell)?;
     let methods = plannable();
-    let mut shelf = archive(&args.places);
+    let mut records = archive(&args.places);
     if let Some(store) = here(&args.places)? {
-        shelf.add_store(&store)?;
+        records.add_store(&store)?;
     }
     let missing = BTreeMap::new();
-    let selection = of_versions(&named, &methods, &shelf, &args.places)?;
-    let cell = find(&desk(&shelf, &methods, &selection, &missing), &named)?;
+    let selection = of_versions(&named, &methods, &records, &args.places)?;
+    let cell = find(&context(&records, &methods, &selection, &missing), &named)?;
     let Key { artefact, variant, dataset, method, .. } = cell.key();
     let spec = catalogue().study(artefact)?;
     let narrow = Selection {
@@ -243,11 +253,11 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
         methods: vec![method.clone()],
         ..selection.clone()
     };
-    let trials = plan(&spec, &methods, "paper", &narrow, &|key| shelf.tuning(key))?;
+    let trials = plan(&spec, &methods, "paper", &narrow, &|key| records.tuning(key))?;
     let mut out = std::io::stdout().lock();
     let (mut there, mut told) = (0, 0);
     for trial in &trials {
-        if shelf.of(trial).is_some() {
+        if records.of(trial).is_some() {
             there += 1;
             continue;
         }
@@ -255,7 +265,7 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
         if told > 3 {
             continue;
         }
-        let near = shelf
+        let near = records
             .records()
             .filter(|record| of_cell(&record.key, &trial.key))
             .map(|record| differences(&record.key, &trial.key))
@@ -276,7 +286,7 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
     }
     writeln!(
         out,
-        "{there} of {} trials are on record and need not be computed; {told} do",
+        "{there} of {} trials are on record as planned; {told} are to be computed",
         trials.len()
     )?;
     if let Err(error) = library(&args.places)?.load(dataset) {

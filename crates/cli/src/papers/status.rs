@@ -2,7 +2,7 @@
 
 use crate::Ended;
 use crate::papers::args::StatusArgs;
-use crate::papers::reproduce::{archive, selection, versions};
+use crate::papers::planned::{archive, selection, versions};
 use mercer_experiments::{catalogue, plannable};
 use mercer_records::{Status, Store};
 use serde_json::json;

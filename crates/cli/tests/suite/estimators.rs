@@ -47,7 +47,7 @@ fn choices(method: &Method, table: &Table) -> Choices<'static> {
         .filter(|(name, _)| defaults.get(name).is_some())
         .fold(Settings::new(), |all, (name, value)| all.with(name, value as u64));
     // Without an explicit map there are no features to count, and without learning no epochs.
-    let idle = method.unheeded(&settings, &shape);
+    let idle = method.inactive(&settings, &shape);
     let heeded = settings.iter().filter(|(name, _)| idle.iter().all(|(idle, _)| idle != name));
     let settings = heeded.fold(Settings::new(), |all, (name, value)| all.with(name, value.clone()));
     Choices { settings, ..Choices::plain() }

@@ -1,7 +1,9 @@
 use super::columns::{Kept, Sorted};
 use super::{Field, Fields};
-use crate::parquet::{broken, damaged, first_line, not_parquet};
+use crate::pages::damaged;
+use crate::parquet::{broken, first_line, not_parquet};
 use crate::quiet::quietly;
+use crate::shell::shell_word;
 use crate::{DataError, pages};
 use mercer_parquet::{FileMetadata, read, read_metadata};
 use polars_core::prelude::{Column, DataFrame, DataType, PolarsError};
@@ -102,7 +104,7 @@ impl<'a> ParquetRows<'a> {
                     format!(
                         "column `{name}` holds {held}, neither numbers nor text; leave it out (--drop {}), \
                          or write it as numbers or text",
-                        crate::schema::typed(name)
+                        shell_word(name)
                     ),
                 ));
             }
@@ -184,7 +186,7 @@ impl<'a> ParquetRows<'a> {
         let problem = format!(
             "column `{name}` cannot be decoded ({reason}); write it again with plain encoding, packed by \
              snappy or zstd, or leave it out (--drop {})",
-            crate::schema::typed(name)
+            shell_word(name)
         );
         DataError::format(self.name, problem)
     }

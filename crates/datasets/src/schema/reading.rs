@@ -1,9 +1,10 @@
 use super::survey::DASHES;
 use super::{
     Categories, Holds, InputColumn, MISSING, Numbering, Schema, TargetColumnKept, Truth, Truths,
-    has_head, near_column, shown, some_of, typed,
+    has_head, near_column, shown, some_of,
 };
 use crate::rows::{Field, Row, RowFile, RowFormat};
+use crate::shell::shell_word;
 use crate::table::label_name;
 use crate::{DataError, Kind};
 use mercer_learning::counted;
@@ -644,7 +645,7 @@ impl<'a> Expected<'a> {
         if !strangers.is_empty() {
             let (columns, them) =
                 if strangers.len() == 1 { ("column", "it") } else { ("columns", "them") };
-            let flags: Vec<String> = strangers.iter().map(|name| typed(name)).collect();
+            let flags: Vec<String> = strangers.iter().map(|name| shell_word(name)).collect();
             return format!(
                 "has {columns} {} that the model does not know; remove {them}, or leave {them} out (predict --drop {})",
                 some_of(&strangers),

@@ -2,8 +2,9 @@ mod column;
 mod header;
 mod target;
 
-use super::{Categories, Holds, InputColumn, Numbering, Schema, called, near_column, typed};
+use super::{Categories, Holds, InputColumn, Numbering, Schema, called, near_column};
 use crate::rows::{Field, Row, RowFile, RowFormat};
+use crate::shell::shell_word;
 use crate::table::label_name;
 use crate::{DataError, Kind, Limits};
 pub(super) use column::DASHES;
@@ -223,7 +224,7 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
             Verdict::Nothing => {
                 return Err(wrong(format!(
                     "column `{name}` is missing in every row; leave it out (--drop {})",
-                    typed(name)
+                    shell_word(name)
                 )));
             }
         }

@@ -61,7 +61,7 @@ pub const METHODS: &[Method] = &[Method {
     resource: None,
     settings: &declared::<MajorityParams>,
     defaults: &|_| Settings::new().with("cap", 100),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| {
         let range = Range::Choice(vec![10.into(), 50.into()]);
         Space { axes: vec![Axis { name: "cap", range }], anchors: vec![] }

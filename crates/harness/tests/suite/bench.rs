@@ -1,10 +1,8 @@
-//! A laboratory over iris, which is built in, or over a folder made for the occasion.
+//! A runner over iris, which is built in, or over a folder made for the occasion.
 
 use crate::doubles::METHODS;
 use mercer_datasets::Library;
-use mercer_harness::{
-    Laboratory, Options, Selection, Silent, Spec, Stop, Summary, Trial, plan, run,
-};
+use mercer_harness::{Options, Runner, Selection, Silent, Spec, Stop, Summary, Trial, plan, run};
 use mercer_records::{Record, Store, sha256_hex};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -55,20 +53,20 @@ pub fn all(spec: &str) -> Vec<Trial> {
     planned(spec, &Selection::default())
 }
 
-/// A laboratory over iris.
-pub fn laboratory(folder: &Path) -> Laboratory<'static> {
+/// A runner over iris.
+pub fn runner(folder: &Path) -> Runner<'static> {
     stoppable(folder, Stop::default())
 }
 
-/// A laboratory over iris that `stop` stops.
-pub fn stoppable(folder: &Path, stop: Stop) -> Laboratory<'static> {
+/// A runner over iris that `stop` stops.
+pub fn stoppable(folder: &Path, stop: Stop) -> Runner<'static> {
     let library = Library::of_folders([]).unwrap();
-    Laboratory::new(METHODS, library, Store::open(folder).unwrap(), stop)
+    Runner::new(METHODS, library, Store::open(folder).unwrap(), stop)
 }
 
 /// Carries out trials one at a time.
-pub fn carry_out(trials: &[Trial], laboratory: &Laboratory<'_>) -> Summary {
-    run(trials, laboratory, &one_job(), &Silent).unwrap()
+pub fn carry_out(trials: &[Trial], runner: &Runner<'_>) -> Summary {
+    run(trials, runner, &one_job(), &Silent).unwrap()
 }
 
 /// One job, one shard, failures kept.

@@ -139,10 +139,10 @@ fn requests_allow_for_more_where_the_cell_has_no_record() {
     let mut trials = all(STUDY);
     trials.retain(|trial| trial.key.variant == "given" && trial.key.method == "closed-mean");
     let folder = tempfile::tempdir().unwrap();
-    let laboratory = crate::bench::laboratory(folder.path());
+    let runner = crate::bench::runner(folder.path());
     let options = mercer_harness::Options { jobs: 1, ..Default::default() };
-    mercer_harness::run(&trials[..1], &laboratory, &options, &mercer_harness::Silent).unwrap();
-    let records = laboratory.store.list().unwrap().records;
+    mercer_harness::run(&trials[..1], &runner, &options, &mercer_harness::Silent).unwrap();
+    let records = runner.store.list().unwrap().records;
     let mut unknown = trials[0].clone();
     unknown.key.variant = "other".to_owned();
     let seconds = |speed: f64, trial: &Trial| {
@@ -215,15 +215,15 @@ fn long_trials_are_tasks_by_themselves_and_short_ones_are_not_spread_beside_them
 #[test]
 fn a_dataset_is_forgotten_after_its_last_trial() {
     let folder = tempfile::tempdir().unwrap();
-    let laboratory = crate::bench::laboratory(folder.path());
+    let runner = crate::bench::runner(folder.path());
     for jobs in [1, 3] {
         let trials = all(&STUDY.replace("seed = ", &format!("seed = {jobs}")));
-        let before = laboratory.dataset("iris").unwrap();
+        let before = runner.dataset("iris").unwrap();
         let options = mercer_harness::Options { jobs, ..Default::default() };
         let summary =
-            mercer_harness::run(&trials, &laboratory, &options, &mercer_harness::Silent).unwrap();
+            mercer_harness::run(&trials, &runner, &options, &mercer_harness::Silent).unwrap();
         assert!(summary.carried_out > 1);
-        let after = laboratory.dataset("iris").unwrap();
+        let after = runner.dataset("iris").unwrap();
         assert!(!std::sync::Arc::ptr_eq(&before, &after), "{jobs} jobs");
     }
 }

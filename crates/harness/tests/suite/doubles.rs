@@ -189,7 +189,7 @@ const DRIFTING: Method = Method {
         let settings = Settings::new().with("epochs", 9).with("rate", 0.01);
         settings.with("conduct", "sound").with("token", "")
     },
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space {
         axes: vec![Axis { name: "rate", range: Range::Log10(-3.0, 0.0) }],
         anchors: vec![Settings::new().with("rate", 0.02)],
@@ -204,7 +204,7 @@ const CLOSED: Method = Method {
     summary: "class means in closed form, shrunk",
     resource: None,
     defaults: &|_| Settings::new().with("shrink", 0.0),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space {
         axes: vec![Axis { name: "shrink", range: Range::Log10(-3.0, 0.0) }],
         anchors: Vec::new(),

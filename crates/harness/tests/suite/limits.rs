@@ -1,6 +1,6 @@
 //! Time, memory and the user stop a trial, each in its own way.
 
-use crate::bench::{all, carry_out, laboratory, one_method, results, stoppable};
+use crate::bench::{all, carry_out, one_method, results, runner, stoppable};
 use crate::doubles::page;
 use mercer_harness::Stop;
 use mercer_records::{Record, Status};
@@ -11,10 +11,10 @@ fn record_of(settings: &str, top: &str) -> Record {
     let mut trials = all(&one_method(settings, top));
     trials.truncate(1);
     let folder = tempfile::tempdir().unwrap();
-    let laboratory = laboratory(folder.path());
-    let summary = carry_out(&trials, &laboratory);
+    let runner = runner(folder.path());
+    let summary = carry_out(&trials, &runner);
     assert_eq!(summary.failed.len(), 1, "{summary:?}");
-    laboratory.store.get(&trials[0].key).unwrap().expect("a stopped trial leaves a record")
+    runner.store.get(&trials[0].key).unwrap().expect("a stopped trial leaves a record")
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn a_tuner_is_stopped_by_the_same_clock() {
         "summary = \"only\"\ntuner = { candidates = 9, rungs = [1.0], train = 0.8 }",
     );
     let folder = tempfile::tempdir().unwrap();
-    let laboratory = laboratory(folder.path());
+    let runner = runner(folder.path());
     let trials = &all(&spec)[..1];
-    carry_out(trials, &laboratory);
-    let records = laboratory.store.list().unwrap().records;
+    carry_out(trials, &runner);
+    let records = runner.store.list().unwrap().records;
     assert_eq!(records.len(), 1, "an unfinished tuning leaves no record of its own");
     assert_eq!(records[0].key, trials[0].key);
     assert_eq!(records[0].result.status, Status::OutOfTime);
@@ -67,7 +67,7 @@ fn a_trial_that_would_need_too_much_is_refused_before_it_takes_it() {
 fn without_a_limit_nothing_is_stopped() {
     let trials = all(&one_method("epochs = 20, conduct = \"hoards\"", ""));
     let folder = tempfile::tempdir().unwrap();
-    let summary = carry_out(&trials, &laboratory(folder.path()));
+    let summary = carry_out(&trials, &runner(folder.path()));
     assert_eq!((summary.done, summary.failed.len()), (4, 0));
 }
 
@@ -85,13 +85,13 @@ fn an_interruption_leaves_no_record_of_the_trial_in_flight() {
     assert_eq!(before.len(), 2);
 
     // The fourth fit is not the third: the same plan goes on from here.
-    let resumed = carry_out(&trials, &laboratory(folder.path()));
+    let resumed = carry_out(&trials, &runner(folder.path()));
     assert!(!resumed.interrupted);
     assert_eq!((resumed.recorded, resumed.done), (2, 2));
     let after = results(folder.path());
     assert!(before.iter().all(|(name, result)| after[name] == *result));
     let undisturbed = tempfile::tempdir().unwrap();
-    carry_out(&trials, &laboratory(undisturbed.path()));
+    carry_out(&trials, &runner(undisturbed.path()));
     assert_eq!(results(undisturbed.path()), after);
 }
 

@@ -1,6 +1,6 @@
 //! The results do not depend on how many trials run side by side, on which process, in which order.
 
-use crate::bench::{STUDY, all, laboratory, results};
+use crate::bench::{STUDY, all, results, runner};
 use mercer_harness::{Options, Shard, Silent, run};
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn jobs_change_nothing() {
     for jobs in 1..=4 {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { jobs, ..Options::default() };
-        let summary = run(&trials, &laboratory(folder.path()), &options, &Silent).unwrap();
+        let summary = run(&trials, &runner(folder.path()), &options, &Silent).unwrap();
         assert_eq!((summary.trials, summary.done, summary.recorded), (24, 24, 0));
         let found = results(folder.path());
         assert_eq!(found.len(), 32, "24 trials and 8 tunings");
@@ -23,7 +23,7 @@ fn jobs_change_nothing() {
 fn shards_do_every_trial_once_and_change_nothing() {
     let trials = all(STUDY);
     let whole = tempfile::tempdir().unwrap();
-    run(&trials, &laboratory(whole.path()), &Options::default(), &Silent).unwrap();
+    run(&trials, &runner(whole.path()), &Options::default(), &Silent).unwrap();
     let reference = results(whole.path());
     for count in [1, 2, 7] {
         let mut merged = std::collections::BTreeMap::new();
@@ -32,7 +32,7 @@ fn shards_do_every_trial_once_and_change_nothing() {
             let folder = tempfile::tempdir().unwrap();
             let shard = Shard { index, count };
             let options = Options { jobs: 2, shard, ..Options::default() };
-            let summary = run(&trials, &laboratory(folder.path()), &options, &Silent).unwrap();
+            let summary = run(&trials, &runner(folder.path()), &options, &Silent).unwrap();
             let own = results(folder.path());
             assert_eq!(summary.done, summary.trials);
             for (name, result) in own {
@@ -48,9 +48,9 @@ fn shards_do_every_trial_once_and_change_nothing() {
 fn the_order_of_the_plan_changes_nothing() {
     let mut trials = all(STUDY);
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    run(&trials, &laboratory(a.path()), &Options::default(), &Silent).unwrap();
+    run(&trials, &runner(a.path()), &Options::default(), &Silent).unwrap();
     trials.reverse();
-    run(&trials, &laboratory(b.path()), &Options::default(), &Silent).unwrap();
+    run(&trials, &runner(b.path()), &Options::default(), &Silent).unwrap();
     assert_eq!(results(a.path()), results(b.path()));
 }
 

@@ -4,7 +4,7 @@ use crate::bench::{STUDY, all, carry_out, planned, stand_in};
 use crate::doubles::{METHODS, page};
 use mercer_datasets::{Dataset, Library, Parts as Ranges};
 use mercer_harness::{
-    Laboratory, Protocol, Selection, Stop, Trial, Tuner, TuningSource, prepare, tune,
+    Protocol, Runner, Selection, Stop, Trial, Tuner, TuningSource, prepare, tune,
 };
 use mercer_learning::{Axis, Method, Range, Sample, Settings, Space, Streams, Unlimited, find};
 use mercer_records::{Record, Store, Tuning};
@@ -57,8 +57,8 @@ fn tuned_on(rows: &[(String, Vec<f64>)], spec: &str) -> (Record, Record) {
     };
     let trials = planned(spec, &selection);
     let store = Store::open(folder.path().join("results")).unwrap();
-    let laboratory = Laboratory::new(METHODS, library, store.clone(), Stop::default());
-    let summary = carry_out(&trials, &laboratory);
+    let runner = Runner::new(METHODS, library, store.clone(), Stop::default());
+    let summary = carry_out(&trials, &runner);
     assert_eq!(summary.done, 1, "{summary:?}");
     let TuningSource::Tuner { key, .. } = &trials[0].tuning else { panic!("no tuner") };
     (store.get(key).unwrap().unwrap(), store.get(&trials[0].key).unwrap().unwrap())
@@ -234,10 +234,9 @@ fn a_fixed_test_part_is_tuned_once() {
     };
     let trials = planned(&spec, &selection);
     let store = Store::open(folder.path().join("results")).unwrap();
-    let laboratory = Laboratory::new(METHODS, library, store.clone(), Stop::default());
+    let runner = Runner::new(METHODS, library, store.clone(), Stop::default());
     let options = mercer_harness::Options { jobs: 3, ..Default::default() };
-    let summary =
-        mercer_harness::run(&trials, &laboratory, &options, &mercer_harness::Silent).unwrap();
+    let summary = mercer_harness::run(&trials, &runner, &options, &mercer_harness::Silent).unwrap();
     assert_eq!(summary.done, 4);
     let listing = store.list().unwrap();
     let (tunings, fits): (Vec<_>, Vec<_>) = listing.records.iter().partition(|record| {
@@ -267,7 +266,7 @@ fn tunings(folder: &Path) -> BTreeMap<String, std::sync::Arc<Tuning>> {
 fn an_archived_tuning_is_used_and_not_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let trials = all(STUDY);
-    carry_out(&trials, &crate::bench::laboratory(folder.path()));
+    carry_out(&trials, &crate::bench::runner(folder.path()));
     let archived = tunings(folder.path());
     assert_eq!(archived.len(), 8);
     let spec = mercer_harness::Spec::parse(STUDY, Path::new("test.toml")).unwrap();
@@ -275,7 +274,7 @@ fn an_archived_tuning_is_used_and_not_repeated() {
     let again =
         mercer_harness::plan(&spec, METHODS, "paper", &Selection::default(), &archive).unwrap();
     let other = tempfile::tempdir().unwrap();
-    carry_out(&again, &crate::bench::laboratory(other.path()));
+    carry_out(&again, &crate::bench::runner(other.path()));
     let (before, after) =
         (crate::bench::results(folder.path()), crate::bench::results(other.path()));
     assert_eq!((before.len(), after.len()), (32, 24));
@@ -339,7 +338,7 @@ fn a_cut_trial_runs_what_its_key_says() {
     };
     let whole = tempfile::tempdir().unwrap();
     let trials = all(&with("{ rows = 50 }"));
-    carry_out(&trials, &crate::bench::laboratory(whole.path()));
+    carry_out(&trials, &crate::bench::runner(whole.path()));
     let archived = tunings(whole.path());
     let archive = |key: &mercer_records::Key| archived.get(&key.digest()).cloned();
     let cut = |cut: &str| {
@@ -347,7 +346,7 @@ fn a_cut_trial_runs_what_its_key_says() {
         let trials =
             mercer_harness::plan(&spec, METHODS, "quick", &Selection::default(), &archive).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        carry_out(&trials, &crate::bench::laboratory(folder.path()));
+        carry_out(&trials, &crate::bench::runner(folder.path()));
         let tuned = Store::open(folder.path()).unwrap().list().unwrap().records.into_iter();
         let tuned = tuned.filter(|record| record.key.variant == "tuned");
         let tuned = tuned.filter(|record| record.key.method == "drifting-mean");

@@ -1,10 +1,10 @@
 use super::{AsklParams, Kind, Norms, PenaltyScale, Precision, ReadOut, Thresholding};
 use crate::spectral::{
-    FeaturePenalty, Feed, Model, Pace, Plan, ReadOutPenalty, Sampling, Scalar, Schedule, Start,
-    train,
+    FeaturePenalty, FrequencySchedule, Model, Plan, ReadOutPenalty, Sampling, Scalar, Schedule,
+    Start, TrainingRows, train,
 };
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Sample, Task, Windows,
+    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, RowChunks, Sample, Task,
 };
 
 /// One of the five methods with its settings checked.
@@ -67,7 +67,7 @@ impl Askl {
             batch: params.batch,
             sampling: Sampling::Shuffled,
             schedule: Schedule::Constant,
-            pace: Pace::TOGETHER,
+            pace: FrequencySchedule::TOGETHER,
             trace: None,
             ceiling: f64::INFINITY,
         })
@@ -90,7 +90,7 @@ impl Askl {
 
     fn fit_in<F: Scalar>(
         &self,
-        feed: Feed<'_>,
+        feed: TrainingRows<'_>,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let sample = feed.first;
@@ -115,7 +115,11 @@ impl Askl {
 }
 
 impl Askl {
-    fn fit_to(&self, feed: Feed<'_>, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+    fn fit_to(
+        &self,
+        feed: TrainingRows<'_>,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
         match self.0.precision {
             Precision::F32 => self.fit_in::<f32>(feed, fitting),
             Precision::F64 => self.fit_in::<f64>(feed, fitting),
@@ -125,15 +129,15 @@ impl Askl {
 
 impl Learner for Askl {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        self.fit_to(Feed::whole(sample), fitting)
+        self.fit_to(TrainingRows::whole(sample), fitting)
     }
 
-    fn fit_windows(
+    fn fit_chunks(
         &self,
-        windows: &mut dyn Windows,
+        windows: &mut dyn RowChunks,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let first = windows.next()?;
-        self.fit_to(Feed::of(&first, windows), fitting)
+        self.fit_to(TrainingRows::of(&first, windows), fitting)
     }
 }

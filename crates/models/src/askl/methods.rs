@@ -1,7 +1,7 @@
 use super::{AsklParams, Kind};
 use mercer_learning::{
-    Axis, Cost, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
-    Where, declared, heeding,
+    Axis, Condition, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Where, declared, with_conditions,
 };
 
 /// The paper's five methods, in the order of its tables.
@@ -26,7 +26,7 @@ const LEARNED: Cost =
     Cost { fit: "epochs n D (d + K)", predict: "D (d + K)", memory: "n d + 4 D (d + K)" };
 
 /// The five methods share a type of settings.
-const HEEDED: &[Heeded] = &[
+const CONDITIONS: &[Condition] = &[
     (&["std_prime", "phases"], &[Where::is("method", &["nsk", "nskl", "askl"])]),
     (&["lambda2", "read_out", "thresholding", "penalty_scale"], &[Where::is("method", &["askl"])]),
     (&["lambda1"], &[Where::is_not("method", &["askl"]), Where::is_not("thresholding", &["none"])]),
@@ -42,9 +42,9 @@ const SK: Method = Method {
     tasks: Tasks::Both,
     cost: DRAWN,
     resource: Some("epochs"),
-    settings: &|| heeding(declared::<AsklParams>(), HEEDED),
+    settings: &|| with_conditions(declared::<AsklParams>(), CONDITIONS),
     defaults: &|shape| defaults(shape, Kind::Sk),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|shape| space(shape, Kind::Sk),
     build: &|settings| build(settings, Kind::Sk),
     restore: &crate::spectral::restore,

@@ -13,7 +13,7 @@ use mercer_learning::{
     SECOND_STAGE, Sample, Targets, fact,
 };
 use mercer_linalg::in_order;
-use mercer_solvers::{Mending, Spectrum};
+use mercer_solvers::{PsdCorrection, Spectrum};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::seq::{SliceRandom, index};
 use serde::{Deserialize, Serialize};
@@ -287,7 +287,7 @@ mercer_learning::parameters! {
         pub machine_rows: usize = 3000, Allowed::PAIR;
         /// What is done about negative eigenvalues; signed features flip them. (Of methods by themselves `flip`, of the
         /// studies `as-is`.)
-        pub spectrum: Mending = Mending::AsIs;
+        pub spectrum: PsdCorrection = PsdCorrection::AsIs;
     }
 }
 
@@ -354,7 +354,7 @@ impl HyperClassifierParams {
                 let must = "`none` with signed features: the folds choose the cost of a machine";
                 return Err(refused("search", self.search, must));
             }
-            if !matches!(self.spectrum, Mending::AsIs | Mending::Flip) {
+            if !matches!(self.spectrum, PsdCorrection::AsIs | PsdCorrection::Flip) {
                 let must = "`as-is` or `flip` with signed features, which flip what is negative";
                 return Err(refused("spectrum", self.spectrum, must));
             }

@@ -1,7 +1,7 @@
 //! The normal equations of all pairs by factors that grow.
 
 use super::distance::{self, Approximated, Distance, LandmarkPairs, SolutionError};
-use super::quads::{ErrorProbe, Quads};
+use super::landmark_quadruples::{ErrorProbe, LandmarkQuadruples};
 use super::system::{Span, System};
 use super::{PairTarget, numerical};
 use mercer_kernels::{GaussianHyper, Kernel, Pairs};
@@ -137,7 +137,7 @@ pub(super) struct Problem<'a, 't, 'f> {
 /// summed is summed again.
 pub(super) struct Equations<'a, 't, 'f> {
     problem: Problem<'a, 't, 'f>,
-    quads: Quads,
+    quads: LandmarkQuadruples,
     /// Rows that the error of the solution looks at.
     rows: Vec<usize>,
     probe: Option<ErrorProbe>,
@@ -154,7 +154,7 @@ impl<'a, 't, 'f> Equations<'a, 't, 'f> {
     pub(super) fn new(problem: Problem<'a, 't, 'f>) -> Result<Self, LearningError> {
         let Problem { gaussian, inputs, target, pairs, asked, fitting, .. } = problem;
         let LandmarkPairs { factors, all, beta } = pairs;
-        let quads = Quads::new(factors.nrows());
+        let quads = LandmarkQuadruples::new(factors.nrows());
         // β² is β at twice the rate.
         let square = Kernel::Gaussian { std: (4.0 * gaussian.pair_rate()).sqrt() };
         let probe = asked
@@ -290,7 +290,7 @@ fn quad(factors: &Array2<f64>, set: [usize; 4], rows: Range<usize>, to: &mut [f6
 }
 
 /// `Σ t_i` and `Σ t_i²` over the points, of each multiset.
-fn sizes(quads: &Quads, factors: &Array2<f64>, threads: usize) -> Vec<(f64, f64)> {
+fn sizes(quads: &LandmarkQuadruples, factors: &Array2<f64>, threads: usize) -> Vec<(f64, f64)> {
     let m = factors.ncols();
     in_order(threads, quads.sets.len(), |index| {
         let mut buffer = vec![0.0; m.min(ROWS)];

@@ -1,6 +1,6 @@
 use super::{Stopped, refused};
 use mercer_learning::{Fitting, LearningError};
-use mercer_solvers::{Mending, OneVersusOne, Smo, SolverError, Spectrum};
+use mercer_solvers::{OneVersusOne, PsdCorrection, Smo, SolverError, Spectrum};
 use ndarray::{Array1, Array2, ArrayView2};
 
 /// Support vector machines on a precomputed kernel, one for each two classes.
@@ -27,7 +27,7 @@ impl Machines {
         gram: ArrayView2<'_, f64>,
         labels: &[u32],
         cost: f64,
-        mending: Mending,
+        mending: PsdCorrection,
         fitting: &Fitting<'_>,
     ) -> Result<Self, LearningError> {
         if !(cost > 0.0 && cost.is_finite()) {
@@ -36,7 +36,7 @@ impl Machines {
         let say = |stopped: Stopped| stopped.in_words("sequential minimal optimisation");
         let of_solver = |error: SolverError| say(error.into());
         let mended = match mending {
-            Mending::AsIs => None,
+            PsdCorrection::AsIs => None,
             how => Some(Spectrum::of(gram).map_err(of_solver)?.mended(how)),
         };
         fitting.limits.check()?;
@@ -77,7 +77,8 @@ mod tests {
     use mercer_solvers::{Dual, Precomputed};
     use ndarray::array;
 
-    const MENDINGS: [Mending; 4] = [Mending::AsIs, Mending::Clip, Mending::Flip, Mending::Shift];
+    const MENDINGS: [PsdCorrection; 4] =
+        [PsdCorrection::AsIs, PsdCorrection::Clip, PsdCorrection::Flip, PsdCorrection::Shift];
 
     #[test]
     fn machines_say_what_the_mended_kernel_says_with_the_kernel_as_it_is() {
@@ -102,7 +103,7 @@ mod tests {
     fn absent_classes_have_no_machine_and_one_class_is_refused() {
         let gram = Array2::<f64>::eye(4);
         let fit = |labels: &[u32]| {
-            Machines::fit(gram.view(), labels, 1.0, Mending::AsIs, &Fitting::seeded(1))
+            Machines::fit(gram.view(), labels, 1.0, PsdCorrection::AsIs, &Fitting::seeded(1))
         };
         let machines = fit(&[0, 3, 1, 0]).unwrap();
         assert_eq!(machines.pairs, [(0, 1), (0, 3), (1, 3)]);

@@ -1,8 +1,8 @@
 use super::classifier::{HyperClassifierParams, HyperForm, Stage1};
 use super::{PairSolver, predictor, refused};
 use mercer_learning::{
-    Axis, Cost, Ease, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
-    Where, declared, easing, heeding, replacing,
+    Axis, Condition, ConvergenceHint, Cost, Learner, LearningError, Method, Range, Settings, Shape,
+    Space, Tasks, Where, declared, replacing, with_conditions, with_hints,
 };
 
 /// The paper's methods as classifiers: the ideal kernel of the labels is learned, and a support
@@ -45,7 +45,7 @@ const TUBE: &[&str] = &["hyper-svr", "hyper-svr-wishart"];
 const OWN_WAY: &[&str] = &["hyper-svr", "hyper-svr-wishart", "hyper-non-negative"];
 
 /// Where settings are heeded, by the regression that a method has, its solver and its hyper-kernel.
-const HEEDED: &[Heeded] = &[
+const CONDITIONS: &[Condition] = &[
     (&["spread", "lambda", "pair_cost", "pair_ridge", "cost"], &[Where::is("search", &["none"])]),
     (&["spread"], &[Where::is_not("hyper", &["wishart"])]),
     (&["scatter", "freedom"], &[Where::is("hyper", &["wishart"])]),
@@ -100,14 +100,14 @@ const LEAST_SQUARES: [&str; 7] = [
 ];
 
 /// Either stage may end above its tolerance.
-const EASED: &[(&str, Ease)] = &[
-    ("iterations", Ease::More),
-    ("tolerance", Ease::Larger),
-    ("pair_tolerance", Ease::Larger),
-    ("lambda", Ease::Larger),
-    ("pair_ridge", Ease::Larger),
-    ("pair_cost", Ease::Smaller),
-    ("cost", Ease::Smaller),
+const HINTS: &[(&str, ConvergenceHint)] = &[
+    ("iterations", ConvergenceHint::More),
+    ("tolerance", ConvergenceHint::Larger),
+    ("pair_tolerance", ConvergenceHint::Larger),
+    ("lambda", ConvergenceHint::Larger),
+    ("pair_ridge", ConvergenceHint::Larger),
+    ("pair_cost", ConvergenceHint::Smaller),
+    ("cost", ConvergenceHint::Smaller),
 ];
 
 const HYPER_KRR: Method = Method {
@@ -128,10 +128,13 @@ const HYPER_KRR: Method = Method {
     resource: Some("points"),
     settings: &|| {
         let declared = declared::<HyperClassifierParams>();
-        easing(heeding(replacing(declared, "pair_cost", "pair_ridge"), HEEDED), EASED)
+        with_hints(
+            with_conditions(replacing(declared, "pair_cost", "pair_ridge"), CONDITIONS),
+            HINTS,
+        )
     },
     defaults: &|shape| defaults(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
-    first_run: &|_| mended(),
+    user_defaults: &|_| mended(),
     space: &|shape| space(shape, Stage1::Ridge, HyperForm::GaussianConstructed),
     build: &|settings| build(settings, "hyper-krr", Stage1::Ridge),
     restore: &predictor::restore,
@@ -152,7 +155,7 @@ const HYPER_SVR: Method = Method {
     },
     defaults: &|shape| defaults(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     // Of one's own table there may be ten rows or ten thousand: a `C` fits one number of them.
-    first_run: &|_| mended().with("pair_ridge", PAIR_RIDGE),
+    user_defaults: &|_| mended().with("pair_ridge", PAIR_RIDGE),
     space: &|shape| space(shape, Stage1::Svr, HyperForm::GaussianConstructed),
     build: &|settings| build(settings, "hyper-svr", Stage1::Svr),
     ..HYPER_KRR
@@ -253,7 +256,7 @@ const HYPER_NON_NEGATIVE: Method = Method {
         defaults(shape, Stage1::NonNegative, HyperForm::GaussianConstructed).with("other", 0.0)
     },
     // Its kernel has no negative eigenvalues.
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|shape| space(shape, Stage1::NonNegative, HyperForm::GaussianConstructed),
     build: &|settings| build(settings, "hyper-non-negative", Stage1::NonNegative),
     ..HYPER_KRR

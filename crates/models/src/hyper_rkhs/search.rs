@@ -5,7 +5,7 @@ use super::classifier::{HyperClassifierParams, HyperForm, Search, Stage1, some_r
 use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped};
 use mercer_kernels::LearnedKernel;
 use mercer_learning::{Fitting, LearningError, fact, folds};
-use mercer_solvers::{Mending, OneVersusOne, Smo, Spectrum};
+use mercer_solvers::{OneVersusOne, PsdCorrection, Smo, Spectrum};
 use ndarray::{ArrayView2, Axis};
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -145,7 +145,7 @@ pub(super) fn search(
                     first + index..first + if index == last { strengths.len() } else { index + 1 };
                 let say = |stopped: Stopped| stopped.in_words("sequential minimal optimisation");
                 let mended = match params.spectrum {
-                    Mending::AsIs => None,
+                    PsdCorrection::AsIs => None,
                     how => {
                         let spectrum =
                             Spectrum::of(gram.view()).map_err(|error| say(error.into()))?;

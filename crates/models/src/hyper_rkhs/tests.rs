@@ -726,7 +726,7 @@ fn subsets_without_a_class_are_counted_and_numbers_stand_in_messages() {
     assert!(said.contains("12 where a subset has 10 points"), "{said}");
     let params = HyperClassifierParams {
         stage2: Stage2::Features,
-        spectrum: mercer_solvers::Mending::Clip,
+        spectrum: mercer_solvers::PsdCorrection::Clip,
         ..HyperClassifierParams::default()
     };
     let said = params.checked().unwrap_err().to_string();
@@ -1204,7 +1204,7 @@ fn a_tuned_regression_with_a_tube_has_a_ridge() {
         assert!(space.axes.iter().any(|axis| axis.name == "pair_ridge"), "{name}");
         assert!(space.axes.iter().all(|axis| axis.name != "pair_cost"), "{name}");
         assert!(space.anchors.iter().all(|anchor| anchor.get("pair_ridge").is_some()), "{name}");
-        assert!((method.first_run)(&shape).get("pair_ridge").is_some(), "{name}");
+        assert!((method.user_defaults)(&shape).get("pair_ridge").is_some(), "{name}");
     }
 }
 
@@ -1492,7 +1492,7 @@ fn the_linear_second_stage_conforms_and_is_kernel_ridge_with_the_flipped_kernel(
         let said = refused(HyperClassifierParams { search, ..features.clone() });
         assert!(said.contains("`search`") && said.contains(word), "{said}");
     }
-    let spectrum = mercer_solvers::Mending::Clip;
+    let spectrum = mercer_solvers::PsdCorrection::Clip;
     assert!(refused(HyperClassifierParams { spectrum, ..features }).contains("`spectrum`"));
 }
 

@@ -1,4 +1,4 @@
-use mercer_learning::{Fitting, LegacyRandom};
+use mercer_learning::{Fitting, NumpyRandomState};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub(super) struct Batches {
 }
 
 enum Source {
-    Legacy(Box<LegacyRandom>),
+    Legacy(Box<NumpyRandomState>),
     Streams(Box<ChaCha8Rng>),
 }
 
@@ -53,7 +53,7 @@ impl Batches {
     ) -> Self {
         let source = match (order, fitting.fold) {
             (BatchOrder::Seeded, _) => Source::Streams(Box::new(fitting.streams.rng("batches"))),
-            (BatchOrder::Released, None) => Source::Legacy(Box::new(LegacyRandom::seed(0))),
+            (BatchOrder::Released, None) => Source::Legacy(Box::new(NumpyRandomState::seed(0))),
             (BatchOrder::Released, Some(fold)) => {
                 let (_, mut generator) = fold.generator();
                 for earlier in 0..fold.index {

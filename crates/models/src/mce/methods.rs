@@ -1,7 +1,8 @@
-use super::params::HEEDED;
+use super::params::CONDITIONS;
 use super::{EmbeddingParams, Learning};
 use mercer_learning::{
-    Axis, Cost, Learner, LearningError, Method, Range, Settings, Space, Tasks, declared, heeding,
+    Axis, Cost, Learner, LearningError, Method, Range, Settings, Space, Tasks, declared,
+    with_conditions,
 };
 
 /// The paper's embeddings, and what it compares them with: all of them settings of one model.
@@ -49,9 +50,9 @@ const GMCE: Method = Method {
         memory: MEMORY,
     },
     resource: Some("epochs"),
-    settings: &|| heeding(declared::<EmbeddingParams>(), HEEDED),
+    settings: &|| with_conditions(declared::<EmbeddingParams>(), CONDITIONS),
     defaults: &|_| Settings::of(&params(Kind::Bound)),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| learned_space(Kind::Bound),
     build: &|settings| build(settings, "gmce", Kind::Bound),
     restore: &super::embedding::restore,
@@ -91,7 +92,7 @@ const CROSS_VALIDATED: Method = Method {
     cost: Cost { fit: "245 n^3/6", predict: "n (d + K)", memory: "n^2" },
     resource: None,
     defaults: &|_| Settings::of(&params(Kind::CrossValidated)),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space::default(),
     build: &|settings| build(settings, "mce-cv", Kind::CrossValidated),
     ..GMCE
@@ -104,7 +105,7 @@ const MEDIAN: Method = Method {
     cost: Cost { fit: concat!("map.implicit n^3/3 + n p^2 + p^3/3, ", width!()), ..GMCE.cost },
     resource: None,
     defaults: &|_| Settings::of(&params(Kind::Median)),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|_| Space {
         axes: vec![Axis { name: "lambda", range: Range::Log10(-6.0, 0.0) }],
         anchors: vec![Settings::new().with("lambda", 0.01)],

@@ -1,7 +1,7 @@
 use super::map::{MOST_DEGREE, too_steep};
 use super::{BatchOrder, EmbeddingLearner, Form, Objective, Sensitivity, refused};
 use mercer_kernels::{Covariance, Smoothness};
-use mercer_learning::{Allowed, Heeded, LearningError, Parameters, Where};
+use mercer_learning::{Allowed, Condition, LearningError, Parameters, Where};
 use serde::{Deserialize, Serialize};
 
 /// Which kernel: by name, its parameters set by the other settings; or all of it.
@@ -218,7 +218,7 @@ const NAMED: &[&str] = &[
 ];
 
 /// Where settings of an embedding are heeded.
-pub(super) const HEEDED: &[Heeded] = &[
+pub(super) const CONDITIONS: &[Condition] = &[
     (&["anisotropic", "length"], &[Where::is("kernel", STATIONARY)]),
     // Medians of columns are a length each, and equal lengths that stay are one.
     (&["anisotropic"], &[Where::is("median", &["rows"])]),

@@ -4,7 +4,7 @@ use crate::spectral::{Model, Scalar, Spectral, Start};
 use linfa::ParamGuard;
 use mercer_learning::{
     Allowed, Convergence, Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Parameters,
-    Sample, Streams, Targets, Windows, fact,
+    RowChunks, Sample, Streams, Targets, fact,
 };
 use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, RidgePath, explicit_inverse_f32, minimum_norm_solve,
@@ -208,9 +208,9 @@ impl Learner for RandomFeatures {
         }
     }
 
-    fn fit_windows(
+    fn fit_chunks(
         &self,
-        windows: &mut dyn Windows,
+        windows: &mut dyn RowChunks,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let first = windows.next()?;
@@ -229,7 +229,7 @@ struct Sums {
     target_squares: f64,
 }
 
-/// Windows of a pass that are still to come, the first of which is here.
+/// Chunks of a pass that are still to come, the first of which is here.
 struct Held {
     next: Option<Sample>,
     left: usize,
@@ -237,7 +237,7 @@ struct Held {
 
 impl Held {
     /// The next rows: one window, or as many as it takes for so many rows.
-    fn rows(&mut self, least: usize, windows: &mut dyn Windows) -> Result<Sample, LearningError> {
+    fn rows(&mut self, least: usize, windows: &mut dyn RowChunks) -> Result<Sample, LearningError> {
         let mut take = || match self.next.take() {
             Some(sample) => Ok(sample),
             None => windows.next(),
@@ -326,7 +326,7 @@ impl RandomFeatures {
     fn fit_sums(
         &self,
         first: Sample,
-        windows: &mut dyn Windows,
+        windows: &mut dyn RowChunks,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let params = &self.0;

@@ -1,7 +1,7 @@
 use super::{FeatureSgdParams, KernelRidgelessParams, RandomFeaturesParams, SgdKind};
 use mercer_learning::{
-    Axis, Cost, Ease, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
-    Where, declared, easing, heeding, replacing,
+    Axis, Condition, ConvergenceHint, Cost, Learner, LearningError, Method, Range, Settings, Shape,
+    Space, Tasks, Where, declared, replacing, with_conditions, with_hints,
 };
 
 /// The paper's methods in the order of its Table 1, kernel ridge regression (a baseline) apart.
@@ -28,7 +28,7 @@ const CUTOFF: f64 = 1e-4;
 
 const CITES: &str = "Li, Liu & Zhang (2022)";
 
-const OF_KERNELS: &[Heeded] = &[
+const OF_KERNELS: &[Condition] = &[
     (&["tolerance", "iterations", "landmarks"], &[Where::is_not("solver", &["direct"])]),
     (&["solver", "tolerance", "iterations", "landmarks"], &[Where::is("precision", &["f64"])]),
     (&["cutoff"], &[Where::is("lambda", &["0"])]),
@@ -37,13 +37,13 @@ const OF_KERNELS: &[Heeded] = &[
 ];
 
 /// A ridge that was given or is chosen needs no cut-off.
-const OF_FEATURES: &[Heeded] = &[
+const OF_FEATURES: &[Condition] = &[
     (&["lambda", "cutoff"], &[Where::is("ridges", &["[]"])]),
     (&["cutoff"], &[Where::is("lambda", &["0"])]),
     (&["cutoff"], &[Where::is("precision", &["f64"])]),
 ];
 
-const OF_STEPS: &[Heeded] = &[
+const OF_STEPS: &[Condition] = &[
     (
         &["beta", "trace", "every", "trace_every", "trace_clock", "trace_rows", "trace_share"],
         &[Where::is("method", &["rftk"])],
@@ -65,13 +65,13 @@ const KERNEL_RIDGELESS: Method = Method {
     cost: Cost { fit: "9 n^3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
     resource: None,
     settings: &|| {
-        let eased = [
-            ("iterations", Ease::More),
-            ("landmarks", Ease::More),
-            ("tolerance", Ease::Larger),
-            ("lambda", Ease::Larger),
+        let hints = [
+            ("iterations", ConvergenceHint::More),
+            ("landmarks", ConvergenceHint::More),
+            ("tolerance", ConvergenceHint::Larger),
+            ("lambda", ConvergenceHint::Larger),
         ];
-        easing(heeding(declared::<KernelRidgelessParams>(), OF_KERNELS), &eased)
+        with_hints(with_conditions(declared::<KernelRidgelessParams>(), OF_KERNELS), &hints)
     },
     defaults: &|shape| {
         Settings::of(&KernelRidgelessParams {
@@ -80,7 +80,7 @@ const KERNEL_RIDGELESS: Method = Method {
             ..KernelRidgelessParams::default()
         })
     },
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
     build: &|settings| {
         Ok(Box::new(settings.read::<KernelRidgelessParams>("kernel-ridgeless")?.checked()?))
@@ -101,9 +101,9 @@ const RF_RIDGELESS: Method = Method {
         memory: "n D + min(n, D)^2",
     },
     resource: None,
-    settings: &|| heeding(declared::<RandomFeaturesParams>(), OF_FEATURES),
+    settings: &|| with_conditions(declared::<RandomFeaturesParams>(), OF_FEATURES),
     defaults: &|shape| closed_defaults(shape, 0.0),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|shape| Space { axes: vec![std_axis(shape)], anchors: vec![width_anchor(shape)] },
     build: &|settings| build_closed(settings, "rf-ridgeless"),
     restore: &crate::spectral::restore,
@@ -115,7 +115,7 @@ const RF_RIDGE: Method = Method {
     summary: "random features, ridge regression",
     defaults: &|shape| closed_defaults(shape, STUDIED),
     // A ridge that is right for a table of strangers is known to nobody.
-    first_run: &|_| Settings::new().with("lambda", None::<f64>),
+    user_defaults: &|_| Settings::new().with("lambda", None::<f64>),
     space: &|shape| Space {
         axes: vec![std_axis(shape), Axis { name: "ridges", range: ridges() }],
         anchors: vec![width_anchor(shape)],
@@ -151,9 +151,9 @@ const RF_SGD: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "epochs n D (d + K)", predict: "D (d + K)", memory: "n d + D (d + K)" },
     resource: Some("epochs"),
-    settings: &|| heeding(declared::<FeatureSgdParams>(), OF_STEPS),
+    settings: &|| with_conditions(declared::<FeatureSgdParams>(), OF_STEPS),
     defaults: &|shape| trained_defaults(shape, SgdKind::RfSgd),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &|shape| trained_space(shape, SgdKind::RfSgd),
     build: &|settings| build_trained(settings, SgdKind::RfSgd),
     restore: &crate::spectral::restore,
@@ -165,7 +165,7 @@ const RFTK: Method = Method {
     summary: "random features whose frequencies are learned under a penalty of the kernel's trace",
     // Whoever says how often the frequencies move means the penalty too, as in Algorithm 1.
     settings: &|| {
-        let settings = heeding(declared::<FeatureSgdParams>(), OF_STEPS);
+        let settings = with_conditions(declared::<FeatureSgdParams>(), OF_STEPS);
         replacing(settings, "every", "trace_every")
     },
     cost: Cost {
@@ -176,7 +176,7 @@ const RFTK: Method = Method {
         memory: "n d + 3 D (d + K)",
     },
     defaults: &|shape| trained_defaults(shape, SgdKind::Rftk),
-    first_run: &moving,
+    user_defaults: &moving,
     space: &|shape| trained_space(shape, SgdKind::Rftk),
     build: &|settings| build_trained(settings, SgdKind::Rftk),
     ..RF_SGD

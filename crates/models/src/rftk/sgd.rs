@@ -3,12 +3,12 @@ use super::{FeatureSgdParams, SgdKind, TraceForm, refused};
 use crate::Phases;
 use crate::askl::Precision;
 use crate::spectral::{
-    DIVERGED, FeaturePenalty, Feed, Model, Pace, Plan, ReadOutPenalty, Scalar, Start, Trace,
-    TracePenalty, train,
+    DIVERGED, FeaturePenalty, FrequencySchedule, Model, Plan, ReadOutPenalty, Scalar, Start, Trace,
+    TracePenalty, TrainingRows, train,
 };
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Loss, Outcome, Sample, Streams, Targets,
-    Windows, fact,
+    Convergence, Fitted, Fitting, Learner, LearningError, Loss, Outcome, RowChunks, Sample,
+    Streams, Targets, fact,
 };
 use mercer_solvers::Optimiser;
 use ndarray::{Array2, Axis, s};
@@ -63,7 +63,11 @@ impl FeatureSgd {
     }
 
     /// What is minimised on a sample, and how.
-    pub(crate) fn plan(&self, feed: &Feed<'_>, streams: &Streams) -> Result<Plan, LearningError> {
+    pub(crate) fn plan(
+        &self,
+        feed: &TrainingRows<'_>,
+        streams: &Streams,
+    ) -> Result<Plan, LearningError> {
         let (params, sample) = (&self.params, feed.first);
         let learns = params.kind == SgdKind::Rftk;
         let loss = params.loss_for(sample.task())?;
@@ -83,13 +87,13 @@ impl FeatureSgd {
             batch: params.batch.min(sample.rows()),
             sampling: params.sampling,
             schedule: params.schedule,
-            pace: Pace::TOGETHER,
+            pace: FrequencySchedule::TOGETHER,
             trace: None,
             ceiling: DIVERGED * loss_of_zero(loss, sample).max(f64::MIN_POSITIVE),
         };
         let every = params.every.min(plan.steps(feed));
         if learns {
-            plan.pace = Pace { every, rate: params.frequency_rate };
+            plan.pace = FrequencySchedule { every, rate: params.frequency_rate };
         }
         if learns && params.beta > 0.0 {
             plan.trace = Some(Trace {
@@ -143,7 +147,7 @@ impl FeatureSgd {
 
     fn fit_in<F: Scalar>(
         &self,
-        feed: Feed<'_>,
+        feed: TrainingRows<'_>,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let (params, sample) = (&self.params, feed.first);
@@ -212,7 +216,7 @@ impl FeatureSgd {
     fn balanced<F: Scalar>(
         &self,
         plan: &Plan,
-        feed: &Feed<'_>,
+        feed: &TrainingRows<'_>,
         scale: f64,
     ) -> Result<(), LearningError> {
         let Some(trace) = &plan.trace else { return Ok(()) };
@@ -240,7 +244,11 @@ fn loss_of_zero(loss: Loss, sample: &Sample) -> f64 {
 }
 
 impl FeatureSgd {
-    fn fit_to(&self, feed: Feed<'_>, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+    fn fit_to(
+        &self,
+        feed: TrainingRows<'_>,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
         match self.params.precision {
             Precision::F32 => self.fit_in::<f32>(feed, fitting),
             Precision::F64 => self.fit_in::<f64>(feed, fitting),
@@ -250,16 +258,16 @@ impl FeatureSgd {
 
 impl Learner for FeatureSgd {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        self.fit_to(Feed::whole(sample), fitting)
+        self.fit_to(TrainingRows::whole(sample), fitting)
     }
 
     /// Where no inputs are given for the trace, the window at hand stands for all rows.
-    fn fit_windows(
+    fn fit_chunks(
         &self,
-        windows: &mut dyn Windows,
+        windows: &mut dyn RowChunks,
         fitting: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let first = windows.next()?;
-        self.fit_to(Feed::of(&first, windows), fitting)
+        self.fit_to(TrainingRows::of(&first, windows), fitting)
     }
 }

@@ -5,7 +5,9 @@ use super::{
     RandomFeaturesParams, SgdKind, SgdLoss, TraceForm, columns_of,
 };
 use crate::askl::Precision;
-use crate::spectral::{DIVERGED, Feed, Model, Pace, Plan, Start, TracePenalty, Turn, train};
+use crate::spectral::{
+    DIVERGED, FrequencySchedule, Model, Plan, Start, StepIndex, TracePenalty, TrainingRows, train,
+};
 use crate::{Phases, Sampling, Schedule, TraceClock};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_learning::conformance::{Conformance, distinct_names};
@@ -101,14 +103,14 @@ fn gradients(
         ..plan.clone()
     };
     let mut fitting = Fitting { threads, ..Fitting::seeded(5) };
-    let moved = train(&plan, model.clone(), Feed::whole(sample), &mut fitting).unwrap();
+    let moved = train(&plan, model.clone(), TrainingRows::whole(sample), &mut fitting).unwrap();
     let after = moved.predictor.model;
     let frequencies = &model.frequencies - &after.frequencies;
     (frequencies, &model.read_out - &after.read_out, moved.numbers["loss"])
 }
 
 fn plan(params: FeatureSgdParams, sample: &Sample) -> Plan {
-    params.checked().unwrap().plan(&Feed::whole(sample), &Streams::root(5)).unwrap()
+    params.checked().unwrap().plan(&TrainingRows::whole(sample), &Streams::root(5)).unwrap()
 }
 
 fn vector(value: &toml::Value) -> Array1<f64> {
@@ -216,7 +218,7 @@ fn gradients_agree_with_central_differences_for_every_loss_and_trace() {
             if let Some(inputs) = inputs {
                 learner = learner.with_trace_inputs(inputs.clone());
             }
-            let plan = learner.plan(&Feed::whole(sample), &Streams::root(5)).unwrap();
+            let plan = learner.plan(&TrainingRows::whole(sample), &Streams::root(5)).unwrap();
             let model = model(4, sample, 1.0);
             let h = f64::EPSILON.cbrt();
             for threads in [1, 3] {
@@ -601,7 +603,7 @@ fn variants_mean_what_the_paper_and_the_code_say() {
     let printed = plan(FeatureSgdParams { kind: SgdKind::Rftk, ..Default::default() }, &sample);
     assert_eq!((printed.loss, printed.optimiser), (Loss::Squared, Optimiser::Sgd));
     assert_eq!(printed.sampling, Sampling::Replacement);
-    assert_eq!(printed.pace, Pace { every: 100, rate: None });
+    assert_eq!(printed.pace, FrequencySchedule { every: 100, rate: None });
     let trace = printed.trace.unwrap();
     assert_eq!((trace.penalty, trace.every), (TracePenalty::Squared(1e-3), 100));
     assert!(trace.inputs.is_none());
@@ -621,11 +623,11 @@ fn variants_mean_what_the_paper_and_the_code_say() {
         ..FeatureSgdParams::default()
     };
     let rftk = plan(released.clone(), &sample);
-    assert_eq!((rftk.loss, rftk.pace), (Loss::CrossEntropy, Pace::TOGETHER));
+    assert_eq!((rftk.loss, rftk.pace), (Loss::CrossEntropy, FrequencySchedule::TOGETHER));
     let trace = rftk.trace.clone().unwrap();
     assert_eq!((trace.penalty, trace.every), (TracePenalty::NormByRows(0.01), 100));
     assert_eq!(trace.inputs.unwrap().dim(), (16, 3));
-    let at = |step, of_pass| Turn { step, of_pass };
+    let at = |step, of_pass| StepIndex { step, of_pass };
     assert!(rftk.trace_in(at(100, 4)).is_some() && rftk.trace_in(at(99, 0)).is_none());
     assert!((0..100).all(|step| rftk.moves_frequencies(step)));
     let sgd = plan(FeatureSgdParams { kind: SgdKind::RfSgd, ..released }, &sample);
@@ -938,7 +940,7 @@ fn a_first_run_on_a_small_table_moves_the_frequencies_often() {
     );
     assert_eq!((method.defaults)(&sample.shape()).get("every"), Some(&100.into()));
     let large = mercer_learning::Shape { rows: 20_000, ..sample.shape() };
-    assert!((method.first_run)(&large).is_empty());
+    assert!((method.user_defaults)(&large).is_empty());
     // Whoever gives `every` alone has the penalty in each of the moves.
     let given = method.as_meant(&Settings::new().with("every", 30));
     assert!(

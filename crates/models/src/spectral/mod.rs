@@ -11,7 +11,6 @@
 //! | `c` | `offset` | zero unless a bias is asked for | `K` |
 
 mod block;
-mod feed;
 mod loops;
 mod model;
 mod numbers;
@@ -21,15 +20,17 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod train;
+mod training_rows;
 
-pub(crate) use feed::Feed;
 pub use model::Phases;
 pub(crate) use model::{Model, Spectral, Start, restore};
 pub(crate) use plan::{
-    DIVERGED, FeaturePenalty, Pace, Plan, ReadOutPenalty, Trace, TracePenalty, Turn,
+    DIVERGED, FeaturePenalty, FrequencySchedule, Plan, ReadOutPenalty, StepIndex, Trace,
+    TracePenalty,
 };
 pub use plan::{Sampling, Schedule, TraceClock};
 pub(crate) use train::train;
+pub(crate) use training_rows::TrainingRows;
 
 /// The numbers that a spectral model can be trained in.
 pub(crate) trait Scalar:

@@ -1,4 +1,4 @@
-use super::Feed;
+use super::TrainingRows;
 use mercer_learning::Loss;
 use mercer_linalg::Real;
 use mercer_solvers::{Optimiser, Step, Threshold};
@@ -34,7 +34,7 @@ pub(crate) struct Plan {
     /// How rates change with the steps.
     pub schedule: Schedule,
     /// When the frequencies move, and how fast.
-    pub pace: Pace,
+    pub pace: FrequencySchedule,
     /// A penalty of the features of fixed inputs, beside that of the batch.
     pub trace: Option<Trace>,
     /// Training has diverged when a batch's mean loss is above this and above
@@ -101,14 +101,14 @@ impl Schedule {
 
 /// When the frequencies move, and how fast.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Pace {
+pub(crate) struct FrequencySchedule {
     /// They move in the steps that are multiples of this, at least 1.
     pub every: usize,
     /// Their rate; that of the read-out if absent.
     pub rate: Option<f64>,
 }
 
-impl Pace {
+impl FrequencySchedule {
     /// In every step, at the rate of the read-out.
     pub const TOGETHER: Self = Self { every: 1, rate: None };
 }
@@ -138,7 +138,7 @@ pub enum TraceClock {
 
 /// Where a training run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct StepIndex {
     /// The step, from 1.
     pub step: usize,
     /// The batch of its pass, from 0.
@@ -293,7 +293,7 @@ fn slope_of_norm(lambda: f64, squared_norm: f64) -> f64 {
 
 impl Plan {
     /// Steps that `epochs` passes over the rows take: at least one.
-    pub fn steps(&self, feed: &Feed<'_>) -> usize {
+    pub fn steps(&self, feed: &TrainingRows<'_>) -> usize {
         let per_epoch = feed.steps(self.batch);
         ((self.epochs * per_epoch as f64).round() as usize).max(1)
     }
@@ -304,7 +304,7 @@ impl Plan {
     }
 
     /// The trace that takes part in a step.
-    pub fn trace_in(&self, turn: Turn) -> Option<&Trace> {
+    pub fn trace_in(&self, turn: StepIndex) -> Option<&Trace> {
         let due = |trace: &&Trace| match trace.clock {
             TraceClock::Run => turn.step.is_multiple_of(trace.every),
             TraceClock::Pass => turn.of_pass.is_multiple_of(trace.every),

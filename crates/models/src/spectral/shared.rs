@@ -1,7 +1,7 @@
 //! What the members of a team of threads share.
 
-use super::{Feed, Model, Plan, Scalar, Spectral};
-use mercer_learning::{Fitting, LearningError, Loss, Sample, Streams, Targets, Windows};
+use super::{Model, Plan, Scalar, Spectral, TrainingRows};
+use mercer_learning::{Fitting, LearningError, Loss, RowChunks, Sample, Streams, Targets};
 use ndarray::Array2;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, RwLock};
@@ -28,7 +28,7 @@ pub(super) struct Shared<'a, F> {
     pub window: RwLock<Window<F>>,
     /// All rows.
     pub rows: usize,
-    /// Windows that they come in.
+    /// Chunks that they come in.
     pub windows: usize,
     /// Inputs of the plan's trace, one row a point, where they are not the training inputs.
     pub trace_inputs: Option<Array2<F>>,
@@ -59,7 +59,7 @@ impl<'a, F: Scalar> Shared<'a, F> {
     pub fn new(
         plan: &'a Plan,
         model: Model<F>,
-        feed: &Feed<'_>,
+        feed: &TrainingRows<'_>,
         fitting: &Fitting<'_>,
         members: usize,
     ) -> Self {
@@ -111,7 +111,7 @@ impl<F: Scalar> Window<F> {
 /// What only the leader has: the fit's surroundings, and where further rows come from.
 pub(super) struct Watch<'a, 'b, 'c> {
     pub fitting: &'a mut Fitting<'b>,
-    pub more: Option<&'c mut dyn Windows>,
+    pub more: Option<&'c mut dyn RowChunks>,
     /// Training rows on which norms are reported.
     pub rows: Array2<f64>,
 }

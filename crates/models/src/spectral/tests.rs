@@ -4,7 +4,8 @@ use super::block::Block;
 use super::model::Start;
 use super::train::losses;
 use super::{
-    FeaturePenalty, Feed, Model, Pace, Phases, Plan, ReadOutPenalty, Sampling, Schedule, train,
+    FeaturePenalty, FrequencySchedule, Model, Phases, Plan, ReadOutPenalty, Sampling, Schedule,
+    TrainingRows, train,
 };
 use approx::assert_relative_eq;
 use mercer_learning::{Fitting, Loss, Sample, Streams, Targets};
@@ -28,7 +29,7 @@ fn plan(loss: Loss) -> Plan {
         batch: 32,
         sampling: Sampling::Shuffled,
         schedule: Schedule::Constant,
-        pace: Pace::TOGETHER,
+        pace: FrequencySchedule::TOGETHER,
         trace: None,
         ceiling: f64::INFINITY,
     }
@@ -233,7 +234,7 @@ fn trained<F: super::Scalar>(
     let k = sample.class_counts().len().max(1);
     let start = start(60, 2, Phases::Shared);
     let model = Model::draw(&start, sample.features(), k, &fitting.streams);
-    let trained = train(plan, model, Feed::whole(sample), &mut fitting).unwrap();
+    let trained = train(plan, model, TrainingRows::whole(sample), &mut fitting).unwrap();
     (trained.predictor.model, trained.numbers)
 }
 
@@ -289,7 +290,7 @@ fn a_frozen_read_out_only_shrinks_along_its_singular_vectors() {
     };
     let streams = Fitting::seeded(5).streams;
     let begun = Model::<f64>::draw(&start(60, 2, Phases::Shared), 4, 3, &streams);
-    let tau = plan.steps(&Feed::whole(&sample)) as f64 * plan.rate * lambda;
+    let tau = plan.steps(&TrainingRows::whole(&sample)) as f64 * plan.rate * lambda;
     let (expected, _) = Threshold { tau, clip: false }.apply(begun.read_out.view()).unwrap();
     let (wide, _) = trained::<f64>(&plan, &sample, 2);
     assert!(distance(&wide.read_out, &expected) < 1e-12);
@@ -312,7 +313,7 @@ fn the_threshold_follows_the_rate_of_its_step() {
     let streams = Fitting::seeded(5).streams;
     let begun = Model::<f64>::draw(&start(60, 2, Phases::Shared), 4, 3, &streams);
     let mut expected = begun.read_out;
-    for step in 1..=plan.steps(&Feed::whole(&sample)) {
+    for step in 1..=plan.steps(&TrainingRows::whole(&sample)) {
         let tau = plan.rate / (step as f64).sqrt() * 20.0;
         expected = Threshold { tau, clip: true }.apply(expected.view()).unwrap().0;
     }
@@ -345,7 +346,7 @@ fn thresholding_inside_the_team_is_the_proximal_step_and_falls_back_where_it_mus
     let mut model = Model::<f32>::draw(&start(60, 2, Phases::Shared), 4, 3, &fitting.streams);
     let copy = model.read_out.column(0).to_owned();
     model.read_out.column_mut(1).assign(&copy);
-    let run = train(&plan, model, Feed::whole(&sample), &mut fitting).unwrap();
+    let run = train(&plan, model, TrainingRows::whole(&sample), &mut fitting).unwrap();
     assert!(run.numbers["full-decompositions"] >= 1.0);
     assert!(run.predictor.model.read_out.iter().all(|w| w.is_finite()));
 }
@@ -474,7 +475,8 @@ fn six_steps_are_those_of_pytorch() {
             ..plan(Loss::Squared)
         };
         let begun = model.frequencies.clone();
-        let trained = train(&plan, model, Feed::whole(&sample), &mut Fitting::seeded(1)).unwrap();
+        let trained =
+            train(&plan, model, TrainingRows::whole(&sample), &mut Fitting::seeded(1)).unwrap();
         let model = trained.predictor.model;
         let (o, w) = (matrix(&case["frequencies"]), matrix(&case["read-out"]));
         assert!(distance(&o, &begun) > 1e-3, "PyTorch moved the frequencies: {case}");

@@ -3,9 +3,9 @@ use super::numbers::{Mean, NORM_ROWS, numbers};
 use super::order::Order;
 use super::plan::{DIVERGED, Trace};
 use super::shared::{Shared, UNPOISONED, Watch, Window};
-use super::{Feed, Model, Plan, Scalar, Spectral, Turn};
+use super::{Model, Plan, Scalar, Spectral, StepIndex, TrainingRows};
 use mercer_learning::{Fitting, LearningError, Moment, Targets};
-use mercer_linalg::{Member, team};
+use mercer_linalg::{TeamMember, team};
 use mercer_solvers::{Memory, Route, Shrinkage, Threshold};
 use ndarray::{Array1, Array2, Axis, s};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(crate) struct Trained<F> {
 pub(crate) fn train<F: Scalar>(
     plan: &Plan,
     model: Model<F>,
-    feed: Feed<'_>,
+    feed: TrainingRows<'_>,
     fitting: &mut Fitting<'_>,
 ) -> Result<Trained<F>, LearningError> {
     let (sample, big_d) = (feed.first, model.features());
@@ -72,7 +72,7 @@ struct Norms {
 /// One member at work.
 struct Worker<'a, F> {
     shared: &'a Shared<'a, F>,
-    member: &'a Member<'a>,
+    member: &'a TeamMember<'a>,
     /// This member's features.
     block: Block<F>,
     /// `c`, `K`; every member has its own, and all are the same.
@@ -94,7 +94,7 @@ struct Worker<'a, F> {
 }
 
 impl<'a, F: Scalar> Worker<'a, F> {
-    fn new(shared: &'a Shared<'a, F>, member: &'a Member<'a>) -> Self {
+    fn new(shared: &'a Shared<'a, F>, member: &'a TeamMember<'a>) -> Self {
         let whole = shared.whole.read().expect(UNPOISONED);
         let (model, plan) = (&whole.model, shared.plan);
         let k = model.outputs();
@@ -143,7 +143,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             }
             let rows = order.next_batch();
             seen += rows.len();
-            let loss = self.step(Turn { step, of_pass }, rows, watch.as_mut())?;
+            let loss = self.step(StepIndex { step, of_pass }, rows, watch.as_mut())?;
             of_pass += 1;
             since_look.add(loss, rows.len());
             this_pass.add(loss, rows.len());
@@ -190,7 +190,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
     /// One step on the given rows: two barriers with a threshold, one without. Returns the loss.
     fn step(
         &mut self,
-        turn: Turn,
+        turn: StepIndex,
         rows: &[usize],
         watch: Option<&mut Watch<'_, '_, '_>>,
     ) -> Result<f64, LearningError> {
@@ -263,7 +263,14 @@ impl<'a, F: Scalar> Worker<'a, F> {
 
     /// Moves this member's parameters against the gradient of the scores, which stands in
     /// `self.scores`; with `shrinks`, leaves the Gram matrix that a threshold asks for.
-    fn descend(&mut self, turn: Turn, b: usize, norms: Norms, shrinks: bool, window: &Window<F>) {
+    fn descend(
+        &mut self,
+        turn: StepIndex,
+        b: usize,
+        norms: Norms,
+        shrinks: bool,
+        window: &Window<F>,
+    ) {
         let (shared, step) = (self.shared, turn.step);
         let plan = shared.plan;
         let g = self.scores.slice(s![..b, ..]);

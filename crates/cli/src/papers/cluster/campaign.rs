@@ -1,4 +1,4 @@
-use crate::papers::args::{ClusterPlan, Narrow, Places, ReproduceArgs};
+use crate::papers::args::{ClusterPlan, Directories, Filter, ReproduceArgs};
 use anyhow::Context;
 use mercer_harness::{Launch, Task, arrays, slurm};
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,8 @@ pub(crate) struct Campaign {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Request {
-    pub narrow: Narrow,
-    pub places: Places,
+    pub narrow: Filter,
+    pub places: Directories,
     pub extend: bool,
     pub retry_failed: bool,
     /// Versions of the data that the plan found, so that every worker plans the same.
@@ -57,7 +57,7 @@ impl Request {
         let data = args.places.data.clone();
         let data = data.or_else(|| std::env::var_os("MERCER_DATA").map(PathBuf::from));
         let data = data.filter(|path| !path.as_os_str().is_empty());
-        let places = Places {
+        let places = Directories {
             data: data.map(std::path::absolute).transpose()?,
             results: std::path::absolute(&args.places.results)?,
             reports: std::path::absolute(&args.places.reports)?,

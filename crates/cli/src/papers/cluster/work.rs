@@ -3,7 +3,8 @@
 use super::campaign::Campaign;
 use crate::Ended;
 use crate::papers::WrongUsage;
-use crate::papers::reproduce::{ended, laboratory, planned_from_tunings};
+use crate::papers::planned::{planned_from_tunings, runner};
+use crate::papers::printed::ended;
 use mercer_harness::{
     HarnessError, Options, Progress, Trial, peak_memory, run as carry_out, task_of_environment,
 };
@@ -49,7 +50,7 @@ pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
     // Whoever watches a log knows which process it is.
     writeln!(std::io::stdout(), "process {}", std::process::id())?;
     let store = arguments.places.store()?;
-    let laboratory = laboratory(&arguments, &planned.methods, &store)?;
+    let runner = runner(&arguments, &planned.methods, &store)?;
     let options = Options {
         jobs: task.cores,
         retry_failed: campaign.request.retry_failed,
@@ -57,7 +58,7 @@ pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
     };
     // Only to plan from.
     drop(std::mem::take(&mut planned.archive));
-    let summary = carry_out(&planned.work.trials, &laboratory, &options, &Lines)?;
+    let summary = carry_out(&planned.work.trials, &runner, &options, &Lines)?;
     if let Some(peak) = peak_memory() {
         writeln!(std::io::stdout(), "peak {} of {} MiB", peak.div_ceil(1 << 20), task.mib)?;
     }

@@ -4,8 +4,8 @@ use super::{Line, Met};
 use mercer_datasets::Library;
 use mercer_experiments::plannable;
 use mercer_harness::{
-    HarnessError, Laboratory, Options, Progress, Selection, Silent, Spec, Stop, Summary, Trial,
-    plan, run,
+    HarnessError, Options, Progress, Runner, Selection, Silent, Spec, Stop, Summary, Trial, plan,
+    run,
 };
 use mercer_learning::Method;
 use mercer_records::{Disk, LocalDisk, Record, Store};
@@ -182,8 +182,8 @@ fn carry_out(
 ) -> Result<Summary, HarnessError> {
     let library = Library::of_folders([]).unwrap();
     let store = Store::on(disk, folder)?;
-    let laboratory = Laboratory::new(&METHODS, library, store, Stop::default());
-    run(&TRIALS, &laboratory, &Options { jobs, ..Options::default() }, progress)
+    let runner = Runner::new(&METHODS, library, store, Stop::default());
+    run(&TRIALS, &runner, &Options { jobs, ..Options::default() }, progress)
 }
 
 /// Digest and check sum of every record; an error if one of a trial is there twice or is damaged.

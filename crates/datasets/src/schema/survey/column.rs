@@ -1,6 +1,7 @@
 use super::{Categories, LEVELS};
 use crate::rows::Field;
-use crate::schema::{Holds, MISSING, cased_twice, shown, spelled_twice, typed};
+use crate::schema::{Holds, MISSING, cased_twice, shown, spelled_twice};
+use crate::shell::shell_word;
 use crate::table::sort_labels;
 use mercer_learning::counted;
 use std::collections::HashSet;
@@ -112,7 +113,7 @@ impl Seen {
             if self.counting.is_some() && rows >= COUNTED {
                 tracing::warn!(
                     "column `{name}` counts the rows; is it an input? leave it out with --drop {}",
-                    typed(name)
+                    shell_word(name)
                 );
             }
             if let Some(code) = &self.code {
@@ -120,7 +121,7 @@ impl Seen {
                     "column `{name}` is read as numbers, {code} as {}; if these are codes, name it a \
                      category (--categorical {typed}) or leave it out (--drop {typed})",
                     code.trim_start_matches('0'),
-                    typed = typed(name)
+                    typed = shell_word(name)
                 );
             }
             return Ok(Verdict::Holds(Holds::Numbers));
@@ -137,7 +138,7 @@ impl Seen {
             let problem = format!(
                 "column `{name}` has more than {LEVELS} different texts; leave it out (--drop {}), or \
                  mend its numbers",
-                typed(name)
+                shell_word(name)
             );
             return Err((line, problem));
         }
@@ -160,7 +161,7 @@ impl Seen {
                  leave it out (--drop {typed}), or name it a category (--categorical {typed})",
                 levels.len(),
                 counted(rows, "row", "rows"),
-                typed = typed(name)
+                typed = shell_word(name)
             );
             return Err((self.first.map_or(1, |(line, _)| line), problem));
         }
@@ -172,7 +173,7 @@ impl Seen {
                  a date or an identifier? leave it out with --drop {}",
                 levels.len(),
                 counted(rows, "row", "rows"),
-                typed(name)
+                shell_word(name)
             );
         }
         Ok(Verdict::Holds(Holds::Categories { encoding, levels }))
@@ -191,7 +192,7 @@ fn is_code(text: &str) -> bool {
 /// Why a text is wrong in a column of numbers, and what can be done.
 fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
     let shown = shown(text);
-    let typed = typed(name);
+    let typed = shell_word(name);
     if let Some(plain) = comma_remedy(text) {
         return format!(
             "column `{name}` holds `{shown}`, a number with a comma; {plain}, or name the column a \

@@ -1,5 +1,5 @@
 use super::predictor::{Bounded, CenPredictor, ReadOut, read_out};
-use super::standing::Standing;
+use super::training_state::TrainingState;
 use super::{CenParams, Masks, Precision, params};
 use crate::mce::{Explicit, Held, Implicit, Value, too_large};
 use mercer_kernels::Covariance;
@@ -143,7 +143,7 @@ impl Cen {
         let dropout = params.dropout().map_err(|error| params::network(&error))?;
         let steps = ((params.epochs * n as f64 / batch as f64).round() as usize).max(1);
         // A state of another network or other rows is not this fit's: it begins anew.
-        let kept = fitting.kept().and_then(|state| Standing::of(&state, &training).ok());
+        let kept = fitting.kept().and_then(|state| TrainingState::of(&state, &training).ok());
         let mut done = 0;
         if let Some(standing) = kept.filter(|standing| standing.done < steps) {
             done = standing.done;

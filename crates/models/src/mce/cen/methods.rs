@@ -2,14 +2,14 @@ use super::{CenParams, Layers, Masks, Precision, predictor::restore};
 use crate::mce::Sensitivity;
 use mercer_kernels::Covariance;
 use mercer_learning::{
-    Axis, Cost, Heeded, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
-    Where, declared, heeding,
+    Axis, Condition, Cost, Learner, LearningError, Method, Range, Settings, Shape, Space, Tasks,
+    Where, declared, with_conditions,
 };
 
 /// The networks of the paper, and one with a kernel on its features.
 pub const METHODS: &[Method] = &[CEN_1, CEN_2, CEN_IMPLICIT, CEN_CNN];
 
-const HEEDED: &[Heeded] = &[
+const CONDITIONS: &[Condition] = &[
     (&["last"], &[Where::is_not("layers", &["convolutional"])]),
     (&["masks"], &[Where::is_not("dropout", &["0"])]),
 ];
@@ -28,9 +28,9 @@ const CEN_1: Method = Method {
         memory: "n (d + 8 p) + 4 P, P = 16 d + 768, p = 8",
     },
     resource: Some("epochs"),
-    settings: &|| heeding(declared::<CenParams>(), HEEDED),
+    settings: &|| with_conditions(declared::<CenParams>(), CONDITIONS),
     defaults: &|_| Settings::of(&dense(&[16, 32], 8)),
-    first_run: &mercer_learning::as_studied,
+    user_defaults: &mercer_learning::same_as_study,
     space: &space,
     build: &|settings| build(settings, "cen-1"),
     restore: &restore,

@@ -10,9 +10,9 @@ mod learner;
 mod methods;
 mod params;
 mod predictor;
-mod standing;
 #[cfg(test)]
 mod tests;
+mod training_state;
 
 pub use learner::Cen;
 pub use methods::METHODS;

@@ -14,13 +14,13 @@ const ENTRIES: usize = 300;
 const BLOCK: usize = 128;
 
 /// Multisets of four of `M` landmarks.
-pub(super) struct Quads {
+pub(super) struct LandmarkQuadruples {
     pub(super) sets: Vec<[usize; 4]>,
     places: Vec<u32>,
     landmarks: usize,
 }
 
-impl Quads {
+impl LandmarkQuadruples {
     pub(super) fn new(landmarks: usize) -> Self {
         let m = landmarks;
         let mut sets = Vec::new();
@@ -85,7 +85,7 @@ impl ErrorProbe {
         squared: &Kernel,
         inputs: ArrayView2<'_, f64>,
         factors: &Array2<f64>,
-        quads: &Quads,
+        quads: &LandmarkQuadruples,
         (all, beta): (&Pairs, &Array1<f64>),
         fitting: &Fitting<'_>,
     ) -> Self {

@@ -65,20 +65,20 @@ fn listed<T: fmt::Display>(items: &[T], last: &str) -> String {
 /// Settings that are heeded where any of some conditions holds.
 ///
 /// ```
-/// use mercer_learning::{Heeded, Where};
+/// use mercer_learning::{Condition, Where};
 /// // The order of batches, where there are several, by their number or by their size.
-/// const ORDER: Heeded =
+/// const ORDER: Condition =
 ///     (&["order"], &[Where::is_not("batches", &["1"]), Where::is_not("batch", &["null"])]);
 /// assert_eq!(ORDER.1.len(), 2);
 /// ```
-pub type Heeded = (&'static [&'static str], &'static [Where]);
+pub type Condition = (&'static [&'static str], &'static [Where]);
 
 /// Those settings, where each line of `lines` says of some where they are heeded. Of several lines that name
 /// a setting, each must hold. What does nothing is refused to those who give it
-/// ([`Method::heeds`]); a study or a tuner may leave it where it is.
+/// ([`Method::check_active`]); a study or a tuner may leave it where it is.
 ///
 /// ```
-/// use mercer_learning::{Heeded, Where, declared, heeding, parameters};
+/// use mercer_learning::{Condition, Where, declared, with_conditions, parameters};
 /// parameters! {
 ///     /// Settings of a toy.
 ///     pub struct ToyParams {
@@ -90,8 +90,8 @@ pub type Heeded = (&'static [&'static str], &'static [Where]);
 ///         pub rate: f64 = 0.1;
 ///     }
 /// }
-/// const HEEDED: &[Heeded] = &[(&["epochs", "rate"], &[Where::is("learns", &["true"])])];
-/// let settings = heeding(declared::<ToyParams>(), HEEDED);
+/// const CONDITIONS: &[Condition] = &[(&["epochs", "rate"], &[Where::is("learns", &["true"])])];
+/// let settings = with_conditions(declared::<ToyParams>(), CONDITIONS);
 /// assert_eq!(settings[1].heeded[0][0].to_string(), "`learns` is true");
 /// assert!(settings[0].heeded.is_empty());
 /// ```
@@ -99,7 +99,7 @@ pub type Heeded = (&'static [&'static str], &'static [Where]);
 /// # Panics
 /// If a line names a setting, or sets a condition on one, that is not declared: a slip in the code.
 #[must_use]
-pub fn heeding(mut settings: Vec<Setting>, lines: &[Heeded]) -> Vec<Setting> {
+pub fn with_conditions(mut settings: Vec<Setting>, lines: &[Condition]) -> Vec<Setting> {
     for (names, any) in lines {
         for condition in *any {
             let known = ["method", "task"].contains(&condition.by)
@@ -152,8 +152,8 @@ impl Method {
     ///
     /// # Errors
     /// [`LearningError::Unheeded`] names the first, and what it hangs on.
-    pub fn heeds(&self, given: &Settings, shape: &Shape) -> Result<(), LearningError> {
-        self.unheeded(given, shape).into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
+    pub fn check_active(&self, given: &Settings, shape: &Shape) -> Result<(), LearningError> {
+        self.inactive(given, shape).into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
     /// The settings that do nothing beside these, of which none is left out.
@@ -171,8 +171,8 @@ impl Method {
         }
     }
 
-    /// All of what was given that would do nothing, by name, with the error of [`Self::heeds`].
-    pub fn unheeded(&self, given: &Settings, shape: &Shape) -> Vec<(&'static str, LearningError)> {
+    /// All of what was given that would do nothing, by name, with the error of [`Self::check_active`].
+    pub fn inactive(&self, given: &Settings, shape: &Shape) -> Vec<(&'static str, LearningError)> {
         let declared = (self.settings)();
         let begun = declared
             .iter()
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    const HEEDED: &[Heeded] = &[
+    const CONDITIONS: &[Condition] = &[
         (&["degree"], &[Where::is("kernel", &["polynomial", "power"])]),
         (&["tube"], &[Where::is("task", &["regression"])]),
         (&["tube"], &[Where::is_not("method", &["median"])]),
@@ -236,7 +236,7 @@ mod tests {
     ];
 
     fn settings() -> Vec<Setting> {
-        heeding(declared::<ToyParams>(), HEEDED)
+        with_conditions(declared::<ToyParams>(), CONDITIONS)
     }
 
     const TOY: Method = Method {
@@ -250,7 +250,7 @@ mod tests {
         resource: None,
         settings: &settings,
         defaults: &|_| Settings::new(),
-        first_run: &|_| Settings::new(),
+        user_defaults: &|_| Settings::new(),
         space: &|_| Space::default(),
         build: &|_| Err(LearningError::Interrupted),
         restore: &crate::never_kept,
@@ -258,7 +258,7 @@ mod tests {
 
     fn said(method: &Method, task: Task, given: &Settings) -> Option<String> {
         let shape = Shape { rows: 10, features: 2, task };
-        method.heeds(given, &shape).err().map(|error| error.to_string())
+        method.check_active(given, &shape).err().map(|error| error.to_string())
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! A shelf on which every trial of every study has a record: made up, for tests of what is shown.
+//! Records in which every trial of every study has one: made up, for tests of what is shown.
 
 use mercer_datasets::Catalogue;
 use mercer_experiments::catalogue;
 use mercer_harness::{Selection, SplitRule, Trial, plan};
 use mercer_learning::{Method, Task};
 use mercer_records::{CurvePoint, Record, Run, Status, TrialResult};
-use mercer_report::{Desk, Shelf};
+use mercer_report::{RecordSet, RenderContext};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -246,38 +246,38 @@ pub fn selection() -> Selection {
 }
 
 /// Two repeats of every trial of every study under the profile `paper`.
-pub fn full(methods: &[Method]) -> Shelf {
-    let mut shelf = Shelf::new();
+pub fn full(methods: &[Method]) -> RecordSet {
+    let mut records = RecordSet::new();
     let selection = selection();
     for name in catalogue().studies() {
         let trials =
             plan(&catalogue().study(&name).unwrap(), methods, "paper", &selection, &|_| None)
                 .unwrap();
-        shelf.add(trials.iter().map(record));
+        records.add(trials.iter().map(record));
     }
-    shelf
+    records
 }
 
 /// That, and the committed record of every simulation; measurements of time are no tests' business.
-pub fn with_simulations(methods: &[Method]) -> Shelf {
-    let (mut shelf, mut committed) = (full(methods), Shelf::new());
+pub fn with_simulations(methods: &[Method]) -> RecordSet {
+    let (mut records, mut committed) = (full(methods), RecordSet::new());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
     committed.add_archive(&folder);
     for simulation in catalogue().simulations().iter().filter(|computed| !computed.measures) {
         let record = committed.get(&simulation.key());
-        shelf.add([record
+        records.add([record
             .unwrap_or_else(|| panic!("{} is not on record", simulation.name))
             .clone()]);
     }
-    shelf
+    records
 }
 
-/// A desk with that shelf.
-pub fn desk<'a>(
-    shelf: &'a Shelf,
+/// A context with these records.
+pub fn context<'a>(
+    records: &'a RecordSet,
     methods: &'a [Method],
     selection: &'a Selection,
     missing: &'a BTreeMap<String, String>,
-) -> Desk<'a> {
-    Desk::new(catalogue(), shelf, methods, "paper", selection, missing)
+) -> RenderContext<'a> {
+    RenderContext::new(catalogue(), records, methods, "paper", selection, missing)
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Records by the digest of their key: those of a directory, and those compacted into
 /// `reports/records`, a file a study, each read when its study is first asked for.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct RecordSet {
     records: Digests,
     files: Vec<Compacted>,
     fault: Mutex<Option<ExperimentError>>,
@@ -40,8 +40,8 @@ impl Compacted {
     }
 }
 
-impl Shelf {
-    /// An empty shelf.
+impl RecordSet {
+    /// An empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,7 +66,7 @@ impl Shelf {
     }
 
     /// Adds the records of every `*.parquet` file of a folder, none if there is no folder; a record that is there
-    /// already stays. A file that cannot be read shows when it is asked for: [`Shelf::sound`].
+    /// already stays. A file that cannot be read shows when it is asked for: [`RecordSet::sound`].
     pub fn add_archive(&mut self, folder: &Path) {
         self.files.extend(compacted(folder));
     }
@@ -84,8 +84,8 @@ impl Shelf {
         Ok(())
     }
 
-    /// Adds what another shelf has, or its tunings alone; what is there already stays.
-    pub fn add_shelf(&mut self, other: &Self, tunings_only: bool) {
+    /// Adds what another set has, or its tunings alone; what is there already stays.
+    pub fn add_set(&mut self, other: &Self, tunings_only: bool) {
         for (digest, record) in &other.records {
             if !tunings_only || is_tuning(record) {
                 self.records.entry(digest.clone()).or_insert_with(|| Arc::clone(record));

@@ -1,6 +1,6 @@
 use crate::cell::StudyCell;
 use crate::finding::{Cause, Finding};
-use crate::{Again, Catalogue, ExperimentError, Shelf};
+use crate::{Again, Catalogue, ExperimentError, RecordSet};
 use mercer_harness::{Selection, Spec, plan};
 use mercer_learning::Method;
 use mercer_records::Key;
@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What a rendering sees: records, the profile, the selection. No data, no learner.
-pub struct Desk<'a> {
+pub struct RenderContext<'a> {
     /// What is declared about the papers.
     pub catalogue: &'static Catalogue,
     /// The records.
-    pub shelf: &'a Shelf,
+    pub records: &'a RecordSet,
     /// The registered methods, for titles and settings.
     pub methods: &'a [Method],
     /// The profile whose trials are shown.
@@ -25,17 +25,21 @@ pub struct Desk<'a> {
     pub again: Option<&'a Again>,
     /// Studies whose cells were asked for: every claim, finding and table asks again.
     laid_out: Mutex<BTreeMap<String, Arc<LaidOut>>>,
+    /// Whether the names in the selection leave cells out.
+    narrowed: bool,
+    /// The same without them: what a finding rests on does not depend on what was asked for.
+    whole: OnceLock<Box<Self>>,
     /// Every finding, and whether it stands where that was asked.
     findings: OnceLock<Vec<(Finding, OnceLock<bool>)>>,
 }
 
 type LaidOut = (Spec, Vec<StudyCell>);
 
-impl<'a> Desk<'a> {
-    /// A desk with nothing laid out yet.
+impl<'a> RenderContext<'a> {
+    /// With nothing laid out yet.
     pub fn new(
         catalogue: &'static Catalogue,
-        shelf: &'a Shelf,
+        records: &'a RecordSet,
         methods: &'a [Method],
         profile: &'a str,
         selection: &'a Selection,
@@ -43,15 +47,30 @@ impl<'a> Desk<'a> {
     ) -> Self {
         Self {
             catalogue,
-            shelf,
+            records,
             methods,
             profile,
             selection,
             missing,
             again: None,
             laid_out: Mutex::default(),
+            narrowed: true,
+            whole: OnceLock::new(),
             findings: OnceLock::new(),
         }
+    }
+
+    /// All cells, whatever the selection names.
+    fn whole(&self) -> &Self {
+        let Selection { variants, datasets, methods, .. } = self.selection;
+        if !self.narrowed || [variants, datasets, methods].iter().all(|names| names.is_empty()) {
+            return self;
+        }
+        self.whole.get_or_init(|| {
+            let Self { catalogue, records, methods, profile, selection, missing, .. } = *self;
+            let whole = Self::new(catalogue, records, methods, profile, selection, missing);
+            Box::new(Self { narrowed: false, ..whole })
+        })
     }
 
     /// With what was run again here.
@@ -85,7 +104,7 @@ impl<'a> Desk<'a> {
             let stands = if let Some(stands) = stands.get() {
                 *stands
             } else {
-                let found = finding.stands(self)?;
+                let found = finding.stands(self.whole())?;
                 *stands.get_or_init(|| found)
             };
             if stands {
@@ -112,7 +131,7 @@ impl<'a> Desk<'a> {
 
     fn lay_out(&self, name: &str) -> Result<LaidOut, ExperimentError> {
         let spec = self.catalogue.study(name)?;
-        let archive = |key: &Key| self.shelf.tuning(key);
+        let archive = |key: &Key| self.records.tuning(key);
         // A selection made for one study may name what another does not have.
         let selection = Selection {
             repeats: self.selection.repeats,
@@ -121,8 +140,9 @@ impl<'a> Desk<'a> {
             ..Selection::default()
         };
         let trials = plan(&spec, self.methods, self.profile, &selection, &archive)?;
-        let wanted =
-            |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);
+        let wanted = |names: &[String], name: &str| {
+            !self.narrowed || names.is_empty() || names.iter().any(|n| n == name)
+        };
         let mut cells: Vec<StudyCell> = Vec::new();
         for trial in trials {
             let key = &trial.key;
@@ -132,7 +152,7 @@ impl<'a> Desk<'a> {
             {
                 continue;
             }
-            let record = self.shelf.of(&trial).cloned();
+            let record = self.records.of(&trial).cloned();
             match cells.last_mut() {
                 Some(cell) if cell.is_of(key) => cell.push(trial, record),
                 _ => {
@@ -141,7 +161,7 @@ impl<'a> Desk<'a> {
                 }
             }
         }
-        self.shelf.sound()?;
+        self.records.sound()?;
         Ok((spec, cells))
     }
 }

@@ -132,13 +132,13 @@ fn walked(method: &Method) -> (BTreeSet<&'static str>, Vec<String>) {
             for setting in &declared {
                 let now = base.get(setting.name).cloned().unwrap_or_default();
                 let given = |value: Value| base.clone().with(setting.name, value);
-                let unheeded = |settings: &Settings| {
-                    let all = method.unheeded(settings, &sample.shape());
+                let inactive = |settings: &Settings| {
+                    let all = method.inactive(settings, &sample.shape());
                     all.iter().any(|(name, _)| *name == setting.name)
                 };
                 for (index, value) in others(setting, &now).into_iter().enumerate() {
                     let settings = given(value);
-                    let idle = unheeded(&settings);
+                    let idle = inactive(&settings);
                     if !idle && alive.contains(setting.name) || idle && index > 1 {
                         break;
                     }

@@ -18,13 +18,13 @@ const YIELDS: u32 = 200;
 /// depend on the number of threads.
 ///
 /// ```
-/// let mut crew = mercer_linalg::Crew::new(2);
+/// let mut crew = mercer_linalg::WorkerPool::new(2);
 /// let mut squares: Vec<u64> = (0..100).collect();
 /// crew.for_each(&mut squares, |_, value| *value *= *value);
 /// assert_eq!(squares[99], 9801);
 /// ```
 #[derive(Debug)]
-pub struct Crew {
+pub struct WorkerPool {
     shared: Arc<Shared>,
     others: Vec<JoinHandle<()>>,
 }
@@ -48,7 +48,7 @@ struct Orders {
     closed: bool,
 }
 
-/// A closure that lives for as long as [`Crew::run`] has not returned, whatever its type says.
+/// A closure that lives for as long as [`WorkerPool::run`] has not returned, whatever its type says.
 #[derive(Clone, Copy)]
 struct Job(&'static (dyn Fn() + Sync));
 
@@ -98,7 +98,7 @@ fn poll(yields: u32, done: impl Fn() -> bool) -> bool {
     done()
 }
 
-impl Crew {
+impl WorkerPool {
     /// A crew of `threads`, the calling thread among them; at least 1.
     ///
     /// # Panics
@@ -178,7 +178,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
         {
             let mut orders = self.shared.orders();
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn every_item_is_worked_on_once_in_every_round() {
         for threads in [0, 1, 2, 3] {
-            let mut crew = Crew::new(threads);
+            let mut crew = WorkerPool::new(threads);
             assert_eq!(crew.size(), threads.max(1));
             for count in [0, 1, 2, 7, 100] {
                 let mut items = vec![0; count];
@@ -249,7 +249,7 @@ mod tests {
     /// Two items that wait for each other are worked on at once, by a thread that had gone to sleep.
     #[test]
     fn sleeping_threads_wake() {
-        let mut crew = Crew::new(2);
+        let mut crew = WorkerPool::new(2);
         for _ in 0..3 {
             while crew.shared.orders().sleepers == 0 {
                 std::thread::sleep(Duration::from_millis(1));
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_passed_on_and_the_crew_goes_on() {
-        let mut crew = Crew::new(2);
+        let mut crew = WorkerPool::new(2);
         let mut items = [0; 8];
         let panic = catch_unwind(AssertUnwindSafe(|| {
             crew.for_each(&mut items, |index, _| assert_ne!(index, 5, "five"));

@@ -3,12 +3,12 @@
 use crate::artefact::PublishedNumber;
 use crate::published::PublishedCell;
 use crate::results_table::word;
-use crate::{CellReport, Desk, ExperimentError, QuotedNumber, StudyCell};
+use crate::{CellReport, ExperimentError, QuotedNumber, RenderContext, StudyCell};
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::{Ours, Published, summarise, verdict, verdict_on_error};
 
 /// A printed number with ours, both in the unit in which it is judged.
-pub struct Judged<'a> {
+pub struct PublishedComparison<'a> {
     /// `hyper/table1`.
     pub artefact: &'a str,
     /// Where ours come from.
@@ -27,12 +27,12 @@ pub struct Judged<'a> {
     pub repeats: usize,
 }
 
-impl Judged<'_> {
+impl PublishedComparison<'_> {
     /// The verdict, and the finding that explains it where it says `differs`.
     ///
     /// # Errors
     /// Of the verdict, if a number is not finite.
-    pub fn report(&self, desk: &Desk<'_>) -> Result<CellReport, ExperimentError> {
+    pub fn report(&self, context: &RenderContext<'_>) -> Result<CellReport, ExperimentError> {
         let key = self.cell.key();
         let ours = summarise(&self.values);
         let theirs = self.theirs.map(|cell| self.printed(cell));
@@ -53,7 +53,9 @@ impl Judged<'_> {
         };
         let word = judgement.map_or("missing", |judgement| word(judgement.verdict));
         let cause = match word {
-            "differs" => desk.cause(key, &self.label, judgement.map(|found| found.difference))?,
+            "differs" => {
+                context.cause(key, &self.label, judgement.map(|found| found.difference))?
+            }
             _ => None,
         };
         Ok(CellReport {
@@ -130,7 +132,7 @@ pub fn shown(cell: Cell, report: &CellReport) -> Cell {
 /// # Errors
 /// Of the verdict.
 pub fn stated(
-    desk: &Desk<'_>,
+    context: &RenderContext<'_>,
     artefact: &str,
     cell: &StudyCell,
     values: &[f64],
@@ -138,7 +140,7 @@ pub fn stated(
 ) -> Result<[Cell; 2], ExperimentError> {
     let Some(number) = number else { return Ok(["", ""].map(Cell::text)) };
     let theirs = PublishedCell::from(number);
-    let judged = Judged {
+    let judged = PublishedComparison {
         artefact,
         cell,
         label: format!("{}, {}", number.method, number.dataset),
@@ -148,7 +150,7 @@ pub fn stated(
         scale: 1.0,
         repeats: 1,
     };
-    let report = judged.report(desk)?;
+    let report = judged.report(context)?;
     Ok([Cell::number(number.mean, theirs.digits), shown(Cell::text(""), &report)])
 }
 

@@ -11,12 +11,12 @@ const MIDDLE: usize = 397;
 /// from [`crate::Streams`].
 ///
 /// ```
-/// use mercer_learning::LegacyRandom;
-/// let mut generator = LegacyRandom::seed(0);
+/// use mercer_learning::NumpyRandomState;
+/// let mut generator = NumpyRandomState::seed(0);
 /// assert_eq!(generator.permutation(6), [5, 2, 1, 3, 0, 4]); // numpy.random.RandomState(0)
 /// ```
 #[derive(Clone)]
-pub struct LegacyRandom {
+pub struct NumpyRandomState {
     state: [u32; SIZE],
     next: usize,
 }
@@ -49,7 +49,7 @@ pub struct Fold {
     pub seed: u32,
 }
 
-impl LegacyRandom {
+impl NumpyRandomState {
     /// The generator of `RandomState(seed)`.
     pub fn seed(seed: u32) -> Self {
         let mut state = [seed; SIZE];
@@ -86,7 +86,7 @@ impl LegacyRandom {
         order
     }
 
-    /// Draws what [`LegacyRandom::permutation`] draws, and forgets it.
+    /// Draws what [`NumpyRandomState::permutation`] draws, and forgets it.
     pub fn skip_permutation(&mut self, n: usize) {
         for i in (1..n).rev() {
             self.at_most(i as u32);
@@ -114,9 +114,9 @@ impl LegacyRandom {
     }
 }
 
-impl std::fmt::Debug for LegacyRandom {
+impl std::fmt::Debug for NumpyRandomState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LegacyRandom").field("next", &self.next).finish_non_exhaustive()
+        f.debug_struct("NumpyRandomState").field("next", &self.next).finish_non_exhaustive()
     }
 }
 
@@ -138,8 +138,8 @@ impl Fold {
     }
 
     /// The generator after it has made the permutation.
-    pub fn generator(&self) -> (Vec<usize>, LegacyRandom) {
-        let mut generator = LegacyRandom::seed(self.seed);
+    pub fn generator(&self) -> (Vec<usize>, NumpyRandomState) {
+        let mut generator = NumpyRandomState::seed(self.seed);
         let permutation = generator.permutation(self.rows);
         (permutation, generator)
     }
@@ -159,21 +159,21 @@ mod tests {
 
     #[test]
     fn the_first_words_are_the_reference_s() {
-        let mut generator = LegacyRandom::seed(0);
+        let mut generator = NumpyRandomState::seed(0);
         let words: Vec<usize> = (0..4).map(|_| generator.next_u32() as usize).collect();
         assert_eq!(words, golden("outputs"));
     }
 
     #[test]
     fn permutations_start_as_numpy_s_on_one_stream() {
-        let first = |n: usize| LegacyRandom::seed(0).permutation(n)[..8].to_vec();
+        let first = |n: usize| NumpyRandomState::seed(0).permutation(n)[..8].to_vec();
         assert_eq!(first(178), golden("rows-of-178"));
         assert_eq!(first(336), golden("rows-of-336"));
-        let (mut drawn, mut skipped) = (LegacyRandom::seed(0), LegacyRandom::seed(0));
+        let (mut drawn, mut skipped) = (NumpyRandomState::seed(0), NumpyRandomState::seed(0));
         drawn.permutation(336);
         skipped.skip_permutation(336);
         assert_eq!(drawn.permutation(336), skipped.permutation(336));
-        assert!(LegacyRandom::seed(3).permutation(0).is_empty());
+        assert!(NumpyRandomState::seed(3).permutation(0).is_empty());
     }
 
     #[test]

@@ -1,21 +1,21 @@
-use mercer_learning::{LearningError, Sample, Windows};
+use mercer_learning::{LearningError, RowChunks, Sample};
 
 /// Training rows: all of them, or a window at a time.
-pub(crate) struct Feed<'a> {
+pub(crate) struct TrainingRows<'a> {
     /// The first window, or all rows.
     pub first: &'a Sample,
     /// Where the others come from; `None` if `first` holds all rows.
-    pub more: Option<&'a mut dyn Windows>,
+    pub more: Option<&'a mut dyn RowChunks>,
 }
 
-impl<'a> Feed<'a> {
+impl<'a> TrainingRows<'a> {
     /// All rows at once.
     pub const fn whole(sample: &'a Sample) -> Self {
         Self { first: sample, more: None }
     }
 
     /// A window at a time, of which `first` is the first.
-    pub fn of(first: &'a Sample, windows: &'a mut dyn Windows) -> Self {
+    pub fn of(first: &'a Sample, windows: &'a mut dyn RowChunks) -> Self {
         let more = (windows.shape().rows > first.rows()).then_some(windows);
         Self { first, more }
     }
@@ -25,7 +25,7 @@ impl<'a> Feed<'a> {
         self.more.as_ref().map_or(self.first.rows(), |windows| windows.shape().rows)
     }
 
-    /// Windows of a pass.
+    /// Chunks of a pass.
     pub fn windows(&self) -> usize {
         self.more.as_ref().map_or(1, |windows| windows.count())
     }

@@ -6,11 +6,11 @@ use crate::{LearningError, Sample, Shape};
 /// learner gives what [`crate::Learner::fit`] gives of them, to the last bit.
 ///
 /// ```
-/// use mercer_learning::{LearningError, Sample, Shape, Task, Windows};
+/// use mercer_learning::{LearningError, Sample, Shape, Task, RowChunks};
 /// use ndarray::{Array1, Array2};
 /// /// Ten rows that count, four at a time.
 /// struct Counting(usize);
-/// impl Windows for Counting {
+/// impl RowChunks for Counting {
 ///     fn shape(&self) -> Shape { Shape { rows: 10, features: 1, task: Task::Regression } }
 ///     fn size(&self) -> usize { 4 }
 ///     fn next(&mut self) -> Result<Sample, LearningError> {
@@ -23,9 +23,9 @@ use crate::{LearningError, Sample, Shape};
 /// let mut windows = Counting(0);
 /// let sizes = [4, 4, 2, 4].map(|_| windows.next().map(|sample| sample.rows()));
 /// assert_eq!(sizes, [Ok(4), Ok(4), Ok(2), Ok(4)]); // after the last the first again
-/// assert_eq!((&windows as &dyn Windows).count(), 3);
+/// assert_eq!((&windows as &dyn RowChunks).count(), 3);
 /// ```
-pub trait Windows {
+pub trait RowChunks {
     /// All rows, their columns, and the task.
     fn shape(&self) -> Shape;
 
@@ -39,8 +39,8 @@ pub trait Windows {
     fn next(&mut self) -> Result<Sample, LearningError>;
 }
 
-impl dyn Windows + '_ {
-    /// Windows of a pass.
+impl dyn RowChunks + '_ {
+    /// Chunks of a pass.
     pub fn count(&self) -> usize {
         self.shape().rows.div_ceil(self.size().max(1))
     }

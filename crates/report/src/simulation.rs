@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A simulation that needs no data and no learner of the registry: its result is one record.
-pub struct Computed {
+pub struct Simulation {
     /// `audit/paired-t`.
     pub name: &'static str,
     /// Whether it measures times: no two runs of it are alike.
@@ -22,7 +22,7 @@ pub struct Computed {
 /// computed, which is never compared.
 const TIME: &str = "seconds ";
 
-impl Computed {
+impl Simulation {
     /// The key of its record.
     pub fn key(&self) -> Key {
         Key {

@@ -30,7 +30,7 @@ impl<F: Real + Element> Training<F> {
 }
 
 /// A state that fits a training.
-pub(super) struct Standing<F> {
+pub(super) struct TrainingState<F> {
     /// Steps that were carried out.
     pub done: usize,
     /// Those whose factorisation needed a jitter.
@@ -44,7 +44,7 @@ pub(super) struct Standing<F> {
     logs: [Vec<f64>; 3],
 }
 
-impl<F: Real + Element> Standing<F> {
+impl<F: Real + Element> TrainingState<F> {
     /// Reads a state, if it is one of such a training.
     pub fn of(state: &State, training: &Training<F>) -> Result<Self, LearningError> {
         let place = |name: &str| -> Result<u128, LearningError> {

@@ -1,0 +1,412 @@
+//! Rows that belong together, follow each other, or are test rows already.
+
+use crate::{Splitting, WorkbenchError};
+use mercer_datasets::Split;
+use mercer_learning::{Streams, counted};
+use rand::Rng;
+use rand::seq::SliceRandom;
+use std::collections::BTreeMap;
+
+/// What a column says about how rows may be divided. The column is no feature then.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{DivideBy, Table};
+/// let text = "patient,x,sick\np1,1,no\np1,2,no\np2,3,yes\np2,4,yes\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let by = DivideBy::Groups("patient".to_owned());
+/// let table = Table::read_divided(&file, &SchemaOptions::default(), &by)?;
+/// assert_eq!((table.rows(), table.schema.width()), (4, 1));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DivideBy {
+    /// Rows with the same text train together or test together.
+    Groups(String),
+    /// Rows that test come after all that train: numbers, or texts that sort as time does, such as 2026-11-27.
+    Time(String),
+    /// `train` and `test` of each row.
+    Part(String),
+}
+
+impl DivideBy {
+    /// The column.
+    pub const fn column(&self) -> &String {
+        let (Self::Groups(column) | Self::Time(column) | Self::Part(column)) = self;
+        column
+    }
+}
+
+/// How the rows of a table may be divided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Division {
+    by: DivideBy,
+    /// Of each row: its group, its place in time, or 1 where it tests.
+    of_row: Vec<usize>,
+    /// How many different ones there are.
+    count: usize,
+}
+
+impl Division {
+    /// From the texts of the column, and the lines of the file in which they stand.
+    pub(crate) fn of(
+        by: &DivideBy,
+        texts: &[String],
+        lines: &[usize],
+        file: &str,
+    ) -> Result<Self, WorkbenchError> {
+        let refused = |row: usize, problem: String| {
+            let (column, line) = (by.column(), lines[row]);
+            let problem = format!("line {line}, column `{column}`: {problem}");
+            Err(mercer_datasets::DataError::Format { file: file.to_owned(), problem }.into())
+        };
+        if let Some(row) = texts.iter().position(|text| text.trim().is_empty()) {
+            return refused(row, "is empty, but says how the row may be divided".to_owned());
+        }
+        let of_row: Vec<usize> = match by {
+            DivideBy::Groups(_) => places(texts.iter().map(|text| text.trim())),
+            DivideBy::Time(_) => {
+                let numbers: Option<Vec<f64>> = texts
+                    .iter()
+                    .map(|text| text.trim().parse().ok().filter(|number: &f64| number.is_finite()))
+                    .collect();
+                match numbers {
+                    // All finite: the bits of what is shifted above 0 sort as the numbers do.
+                    Some(numbers) => {
+                        let mut sorted = numbers.clone();
+                        sorted.sort_by(f64::total_cmp);
+                        sorted.dedup();
+                        numbers
+                            .iter()
+                            .map(|one| sorted.partition_point(|other| other < one))
+                            .collect()
+                    }
+                    None => places(texts.iter().map(|text| text.trim())),
+                }
+            }
+            DivideBy::Part(_) => {
+                let mut parts = Vec::with_capacity(texts.len());
+                for (row, text) in texts.iter().enumerate() {
+                    parts.push(match text.trim().to_lowercase().as_str() {
+                        "train" | "training" => 0,
+                        "test" | "testing" => 1,
+                        _ => return refused(row, format!("`{text}` is neither train nor test")),
+                    });
+                }
+                parts
+            }
+        };
+        let count = of_row.iter().max().map_or(0, |last| last + 1);
+        let found = Self { by: by.clone(), of_row, count };
+        if count < 2 || !found.of_row.contains(&0) {
+            let (name, value) = ("column", format!("`{}`", by.column()));
+            let must = "one with at least two values, which divide the rows".to_owned();
+            return Err(WorkbenchError::Argument { name, value, must });
+        }
+        Ok(found)
+    }
+
+    /// The splits of the rows; they depend on the seed and not on any method.
+    pub(crate) fn splits(
+        &self,
+        splitting: Splitting,
+        streams: &Streams,
+    ) -> Result<Vec<Split>, WorkbenchError> {
+        let repeats = splitting.repeats();
+        let refused = |name, value: usize, must: String| {
+            Err(WorkbenchError::Argument { name, value: value.to_string(), must })
+        };
+        if repeats == 0 {
+            return refused("repeats", 0, "at least 1".to_owned());
+        }
+        if repeats > 1 && !matches!(self.by, DivideBy::Groups(_)) {
+            let must = format!("1: `{}` divides the rows in one way only", self.by.column());
+            return refused("repeats", repeats, must);
+        }
+        let parts = match (&self.by, splitting) {
+            (DivideBy::Part(_), _) => {
+                return Ok(vec![self.split(|part| part == 1, |part| part == 0)]);
+            }
+            (DivideBy::Groups(_), Splitting::Folds { folds, .. }) => folds,
+            (DivideBy::Time(_), Splitting::Folds { folds, .. }) => folds + 1,
+            (_, Splitting::HoldOut { .. }) => 2,
+        };
+        if parts < 2 || parts > self.count {
+            let most = self.count - usize::from(matches!(self.by, DivideBy::Time(_)));
+            let must = format!("at most {most}: {}", self.describe_values());
+            return refused("folds", parts - usize::from(most < self.count), must);
+        }
+        if let Splitting::HoldOut { test, .. } = splitting
+            && !(test > 0.0 && test < 1.0)
+        {
+            let must = "above 0 and below 1".to_owned();
+            return Err(WorkbenchError::Argument {
+                name: "holdout",
+                value: test.to_string(),
+                must,
+            });
+        }
+        if matches!(self.by, DivideBy::Time(_)) {
+            return Ok(self.in_time(splitting));
+        }
+        let mut splits = Vec::new();
+        for repeat in 0..repeats {
+            let mut rng = streams.child("splits").rng(&format!("repeat {repeat}"));
+            match splitting {
+                Splitting::Folds { folds, .. } => {
+                    let fold_of = self.fold_of(folds, &mut rng);
+                    splits.extend((0..folds).map(|fold| {
+                        self.split(|group| fold_of[group] == fold, |group| fold_of[group] != fold)
+                    }));
+                }
+                Splitting::HoldOut { test, .. } => {
+                    let held = self.held_out(test, &mut rng);
+                    splits.push(self.split(|group| held[group], |group| !held[group]));
+                }
+            }
+        }
+        Ok(splits)
+    }
+
+    /// Rows whose group, place or part tests, and rows whose trains.
+    fn split(&self, tests: impl Fn(usize) -> bool, trains: impl Fn(usize) -> bool) -> Split {
+        let rows = |wanted: &dyn Fn(usize) -> bool| {
+            (0..self.of_row.len()).filter(|&row| wanted(self.of_row[row])).collect()
+        };
+        Split { train: rows(&trains), test: rows(&tests) }
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.count];
+        self.of_row.iter().for_each(|&one| sizes[one] += 1);
+        sizes
+    }
+
+    /// The fold of each group: the largest first into the fold with the fewest rows, equal ones in a random order.
+    fn fold_of(&self, folds: usize, rng: &mut impl Rng) -> Vec<usize> {
+        let sizes = self.sizes();
+        let mut groups: Vec<usize> = (0..self.count).collect();
+        groups.shuffle(rng);
+        groups.sort_by_key(|&group| std::cmp::Reverse(sizes[group]));
+        let (mut rows, mut fold_of) = (vec![0; folds], vec![0; self.count]);
+        for group in groups {
+            let fold = (0..folds).min_by_key(|&fold| rows[fold]).unwrap_or(0);
+            rows[fold] += sizes[group];
+            fold_of[group] = fold;
+        }
+        fold_of
+    }
+
+    /// Random groups until a share of the rows is held out; at least one group trains, and one tests.
+    fn held_out(&self, test: f64, rng: &mut impl Rng) -> Vec<bool> {
+        let (sizes, wanted) = (self.sizes(), test * self.of_row.len() as f64);
+        let mut groups: Vec<usize> = (0..self.count).collect();
+        groups.shuffle(rng);
+        let (mut rows, mut held) = (0, vec![false; self.count]);
+        for (at, &group) in groups.iter().enumerate() {
+            if at > 0 && (rows as f64 >= wanted || at + 1 == self.count) {
+                break;
+            }
+            held[group] = true;
+            rows += sizes[group];
+        }
+        held
+    }
+
+    /// Successive parts with about as many rows: each tests what is fitted to all before it. Rows of one time stay in
+    /// one part.
+    fn in_time(&self, splitting: Splitting) -> Vec<Split> {
+        let (sizes, rows) = (self.sizes(), self.of_row.len() as f64);
+        // The first place in time of each part but the first.
+        let cut = |share: f64, after: usize, left: usize| {
+            let mut before: usize = sizes[..after].iter().sum();
+            let mut at = after;
+            while at < self.count - left && (before as f64) < share * rows {
+                before += sizes[at];
+                at += 1;
+            }
+            at.max(after + 1).min(self.count - left)
+        };
+        match splitting {
+            Splitting::HoldOut { test, .. } => {
+                let from = cut(1.0 - test, 0, 1);
+                vec![self.split(|place| place >= from, |place| place < from)]
+            }
+            Splitting::Folds { folds, .. } => {
+                let mut starts = vec![0];
+                for part in 1..=folds {
+                    let share = part as f64 / (folds + 1) as f64;
+                    starts.push(cut(share, starts[part - 1], folds + 1 - part));
+                }
+                starts.push(self.count);
+                let part = |part: usize| {
+                    let (from, to) = (starts[part], starts[part + 1]);
+                    self.split(|place| (from..to).contains(&place), |place| place < from)
+                };
+                (1..=folds).map(part).collect()
+            }
+        }
+    }
+
+    fn describe_values(&self) -> String {
+        let column = self.by.column();
+        match self.by {
+            DivideBy::Groups(_) => {
+                format!("`{column}` has {}", counted(self.count, "group", "groups"))
+            }
+            _ => format!(
+                "`{column}` has {}",
+                counted(self.count, "different time", "different times")
+            ),
+        }
+    }
+
+    /// In words.
+    pub(crate) fn describe(&self, splitting: Splitting) -> String {
+        let column = self.by.column();
+        match (&self.by, splitting) {
+            (DivideBy::Groups(_), splitting) => {
+                format!("{}, groups of `{column}` whole", splitting.describe())
+            }
+            (DivideBy::Time(_), Splitting::Folds { folds, .. }) => format!(
+                "{folds} parts in the order of `{column}`, each tested by a fit to all rows before it"
+            ),
+            (DivideBy::Time(_), Splitting::HoldOut { test, .. }) => {
+                format!("the last {:.0} % of the rows by `{column}` held out", 100.0 * test)
+            }
+            (DivideBy::Part(_), _) => format!("the rows whose `{column}` says test"),
+        }
+    }
+
+    /// What is to be known of tests and intervals on such splits.
+    pub(crate) fn note(&self) -> Option<String> {
+        matches!(self.by, DivideBy::Time(_)).then(|| {
+            "parts in the order of time are no random splits: intervals and tests over them are a guide only"
+                .to_owned()
+        })
+    }
+
+    /// The splitting that counts for the tests: of rows that are divided already, their share.
+    pub(crate) fn splitting(&self, asked: Splitting) -> Splitting {
+        if !matches!(self.by, DivideBy::Part(_)) {
+            return asked;
+        }
+        let test = self.sizes()[1] as f64 / self.of_row.len() as f64;
+        Splitting::HoldOut { test, repeats: 1 }
+    }
+}
+
+/// Numbers of texts, in the order in which they sort.
+fn places<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
+    let mut known: BTreeMap<&str, usize> = texts.clone().map(|text| (text, 0)).collect();
+    known.values_mut().enumerate().for_each(|(place, own)| *own = place);
+    texts.map(|text| known[text]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn division(by: &DivideBy, texts: &[&str]) -> Result<Division, WorkbenchError> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let lines: Vec<usize> = (2..).take(texts.len()).collect();
+        Division::of(by, &texts, &lines, "toys")
+    }
+
+    fn groups(texts: &[&str]) -> Division {
+        division(&DivideBy::Groups("g".to_owned()), texts).unwrap()
+    }
+
+    fn time(texts: &[&str]) -> Division {
+        division(&DivideBy::Time("t".to_owned()), texts).unwrap()
+    }
+
+    #[test]
+    fn groups_stay_whole_in_folds_of_about_one_size() {
+        let names: Vec<String> = (0..40).map(|row| format!("g{}", row % 9)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let own = groups(&names);
+        let splits =
+            own.splits(Splitting::Folds { folds: 4, repeats: 3 }, &Streams::root(1)).unwrap();
+        assert_eq!(splits.len(), 12);
+        for (at, split) in splits.iter().enumerate() {
+            assert_eq!(split.train.len() + split.test.len(), 40);
+            assert!((8..=13).contains(&split.test.len()), "{}", split.test.len());
+            let shared = split
+                .test
+                .iter()
+                .any(|&row| split.train.iter().any(|&other| names[other] == names[row]));
+            assert!(!shared, "split {at}");
+        }
+        assert_ne!(splits[0], splits[4], "each repeat divides anew");
+        let held =
+            own.splits(Splitting::HoldOut { test: 0.3, repeats: 1 }, &Streams::root(1)).unwrap();
+        assert!((12..=17).contains(&held[0].test.len()), "{}", held[0].test.len());
+        let refused = own
+            .splits(Splitting::Folds { folds: 10, repeats: 1 }, &Streams::root(1))
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("at most 9: `g` has 9 groups"), "{refused}");
+    }
+
+    #[test]
+    fn what_tests_comes_after_what_trains() {
+        // Numbers, not texts: 9 before 10.
+        let texts: Vec<String> = (0..20).rev().map(|day| (day / 2 + 5).to_string()).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let own = time(&texts);
+        let once = |folds| Splitting::Folds { folds, repeats: 1 };
+        let splits = own.splits(once(3), &Streams::root(1)).unwrap();
+        let day = |row: &usize| texts[*row].parse::<u32>().unwrap();
+        assert_eq!(splits.len(), 3);
+        let mut before = 0;
+        for split in &splits {
+            let (last, first) = (
+                split.train.iter().map(day).max().unwrap(),
+                split.test.iter().map(day).min().unwrap(),
+            );
+            assert!(last < first, "{last} {first}");
+            assert!(split.train.len() > before);
+            before = split.train.len();
+        }
+        assert_eq!(splits[2].train.len() + splits[2].test.len(), 20);
+        let held =
+            own.splits(Splitting::HoldOut { test: 0.25, repeats: 1 }, &Streams::root(1)).unwrap();
+        // Days are whole: 16 rows train, 4 test.
+        assert_eq!((held[0].train.len(), held[0].test.len()), (16, 4));
+        assert!(own.splits(once(9), &Streams::root(1)).is_ok());
+        let refused = own.splits(once(10), &Streams::root(1)).unwrap_err().to_string();
+        assert!(refused.contains("at most 9: `t` has 10 different times"), "{refused}");
+        let refused = own
+            .splits(Splitting::Folds { folds: 3, repeats: 2 }, &Streams::root(1))
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("`t` divides the rows in one way only"), "{refused}");
+        // Dates sort as texts.
+        let dates = time(&["2026-02-01", "2025-12-31", "2026-01-15"]);
+        let held =
+            dates.splits(Splitting::HoldOut { test: 0.3, repeats: 1 }, &Streams::root(1)).unwrap();
+        assert_eq!((held[0].train.as_slice(), held[0].test.as_slice()), (&[1, 2][..], &[0][..]));
+    }
+
+    #[test]
+    fn a_part_says_which_rows_test() {
+        let by = || DivideBy::Part("part".to_owned());
+        let own = division(&by(), &["train", "Test", "train", "train"]).unwrap();
+        let splits = own.splits(own.splitting(Splitting::default()), &Streams::root(1)).unwrap();
+        assert_eq!(splits, [Split { train: vec![0, 2, 3], test: vec![1] }]);
+        assert_eq!(
+            own.splitting(Splitting::default()),
+            Splitting::HoldOut { test: 0.25, repeats: 1 }
+        );
+        for (texts, words) in [
+            (&["train", "valid"][..], "line 3, column `part`: `valid` is neither train nor test"),
+            (&["train", " "], "line 3, column `part`: is empty"),
+            (&["test", "test"], "at least two values"),
+            (&["train", "train"], "at least two values"),
+        ] {
+            let refused = division(&by(), texts).unwrap_err().to_string();
+            assert!(refused.contains(words), "{refused}");
+        }
+    }
+}
