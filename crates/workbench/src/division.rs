@@ -38,6 +38,19 @@ impl DivideBy {
 }
 
 /// How the rows of a table may be divided.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_learning::Streams;
+/// use mercer_workbench::{DivideBy, Splitting, Table};
+/// let text = "day,x,sick\n1,1,no\n2,2,yes\n3,3,no\n4,4,yes\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let by = DivideBy::Time("day".to_owned());
+/// let table = Table::read_divided(&file, &SchemaOptions::default(), &by)?;
+/// let splits = table.splits(Splitting::HoldOut { test: 0.25, repeats: 1 }, &Streams::root(1))?;
+/// assert_eq!((splits[0].train.as_slice(), splits[0].test.as_slice()), (&[0, 1, 2][..], &[3][..]));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Division {
     by: DivideBy,

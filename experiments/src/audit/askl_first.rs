@@ -52,7 +52,7 @@ pub(crate) fn render(
         "audit/askl-first-claims",
         "The claims over twelve datasets, by what the searches on usps and MNIST are given first",
     )
-    .caption("The claims of Table 2 in the tuned variants, each with the cells of usps and MNIST taken from searches with one or the other first candidate. p of the Wilcoxon test is of the line alone; reports/answers.md has it among the variant's claims, as in Table 2. A line without records of usps or MNIST says of how many datasets it is.")
+    .caption("The claims of Table 2 as printed, each with the cells of usps and MNIST taken from searches with one or the other first candidate. p of the Wilcoxon test is of the line alone; reports/answers.md has it among the variant's claims, as in Table 2. A line without records of usps or MNIST says of how many datasets it is.")
     .columns(["Claim", "First candidate", "Answer"].map(Column::left));
     let (inside, swapped) = (context.cells(TABLE)?, context.cells(SWAPPED)?);
     let swapped_on = &swapped.0.datasets;
