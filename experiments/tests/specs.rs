@@ -465,10 +465,7 @@ fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
         given.iter().all(|(name, value)| record.result.settings.get(name) == Some(value))
     };
     let nskl = of("askl/table2", "tuned", "nskl");
-    assert_eq!((nskl.values().filter(of_the_code).count(), nskl.len()), (3, 10));
-    let same_lambda =
-        |record: &&&Record| record.result.settings.get("lambda1") == given.get("lambda1");
-    assert_eq!(nskl.values().filter(same_lambda).count(), 5);
+    assert_eq!((nskl.values().filter(of_the_code).count(), nskl.len()), (1, 10));
     let untuned = of("audit/askl", "standard-together", "askl");
     let gains: Vec<f64> = of("askl/table2", "tuned", "askl")
         .iter()
@@ -478,14 +475,10 @@ fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
         })
         .collect();
     assert_eq!(gains.len(), 10);
-    assert_eq!(gains.iter().filter(|gain| **gain > 0.0).count(), 4, "{gains:?}");
-    assert_eq!(gains.iter().filter(|gain| **gain < -7.6).count(), 5, "{gains:?}");
+    assert_eq!(gains.iter().filter(|gain| **gain > 0.0).count(), 8, "{gains:?}");
     let ends =
         gains.iter().fold((0f64, 0f64), |(low, high), &gain| (low.min(gain), high.max(gain)));
-    assert_eq!(
-        (format!("{:.1}", ends.0), format!("{:.1}", ends.1)),
-        ("-10.3".into(), "5.5".into())
-    );
+    assert_eq!((format!("{:.1}", ends.0), format!("{:.1}", ends.1)), ("-2.2".into(), "9.9".into()));
 }
 
 /// A finding that says why cells differ must be on the right side of the print, cell by cell; and the

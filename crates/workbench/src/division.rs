@@ -35,6 +35,15 @@ impl DivideBy {
         let (Self::Groups(column) | Self::Time(column) | Self::Part(column)) = self;
         column
     }
+
+    /// How it is asked for on the command line.
+    pub(crate) const fn flag(&self) -> &'static str {
+        match self {
+            Self::Groups(_) => "--groups",
+            Self::Time(_) => "--time",
+            Self::Part(_) => "--split-column",
+        }
+    }
 }
 
 /// How the rows of a table may be divided.

@@ -78,11 +78,8 @@ impl Table {
         by: &DivideBy,
     ) -> Result<Self, WorkbenchError> {
         let column = by.column();
-        let mut options = options.clone();
-        if !options.drop.contains(column) {
-            options.drop.push(column.clone());
-        }
-        let table = Self::read(file, &options)?;
+        let aside = Some((column.clone(), by.flag()));
+        let table = Self::read(file, &SchemaOptions { aside, ..options.clone() })?;
         let widened = Widened { keep: vec![column.clone()], ..Widened::default() };
         let mut reading = table.schema.read_wider(file, &widened)?;
         reading.chunk(usize::MAX, true)?;

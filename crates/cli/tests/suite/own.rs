@@ -1480,3 +1480,41 @@ fn threads_beyond_the_cores_are_not_begun() {
     let told = place.run("predict m --data toys.csv --threads 65535").with_code(0).stderr;
     assert!(told.contains("so many are used"), "{told}");
 }
+
+/// Rows of one patient on both sides flatter; the numbers of the others are on the same rows.
+#[test]
+fn evaluate_divides_the_rows_by_a_column() {
+    let place = Place::new();
+    let mut text = "patient,day,x,part,sick\n".to_owned();
+    for row in 0..60 {
+        let (patient, sick) = (row % 12, if row % 12 < 6 { "yes" } else { "no" });
+        let part = if patient % 4 == 0 { "test" } else { "train" };
+        writeln!(text, "p{patient},2026-01-{:02},{},{part},{sick}", row % 28 + 1, patient * 10)
+            .unwrap();
+    }
+    std::fs::write(place.path("visits.csv"), text).unwrap();
+    let run = |rest: &str| {
+        place.run(&format!(
+            "evaluate --method kernel-ridge --data visits.csv --target sick {rest} --json"
+        ))
+    };
+    let groups = run("--groups patient --drop day,part --folds 4 --repeats 1").with_code(0).json();
+    assert_eq!(groups["splits"].as_array().unwrap().len(), 4);
+    let part = run("--split-column part --drop patient,day").with_code(0).json();
+    assert_eq!((part["splits"].as_array().unwrap().len(), &part["test_rows"]), (1, &json!(15)));
+    let time = run("--time day --drop patient,part --folds 3").with_code(0);
+    assert!(time.stderr.contains("a guide only"), "{time:?}");
+    for (rest, words) in [
+        ("--groups patent", "has no column `patent` (--groups); did you mean `patient`?"),
+        ("--groups sick", "cannot leave out `sick` (--groups): it is the target"),
+        ("--groups part --folds 3", "`part` has 2 groups"),
+        ("--time day --repeats 4", "`day` divides the rows in one way only"),
+        ("--split-column patient", "line 2, column `patient`: `p0` is neither train nor test"),
+    ] {
+        // A cell of the file is at fault, not what was typed.
+        let code = if rest == "--split-column patient" { 1 } else { 2 };
+        let refused = run(rest).with_code(code);
+        assert!(refused.stderr.contains(words), "{rest}: {refused:?}");
+    }
+    run("--groups patient --time day").with_code(2);
+}

@@ -66,6 +66,8 @@ pub struct SchemaOptions {
     pub header: Header,
     /// Columns to leave out, by name or number, each by itself or several with commas between them.
     pub drop: Vec<String>,
+    /// A column that is no feature, by its name, and the flag that says so.
+    pub aside: Option<(String, &'static str)>,
     /// Columns of numbers that are categories, in the same way.
     pub categorical: Vec<String>,
     /// How categories become numbers.
@@ -175,10 +177,16 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         None => heads.blank.iter().rposition(|&blank| !blank).unwrap_or(names.len() - 1),
     };
     let mut dropped = Vec::new();
-    for at in heads.all_of(file, &options.drop, "--drop")? {
+    let mut left_out: Vec<(usize, &str)> =
+        heads.all_of(file, &options.drop, "--drop")?.into_iter().map(|at| (at, "--drop")).collect();
+    if let Some((name, flag)) = &options.aside {
+        let found = heads.all_of(file, std::slice::from_ref(name), flag)?;
+        left_out.extend(found.into_iter().map(|at| (at, *flag)));
+    }
+    for (at, flag) in left_out {
         let name = &names[at];
         if at == target {
-            let problem = format!("cannot leave out `{name}` (--drop): it is the target");
+            let problem = format!("cannot leave out `{name}` ({flag}): it is the target");
             return Err(DataError::flag(file.name(), problem));
         }
         if !dropped.contains(&(at, name.clone())) {
