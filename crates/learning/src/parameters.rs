@@ -182,7 +182,7 @@ pub fn replacing(mut settings: Vec<Setting>, name: &str, other: &'static str) ->
 /// use mercer_learning::ConvergenceHint;
 /// // Of hyper-SVR: a larger tolerance asks for less, a smaller weight of the losses for fewer steps.
 /// let hints = [("pair_tolerance", ConvergenceHint::Larger), ("pair_cost", ConvergenceHint::Smaller)];
-/// assert_ne!(eased[0].1, eased[1].1);
+/// assert_ne!(hints[0].1, hints[1].1);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConvergenceHint {

@@ -2,7 +2,7 @@
 //!
 //! A [`Catalogue`] declares papers: [`Artefact`]s (tables and figures), studies, printed numbers, [`Claim`]s and
 //! [`Finding`]s. A [`RenderContext`] is what a rendering sees of it: the catalogue and records, no data and no learner. The
-//! cells of a study are [`StudyCell`]s, [`compare`] tests two of them, and [`write`] renders everything into a folder.
+//! cells of a study are [`StudyCell`]s, [`compare`] tests two of them, and [`write()`] renders everything into a folder.
 //!
 //! It names no paper and no method.
 
