@@ -4,8 +4,9 @@ use crate::kernel_machine::{Base, BaseSections, TOLERANCE, facts, failed, labels
 use crate::subsample::at_most;
 use crate::svm_cv::{SvmCv, SvmCvParams};
 use mercer_learning::{
-    Allowed, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, with_hints, fact,
+    Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
+    Outcome, Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
+    with_hints,
 };
 use mercer_solvers::{Dual, Precomputed, Smo};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};

@@ -7,8 +7,9 @@ use kernel::ScaledGaussian;
 use laplace::{Mode, expected_share};
 use mercer_kernels::Kernel;
 use mercer_learning::{
-    Allowed, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, with_hints, fact,
+    Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
+    Outcome, Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
+    with_hints,
 };
 use mercer_linalg::product;
 use mercer_solvers::{Lbfgs, Minimum, SolverError};

@@ -7,9 +7,10 @@ use crate::subsample::{at_most_from, drawn};
 use machine::{Dual, Machine};
 use mercer_kernels::Kernel;
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Condition, Learner,
-    LearningError, Method, Outcome, Parameters, Range, SECOND_STAGE, Sample, Settings, Shape,
-    Space, Streams, Targets, Task, Tasks, Where, declared, with_hints, fact, with_conditions,
+    Allowed, Axis as Setting, Condition, Convergence, ConvergenceHint, Cost, Fitted, Fitting,
+    Learner, LearningError, Method, Outcome, Parameters, Range, SECOND_STAGE, Sample, Settings,
+    Shape, Space, Streams, Targets, Task, Tasks, Where, declared, fact, with_conditions,
+    with_hints,
 };
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};

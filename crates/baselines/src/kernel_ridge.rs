@@ -4,9 +4,9 @@ use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, Cost, ConvergenceHint, Fitted, FittedKernel, Fitting, Learner,
-    LearningError, Method, Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space,
-    State, Targets, Task, Tasks, declared, with_hints, fact,
+    Allowed, Axis as Setting, Convergence, ConvergenceHint, Cost, Fitted, FittedKernel, Fitting,
+    Learner, LearningError, Method, Outcome, Parameters, Predictor, Range, Sample, Settings, Shape,
+    Space, State, Targets, Task, Tasks, declared, fact, with_hints,
 };
 use mercer_linalg::{LinalgError, definite_solve};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};

@@ -4,8 +4,8 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
-    Sample, Settings, Space, Tasks, declared, with_hints,
+    Allowed, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Sample, Settings, Space, Tasks, declared, with_hints,
 };
 use mercer_solvers::nonnegative_least_squares;
 use ndarray::{Array1, Array2, ArrayView2, Axis};

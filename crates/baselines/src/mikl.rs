@@ -7,8 +7,9 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome,
-    Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, with_hints, fact,
+    Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
+    Outcome, Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
+    with_hints,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2, s};
 
@@ -30,7 +31,8 @@ pub(crate) const METHOD: Method = Method {
     },
     resource: None,
     settings: &|| {
-        let hints = [("newton_steps", ConvergenceHint::More), ("tolerance", ConvergenceHint::Larger)];
+        let hints =
+            [("newton_steps", ConvergenceHint::More), ("tolerance", ConvergenceHint::Larger)];
         with_hints(declared::<MiklParams>(), &hints)
     },
     defaults: &|_| Settings::of(&MiklParams::default()),

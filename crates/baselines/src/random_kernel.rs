@@ -4,9 +4,9 @@ use crate::kernel_machine::{
 };
 use crate::subsample::at_most;
 use mercer_learning::{
-    Allowed, Convergence, Cost, ConvergenceHint, Fitted, Fitting, Condition, Learner, LearningError, Method,
-    Outcome, Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, Where, declared,
-    with_hints, fact, with_conditions,
+    Allowed, Condition, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner,
+    LearningError, Method, Outcome, Parameters, Predictor, Sample, Settings, Space, State, Task,
+    Tasks, Where, declared, fact, with_conditions, with_hints,
 };
 use mercer_linalg::{Cholesky, cos, product, symmetric_product};
 use mercer_solvers::OneVersusOne;
@@ -35,7 +35,10 @@ pub(crate) const METHOD: Method = Method {
             (&["lambda"], &[Where::is("stage", &["ridge"])]),
             (&["tolerance"], &[Where::is_not("stage", &["ridge"])]),
         ];
-        with_hints(with_conditions(declared::<RandomKernelParams>(), CONDITIONS), &[("tolerance", ConvergenceHint::Larger)])
+        with_hints(
+            with_conditions(declared::<RandomKernelParams>(), CONDITIONS),
+            &[("tolerance", ConvergenceHint::Larger)],
+        )
     },
     defaults: &|_| Settings::of(&RandomKernelParams::default()),
     user_defaults: &mercer_learning::same_as_study,

@@ -6,8 +6,8 @@ use crate::kernel_machine::{
 use crate::subsample::at_most;
 use mercer_kernels::std_of_bandwidth;
 use mercer_learning::{
-    Allowed, Cost, ConvergenceHint, Fitted, Fitting, Learner, LearningError, Method, Outcome, Parameters,
-    Predictions, Sample, Settings, Space, Tasks, declared, with_hints, fact,
+    Allowed, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,
+    Parameters, Predictions, Sample, Settings, Space, Tasks, declared, fact, with_hints,
 };
 use mercer_solvers::{CostChoice, OneVersusOne, Smo, choose_cost};
 use ndarray::Axis;
