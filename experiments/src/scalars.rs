@@ -70,7 +70,8 @@ pub(crate) const SCALARS: &[(&str, Scalar)] = &[
         Ok(Some(match inputs.name("what")? {
             "objective" => found.by_objective as f64,
             "loss" => found.by_loss as f64,
-            _ => found.pairs as f64,
+            "all" => found.pairs as f64,
+            other => return Err(wrong(&format!("no pairs are `{other}`"))),
         }))
     }),
     ("distance-slope", of_distance),
@@ -108,7 +109,8 @@ fn printed_marks(inputs: &Inputs) -> Result<usize, ExperimentError> {
         count += match what {
             "level" => level.len(),
             "underlined" => underlined.len(),
-            _ => level.iter().filter(|method| underlined.contains(method)).count(),
+            "both" => level.iter().filter(|method| underlined.contains(method)).count(),
+            other => return Err(wrong(&format!("no cells are `{other}`"))),
         };
     }
     Ok(count)

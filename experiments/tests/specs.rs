@@ -1066,7 +1066,7 @@ fn the_plan_of_an_artefact_fills_its_cells() {
 }
 
 #[test]
-fn asked_has_the_keys_that_a_study_plans_and_all_of_unknown_studies() {
+fn reachable_keys_are_those_that_a_study_plans_and_all_of_unknown_studies() {
     let methods = plannable();
     let asked = mercer_report::ReachableKeys::of(catalogue(), &RecordSet::new(), &methods).unwrap();
     let spec = catalogue().study("rftk/table1").unwrap();

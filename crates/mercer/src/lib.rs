@@ -14,7 +14,7 @@
 //! methods. The other modules are the crates below: kernels, bounds, statistics, data, and studies that are recorded.
 //! `crates/mercer/examples` has four programs to start from.
 //!
-//! It adds nothing of its own but the list of methods.
+//! It knows no more than the crates below: its functions hand them the list of methods and the defaults.
 
 pub use mercer_datasets as datasets;
 pub use mercer_harness as harness;
@@ -31,6 +31,8 @@ pub use mercer_learning::Method;
 pub use mercer_workbench::{
     Budget, Choices, Evaluation, Model, Predicted, Splitting, Table, WorkbenchError,
 };
+
+pub use mercer_workbench::{Comparison, DivideBy};
 
 use mercer_datasets::{RowFile, SchemaOptions};
 use std::io::Read;
@@ -70,4 +72,27 @@ pub fn evaluate(
     splitting: Splitting,
 ) -> Result<Evaluation, WorkbenchError> {
     mercer_workbench::evaluate(&methods(), method, table, splitting, &Choices::plain(), |_, _| {})
+}
+
+/// Fits several methods on the same splits of a table, and tests their differences.
+///
+/// ```
+/// use mercer::{Splitting, compare, table};
+/// let table = table("x,kind\n-2,low\n-1,low\n-1.5,low\n1,high\n2,high\n1.5,high\n".as_bytes())?;
+/// let splitting = Splitting::Folds { folds: 3, repeats: 2 };
+/// let found = compare(&["kernel-ridge", "majority"], &table, splitting)?;
+/// assert_eq!(found.pairs[0].best, "kernel-ridge");
+/// # Ok::<(), mercer::WorkbenchError>(())
+/// ```
+///
+/// # Errors
+/// As [`evaluate`], or if there are fewer than two methods.
+pub fn compare(
+    names: &[&str],
+    table: &Table,
+    splitting: Splitting,
+) -> Result<Comparison, WorkbenchError> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let choices = Choices::plain();
+    mercer_workbench::compare(&methods(), &names, table, splitting, &choices, |_, _, _| {})
 }

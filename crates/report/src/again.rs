@@ -199,20 +199,6 @@ impl Again {
         }
         Ok(text)
     }
-
-    /// The paper that a trial is counted with: that of its study, or the one whose audit it is.
-    pub fn paper(key: &Key) -> &str {
-        let (folder, name) = key.artefact.split_once('/').unwrap_or((&key.artefact, ""));
-        let about = || name.split('-').next().unwrap_or(name);
-        match folder {
-            "audit" | "theory" | "complexity"
-                if ["askl", "rftk", "hyper", "mce"].contains(&about()) =>
-            {
-                about()
-            }
-            folder => folder,
-        }
-    }
 }
 
 /// Studies and computations behind some artefacts.

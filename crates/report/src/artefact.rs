@@ -25,7 +25,7 @@ pub struct Artefact {
     /// Studies whose records it shows.
     #[serde(default)]
     pub studies: Vec<String>,
-    /// Datasets of those studies that it shows; empty means all.
+    /// Datasets of those studies that it needs; empty means all.
     #[serde(default)]
     pub datasets: Vec<String>,
     /// Simulations whose records it shows.
@@ -80,6 +80,25 @@ impl Artefact {
             rendered.tables.push(errata::table(self, &self.errata));
         }
         Ok(rendered)
+    }
+
+    /// What is wrong with its file.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        let kinds = usize::from(self.results.is_some())
+            + usize::from(!self.pairs.is_empty())
+            + usize::from(!self.errata.is_empty());
+        if self.code.is_some() != self.renderer.is_some() {
+            return Some("`code` must be there where a function renders it, and nowhere else");
+        }
+        match (kinds, self.renderer) {
+            (0, None) => {
+                Some("nothing is shown: it needs [results], [[pair]], [[erratum]] or `code`")
+            }
+            (0 | 1, _) => None,
+            _ => {
+                Some("[results], [[pair]] and [[erratum]] are tables of one name: take one of them")
+            }
+        }
     }
 
     /// Whether it belongs to a paper: one of its tables and figures, an audit of it, its theory or its

@@ -42,7 +42,7 @@ pub struct Declared {
     pub findings: Files,
     /// Numbers that findings ask for by name.
     pub scalars: &'static [(&'static str, Scalar)],
-    /// The verdicts of the claims by the rule before: claim, variant, verdict.
+    /// The verdicts of the claims under the earlier rule, as TOML: claim, variant, verdict.
     pub before: &'static str,
     /// What the pages say.
     pub texts: Texts,
@@ -50,9 +50,9 @@ pub struct Declared {
 
 /// What the pages say about all of it.
 pub struct Texts {
-    /// Of the first page.
+    /// Title of the first page.
     pub title: &'static str,
-    /// Below it.
+    /// The line below that title.
     pub subtitle: &'static str,
     /// What is typed first, as Markdown.
     pub commands: &'static str,
@@ -90,14 +90,19 @@ impl Catalogue {
             artefact.source = format!("experiments/{file}");
             let renderer = declared.renderers.iter().find(|(id, _)| *id == artefact.id);
             artefact.renderer = renderer.map(|(_, renderer)| *renderer);
-            if artefact.code.is_some() != artefact.renderer.is_some() {
-                let reason = "`code` must be there where a function renders it, and nowhere else";
+            if let Some(reason) = artefact.fault() {
                 return Err(ExperimentError::Form { file, reason: reason.to_owned() });
             }
             artefacts.push(artefact);
         }
+        let renders = |id: &str| artefacts.iter().any(|artefact: &Artefact| artefact.id == id);
+        if let Some((id, _)) = declared.renderers.iter().find(|(id, _)| !renders(id)) {
+            let (file, reason) =
+                (format!("artefacts/{id}.toml"), "a function renders it".to_owned());
+            return Err(ExperimentError::Form { file, reason });
+        }
         artefacts.sort_by_key(|artefact| artefact.order);
-        let before = parsed("claims/before.toml".to_owned(), declared.before)?;
+        let before = parsed("claims-before.toml".to_owned(), declared.before)?;
         Ok(Self { declared, artefacts, before })
     }
 
@@ -114,6 +119,14 @@ impl Catalogue {
     /// What the pages say.
     pub(crate) const fn texts(&self) -> &Texts {
         &self.declared.texts
+    }
+
+    /// The paper that a trial is counted with: that of its study, or the one whose audit it is.
+    pub fn paper_of<'a>(&self, study: &'a str) -> &'a str {
+        let (folder, name) = study.split_once('/').unwrap_or((study, ""));
+        let is_paper = |key: &str| self.papers().iter().any(|paper| paper.key == key);
+        let about = name.split('-').next().unwrap_or(name);
+        if !is_paper(folder) && is_paper(about) { about } else { folder }
     }
 
     /// Tables and figures, in the order of the report.
@@ -202,7 +215,7 @@ impl Catalogue {
         self.declared.scalars.iter().find(|(own, _)| *own == name).map(|(_, scalar)| *scalar)
     }
 
-    /// The verdicts of the claims by the rule before.
+    /// The verdicts of the claims under the earlier rule.
     pub(crate) const fn before(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
         &self.before
     }

@@ -34,8 +34,8 @@ impl TryFrom<toml::Table> for Query {
         }
         let has = |name| table.contains_key(name);
         match () {
-            () if has("cell") => read(table).map(Self::Cell),
-            () if has("printed") => read(table).map(Self::Printed),
+            () if has("cell") => read::<OfCell>(table)?.sound().map(Self::Cell),
+            () if has("printed") => read::<OfPrint>(table)?.sound().map(Self::Printed),
             () if has("count") => read(table).map(Self::Count),
             () if has("simulation") => read(table).map(Self::Simulation),
             () if has("bound") => read(table).map(Self::Bound),
@@ -139,6 +139,7 @@ pub(crate) struct OfPrint {
     setting: Vec<String>,
     #[serde(default)]
     reduce: Reduce,
+    digits: Option<usize>,
 }
 
 /// On how many datasets the mean of the first is better than that of the second, worse than it, or there at all beside
@@ -170,6 +171,7 @@ pub(crate) struct OfSimulation {
     value: String,
     #[serde(default = "one")]
     scale: f64,
+    digits: Option<usize>,
 }
 
 /// Something of named inputs.
@@ -189,7 +191,7 @@ pub(crate) struct Formula {
 enum Given {
     Number(f64),
     Name(String),
-    ReachableKeys(Box<Query>),
+    Asked(Box<Query>),
 }
 
 /// The inputs of a scalar, answered.
@@ -246,6 +248,8 @@ impl Query {
     pub fn digits(&self) -> usize {
         match self {
             Self::Cell(OfCell { digits: Some(digits), .. })
+            | Self::Printed(OfPrint { digits: Some(digits), .. })
+            | Self::Simulation(OfSimulation { digits: Some(digits), .. })
             | Self::Formula(Formula { digits: Some(digits), .. }) => *digits,
             Self::Count(_) | Self::Cell(OfCell { reduce: Reduce::Count, .. }) => 0,
             _ => 2,
@@ -262,10 +266,10 @@ impl Query {
             Self::Printed(own) => own.answer(context).map(Some),
             Self::Count(own) => own.answer(context),
             Self::Simulation(own) => {
-                let record = context
-                    .catalogue
-                    .simulation(&own.simulation)
-                    .and_then(|simulation| context.records.get(&simulation.key()));
+                let simulation = context.catalogue.simulation(&own.simulation);
+                let simulation = simulation
+                    .ok_or_else(|| form(&format!("no simulation `{}`", own.simulation)))?;
+                let record = context.records.get(&simulation.key());
                 let value = record.and_then(|record| record.result.facts.get(&own.value));
                 Ok(value.map(|value| own.scale * value))
             }
@@ -291,7 +295,7 @@ impl Formula {
         for (name, given) in &self.inputs {
             let value = match given {
                 Given::Number(value) => Some(*value),
-                Given::ReachableKeys(query) => query.answer(context)?,
+                Given::Asked(query) => query.answer(context)?,
                 Given::Name(text) => {
                     inputs.names.insert(name.clone(), text.clone());
                     continue;
@@ -335,6 +339,22 @@ fn largest_class(dataset: &str) -> Result<f64, ExperimentError> {
 }
 
 impl OfCell {
+    /// Refuses what would be read over.
+    fn sound(self) -> Result<Self, String> {
+        let plain = self.value.is_none() && self.at.is_none() && self.among.is_none();
+        let refused = |text: &str| Err(text.to_owned());
+        match self.reduce {
+            _ if self.minus.is_some() && !(plain && self.reduce == Reduce::Mean) => {
+                refused("`minus` is a difference of scores: no `value`, `at`, `among` or `reduce`")
+            }
+            _ if self.at.is_some() && self.value.is_none() => refused("`at` needs a `value`"),
+            Reduce::Count if self.value.is_some() => {
+                refused("`reduce = \"count\"` counts records: no `value`")
+            }
+            _ => Ok(self),
+        }
+    }
+
     fn answer(&self, context: &RenderContext<'_>) -> Result<Option<f64>, ExperimentError> {
         let Some(cell) = self.cell.find(context)? else { return Ok(None) };
         if let Some(other) = &self.minus {
@@ -440,6 +460,14 @@ impl std::ops::Deref for Found {
 }
 
 impl OfPrint {
+    /// Refuses what would be read over.
+    fn sound(self) -> Result<Self, String> {
+        match self.reduce {
+            Reduce::Mean | Reduce::Deviation => Ok(self),
+            _ => Err("of a printed number `reduce` is mean or deviation".to_owned()),
+        }
+    }
+
     fn answer(&self, context: &RenderContext<'_>) -> Result<f64, ExperimentError> {
         let [paper, method, dataset] = self.printed.split(':').collect::<Vec<_>>()[..] else {
             return Err(form(&format!("`{}` is no PAPER:METHOD:DATASET", self.printed)));
@@ -529,6 +557,10 @@ mod tests {
             (r#"n = { cell = "askl/table2:sk:segment" }"#, "STUDY:VARIANT:METHOD:DATASET"),
             (r#"n = { cell = "a:b:c:d", reduced = "mean" }"#, "unknown field `reduced`"),
             (r#"n = { of = "mean" }"#, "a number is asked of"),
+            (r#"n = { cell = "a:b:c:d", minus = "a:b:c:e", value = "x" }"#, "no `value`"),
+            (r#"n = { cell = "a:b:c:d", at = "end" }"#, "`at` needs a `value`"),
+            (r#"n = { cell = "a:b:c:d", value = "x", reduce = "count" }"#, "counts records"),
+            (r#"n = { printed = "a:B:c", reduce = "most" }"#, "mean or deviation"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(words), "{error}");

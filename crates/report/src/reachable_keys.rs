@@ -15,8 +15,7 @@ pub struct ReachableKeys {
 }
 
 impl ReachableKeys {
-    /// Plans every study under each of its profiles, for the versions of the data that the records on
-    /// the records are of.
+    /// Plans every study under each of its profiles, for the versions of the data that these records are of.
     ///
     /// # Errors
     /// If a study cannot be planned.

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub enum DivideBy {
     /// Rows with the same text train together or test together.
     Groups(String),
-    /// Rows that test come after all that train: numbers, or texts that sort as time does, such as 2026-11-27.
+    /// Rows that test come after all that train: numbers, or dates that begin as 2026-11-27 does.
     Time(String),
     /// `train` and `test` of each row.
     Part(String),
@@ -88,22 +88,22 @@ impl Division {
         let of_row: Vec<usize> = match by {
             DivideBy::Groups(_) => places(texts.iter().map(|text| text.trim())),
             DivideBy::Time(_) => {
-                let numbers: Option<Vec<f64>> = texts
-                    .iter()
-                    .map(|text| text.trim().parse().ok().filter(|number: &f64| number.is_finite()))
-                    .collect();
-                match numbers {
-                    // All finite: the bits of what is shifted above 0 sort as the numbers do.
-                    Some(numbers) => {
-                        let mut sorted = numbers.clone();
-                        sorted.sort_by(f64::total_cmp);
-                        sorted.dedup();
-                        numbers
-                            .iter()
-                            .map(|one| sorted.partition_point(|other| other < one))
-                            .collect()
-                    }
-                    None => places(texts.iter().map(|text| text.trim())),
+                let number = |text: &String| {
+                    text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
+                };
+                if texts.iter().all(|text| is_date(text.trim())) {
+                    places(texts.iter().map(|text| text.trim()))
+                } else if let Some(row) = texts.iter().position(|text| number(text).is_none()) {
+                    let text = &texts[row];
+                    let remedy = "write numbers, or dates as 2026-11-27, in all rows";
+                    return refused(row, format!("`{text}` has no place in time; {remedy}"));
+                } else {
+                    let numbers: Vec<f64> = texts.iter().filter_map(number).collect();
+                    let mut sorted = numbers.clone();
+                    sorted.sort_by(f64::total_cmp);
+                    sorted.dedup();
+                    let place = |one: &f64| sorted.partition_point(|other| other < one);
+                    numbers.iter().map(place).collect()
                 }
             }
             DivideBy::Part(_) => {
@@ -153,10 +153,12 @@ impl Division {
             (DivideBy::Time(_), Splitting::Folds { folds, .. }) => folds + 1,
             (_, Splitting::HoldOut { .. }) => 2,
         };
+        // In time the first part only trains.
+        let first = usize::from(matches!(self.by, DivideBy::Time(_)));
         if parts < 2 || parts > self.count {
-            let most = self.count - usize::from(matches!(self.by, DivideBy::Time(_)));
-            let must = format!("at most {most}: {}", self.describe_values());
-            return refused("folds", parts - usize::from(most < self.count), must);
+            let (least, most) = (2 - first, self.count - first);
+            let must = format!("at least {least} and at most {most}: {}", self.describe_values());
+            return refused("folds", parts - first, must);
         }
         if let Splitting::HoldOut { test, .. } = splitting
             && !(test > 0.0 && test < 1.0)
@@ -318,6 +320,16 @@ impl Division {
     }
 }
 
+/// Whether a text begins as 2026-11-27 does, so that it sorts as time does.
+fn is_date(text: &str) -> bool {
+    let pattern = "dddd-dd-dd".bytes();
+    text.len() >= 10
+        && text.bytes().zip(pattern).all(|(own, wanted)| match wanted {
+            b'd' => own.is_ascii_digit(),
+            other => own == other,
+        })
+}
+
 /// Numbers of texts, in the order in which they sort.
 fn places<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
     let mut known: BTreeMap<&str, usize> = texts.clone().map(|text| (text, 0)).collect();
@@ -368,7 +380,7 @@ mod tests {
             .splits(Splitting::Folds { folds: 10, repeats: 1 }, &Streams::root(1))
             .unwrap_err()
             .to_string();
-        assert!(refused.contains("at most 9: `g` has 9 groups"), "{refused}");
+        assert!(refused.contains("at least 2 and at most 9: `g` has 9 groups"), "{refused}");
     }
 
     #[test]
@@ -398,12 +410,19 @@ mod tests {
         assert_eq!((held[0].train.len(), held[0].test.len()), (16, 4));
         assert!(own.splits(once(9), &Streams::root(1)).is_ok());
         let refused = own.splits(once(10), &Streams::root(1)).unwrap_err().to_string();
-        assert!(refused.contains("at most 9: `t` has 10 different times"), "{refused}");
+        assert!(
+            refused.contains("at least 1 and at most 9: `t` has 10 different times"),
+            "{refused}"
+        );
         let refused = own
             .splits(Splitting::Folds { folds: 3, repeats: 2 }, &Streams::root(1))
             .unwrap_err()
             .to_string();
         assert!(refused.contains("`t` divides the rows in one way only"), "{refused}");
+        for wrong in [&["9", "10", "n/a"][..], &["31.12.2025", "01.01.2026"]] {
+            let refused = division(&DivideBy::Time("t".to_owned()), wrong).unwrap_err();
+            assert!(refused.to_string().contains("has no place in time"), "{refused}");
+        }
         // Dates sort as texts.
         let dates = time(&["2026-02-01", "2025-12-31", "2026-01-15"]);
         let held =

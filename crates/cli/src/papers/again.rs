@@ -297,7 +297,7 @@ fn say_of_trouble(lacking: &BTreeMap<String, String>, failed: &[(String, String)
 fn say(again: &Again, keys: &[Key], results: &std::path::Path, whole: bool) {
     let mut papers: BTreeMap<&str, (usize, [usize; 3])> = BTreeMap::new();
     for key in keys.iter().filter(|key| comparable(key)) {
-        let (recorded, counts) = papers.entry(Again::paper(key)).or_default();
+        let (recorded, counts) = papers.entry(catalogue().paper_of(&key.artefact)).or_default();
         *recorded += 1;
         if let Some(likeness) = again.of(key) {
             counts[likeness as usize] += 1;
