@@ -4,7 +4,7 @@
 //! [`Finding`]s. A [`RenderContext`] is what a rendering sees of it: the catalogue and records, no data and no learner. The
 //! cells of a study are [`StudyCell`]s, [`compare`] tests two of them, and [`write()`] renders everything into a folder.
 //!
-//! It names no paper and no method.
+//! It names no paper.
 
 mod again;
 mod artefact;

@@ -139,7 +139,8 @@ pub(crate) struct ReproduceArgs {
     /// No limit of time.
     #[arg(long)]
     pub all: bool,
-    /// Leave the committed records alone (but for their tunings) and build every table from what is run here.
+    /// Leave the committed records alone (but for their tunings), and build every table in results/fresh from what
+    /// is run here.
     #[arg(long, conflicts_with = "extend")]
     pub fresh: bool,
     /// Count the committed records as done, run only what they lack, and show both: how a reference run
