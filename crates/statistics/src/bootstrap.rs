@@ -2,7 +2,9 @@ use crate::StatisticsError;
 use crate::error::{check_range, check_table};
 use crate::random::SplitMix;
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::thread::{self, available_parallelism};
 
 /// Resampled means of a paired difference, in the unit of the differences.
 ///
@@ -95,10 +97,7 @@ pub fn paired_bootstrap(
     let mut sorted: Vec<f64> = draws
         .iter()
         .map(|draw| {
-            let of_seed = |&drawn: &usize| -> f64 {
-                let times = |row: usize| f64::from(draw.times_drawn[row]);
-                different[drawn].iter().map(|&(row, d)| d * times(row)).sum()
-            };
+            let of_seed = |&drawn: &usize| weighted_sum(&different[drawn], &draw.times_drawn);
             let total: f64 = draw.seeds.iter().map(of_seed).sum();
             if degenerate { first } else { total / cells_drawn }
         })
@@ -119,6 +118,19 @@ pub fn paired_bootstrap(
     Ok(Bootstrap { mean, standard_error, p_two_sided, degenerate, sorted })
 }
 
+/// `Σ d · times[row]`: four sums side by side, since each addition waits for the one before it.
+fn weighted_sum(different: &[(usize, f64)], times: &[u8]) -> f64 {
+    let term = |&(row, d): &(usize, f64)| d * f64::from(times[row]);
+    let (fours, rest) = different.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        for (sum, pair) in sums.iter_mut().zip(four) {
+            *sum += term(pair);
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(term).sum::<f64>()
+}
+
 /// One resample: how often each row is drawn, and which seeds.
 struct Draw {
     times_drawn: Vec<u8>,
@@ -135,18 +147,31 @@ fn draws(rows: usize, seeds: usize, resamples: usize, seed: u64) -> Arc<Vec<Draw
         known.clear();
     }
     let made = known.entry((rows, seeds, resamples, seed)).or_insert_with(|| {
-        let mut rng = SplitMix::seeded(seed);
-        let draw = |_| {
+        let seeds_drawn = (seeds - 1).max(1);
+        let draw = |number: usize| {
+            let mut rng = SplitMix::seeded(seed).after((number * (rows + seeds_drawn)) as u64);
             let mut times_drawn = vec![0; rows];
             for _ in 0..rows {
                 let drawn: &mut u8 = &mut times_drawn[rng.below(rows)];
                 // A row is drawn once in the mean, and 255 times never.
                 *drawn = drawn.saturating_add(1);
             }
-            let seeds = (0..(seeds - 1).max(1)).map(|_| rng.below(seeds)).collect();
-            Draw { times_drawn, seeds }
+            Draw { times_drawn, seeds: (0..seeds_drawn).map(|_| rng.below(seeds)).collect() }
         };
-        Arc::new((0..resamples).map(draw).collect())
+        // Threads of their own: one of a pool that waits here could take up work that asks for this lock.
+        let share = resamples.div_ceil(available_parallelism().map_or(1, NonZero::get));
+        let draw = &draw;
+        Arc::new(thread::scope(|scope| {
+            let shares: Vec<_> = (0..resamples)
+                .step_by(share)
+                .map(|from| {
+                    let numbers = from..(from + share).min(resamples);
+                    scope.spawn(move || numbers.map(draw).collect::<Vec<Draw>>())
+                })
+                .collect();
+            let joined = shares.into_iter().map(|share| share.join().expect("it draws numbers"));
+            joined.flatten().collect()
+        }))
     });
     Arc::clone(made)
 }

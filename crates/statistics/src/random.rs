@@ -5,13 +5,20 @@
 #[derive(Debug, Clone)]
 pub(crate) struct SplitMix(u64);
 
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 impl SplitMix {
     pub(crate) fn seeded(seed: u64) -> Self {
         Self(seed)
     }
 
+    /// The same stream after so many numbers.
+    pub(crate) fn after(&self, numbers: u64) -> Self {
+        Self(self.0.wrapping_add(STEP.wrapping_mul(numbers)))
+    }
+
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 = self.0.wrapping_add(STEP);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -38,6 +45,14 @@ impl SplitMix {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn after_skips_numbers() {
+        let mut rng = SplitMix::seeded(7);
+        let mut later = rng.after(3);
+        let numbers: Vec<u64> = (0..5).map(|_| rng.next()).collect();
+        assert_eq!([later.next(), later.next()], numbers[3..]);
+    }
 
     #[test]
     fn the_smallest_number_has_a_logarithm() {

@@ -104,8 +104,7 @@ fn ahead_over<'a>(
             p_values.push(0.5);
         }
         if a.metric().larger_is_better() {
-            let gain = self::gain(a, b)?;
-            gains.extend(gain.map(|gain| (a.key().dataset.clone(), gain)));
+            gains.extend(Gain::of(&test, a).map(|gain| (a.key().dataset.clone(), gain)));
         }
     }
     if shares.is_empty() && unsolved > 0 {
@@ -342,6 +341,17 @@ pub(super) fn rademacher(cell: &StudyCell, repeats: &BTreeSet<u32>) -> Option<f6
 }
 
 impl Gain {
+    /// That of a cell, by its comparison with another.
+    fn of(test: &Comparison, cell: &StudyCell) -> Option<Self> {
+        let sign = if cell.metric().larger_is_better() { 1.0 } else { -1.0 };
+        // On a fixed test part one seed has an interval over its rows, which leaves the seeds out.
+        (test.pairs > 1 && test.interval.0.is_finite()).then(|| Self {
+            mean: sign * test.difference,
+            half: 0.5 * (test.interval.1 - test.interval.0),
+            freedom: test.pairs as f64 - 1.0,
+        })
+    }
+
     /// Two-sided p that it is `from`.
     fn p(self, from: f64) -> f64 {
         p_of_interval(self.mean - from, self.half, self.freedom)
@@ -410,14 +420,7 @@ pub(super) fn larger_there(
 
 /// Mean paired gain of `a` over `b`; nothing where one pair says nothing of its spread.
 fn gain(a: &StudyCell, b: &StudyCell) -> Result<Option<Gain>, ExperimentError> {
-    let sign = if a.metric().larger_is_better() { 1.0 } else { -1.0 };
-    // On a fixed test part one seed has an interval over its rows, which leaves the seeds out.
-    let test = compare(a, b)?.filter(|test| test.pairs > 1 && test.interval.0.is_finite());
-    Ok(test.map(|test| Gain {
-        mean: sign * test.difference,
-        half: 0.5 * (test.interval.1 - test.interval.0),
-        freedom: test.pairs as f64 - 1.0,
-    }))
+    Ok(compare(a, b)?.and_then(|test| Gain::of(&test, a)))
 }
 
 /// Whether `method` is at most `margin` worse than `rival` on every one of `there`.
