@@ -32,4 +32,6 @@ pub use figure::{Figure, Legend, Mark, Panel, Series, Style};
 pub use ranks::critical_difference;
 pub use raster::{Raster, blend, shade};
 pub use report::{Block, Finding, Link, Report, Section, site};
-pub use table::{Align, Badge, Cell, Column, Kind, Row, Table, number, probability};
+pub use table::{
+    Align, Badge, Cell, Column, Estimate, EstimatePair, Kind, Row, Table, number, probability,
+};

@@ -4,6 +4,9 @@ mod csv;
 mod html;
 mod latex;
 mod markdown;
+mod pair;
+
+pub use pair::{Estimate, EstimatePair};
 
 pub(crate) use html::{badge as html_badge, caption as html_caption};
 
@@ -170,6 +173,8 @@ pub struct Cell {
     pub detail: Option<String>,
     /// Where a click leads: an id of the same report, or an address with a scheme or a path.
     pub link: Option<String>,
+    /// Drawn before the text on a page, and nowhere else.
+    pub pair: Option<EstimatePair>,
 }
 
 /// A p-value: two decimals, or a power of ten where that would say nothing.
@@ -443,6 +448,13 @@ impl Cell {
     #[must_use]
     pub fn link(mut self, link: impl Into<String>) -> Self {
         self.link = Some(link.into());
+        self
+    }
+
+    /// With two estimates drawn before it.
+    #[must_use]
+    pub fn pair(mut self, pair: EstimatePair) -> Self {
+        self.pair = Some(pair);
         self
     }
 

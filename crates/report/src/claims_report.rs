@@ -1,8 +1,8 @@
 //! The answers: a table a paper, a section a claim, a line a variant.
 
-use crate::claim::{ClaimResult, ENOUGH, Family, Holds};
+use crate::claim::{ClaimResult, ENOUGH, Effect, Family, Holds};
 use crate::{Catalogue, ExperimentError};
-use mercer_render::{Cell, Column, Kind, Row, Table};
+use mercer_render::{Cell, Column, Estimate, EstimatePair, Kind, Row, Table};
 use std::collections::BTreeMap;
 
 /// What a reader of the tables must know.
@@ -42,8 +42,19 @@ pub(crate) fn answers(
             let (run, not_run): (Vec<&ClaimResult>, Vec<_>) =
                 of_claim.partition(|result| result.holds != Holds::NotRun);
             let shown = if run.is_empty() { not_run.into_iter().take(1).collect() } else { run };
+            let scale = EstimatePair::scale(
+                shown
+                    .iter()
+                    .filter_map(|result| result.effect)
+                    .flat_map(|effect| estimates(&effect)),
+            );
             for (at, result) in shown.into_iter().enumerate() {
-                let row = Row::new([Cell::text(&result.variant), outcome(result)])
+                let drawn = result.effect.map(|effect| {
+                    let [first, second] = estimates(&effect);
+                    EstimatePair { first, second, scale }
+                });
+                let came_out = drawn.into_iter().fold(outcome(result), Cell::pair);
+                let row = Row::new([Cell::text(&result.variant), came_out])
                     .under(format!("{} · {}", claim.text, claim.source));
                 table =
                     table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });
@@ -52,6 +63,14 @@ pub(crate) fn answers(
         tables.push(table);
     }
     Ok(tables)
+}
+
+/// Our gain and the printed one.
+const fn estimates(effect: &Effect) -> [Estimate; 2] {
+    [
+        Estimate { value: effect.ours, interval: effect.ours_interval },
+        Estimate { value: effect.printed, interval: effect.printed_interval },
+    ]
 }
 
 /// What a reader of the table of both rules must know.
@@ -107,4 +126,27 @@ fn outcome(result: &ClaimResult) -> Cell {
         Holds::NotRun => return Cell::text("").badge("not run", Kind::Muted),
     };
     Cell::text("").badge(word, kind).detail(&result.numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Outcome;
+
+    #[test]
+    fn estimates_are_ours_above_and_the_printed_below() {
+        let effect = Effect {
+            datasets: 3,
+            ours: 0.5,
+            ours_interval: (-0.5, 1.5),
+            printed: 2.0,
+            printed_interval: (1.5, 2.5),
+            outcome: Outcome::Absent,
+            bayes_factor: 0.1,
+            p_printed: 0.01,
+        };
+        let [first, second] = estimates(&effect);
+        assert_eq!(first.to_string(), "0.50 (-0.50 to 1.50)");
+        assert_eq!(second.to_string(), "2.00 (1.50 to 2.50)");
+    }
 }

@@ -161,6 +161,9 @@ fn cell(cell: &Cell) -> String {
     if let Some(repeats) = &cell.repeats {
         let _ = write!(text, " <small>{}</small>", html(repeats));
     }
+    if let Some(pair) = &cell.pair {
+        text.insert_str(0, &pair.svg());
+    }
     // Verdict and detail go below the value, so that values stand in line.
     let below: Vec<_> = cell.badge.iter().map(badge).chain(detail).collect();
     if !below.is_empty() {

@@ -1,0 +1,110 @@
+use crate::number;
+use std::fmt::Write;
+
+/// Two estimates with their intervals, one below the other on one scale.
+///
+/// ```
+/// use mercer_render::{Cell, Column, Estimate, EstimatePair, Row, Table};
+/// let printed = Estimate { value: 2.0, interval: (1.5, 2.5) };
+/// let ours = Estimate { value: 0.5, interval: (-0.5, 1.5) };
+/// let pair = EstimatePair { first: ours, second: printed, scale: (-1.0, 3.0) };
+/// let cell = Cell::text("smaller").pair(pair);
+/// let table = Table::new("demo/gain", "Gain").columns([Column::left("Gain")]).row(Row::new([cell]));
+/// assert!(table.to_html().contains("aria-label=\"0.50 (-0.50 to 1.50), beside 2.00 (1.50 to 2.50)\""));
+/// assert!(table.to_csv().contains("smaller"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EstimatePair {
+    /// Drawn above.
+    pub first: Estimate,
+    /// Drawn below.
+    pub second: Estimate,
+    /// The numbers at the left and right end of the drawing.
+    pub scale: (f64, f64),
+}
+
+/// A number and its interval.
+///
+/// ```
+/// use mercer_render::Estimate;
+/// let gain = Estimate { value: 0.5, interval: (-0.5, 1.5) };
+/// assert_eq!(gain.to_string(), "0.50 (-0.50 to 1.50)");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// Its ends.
+    pub interval: (f64, f64),
+}
+
+impl std::fmt::Display for Estimate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (low, high) = self.interval;
+        write!(f, "{} ({} to {})", number(self.value, 2), number(low, 2), number(high, 2))
+    }
+}
+
+const WIDTH: f64 = 150.0;
+const HEIGHT: f64 = 24.0;
+/// Between a mark at an end and the edge.
+const AIR: f64 = 5.0;
+
+impl EstimatePair {
+    /// The scale from which to which all of these, and 0, can be seen.
+    pub fn scale(estimates: impl IntoIterator<Item = Estimate>) -> (f64, f64) {
+        estimates.into_iter().fold((0.0, 0.0), |(low, high), one| {
+            (low.min(one.interval.0).min(one.value), high.max(one.interval.1).max(one.value))
+        })
+    }
+
+    /// An element of HTML: zero as a line, the first with a dot, the second with a square.
+    pub(super) fn svg(&self) -> String {
+        let (low, high) = self.scale;
+        let span = if high > low { high - low } else { 1.0 };
+        let x = |value: f64| AIR + (WIDTH - 2.0 * AIR) * ((value - low) / span).clamp(0.0, 1.0);
+        let mut out = format!(
+            "<svg class=\"pair\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}, beside {}\">\
+             <path class=\"zero\" d=\"M{zero:.1} 0V{HEIGHT}\"/>",
+            self.first,
+            self.second,
+            zero = x(0.0)
+        );
+        let line = |estimate: Estimate, y: f64| {
+            let (from, to) = (x(estimate.interval.0), x(estimate.interval.1));
+            format!("<path d=\"M{from:.1} {y}H{to:.1}\"/>")
+        };
+        let (own, other) = (x(self.first.value), x(self.second.value));
+        let _ = write!(
+            out,
+            "<g class=\"first\">{}<circle cx=\"{own:.1}\" cy=\"7\" r=\"3.5\"/></g>\
+             <g class=\"second\">{}<rect x=\"{:.1}\" y=\"14\" width=\"6\" height=\"6\"/></g></svg>",
+            line(self.first, 7.0),
+            line(self.second, 17.0),
+            other - 3.0
+        );
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scale_holds_zero_and_all_ends() {
+        let of = |value, low, high| Estimate { value, interval: (low, high) };
+        assert_eq!(EstimatePair::scale([of(2.0, 1.0, 3.0), of(4.0, 3.5, 4.5)]), (0.0, 4.5));
+        assert_eq!(EstimatePair::scale([of(-2.0, -3.0, -1.0)]), (-3.0, 0.0));
+    }
+
+    #[test]
+    fn svg_has_its_marks_where_the_numbers_are() {
+        let first = Estimate { value: 1.0, interval: (0.0, 2.0) };
+        let second = Estimate { value: 2.0, interval: (2.0, 9.0) };
+        let svg = EstimatePair { first, second, scale: (0.0, 2.0) }.svg();
+        assert!(svg.contains("M5.0 7H145.0") && svg.contains("cx=\"75.0\""), "{svg}");
+        // What lies beyond the scale ends at its edge.
+        assert!(svg.contains("M145.0 17H145.0"), "{svg}");
+    }
+}
