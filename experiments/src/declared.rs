@@ -3,7 +3,7 @@
 use crate::scalars::SCALARS;
 use crate::{askl, audit, complexity, hyper, mce, rftk, theory};
 use mercer_harness::Path;
-use mercer_report::{Catalogue, Declared, Paper, Renderer, Simulation, Texts};
+use mercer_report::{Catalogue, Declared, Headline, Paper, Renderer, Simulation, Texts};
 use std::sync::LazyLock;
 
 mod files {
@@ -71,6 +71,11 @@ const PAPERS: [Paper; 4] = [
             "Learned frequencies beat random ones that are trained alike.",
             "The two penalties of ASKL show no gain.",
         ],
+        headline: Headline {
+            claim: "askl-beats-nskl",
+            variant: "tuned",
+            words: "over NSKL, tuned",
+        },
     },
     Paper {
         key: "rftk",
@@ -84,6 +89,11 @@ const PAPERS: [Paper; 4] = [
             "Double descent comes out as plotted.",
             "The trace penalty shows no gain in accuracy.",
         ],
+        headline: Headline {
+            claim: "rftk-beats-kernel-ridge",
+            variant: "tuned",
+            words: "over kernel ridge, tuned",
+        },
     },
     Paper {
         key: "hyper",
@@ -97,6 +107,11 @@ const PAPERS: [Paper; 4] = [
             "Known kernels are learned.",
             "No learned kernel beats one cross-validated Gaussian significantly.",
         ],
+        headline: Headline {
+            claim: "hyper-svr-beats-svm-cv",
+            variant: "printed",
+            words: "over SVM-CV",
+        },
     },
     Paper {
         key: "mce",
@@ -110,6 +125,11 @@ const PAPERS: [Paper; 4] = [
             "GMCE comes out to the digit on four of six datasets.",
             "Most of its lead over the median heuristic is the ridge.",
         ],
+        headline: Headline {
+            claim: "mce-bound-beats-median",
+            variant: "stratified",
+            words: "over median, same folds",
+        },
     },
 ];
 

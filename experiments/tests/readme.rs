@@ -97,7 +97,11 @@ fn first_page_and_book_say_what_the_readme_says() {
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let summary = serde_json::from_str(&read("reports/cells.json")).unwrap();
     let (page, book) = (read("reports/index.html"), read("book/src/what-came-out.md"));
-    for Paper { key, results: [first, second], .. } in catalogue().papers() {
+    let drawn = read("reports/overview.svg");
+    for Paper { key, results: [first, second], headline, .. } in catalogue().papers() {
+        // A headline has a printed gain and ours.
+        let start = format!("Points {}: ", headline.words);
+        assert!(page.contains(&start) && drawn.contains(&start), "{key}: {start}");
         let [hold, fail, mixed, inconclusive] = verdicts(&summary, key);
         let all = hold + fail + mixed + inconclusive;
         let line = format!(
@@ -106,6 +110,20 @@ fn first_page_and_book_say_what_the_readme_says() {
         assert!(page.contains(&line), "{key}: {line}");
         for sentence in [first, second] {
             assert!(page.contains(sentence) && book.contains(sentence), "{key}: {sentence}");
+        }
+    }
+}
+
+#[test]
+fn methods_page_says_of_each_what_is_typed_and_what_can_be_set() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = std::fs::read_to_string(root.join("reports/methods.html")).unwrap();
+    for method in mercer_methods::all() {
+        let command = format!("mercer fit --method {} ", method.name);
+        assert!(page.contains(&command), "{command}");
+        for setting in (method.settings)().iter().filter(|setting| method.offers(setting)) {
+            let named = format!("<code>{}</code>", setting.name);
+            assert!(page.contains(&named), "{}: {named}", method.name);
         }
     }
 }

@@ -38,6 +38,7 @@ pub struct Bars {
 ///     counts: vec![3],
 ///     about: "They *keep*.".into(),
 ///     below: "Four trees.".into(),
+///     line: "Three of four.".into(),
 /// };
 /// let classes = vec![("red".into(), [0; 3])];
 /// let bars = Bars { id: "fruit".into(), title: "Fruit".into(), classes, rows: vec![row] };
@@ -58,6 +59,8 @@ pub struct Bar {
     pub about: String,
     /// Markdown below the bar, in a report.
     pub below: String,
+    /// One line below the bar, in the drawing.
+    pub line: String,
 }
 
 /// One class of one bar.
@@ -75,6 +78,7 @@ pub(crate) struct Segment {
 /// Of the drawing, and of its letters.
 const WIDTH: f64 = 520.0;
 const LETTERS: f64 = 17.0;
+const SMALL: f64 = 14.0;
 const HEIGHT: f64 = 28.0;
 
 impl Bars {
@@ -150,8 +154,18 @@ impl Bars {
                     );
                 }
             }
+            y += HEIGHT;
+            if !row.line.is_empty() {
+                let _ = writeln!(
+                    out,
+                    "<text x=\"12\" y=\"{}\" font-size=\"{SMALL}\" fill=\"{ink}\">{}</text>",
+                    y + SMALL + 5.0,
+                    html(&row.line)
+                );
+                y += SMALL + 9.0;
+            }
             out.push_str("</g>\n");
-            y += HEIGHT + 14.0;
+            y += 14.0;
         }
         for (at, (_, name, color)) in self.shown().enumerate() {
             let x = 12.0 + WIDTH / 2.0 * (at % 2) as f64;

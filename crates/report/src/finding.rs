@@ -11,6 +11,8 @@ pub struct Finding {
     pub id: &'static str,
     /// One line.
     pub title: String,
+    /// What went wrong.
+    pub mistake: Mistake,
     /// The artefacts that it explains.
     pub explains: Vec<String>,
     /// The single cells that it explains: where these differ from the printed ones, the table
@@ -26,6 +28,51 @@ pub struct Finding {
     numbers: BTreeMap<String, Query>,
     asserted: BTreeMap<String, Bounds>,
     body: &'static str,
+}
+
+/// What went wrong: findings are listed by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mistake {
+    /// Settings chosen on test rows, or on too few.
+    Tuning,
+    /// Methods that did not have the same.
+    Unequal,
+    /// What the paper does not state decides.
+    Settings,
+    /// The code does not do what the text says.
+    Code,
+    /// A formula is wrong, or says less than it seems.
+    Formula,
+    /// Rounding, and averages of fits that are not alike.
+    Numerics,
+    /// The largest class or the mean does as well.
+    Trivial,
+    /// A gain is claimed and none is shown.
+    NoGain,
+    /// Printed numbers contradict each other, the text or what can be.
+    Print,
+    /// A bound that says little.
+    Bounds,
+    /// None: it comes out.
+    Holds,
+}
+
+impl Mistake {
+    /// All with their heads, in the order of the page.
+    pub(crate) const ALL: [(Self, &str); 11] = [
+        (Self::Tuning, "Tuned on test rows, or on too few"),
+        (Self::Unequal, "Compared unequally"),
+        (Self::Settings, "Decided by what the paper does not state"),
+        (Self::Code, "Code that does not do what the text says"),
+        (Self::Formula, "Errors in formulas"),
+        (Self::Numerics, "Numerical noise"),
+        (Self::Trivial, "No better than the largest class or the mean"),
+        (Self::NoGain, "No gain where one is claimed"),
+        (Self::Print, "Printed numbers that cannot be right"),
+        (Self::Bounds, "Bounds that guarantee little"),
+        (Self::Holds, "What comes out as printed"),
+    ];
 }
 
 /// What the sentence around a number says of it.
@@ -112,6 +159,7 @@ pub struct Cause {
 #[serde(deny_unknown_fields)]
 struct Front {
     title: String,
+    mistake: Mistake,
     explains: Vec<String>,
     #[serde(default)]
     cells: Vec<Cells>,
@@ -139,12 +187,22 @@ impl Finding {
                 || fault("it must begin with front matter between lines of +++".to_owned()),
             )?;
         let front: Front = toml::from_str(front).map_err(|error| fault(error.to_string()))?;
-        let Front { title, explains, cells, cause_known, shown_by, quoted, numbers, asserted } =
-            front;
+        let Front {
+            title,
+            mistake,
+            explains,
+            cells,
+            cause_known,
+            shown_by,
+            quoted,
+            numbers,
+            asserted,
+        } = front;
         let body = body.trim();
         Ok(Self {
             id,
             title,
+            mistake,
             explains,
             cells,
             cause_known,

@@ -45,7 +45,7 @@ pub use error::ExperimentError;
 pub use finding::{Cause, Cells, Finding, Side};
 pub use numbers::ArtefactNumbers;
 pub use pairs::{Side as PairSide, not_run_yet};
-pub use paper::Paper;
+pub use paper::{Headline, Paper};
 pub use peak::Repeats;
 pub use published::{PublishedCell, QuotedNumber};
 pub use query::{Inputs, Scalar};

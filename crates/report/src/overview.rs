@@ -2,8 +2,9 @@
 
 use crate::claim::{ClaimResult, Family, Holds};
 use crate::comparison::{CLASSES, class};
+use crate::paper::Headline;
 use crate::{Artefact, Paper, Rendered};
-use mercer_render::{Bar, Bars};
+use mercer_render::{Bar, Bars, number};
 use std::collections::BTreeMap;
 
 /// Red, green and blue of each class: blues come out, orange and brown differ, greys cannot say. Told apart by any
@@ -33,12 +34,16 @@ pub(crate) fn overview(
             .flat_map(|(_, own)| &own.cells)
             .filter(|report| report.artefact.split('/').next() == Some(paper.key));
         own.filter_map(class).for_each(|class| counts[class] += 1);
-        (counts.iter().sum::<usize>() > 0).then(|| Bar {
-            name: paper.name.to_owned(),
-            link: Some(format!("./{}.html", paper.key)),
-            counts,
-            about: about(paper, decided(claims, paper.key)),
-            below: claims_in_words(claims, paper.key),
+        (counts.iter().sum::<usize>() > 0).then(|| {
+            let line = headline(claims, &paper.headline).unwrap_or_default();
+            Bar {
+                name: paper.name.to_owned(),
+                link: Some(format!("./{}.html", paper.key)),
+                counts,
+                about: about(paper, decided(claims, paper.key)),
+                below: format!("{}\n\n{line}", claims_in_words(claims, paper.key)),
+                line,
+            }
         })
     };
     Bars {
@@ -47,6 +52,16 @@ pub(crate) fn overview(
         classes: CLASSES.iter().map(|name| (*name).to_owned()).zip(COLORS).collect(),
         rows: papers.iter().filter_map(row).collect(),
     }
+}
+
+/// Our gain beside the printed one; nothing where it is not run.
+fn headline(claims: &[ClaimResult], headline: &Headline) -> Option<String> {
+    let of = |own: &&ClaimResult| own.claim == headline.claim && own.variant == headline.variant;
+    let effect = claims.iter().find(of)?.effect?;
+    let (low, high) = effect.ours_interval;
+    let [ours, low, high, printed] =
+        [effect.ours, low, high, effect.printed].map(|gain| number(gain, 1));
+    Some(format!("Points {}: {printed} printed, {ours} here ({low} to {high})", headline.words))
 }
 
 /// Title, link and, where claims are decided, results, as Markdown.

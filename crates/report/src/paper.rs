@@ -17,4 +17,17 @@ pub struct Paper {
     pub table: &'static str,
     /// What came out.
     pub results: [&'static str; 2],
+    /// The gain that it stands or falls with.
+    pub headline: Headline,
+}
+
+/// A claim of a paper with a printed gain, in the variant that answers it best.
+#[derive(Debug, Clone, Copy)]
+pub struct Headline {
+    /// `askl-beats-nskl`.
+    pub claim: &'static str,
+    /// `tuned`.
+    pub variant: &'static str,
+    /// `over NSKL, tuned`.
+    pub words: &'static str,
 }

@@ -4,9 +4,11 @@ use crate::artefact::{Artefact, Drawing};
 use crate::claim::ClaimResult;
 use crate::claims_report::{answers, rules};
 use crate::coverage::RULES;
+use crate::finding::Mistake;
 use crate::overview::decided;
 use crate::report::{PIPE, Shown};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
+use mercer_learning::{Method, Tasks};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -17,6 +19,7 @@ type Own<'a> = (&'a Artefact, Rendered);
 const START: &str = "Start";
 const AUDITS: &str = "Audits";
 const FINDINGS: &str = "Findings";
+const METHODS: &str = "Methods";
 pub(crate) const METHOD: &str = "How it was done";
 
 /// All pages but those of other runs, in the order of the header.
@@ -43,6 +46,7 @@ pub(crate) fn pages(
     }
     pages.extend(audits(papers, rendered));
     pages.extend(finding_page(context, rendered)?);
+    pages.push(methods_page(context.methods));
     pages.push(method(context, rendered, run, machine)?);
     if context.profile == PIPE {
         for page in &mut pages {
@@ -83,7 +87,7 @@ fn paper_page(
     if let Some(mut table) = answers {
         "The claims, one line a variant".clone_into(&mut table.title);
         let section = Section::new("claims", "Which claims hold")
-            .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules).");
+            .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the printed one. Lines: their 95 % intervals. Thin line: no gain.");
         page = page.section(section.block(Block::Table(table)));
     }
     let mut own: Vec<(&str, String, &Rendered)> = rendered
@@ -182,36 +186,85 @@ fn finding_page(
     let show = |finding: &crate::Finding| -> Result<Finding, ExperimentError> {
         let missing = !finding.answered(context)?;
         let (text, by) = (finding.text(context)?, &finding.shown_by);
+        let of = finding.id.split('-').next().unwrap_or_default();
+        let paper =
+            papers.iter().find(|paper| paper.key == of).map_or("All papers", |paper| paper.name);
         Ok(Finding {
             id: format!("finding-{}", finding.id),
-            title: finding.title.clone(),
+            title: format!("{paper}: {}", finding.title),
             badge: missing.then(|| Badge::new("records missing", Kind::Muted)),
             affects: finding.explains.clone(),
             body: format!("{text}\n\nShown by [{by}](#{by})."),
         })
     };
     let shown = all.par_iter().map(show).collect::<Result<Vec<_>, _>>()?;
-    let mut page = Report::new("Findings: why numbers differ")
-        .subtitle("One line each; a click opens the finding. Every number in them is computed from the records.")
+    let mut page = Report::new("Findings: how kernel papers go wrong")
+        .subtitle("By the mistake, a line each; a click opens the finding. Every number in them is computed from the records.")
         .page("findings.html", FINDINGS);
-    let heads = papers.iter().map(|paper| (paper.key, paper.name));
-    for (key, name) in heads.chain([("", "All papers")]) {
-        let own = shown.iter().zip(&all).filter(|(_, finding)| {
-            let of = finding.id.split('-').next().unwrap_or_default();
-            papers.iter().find(|paper| paper.key == of).map_or("", |paper| paper.key) == key
-        });
+    for (place, (mistake, head)) in Mistake::ALL.into_iter().enumerate() {
+        let own = shown.iter().zip(&all).filter(|(_, finding)| finding.mistake == mistake);
         let own: Vec<Finding> = own.map(|(shown, _)| shown.clone()).collect();
         if !own.is_empty() {
             // The first one has the address that other pages lead to.
             let id = if page.sections.is_empty() {
                 "findings".to_owned()
             } else {
-                format!("findings-{key}")
+                format!("findings-{place}")
             };
-            page = page.section(Section::new(id, name).block(Block::Findings(own)));
+            page = page.section(Section::new(id, head).block(Block::Findings(own)));
         }
     }
     Ok((!page.sections.is_empty()).then_some(page))
+}
+
+/// Every method of the registry: what it is for, what it costs and what can be set.
+fn methods_page(methods: &[Method]) -> Report {
+    let mut page = Report::new("Methods")
+        .subtitle("What each is for, what it costs and what can be set; a click opens it. Formulas and sources stand in the documentation of the code.")
+        .page("methods.html", METHODS);
+    for (tasks, id, head) in [
+        (Tasks::Both, "methods", "Classification and regression"),
+        (Tasks::Classification, "classifiers", "Classification"),
+        (Tasks::Regression, "regressors", "Regression"),
+    ] {
+        let own = methods.iter().filter(|method| method.tasks == tasks).map(described).collect();
+        page = page.section(Section::new(id, head).block(Block::Findings(own)));
+    }
+    page
+}
+
+fn described(method: &Method) -> Finding {
+    let Method { name, title, summary, cites, cost, .. } = method;
+    let target = if method.tasks == Tasks::Regression {
+        "a column of numbers"
+    } else {
+        "a column of classes"
+    };
+    let mut body = format!(
+        "{cites}. Fit: {}. Prediction of a row: {}. Memory: {}.\n\n\
+         ```\nmercer fit --method {name} --data your.csv --target COLUMN # {target}\n\
+         mercer compare --methods {name},gaussian-svm --data your.csv --target COLUMN\n```\n",
+        cost.fit, cost.predict, cost.memory
+    );
+    let settings = (method.settings)();
+    if !settings.is_empty() {
+        body.push_str("\n| setting | allowed | meaning |\n|---|---|---|\n");
+        for setting in settings.iter().filter(|setting| method.offers(setting)) {
+            let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+            body.push_str(&format!(
+                "| `{}` | {} | {} |\n",
+                setting.name,
+                cell(&setting.allowed()),
+                cell(&setting.meaning)
+            ));
+        }
+    }
+    Finding {
+        id: format!("method-{name}"),
+        title: format!("{title} (`{name}`): {summary}").replace('`', ""),
+        body,
+        ..Finding::default()
+    }
 }
 
 fn method(
@@ -348,6 +401,7 @@ mod tests {
             link: "",
             table: "",
             results: ["", ""],
+            headline: crate::Headline { claim: "", variant: "", words: "" },
         };
         let papers = ["askl", "rftk", "mce"].map(paper);
         let label = |id: &str, more: &str| {
