@@ -6,13 +6,15 @@
 
 mod declaration;
 mod error;
+mod file;
 mod method;
+mod outside;
 mod predictor;
 mod program;
 mod table;
 
-pub use declaration::methods_of;
 pub use error::OutsideError;
+pub use file::methods_of;
 
 /// Methods of scikit-learn, ready to be named: `@sklearn-forest`, `@sklearn-svc` and others.
 ///
@@ -26,5 +28,5 @@ pub use error::OutsideError;
 /// # Errors
 /// If the shipped file does not have its form.
 pub fn shipped() -> Result<Vec<mercer_learning::Method>, OutsideError> {
-    declaration::parse(include_str!("scikit_learn.toml"), std::path::Path::new("scikit_learn.toml"))
+    file::parse(include_str!("scikit_learn.toml"), std::path::Path::new("scikit_learn.toml"))
 }

@@ -1,6 +1,6 @@
 //! What a program left in its folder: the model.
 
-use crate::method::Outside;
+use crate::outside::Outside;
 use crate::program::{Until, failed};
 use crate::table;
 use mercer_learning::{Fitting, LearningError, Predictor, Sample, Settings, State, Task};

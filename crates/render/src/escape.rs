@@ -190,6 +190,20 @@ pub(crate) fn address(id: &str) -> String {
         .collect()
 }
 
+/// What a link's `href` is: web and mail addresses and relative paths (`./`, `../`) as they are,
+/// anything else is an id of the page; so no link runs a script.
+pub(crate) fn link_target(link: &str) -> Option<String> {
+    let link = link.trim();
+    if link.is_empty() {
+        return None;
+    }
+    let kept = ["https://", "http://", "mailto:", "./", "../"];
+    if kept.iter().any(|start| link.starts_with(start)) {
+        return Some(link.to_owned());
+    }
+    Some(format!("#{}", address(link.trim_start_matches('#'))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod data;
 mod legend;
+mod marks;
 
 use crate::axis::Ruler;
 use crate::canvas::{Canvas, FRAME, Font, GRID, INK, MUTED, Pen, Point};

@@ -1,4 +1,4 @@
-use super::classifier::{HyperClassifierParams, HyperForm, Stage1};
+use super::settings::{HyperClassifierParams, HyperForm, Stage1};
 use super::{PairSolver, predictor, refused};
 use mercer_learning::{
     Axis, Condition, ConvergenceHint, Cost, Learner, LearningError, Method, Range, Settings, Shape,

@@ -35,20 +35,21 @@ mod nystrom;
 mod predictor;
 mod ridge;
 mod search;
+mod settings;
+mod solving;
 mod svr;
 mod system;
 mod target;
 #[cfg(test)]
 mod tests;
 
-pub use classifier::{
-    HyperClassifier, HyperClassifierParams, HyperForm, Scatter, Search, Stage1, Stage2, Variance,
-};
+pub use classifier::HyperClassifier;
 pub use krein::KreinFeatures;
 pub use linear::LinearTime;
 pub use methods::METHODS;
 pub use ridge::{Learned, PairRidge, PairSolver};
 pub use search::{SEARCH_GRIDS, SearchGrids};
+pub use settings::{HyperClassifierParams, HyperForm, Scatter, Search, Stage1, Stage2, Variance};
 pub use svr::PairSvr;
 pub use target::PairTarget;
 

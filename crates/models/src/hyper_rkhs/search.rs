@@ -1,12 +1,13 @@
 //! The paper's own search: `σ_h²` and `λ`, or the regression's `C`, and the machine's `C` by
 //! cross-validation over points.
 
-use super::classifier::{HyperClassifierParams, HyperForm, Search, Stage1, some_rows};
+use super::settings::{HyperClassifierParams, HyperForm, Search, Stage1};
 use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped};
 use mercer_kernels::LearnedKernel;
 use mercer_learning::{Fitting, LearningError, fact, folds};
 use mercer_solvers::{OneVersusOne, PsdCorrection, Smo, Spectrum};
 use ndarray::{ArrayView2, Axis};
+use rand::seq::index;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
@@ -193,6 +194,22 @@ pub(super) fn search(
         Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
     }
     Ok(Chosen { params: chosen, strength, right: right[best.0][best.1], points: rows.len(), open })
+}
+
+/// So many of the rows at most, in order.
+pub(super) fn some_rows(
+    rows: usize,
+    most: usize,
+    purpose: &str,
+    fitting: &Fitting<'_>,
+) -> Vec<usize> {
+    if rows <= most {
+        return (0..rows).collect();
+    }
+    let mut rng = fitting.streams.rng(purpose);
+    let mut chosen = index::sample(&mut rng, rows, most).into_vec();
+    chosen.sort_unstable();
+    chosen
 }
 
 /// Of what got most points right, by candidate and cost, the one whose rank is the lowest.

@@ -1,4 +1,4 @@
-use super::{data, unplaced};
+use super::{marks, unplaced};
 use crate::canvas::{Canvas, DASHES, Font, INK, PALETTE, Pen, Point};
 use crate::{Figure, Mark, RenderError, Style};
 use plotters::prelude::{DrawingBackend, RGBColor};
@@ -153,17 +153,17 @@ fn draw<DB: DrawingBackend>(
     let middle = (x + SWATCH / 2.0, y);
     let line = Pen { color: entry.color, width: 2.0, dash: entry.dash };
     match entry.style {
-        None => data::star(middle, entry.color, canvas)?,
+        None => marks::star(middle, entry.color, canvas)?,
         Some(Style::Bars) => {
             canvas.rectangle((x + 8.0, y - 5.0), (x + SWATCH - 8.0, y + 5.0), entry.color)?;
         }
-        Some(Style::Points) => data::marker(middle, entry.marker, entry.color, canvas)?,
+        Some(Style::Points) => marks::marker(middle, entry.marker, entry.color, canvas)?,
         Some(Style::Line | Style::Dashed) => {
             canvas.line(&[(x, y), (x + SWATCH, y)], line)?;
         }
         Some(Style::LinePoints) => {
             canvas.line(&[(x, y), (x + SWATCH, y)], line)?;
-            data::marker(middle, entry.marker, entry.color, canvas)?;
+            marks::marker(middle, entry.marker, entry.color, canvas)?;
         }
     }
     canvas.text(&entry.text, (x + SWATCH + 6.0, y), TEXT)

@@ -1,7 +1,6 @@
 //! The part of Markdown that findings, introductions and pages of other runs use, to HTML; all else is text.
 
-use super::link_target;
-use crate::escape::html;
+use crate::escape::{html, link_target};
 use std::fmt::Write;
 
 /// Blocks of Markdown as HTML; heads start at `<h4>` since they stand below a part of the page.

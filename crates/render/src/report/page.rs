@@ -1,8 +1,8 @@
 //! The page around the parts.
 
-use super::{Block, Finding, Link, Report, Section, link_target, markdown, theme};
+use super::{Block, Finding, Link, Report, Section, markdown, theme};
 use crate::bars::Segment;
-use crate::escape::{address, html};
+use crate::escape::{address, html, link_target};
 use crate::table::{html_badge, html_caption};
 use crate::{Bars, Diagram, Figure, RenderError};
 use std::collections::HashSet;

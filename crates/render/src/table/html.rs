@@ -1,6 +1,5 @@
 use super::{Align, Badge, Cell, Kind, Row, Table};
-use crate::escape::{address, html};
-use crate::report::link_target;
+use crate::escape::{address, html, link_target};
 use std::fmt::Write;
 
 pub(super) fn table(table: &Table) -> String {

@@ -1,18 +1,17 @@
 use super::predictor::{Bounded, CenPredictor, ReadOut, read_out};
+use super::training::{Logs, Order, Training};
 use super::training_state::TrainingState;
 use super::{CenParams, Masks, Precision, params};
 use crate::mce::{Explicit, Held, Implicit, Value, too_large};
 use mercer_kernels::Covariance;
 use mercer_learning::{
-    Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Stream, Task,
-    fact,
+    Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Task, fact,
 };
 use mercer_linalg::Real;
 use mercer_networks::{Dropout, Network};
 use mercer_solvers::Memory;
 use ndarray::{Array2, ArrayView2, Axis, Zip};
 use rand::Rng;
-use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 
 /// A conditional embedding network with its settings checked.
@@ -43,23 +42,6 @@ impl Cen {
     pub const fn params(&self) -> &CenParams {
         &self.0
     }
-}
-
-/// The parameters beside the network's, as logarithms: `λ`, then the kernel's.
-pub(super) struct Logs {
-    pub values: Vec<f64>,
-    pub memory: Memory<f64>,
-}
-
-/// All that changes from step to step.
-pub(super) struct Training<F> {
-    pub net: Box<dyn Network<F>>,
-    pub memory: Memory<F>,
-    pub logs: Logs,
-    pub masks: Stream,
-    pub order: Order,
-    /// Steps whose factorisation needed a jitter.
-    pub jittered: usize,
 }
 
 /// One step's value and gradients.
@@ -321,32 +303,5 @@ impl Learner for Cen {
             Precision::F32 => self.fit_in::<f32>(sample, fitting),
             Precision::F64 => self.fit_in::<f64>(sample, fitting),
         }
-    }
-}
-
-/// Batches: consecutive rows of a permutation, which is drawn anew when fewer than a batch are left.
-pub(super) struct Order {
-    pub rows: Vec<usize>,
-    pub next: usize,
-    pub rng: Stream,
-}
-
-impl Order {
-    fn new(n: usize, rng: Stream) -> Self {
-        Self { rows: (0..n).collect(), next: n, rng }
-    }
-
-    /// The next batch; none if it is all rows in their order.
-    fn next(&mut self, batch: usize) -> Option<&[usize]> {
-        if batch == self.rows.len() {
-            return None;
-        }
-        if self.next + batch > self.rows.len() {
-            self.rows.shuffle(&mut self.rng);
-            self.next = 0;
-        }
-        let start = self.next;
-        self.next += batch;
-        Some(&self.rows[start..self.next])
     }
 }

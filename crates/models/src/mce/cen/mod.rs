@@ -12,6 +12,7 @@ mod params;
 mod predictor;
 #[cfg(test)]
 mod tests;
+mod training;
 mod training_state;
 
 pub use learner::Cen;

@@ -1,6 +1,6 @@
 //! Where the training of a network stands: all that determines its further steps.
 
-use super::learner::Training;
+use super::training::Training;
 use mercer_learning::{Element, LearningError, State};
 use mercer_linalg::Real;
 use mercer_solvers::{Memory, Optimiser};

@@ -1,0 +1,33 @@
+use crate::declaration::Declared;
+use crate::program::Programs;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// A program that is a method. It lives as long as Mercer does: a method borrows it.
+pub(crate) struct Outside {
+    pub name: &'static str,
+    pub declared: Declared,
+    pub programs: Programs,
+    pub revision: u32,
+}
+
+impl Outside {
+    pub(crate) fn new(name: String, declared: Declared, folder: &Path) -> &'static Self {
+        let revision = revision(&declared, folder);
+        let programs = Programs::new(&declared, folder);
+        Box::leak(Box::new(Self { name: name.leak(), declared, programs, revision }))
+    }
+}
+
+/// Changes with what is declared and with the files of the command.
+fn revision(declared: &Declared, folder: &Path) -> u32 {
+    let mut hash = Sha256::new();
+    hash.update(format!("{declared:?}"));
+    for part in &declared.command {
+        if let Ok(bytes) = std::fs::read(folder.join(part)) {
+            hash.update(bytes);
+        }
+    }
+    let digest = hash.finalize();
+    u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
+}
