@@ -35,6 +35,7 @@
 mod bayes;
 mod bootstrap;
 mod combined;
+mod design;
 mod distributions;
 mod effect;
 mod error;
@@ -58,13 +59,14 @@ pub use combined::{
     Combined, Posterior, below_the_best, gain_over_data_sets, less_spread, p_of_interval, page,
     replication_bayes_factor, stouffer,
 };
+pub use design::Design;
 pub use effect::{cohen_d_z, hedges_g_z, vargha_delaney_a12};
 pub use error::StatisticsError;
 pub use line::{Line, line};
 pub use mcnemar::{McNemar, mcnemar};
 pub use multiplicity::holm;
 pub use null::{EqualMethods, RejectionRates, null_rejection_rates};
-pub use null_verdict::{Design, SameProcedure, VerdictRates};
+pub use null_verdict::{SameProcedure, VerdictRates};
 pub use proportion::{binomial_deviation, wilson_interval};
 pub use ranks::{
     Friedman, average_ranks, friedman, indistinguishable_groups, nemenyi_critical_difference,

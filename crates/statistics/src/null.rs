@@ -1,5 +1,5 @@
+use crate::design::Design;
 use crate::error::check_range;
-use crate::null_verdict::Design;
 use crate::random::SplitMix;
 use crate::{StatisticsError, corrected_t, paired_t, wilson_interval};
 use serde::{Deserialize, Serialize};

@@ -23,6 +23,7 @@
 //!
 //! It does not know data, randomness or files: a sample reaches it as a trace or as arrays.
 
+mod array_list;
 mod arrays;
 mod askl;
 mod bound;
@@ -30,19 +31,22 @@ mod calculators;
 mod enumeration;
 mod error;
 mod hyper;
+mod list;
 mod mce;
 mod rftk;
 
-pub use arrays::{ARRAY_CALCULATORS, ArrayCalculator, ArrayInput, Arrays};
+pub use array_list::ARRAY_CALCULATORS;
+pub use arrays::{ArrayCalculator, ArrayInput, Arrays};
 pub use askl::{
     askl_rate, excess_risk_first_term, rademacher_from_features, rademacher_from_frequencies,
     rademacher_from_trace, spectral_diagonals,
 };
 pub use bound::Bound;
-pub use calculators::{CALCULATORS, Calculator, Input, find_calculator};
+pub use calculators::{Calculator, Input};
 pub use enumeration::{RademacherAverages, enumerate_rademacher};
 pub use error::TheoryError;
 pub use hyper::{PairRegularity, pair_ridge_index, pair_ridge_operations, pair_svr_index};
+pub use list::{CALCULATORS, find_calculator};
 pub use mce::{
     VACUOUS_COMPLEXITY, ball_complexity, best_embedding_rate, clipped_risk, deviation_term,
     embedding_complexity, embedding_rate, embedding_risk, entropy_factor, log_distance_bound,
