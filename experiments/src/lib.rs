@@ -15,7 +15,8 @@ mod rftk;
 mod scalars;
 mod theory;
 
-pub use complexity::{Scaling, claimed_costs};
+pub use complexity::Scaling;
+pub use complexity::page::claimed_costs;
 pub use declared::catalogue;
 
 use mercer_learning::Method;

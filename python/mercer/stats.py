@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _mercer
+from ._mercer import (
+    bayesian_correlated_t as _bayesian_correlated_t,
+    bootstrap_interval as _bootstrap_interval,
+    corrected_t as _corrected_t,
+    friedman as _friedman,
+    hierarchical_t as _hierarchical_t,
+    holm as _holm,
+    paired_t as _paired_t,
+    stouffer as _stouffer,
+    wilcoxon as _wilcoxon,
+)
 
 __all__ = [
     "bayesian_correlated_t",
@@ -82,7 +92,7 @@ def paired_t(differences):
     >>> round(paired_t([1.0, 2.0, 0.5, 1.5]).p_two_sided, 4)
     0.0305
     """
-    return TTest(*_mercer.paired_t(_numbers(differences)))
+    return TTest(*_paired_t(_numbers(differences)))
 
 
 def corrected_t(differences, test_over_train):
@@ -104,7 +114,7 @@ def corrected_t(differences, test_over_train):
     >>> round(corrected_t([1.0, 2.0, 0.5, 1.5], 0.25).p_two_sided, 4)
     0.0867
     """
-    return TTest(*_mercer.corrected_t(_numbers(differences), test_over_train))
+    return TTest(*_corrected_t(_numbers(differences), test_over_train))
 
 
 def bayesian_correlated_t(differences, correlation, rope):
@@ -116,7 +126,7 @@ def bayesian_correlated_t(differences, correlation, rope):
     >>> posterior.better > posterior.worse
     True
     """
-    return Posterior(*_mercer.bayesian_correlated_t(_numbers(differences), correlation, rope))
+    return Posterior(*_bayesian_correlated_t(_numbers(differences), correlation, rope))
 
 
 def hierarchical_t(gains, rope):
@@ -125,7 +135,7 @@ def hierarchical_t(gains, rope):
     >>> hierarchical_t([(2.0, 0.5), (1.5, 0.5), (2.5, 0.6)], 1.0).better > 0.5
     True
     """
-    return Posterior(*_mercer.hierarchical_t([tuple(map(float, own)) for own in gains], rope))
+    return Posterior(*_hierarchical_t([tuple(map(float, own)) for own in gains], rope))
 
 
 def holm(p_values):
@@ -134,7 +144,7 @@ def holm(p_values):
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    return np.array(_mercer.holm(_numbers(p_values)))
+    return np.array(_holm(_numbers(p_values)))
 
 
 def stouffer(p_greater):
@@ -143,7 +153,7 @@ def stouffer(p_greater):
     >>> round(stouffer([0.05, 0.05, 0.05]).z, 3)
     2.849
     """
-    return Stouffer(*_mercer.stouffer(_numbers(p_greater)))
+    return Stouffer(*_stouffer(_numbers(p_greater)))
 
 
 def wilcoxon(differences):
@@ -152,7 +162,7 @@ def wilcoxon(differences):
     >>> wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0]).p_two_sided
     0.0625
     """
-    return Wilcoxon(*_mercer.wilcoxon(_numbers(differences)))
+    return Wilcoxon(*_wilcoxon(_numbers(differences)))
 
 
 def friedman(scores, larger_is_better=True, alpha=0.05):
@@ -162,7 +172,7 @@ def friedman(scores, larger_is_better=True, alpha=0.05):
     [1.0, 2.25, 2.75]
     """
     rows = np.asarray(scores, dtype=float).tolist()
-    return Friedman(*_mercer.friedman(rows, larger_is_better, alpha))
+    return Friedman(*_friedman(rows, larger_is_better, alpha))
 
 
 def bootstrap_interval(values, level=0.95, resamples=2000, seed=1):
@@ -172,4 +182,4 @@ def bootstrap_interval(values, level=0.95, resamples=2000, seed=1):
     >>> low < 0.7 < high
     True
     """
-    return _mercer.bootstrap_interval(_numbers(values), resamples, level, seed)
+    return _bootstrap_interval(_numbers(values), resamples, level, seed)

@@ -62,7 +62,15 @@ impl Metric {
     /// assert!(Metric::Accuracy.larger_is_better() && !Metric::Rmse.larger_is_better());
     /// ```
     pub const fn larger_is_better(self) -> bool {
-        !matches!(self, Self::Rmse | Self::Mae | Self::LogLoss | Self::Brier | Self::Mape)
+        match self {
+            Self::Accuracy
+            | Self::BalancedAccuracy
+            | Self::F1
+            | Self::Precision
+            | Self::Auc
+            | Self::R2 => true,
+            Self::Rmse | Self::Mae | Self::LogLoss | Self::Brier | Self::Mape => false,
+        }
     }
 
     /// Those that a table of one's own can be tuned and ranked by.
@@ -80,11 +88,19 @@ impl Metric {
             Metric::Precision,
             Metric::LogLoss,
             Metric::Brier,
+        ];
+        const TWO_CLASSES: &[Metric] = &[
+            Metric::Accuracy,
+            Metric::BalancedAccuracy,
+            Metric::F1,
+            Metric::Precision,
+            Metric::LogLoss,
+            Metric::Brier,
             Metric::Auc,
         ];
         match task {
-            Task::Classification { classes: 2 } => CLASSES,
-            Task::Classification { .. } => CLASSES.split_at(CLASSES.len() - 1).0,
+            Task::Classification { classes: 2 } => TWO_CLASSES,
+            Task::Classification { .. } => CLASSES,
             Task::Regression => &[Self::Rmse, Self::Mae, Self::R2, Self::Mape],
         }
     }
@@ -371,7 +387,7 @@ pub fn mean_absolute_error(predicted: &[f64], truth: &[f64]) -> f64 {
     sum / truth.len() as f64
 }
 
-/// Every metric of the task, by name.
+/// What a record keeps, by name: accuracy and balanced accuracy, or RMSE and mean absolute error.
 ///
 /// ```
 /// use mercer_learning::{Predictions, Sample, score};

@@ -43,7 +43,7 @@ pub(crate) struct Work {
     pub(crate) all: f64,
 }
 
-/// One variable of one cost that a paper claims, or that we do. [`claimed_costs`] lists them all.
+/// One variable of one cost that a paper claims, or that we do. [`crate::claimed_costs`] lists them all.
 ///
 /// ```
 /// use mercer_experiments::claimed_costs;
@@ -72,18 +72,6 @@ pub struct Scaling {
     pub(crate) work: fn(usize) -> Work,
     /// Processor seconds there, of one run, no threads asked for.
     pub seconds: fn(usize) -> Result<f64, LearningError>,
-}
-
-/// All series, paper by paper, in the order of the page of exponents. `cargo bench --bench claims` has criterion
-/// time them, too.
-///
-/// ```
-/// use mercer_experiments::claimed_costs;
-/// let claims: Vec<&str> = claimed_costs().map(|cost| cost.claim).collect();
-/// assert!(["O(m⁶)", "O(m²M⁴/v)", "O(MbT)", "O(nM)"].iter().all(|claim| claims.contains(claim)));
-/// ```
-pub fn claimed_costs() -> impl Iterator<Item = &'static Scaling> {
-    page::MEASURED.iter().flat_map(|(_, series)| series.iter())
 }
 
 impl Scaling {

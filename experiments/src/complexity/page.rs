@@ -5,7 +5,7 @@ use crate::rftk::table2;
 use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
 
 /// Each measurement with its series, in the order of the page.
-pub(super) const MEASURED: &[(&Simulation, &[super::Scaling])] = &[
+const MEASURED: &[(&Simulation, &[super::Scaling])] = &[
     (&table2::MEASUREMENT, table2::SERIES),
     (&sgd::MEASUREMENT, sgd::SERIES),
     (&hyper::MEASUREMENT, hyper::SERIES),
@@ -13,6 +13,18 @@ pub(super) const MEASURED: &[(&Simulation, &[super::Scaling])] = &[
     (&mce::FEATURES_ALONE, mce::MORE_FEATURES),
     (&threshold::MEASUREMENT, threshold::SERIES),
 ];
+
+/// All series, paper by paper, in the order of the page of exponents. `cargo bench --bench claims` has criterion
+/// time them, too.
+///
+/// ```
+/// use mercer_experiments::claimed_costs;
+/// let claims: Vec<&str> = claimed_costs().map(|cost| cost.claim).collect();
+/// assert!(["O(m⁶)", "O(m²M⁴/v)", "O(MbT)", "O(nM)"].iter().all(|claim| claims.contains(claim)));
+/// ```
+pub fn claimed_costs() -> impl Iterator<Item = &'static super::Scaling> {
+    MEASURED.iter().flat_map(|(_, series)| series.iter())
+}
 
 #[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
 pub(crate) fn render(

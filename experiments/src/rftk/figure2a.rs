@@ -1,10 +1,9 @@
 //! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
 
-use super::figure2a_average::{STUDY as AVERAGED, curve as averaged, draws};
+use super::figure2a_average::{Point, STUDY as AVERAGED, curve as averaged, draws, means};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_report::Repeats;
 use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
-use mercer_statistics::summarise;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -36,9 +35,6 @@ struct ReadOff {
 
 const READ_OFF: ReadOff =
     ReadOff { at: 1.0, peak: 0.80, half: 0.64, end: 0.26, kernel: (0.24, 0.27) };
-
-/// Mean and half-width of the 95 % interval over repeats.
-pub(super) type Point = (f64, f64);
 
 pub(crate) fn render(
     context: &RenderContext<'_>,
@@ -155,20 +151,6 @@ fn caption(draws: Option<&str>, averaged: usize) -> String {
         );
     }
     caption
-}
-
-/// Number of features to mean and half-width of one value of the curve.
-pub(super) fn means(cell: &StudyCell, name: &str) -> impl Iterator<Item = (u64, Point)> + use<> {
-    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for point in cell.records().flat_map(|record| &record.result.curve) {
-        if let Some(value) = point.values.get(name) {
-            values.entry(point.step).or_default().push(*value);
-        }
-    }
-    values.into_iter().filter_map(|(size, values)| {
-        let summary = summarise(&values)?;
-        Some((size, (summary.mean, summary.half_width(0.95).unwrap_or(0.0))))
-    })
 }
 
 /// For each ridge, number of features to mean and half-width; features 0 are the kernel itself.

@@ -1,10 +1,13 @@
 //! Beside Figure 2(a): random features averaged over their draws, and the kernel regression that
 //! Theorems 2 and 3 say that is.
 
-use super::figure2a::{Point, means};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
+use mercer_statistics::summarise;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Mean and half-width of the 95 % interval over repeats.
+pub(super) type Point = (f64, f64);
 
 /// The study whose records it shows.
 pub(crate) const STUDY: &str = "rftk/figure2a-average";
@@ -139,6 +142,20 @@ fn rows(cell: &StudyCell, (ridge, _): (&str, &str), repeats: usize) -> Vec<Row> 
         ])
     };
     error.keys().map(row).collect()
+}
+
+/// Number of features to mean and half-width of one value of the curve.
+pub(super) fn means(cell: &StudyCell, name: &str) -> impl Iterator<Item = (u64, Point)> + use<> {
+    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for point in cell.records().flat_map(|record| &record.result.curve) {
+        if let Some(value) = point.values.get(name) {
+            values.entry(point.step).or_default().push(*value);
+        }
+    }
+    values.into_iter().filter_map(|(size, values)| {
+        let summary = summarise(&values)?;
+        Some((size, (summary.mean, summary.half_width(0.95).unwrap_or(0.0))))
+    })
 }
 
 #[cfg(test)]
