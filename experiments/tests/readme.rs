@@ -100,7 +100,7 @@ fn first_page_and_book_say_what_the_readme_says() {
     let drawn = read("reports/overview.svg");
     for Paper { key, results: [first, second], headline, .. } in catalogue().papers() {
         // A headline has a printed gain and ours.
-        let start = format!("Points {}: ", headline.words);
+        let start = format!("{}, points: ", headline.words);
         assert!(page.contains(&start) && drawn.contains(&start), "{key}: {start}");
         let [hold, fail, mixed, inconclusive] = verdicts(&summary, key);
         let all = hold + fail + mixed + inconclusive;

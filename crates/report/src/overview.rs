@@ -6,6 +6,7 @@ use crate::paper::Headline;
 use crate::{Artefact, Paper, Rendered};
 use mercer_render::{Bar, Bars, number};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// Red, green and blue of each class: blues come out, orange and brown differ, greys cannot say. Told apart by any
 /// colour vision, and in grey by their order.
@@ -54,14 +55,20 @@ pub(crate) fn overview(
     }
 }
 
-/// Our gain beside the printed one; nothing where it is not run.
+/// Our gains beside the printed one; nothing where none is run.
 fn headline(claims: &[ClaimResult], headline: &Headline) -> Option<String> {
-    let of = |own: &&ClaimResult| own.claim == headline.claim && own.variant == headline.variant;
-    let effect = claims.iter().find(of)?.effect?;
-    let (low, high) = effect.ours_interval;
-    let [ours, low, high, printed] =
-        [effect.ours, low, high, effect.printed].map(|gain| number(gain, 1));
-    Some(format!("Points {}: {printed} printed, {ours} here ({low} to {high})", headline.words))
+    let of = |variant: &str| {
+        let own = |own: &&ClaimResult| own.claim == headline.claim && own.variant == variant;
+        claims.iter().find(own)?.effect
+    };
+    let found = headline.variants.iter().filter_map(|(variant, word)| Some((of(variant)?, word)));
+    let ours: Vec<_> = found.collect();
+    let (first, _) = ours.first()?;
+    let mut said = format!("{}, points: {} printed", headline.words, number(first.printed, 1));
+    for (effect, word) in &ours {
+        let _ = write!(said, ", {} {word}", number(effect.ours, 1));
+    }
+    Some(said)
 }
 
 /// Title, link and, where claims are decided, results, as Markdown.

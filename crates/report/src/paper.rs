@@ -21,13 +21,13 @@ pub struct Paper {
     pub headline: Headline,
 }
 
-/// A claim of a paper with a printed gain, in the variant that answers it best.
+/// A claim of a paper with a printed gain.
 #[derive(Debug, Clone, Copy)]
 pub struct Headline {
     /// `askl-beats-nskl`.
     pub claim: &'static str,
-    /// `tuned`.
-    pub variant: &'static str,
-    /// `over NSKL, tuned`.
+    /// `ASKL over NSKL`.
     pub words: &'static str,
+    /// The variants in which our gain is said, each in a word: `("tuned", "tuned")`.
+    pub variants: &'static [(&'static str, &'static str)],
 }

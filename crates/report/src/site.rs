@@ -198,8 +198,8 @@ fn finding_page(
         })
     };
     let shown = all.par_iter().map(show).collect::<Result<Vec<_>, _>>()?;
-    let mut page = Report::new("Findings: how kernel papers go wrong")
-        .subtitle("By the mistake, a line each; a click opens the finding. Every number in them is computed from the records.")
+    let mut page = Report::new("Findings: why numbers differ")
+        .subtitle("By what went wrong, a line each; a click opens the finding. Every number in them is computed from the records.")
         .page("findings.html", FINDINGS);
     for (place, (mistake, head)) in Mistake::ALL.into_iter().enumerate() {
         let own = shown.iter().zip(&all).filter(|(_, finding)| finding.mistake == mistake);
@@ -401,7 +401,7 @@ mod tests {
             link: "",
             table: "",
             results: ["", ""],
-            headline: crate::Headline { claim: "", variant: "", words: "" },
+            headline: crate::Headline { claim: "", words: "", variants: &[] },
         };
         let papers = ["askl", "rftk", "mce"].map(paper);
         let label = |id: &str, more: &str| {

@@ -163,11 +163,12 @@ fn summary(out: &mut impl Write, report: &CellReport) -> std::io::Result<()> {
         |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |v| format!("{v:.2}"));
     writeln!(
         out,
-        "{}: {} ± {} over {} repeats; the paper has {}",
+        "{}: {} ± {} over {} repeats; {} {}",
         report.metric,
         number(report.mean),
         number(report.std),
         report.repeats,
+        if report.published.is_some() { "the paper has" } else { "planned:" },
         report.repeats_of_paper
     )?;
     if let Some(theirs) = report.published {
