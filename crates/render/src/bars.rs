@@ -129,7 +129,7 @@ impl Bars {
             let _ = write!(
                 out,
                 "<g role=\"img\" aria-label=\"{}\">\n<text x=\"12\" y=\"{}\" font-weight=\"700\" fill=\"{ink}\">{}</text>\n\
-                 <text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{quiet}\">{all} numbers</text>\n",
+                 <text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{quiet}\">{all} cells</text>\n",
                 html(&self.label(row)),
                 y + LETTERS,
                 html(&row.name),
