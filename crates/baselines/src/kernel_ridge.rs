@@ -1,5 +1,7 @@
 mod choice;
 
+pub(crate) use choice::{RidgeChoice, chosen_ridge};
+
 use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
@@ -326,7 +328,7 @@ fn numerical(error: &LinalgError) -> LearningError {
 }
 
 /// One-hot classes (`n × K`), or the values in one column.
-fn one_column_an_output(targets: &Targets, n: usize, outputs: usize) -> Array2<f64> {
+pub(crate) fn one_column_an_output(targets: &Targets, n: usize, outputs: usize) -> Array2<f64> {
     match targets {
         Targets::Classes { labels, .. } => {
             let mut y = Array2::zeros((n, outputs));

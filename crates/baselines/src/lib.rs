@@ -2,6 +2,7 @@
 //!
 //! | symbol | code | meaning | unit |
 //! |---|---|---|---|
+//! | `L`, `p` | `bandwidth`, `exponent` | `k(x, z) = exp(−(‖x − z‖_M/L)^p)` | input units |
 //! | `s` | `std` | `k(x, z) = exp(−s² ‖x − z‖² / 2)` | 1 over input units |
 //! | `λ` | `lambda` | `K + λ n I` | |
 //! | `C` | `cost` | weight of the hinge losses, summed over rows | |
@@ -30,6 +31,7 @@ pub use kta::{Alignment, Kta, KtaParams, align};
 pub use mikl::{FistaRun, Mikl, MiklParams, MixedNorm, fista};
 pub use network_classifier::{SoftmaxNetwork, SoftmaxNetworkParams};
 pub use random_kernel::{RandomKernel, RandomKernelParams, SecondStage, chi_square_ball};
+pub use rfm::{RecursiveFeatureMachine, RfmParams};
 pub use svm_cv::{Engine, SvmCv, SvmCvParams};
 
 use mercer_learning::Method;
@@ -52,6 +54,7 @@ register! {
     kernel_ridge,
     gaussian_svm,
     gaussian_process,
+    rfm,
     svm_cv,
     kta,
     bmkl,

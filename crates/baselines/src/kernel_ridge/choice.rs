@@ -7,9 +7,6 @@ use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::KernelPath;
 use ndarray::{Array1, Array2, Axis};
 
-/// Rows over which it is chosen: their matrix is decomposed in half a second.
-const ROWS: usize = 1000;
-
 /// Ridges that are compared, in half decades of `λ`: from that of rows without noise to that of rows
 /// without a signal.
 fn grid() -> impl Iterator<Item = f64> {
@@ -18,7 +15,7 @@ fn grid() -> impl Iterator<Item = f64> {
 
 /// A ridge that was chosen.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice {
+pub(crate) struct RidgeChoice {
     /// `t` of `K + t I`. It stands for the noise of a target, which does not fall with their number: what
     /// is right for some of the rows is right for all.
     pub ridge: f64,
@@ -28,22 +25,39 @@ pub(super) struct Choice {
     pub at_the_end: bool,
 }
 
-/// The ridge with the smallest error of leave-one-out, the smallest of equals; `y` is `n × K`. Where targets are
-/// centred, a row that is left out is not in the mean that is subtracted either.
+impl RidgeChoice {
+    /// Rows over which it is chosen: their matrix is decomposed in half a second.
+    pub const ROWS: usize = 1000;
+}
+
+/// The ridge of Gaussian kernel ridge regression; `y` is `n × K`.
 pub(super) fn of_ridge(
     sample: &Sample,
     std: f64,
     y: &Array2<f64>,
     centre: bool,
     fitting: &Fitting<'_>,
-) -> Result<Choice, LearningError> {
-    let rows = drawn(sample.rows(), ROWS, &fitting.streams.child("ridge"));
+) -> Result<RidgeChoice, LearningError> {
+    let rows = drawn(sample.rows(), RidgeChoice::ROWS, &fitting.streams.child("ridge"));
     let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
-    let m = rows.len();
+    let gram = || Kernel::Gaussian { std }.gram(sample.inputs().select(Axis(0), &rows).view());
+    chosen_ridge("lambda", y.select(Axis(0), &rows), centre, fitting, gram)
+}
+
+/// The ridge with the smallest error of leave-one-out, the smallest of equals, for `m × K` targets and their
+/// `m × m` kernel matrix. Where targets are centred, a row that is left out is not in the mean that is
+/// subtracted either. `setting` is what a person gives a ridge by.
+pub(crate) fn chosen_ridge(
+    setting: &str,
+    mut targets: Array2<f64>,
+    centre: bool,
+    fitting: &Fitting<'_>,
+    gram: impl FnOnce() -> Array2<f64>,
+) -> Result<RidgeChoice, LearningError> {
+    let (m, outputs) = targets.dim();
     // The matrix, its eigenvectors and their room.
     fitting.limits.reserve(8 * 5 * m as u64 * m as u64)?;
-    let gram = Kernel::Gaussian { std }.gram(sample.inputs().select(Axis(0), &rows).view());
-    let mut targets = y.select(Axis(0), &rows);
+    let gram = gram();
     if centre {
         targets -= &targets.mean_axis(Axis(0)).expect("a sample has rows");
         // Without a row of target c from the mean, that of all others is c/(m − 1) lower: the regression sees
@@ -54,26 +68,26 @@ pub(super) fn of_ridge(
     let path = path.map_err(|error| numerical(&error))?;
     fitting.limits.check()?;
     let ridges: Vec<f64> = grid().map(|lambda| lambda * m as f64).collect();
-    let mut best = Choice { ridge: f64::NAN, error: f64::INFINITY, at_the_end: false };
+    let mut best = RidgeChoice { ridge: f64::NAN, error: f64::INFINITY, at_the_end: false };
     for (index, &ridge) in ridges.iter().enumerate() {
         let left = path.leave_one_out_residuals(ridge).map_err(|error| numerical(&error))?;
         let mut sum = 0.0;
         for (residuals, own) in left.rows().into_iter().zip(targets.rows()) {
             let shift = |k: usize| {
-                if centre { own[k] / (m - 1).max(1) as f64 * residuals[y.ncols()] } else { 0.0 }
+                if centre { own[k] / (m - 1).max(1) as f64 * residuals[outputs] } else { 0.0 }
             };
-            sum += (0..y.ncols()).map(|k| (residuals[k] + shift(k)).powi(2)).sum::<f64>();
+            sum += (0..outputs).map(|k| (residuals[k] + shift(k)).powi(2)).sum::<f64>();
         }
-        let error = sum / (m * y.ncols()) as f64;
+        let error = sum / (m * outputs) as f64;
         if error < best.error {
             let at_the_end = index == 0 || index + 1 == ridges.len();
-            best = Choice { ridge, error, at_the_end };
+            best = RidgeChoice { ridge, error, at_the_end };
         }
     }
     if best.error.is_infinite() {
         return Err(LearningError::Numerical {
             operation: "choosing a ridge by leave-one-out",
-            reason: "no ridge has a finite error; give one by `lambda`".to_owned(),
+            reason: format!("no ridge has a finite error; give one by `{setting}`"),
         });
     }
     Ok(best)

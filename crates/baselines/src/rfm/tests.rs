@@ -1,0 +1,315 @@
+use super::*;
+use approx::{assert_abs_diff_eq, assert_relative_eq};
+use mercer_learning::{Limits, Targets};
+use ndarray::array;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+use serde_json::Value;
+
+fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Array2::from_shape_simple_fn((rows, columns), || rng.sample::<f64, _>(StandardNormal))
+}
+
+fn fitted(params: RfmParams, sample: &Sample) -> Fitted {
+    RecursiveFeatureMachine::new(params).unwrap().fit(sample, &mut Fitting::seeded(1)).unwrap()
+}
+
+/// `M` of a fit, or its diagonal in a row.
+fn metric(fitted: &Fitted) -> Array2<f64> {
+    let state = fitted.predictor.state();
+    if state.holds::<f64>("scales") {
+        return Metric::Diagonal(state.array::<f64, Ix1>("scales").unwrap()).matrix();
+    }
+    Metric::Full(state.array::<f64, Ix2>("factor").unwrap()).matrix()
+}
+
+#[test]
+fn gradients_are_those_of_central_differences() {
+    let (x, alpha, at) = (normal(30, 4, 1), normal(30, 2, 2), normal(7, 4, 3));
+    let full = Metric::Full(normal(4, 3, 4));
+    let diagonal = Metric::Diagonal(array![0.2, 1.0, 0.0, 0.7]);
+    for (bandwidth, exponent) in [(1.5, 0.7), (10.0, 1.0), (2.0, 1.3), (1.0, 2.0)] {
+        for metric in [&full, &diagonal] {
+            let kernel = Radial { bandwidth, exponent };
+            let points = Points::new(metric.mapped(x.view()));
+            let values =
+                |at: &Array2<f64>| kernel.at(metric.mapped(at.view()).view(), &points).dot(&alpha);
+            let gradients = kernel.gradients(metric.mapped(at.view()).view(), &points, &alpha);
+            for (output, mapped) in gradients.iter().enumerate() {
+                // Of what is mapped; the chain rule gives those of the inputs.
+                let gradient = match metric {
+                    Metric::Diagonal(scales) => mapped * scales,
+                    Metric::Full(factor) => mapped.dot(&factor.t()),
+                };
+                for column in 0..4 {
+                    let step = 3e-6;
+                    let (mut above, mut below) = (at.clone(), at.clone());
+                    above.column_mut(column).mapv_inplace(|x| x + step);
+                    below.column_mut(column).mapv_inplace(|x| x - step);
+                    let slope = (values(&above) - values(&below)) / (2.0 * step);
+                    assert_abs_diff_eq!(
+                        gradient.column(column),
+                        slope.column(output),
+                        epsilon = 1e-8
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The target of both READMEs of the authors: of a hundred columns two matter.
+#[test]
+fn a_planted_pair_of_columns_carries_the_metric() {
+    let x = normal(1000, 100, 1);
+    let labels = x.rows().into_iter().map(|x| 2 * u32::from(x[0] > 0.0) + u32::from(x[1] < 0.5));
+    let sample = Sample::classification(x.clone(), labels.collect(), 4).unwrap();
+    let params = RfmParams { bandwidth: 1.0, ..RfmParams::default() };
+    let fit = fitted(params.clone(), &sample);
+    let learned = metric(&fit);
+    let share = learned.slice(s![..2, ..2]).diag().sum() / learned.diag().sum();
+    assert!(share > 0.9, "{share} {:?}", fit.facts);
+    assert!(fit.facts["leave-one-out"] < 0.5 * fit.facts["leave-one-out-identity"]);
+    let scales = metric(&fitted(RfmParams { diagonal: true, ..params }, &sample));
+    assert!(scales.slice(s![0, ..2]).sum() / scales.sum() > 0.9, "{scales}");
+}
+
+/// A direction that is no column: only a full metric can have it.
+#[test]
+fn a_planted_direction_is_the_first_eigenvector_of_the_metric() {
+    let x = normal(400, 8, 5);
+    let direction = array![1.0f64, -1.0, 2.0, 0.0, 0.0, 0.5, 0.0, 1.0];
+    let direction = &direction / direction.dot(&direction).sqrt();
+    let y = x.dot(&direction).mapv(|projection| (2.0 * projection).sin());
+    let fit = fitted(RfmParams::default(), &Sample::regression(x, y).unwrap());
+    let learned = metric(&fit);
+    let along = direction.dot(&learned.dot(&direction)) / learned.diag().sum();
+    assert!(along > 0.99, "{along}");
+    assert!(fit.facts["effective-rank"] < 1.05, "{:?}", fit.facts);
+}
+
+#[test]
+fn leave_one_out_is_what_refitting_without_each_row_gives() {
+    let (n, x) = (12, normal(12, 3, 1));
+    let y = normal(12, 2, 2) + 3.0;
+    let metric = Metric::Full(normal(3, 2, 3));
+    for centre in [true, false] {
+        let params = RfmParams {
+            ridge: Some(0.05),
+            bandwidth: 2.0,
+            exponent: 1.2,
+            centre,
+            ..RfmParams::default()
+        };
+        let machine = RecursiveFeatureMachine::new(params).unwrap();
+        let fit = |x: Array2<f64>, y: &Array2<f64>| {
+            let mean = if centre { y.mean_axis(Axis(0)).unwrap() } else { Array1::zeros(2) };
+            let points = Points::new(metric.mapped(x.view()));
+            let round = machine.round(&points, &(y - &mean), &Fitting::seeded(1)).unwrap();
+            let (kernel, metric) = (machine.kernel(), metric.clone());
+            let (centre, alpha) = (Array1::zeros(3), round.alpha);
+            (Expansion { kernel, metric, centre, points, alpha, mean }, round.error)
+        };
+        let (_, error) = fit(x.clone(), &y);
+        let mut squares = 0.0;
+        for i in 0..n {
+            let others: Vec<usize> = (0..n).filter(|&other| other != i).collect();
+            let (rest, _) = fit(x.select(Axis(0), &others), &y.select(Axis(0), &others));
+            let residual = &y.row(i) - &rest.at(x.select(Axis(0), &[i]).view()).row(0);
+            squares += residual.dot(&residual);
+        }
+        assert_relative_eq!(error, squares / (2 * n) as f64, max_relative = 1e-9);
+    }
+}
+
+/// Equal rows have no direction between them; near ones have theirs, also far from the origin.
+#[test]
+fn the_kink_at_distance_zero_adds_nothing() {
+    let kernel = Radial { bandwidth: 1.0, exponent: 1.0 };
+    let alone = Points::new(array![[0.0, 0.0], [3.0, 4.0]]);
+    let twice = Points::new(array![[0.0, 0.0], [3.0, 4.0], [0.0, 0.0], [3.0, 4.0]]);
+    let at = array![[3.0, 4.0]];
+    let once = kernel.gradients(at.view(), &alone, &array![[2.0], [7.0]]);
+    // 2 e^(−5) towards the origin, and nothing of the point itself.
+    let expected = array![[-0.6, -0.8]] * (2.0 * (-5.0f64).exp());
+    assert_abs_diff_eq!(once[0], expected, epsilon = 1e-15);
+    let merged = kernel.gradients(at.view(), &twice, &array![[0.5], [3.0], [1.5], [4.0]]);
+    assert_abs_diff_eq!(merged[0], expected, epsilon = 1e-15);
+    // A distance of 1e-7 beside norms of 1 has all its digits.
+    let near = Points::new(array![[1.0, 1e-7]]);
+    let slope = kernel.gradients(array![[1.0, 0.0]].view(), &near, &array![[1.0]]);
+    assert_relative_eq!(slope[0][[0, 1]], (-1e-7f64).exp(), max_relative = 1e-9);
+    // A whole fit of rows that occur twice with other targets.
+    let x = normal(20, 2, 3);
+    let x = ndarray::concatenate![Axis(0), x, x];
+    let y = normal(40, 1, 4).remove_axis(Axis(1));
+    let fit = fitted(RfmParams::default(), &Sample::regression(x, y).unwrap());
+    assert!(metric(&fit).iter().all(|entry| entry.is_finite()), "{:?}", fit.facts);
+}
+
+fn fixture(name: &str) -> Value {
+    let all: Value = serde_json::from_str(include_str!("../../tests/fixtures/rfm.json")).unwrap();
+    assert_eq!(all["program"], "NumPy 2.4.6");
+    all[name].clone()
+}
+
+fn matrix(value: &Value) -> Array2<f64> {
+    let rows: Vec<Vec<f64>> = serde_json::from_value(value.clone()).unwrap();
+    let width = rows[0].len();
+    Array2::from_shape_vec((rows.len(), width), rows.concat()).unwrap()
+}
+
+/// Each round of `fixtures/rfm.py`: metric, leave-one-out by refits, and predictions.
+#[test]
+fn every_round_is_that_of_numpy() {
+    for name in ["iris", "wine"] {
+        let given = fixture(name);
+        let number = |of: &str| given[of].as_f64().unwrap();
+        let (x, z) = (matrix(&given["x"]), matrix(&given["z"]));
+        let sample = if name == "wine" {
+            Sample::classification(x, serde_json::from_value(given["y"].clone()).unwrap(), 3)
+        } else {
+            let y: Vec<f64> = serde_json::from_value(given["y"].clone()).unwrap();
+            Sample::regression(x, Array1::from(y))
+        };
+        let sample = sample.unwrap();
+        for (rounds, found) in given["found"].as_array().unwrap().iter().enumerate() {
+            let params = RfmParams {
+                ridge: Some(number("ridge")),
+                bandwidth: number("bandwidth"),
+                exponent: number("exponent"),
+                centre: given["centre"].as_bool().unwrap(),
+                diagonal: given["diagonal"].as_bool().unwrap(),
+                rounds,
+                ..RfmParams::default()
+            };
+            let fit = fitted(params, &sample);
+            // Each round is better than the one before it, so that it is kept.
+            assert_abs_diff_eq!(fit.facts["round"], rounds as f64);
+            let error = found["error"].as_f64().unwrap();
+            assert_relative_eq!(fit.facts["leave-one-out"], error, max_relative = 1e-8);
+            let expected = matrix(&found["metric"]);
+            let learned = metric(&fit);
+            if learned.nrows() == 1 {
+                assert_abs_diff_eq!(learned.row(0), expected.diag(), epsilon = 1e-8);
+            } else {
+                assert_abs_diff_eq!(learned, expected, epsilon = 1e-8);
+            }
+            let values = fit.predictor.decision(z.view());
+            assert_abs_diff_eq!(values, matrix(&found["values"]), epsilon = 1e-8);
+        }
+    }
+}
+
+#[test]
+fn the_round_with_the_least_error_is_kept() {
+    // Noise has no metric: what is learned from it is worse than none.
+    let y = normal(60, 1, 8).remove_axis(Axis(1));
+    let sample = Sample::regression(normal(60, 10, 7), y).unwrap();
+    let errors: Vec<f64> = (0..=4)
+        .map(|rounds| fitted(RfmParams { rounds, ..RfmParams::default() }, &sample))
+        .map(|fit| fit.facts["leave-one-out"])
+        .collect();
+    assert!(errors.windows(2).all(|pair| pair[1] <= pair[0]), "{errors:?}");
+    let kept = fitted(RfmParams { rounds: 4, ..RfmParams::default() }, &sample);
+    let round = kept.facts["round"] as usize;
+    let again = fitted(RfmParams { rounds: round, ..RfmParams::default() }, &sample);
+    assert_eq!(kept.predictor.state(), again.predictor.state());
+}
+
+#[test]
+fn a_ridge_is_chosen_in_each_round_and_then_is_a_ridge_as_any() {
+    let x = normal(80, 3, 1);
+    let y = x.column(0).mapv(f64::sin) + normal(80, 1, 2).column(0).mapv(|noise| 0.1 * noise);
+    let sample = Sample::regression(x, y).unwrap();
+    let params = RfmParams { ridge: None, rounds: 0, ..RfmParams::default() };
+    let chosen = fitted(params.clone(), &sample);
+    assert_abs_diff_eq!(chosen.facts["grid-end"], 0.0);
+    let given = RfmParams { ridge: Some(chosen.facts["ridge"]), ..params.clone() };
+    let given = fitted(given, &sample);
+    assert_eq!(chosen.predictor.state(), given.predictor.state());
+    for factor in [0.3, 3.0] {
+        let other = RfmParams { ridge: Some(factor * chosen.facts["ridge"]), ..params.clone() };
+        let other = fitted(other, &sample).facts["leave-one-out"];
+        assert!(other > chosen.facts["leave-one-out"], "{factor}");
+    }
+}
+
+#[test]
+fn degenerate_samples_are_fitted_or_named() {
+    let x = normal(30, 3, 1);
+    let y = x.column(0).mapv(f64::sin);
+    // A constant target has no gradient, and its prediction is the constant.
+    let constant = Sample::regression(x.clone(), Array1::from_elem(30, 4.5)).unwrap();
+    let fit = fitted(RfmParams::default(), &constant);
+    assert_abs_diff_eq!(fit.facts["round"], 0.0);
+    assert!(fit.predictor.decision(x.view()).iter().all(|value| (value - 4.5).abs() < 1e-12));
+    // Rows that are all equal are predicted as their mean.
+    let equal = Sample::regression(Array2::ones((30, 3)), y.clone()).unwrap();
+    let fit = fitted(RfmParams::default(), &equal);
+    let said = fit.predictor.decision(Array2::ones((1, 3)).view())[[0, 0]];
+    assert_abs_diff_eq!(said, y.mean().unwrap(), epsilon = 1e-9);
+    // A constant column gets no weight once the metric is learned.
+    let mut flat = x.clone();
+    flat.column_mut(1).fill(2.0);
+    let fit = fitted(RfmParams::default(), &Sample::regression(flat, y.clone()).unwrap());
+    assert!(fit.facts["round"] > 0.0);
+    assert!(metric(&fit).row(1).iter().all(|entry| entry.abs() < 1e-12), "{}", metric(&fit));
+    // More columns than rows, with the metric that the defaults choose.
+    for columns in [40, 2000] {
+        let wide = normal(20, columns, 2);
+        let target = wide.column(0).to_owned();
+        let sample = Sample::regression(wide, target).unwrap();
+        let settings = (METHOD.defaults)(&sample.shape());
+        let fit = METHOD.learner(&settings, sample.task()).unwrap();
+        let fit = fit.fit(&sample, &mut Fitting::seeded(1)).unwrap();
+        assert_eq!(metric(&fit).nrows() == 1, columns > FULL);
+        let Targets::Real(y) = sample.targets() else { panic!("numbers") };
+        let error = fit.predictor.decision(sample.inputs()).column(0).to_owned() - y;
+        assert!(error.dot(&error) < 0.1 * y.dot(y), "{columns}");
+    }
+    let far = Sample::regression(x * 1e200, y).unwrap();
+    let machine = RecursiveFeatureMachine::new(RfmParams::default()).unwrap();
+    let said = machine.fit(&far, &mut Fitting::seeded(1)).err().unwrap().to_string();
+    assert!(said.contains("`bandwidth` is 10") && said.contains("scale the inputs"), "{said}");
+}
+
+/// Has no memory.
+struct Narrow;
+
+impl Limits for Narrow {
+    fn check(&self) -> Result<(), LearningError> {
+        Ok(())
+    }
+    fn reserve(&self, needed: u64) -> Result<(), LearningError> {
+        Err(LearningError::OutOfMemory { needed, limit: 0 })
+    }
+}
+
+#[test]
+fn memory_is_asked_for_before_it_is_used_and_the_cap_bounds_it() {
+    let x = normal(300, 2, 1);
+    let sample = Sample::regression(x.clone(), x.column(0).to_owned()).unwrap();
+    let machine = RecursiveFeatureMachine::new(RfmParams::default()).unwrap();
+    let refused = machine.fit(&sample, &mut Fitting { limits: &Narrow, ..Fitting::seeded(1) });
+    let Err(LearningError::OutOfMemory { needed, .. }) = refused else { panic!("refused") };
+    assert!(needed >= 2 * 8 * 300 * 300);
+    let capped = fitted(RfmParams { cap: 50, ..RfmParams::default() }, &sample);
+    assert_abs_diff_eq!(capped.facts["rows-used"], 50.0);
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let x = normal(1100, 3, 1);
+    let y = x.column(0).mapv(f64::sin);
+    let sample = Sample::regression(x, y).unwrap();
+    let states = [1, 2].map(|threads| {
+        let params = RfmParams { rounds: 1, ..RfmParams::default() };
+        let machine = RecursiveFeatureMachine::new(params).unwrap();
+        let mut fitting = Fitting { threads, ..Fitting::seeded(1) };
+        machine.fit(&sample, &mut fitting).unwrap().predictor.state()
+    });
+    assert_eq!(states[0], states[1]);
+}
