@@ -3,6 +3,7 @@
 use crate::own::args::{CompareArgs, EvaluateArgs, FitArgs, InfoArgs, PredictArgs, TuneArgs};
 #[cfg(feature = "papers")]
 use crate::papers::args::PapersCommand;
+use crate::rank::RankArgs;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ use std::path::PathBuf;
     name = "mercer",
     version,
     propagate_version = true,
-    after_help = "Your own table: fit, predict, evaluate, compare, tune, info, bound\n\
+    after_help = "Your own table: fit, predict, evaluate, compare, tune, info, bound, rank\n\
         The papers: reproduce, show, why, status, report, results, cluster\n\
         Both: list, data"
 )]
@@ -96,6 +97,14 @@ pub(crate) enum Command {
     /// chosen is what `fit` takes; `fit --tune` does both at once. The scores here are of what was chosen by
     /// them: `evaluate --tune` says how good a tuned method is.
     Tune(TuneArgs),
+    /// Rank the methods of a table of scores, and say which of them the tests do not tell apart.
+    ///
+    /// The file has one score a row: dataset, method, score, and repeat where a score is one of several. Ranks
+    /// count from 1, the best, on each dataset; ties share the mean of their places. The 95 % interval of a mean
+    /// rank resamples the datasets: of fewer than ten it is too narrow. Friedman's test (Iman and Davenport 1980)
+    /// says whether any method differs, and only then Nemenyi's critical difference parts groups (Demsar 2006),
+    /// both at 5 %.
+    Rank(RankArgs),
     /// Say what is in a model file.
     Info(InfoArgs),
     /// Evaluate a bound of the papers' theory.

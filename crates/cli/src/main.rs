@@ -9,6 +9,7 @@ mod list;
 mod own;
 #[cfg(feature = "papers")]
 mod papers;
+mod rank;
 mod settings;
 
 use args::{BaselineCommand, Cli, Command, welcome};
@@ -102,6 +103,7 @@ fn main() -> ExitCode {
         Command::Evaluate(args) => own::evaluate(&args, cli.quiet),
         Command::Compare(args) => own::compare(&args, cli.quiet),
         Command::Tune(args) => own::tune(&args, cli.quiet),
+        Command::Rank(args) => rank::run(&args),
         Command::Info(args) => own::info(&args),
         Command::Baseline(BaselineCommand::Check { file }) => baseline::check(&file),
     };

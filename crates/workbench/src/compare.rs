@@ -419,7 +419,7 @@ fn judge(
 }
 
 /// A score to twelve digits: the order of a sum may tell equal predictors apart in the last ones.
-fn without_rounding(score: f64) -> f64 {
+pub(crate) fn without_rounding(score: f64) -> f64 {
     if score == 0.0 || !score.is_finite() {
         return score;
     }

@@ -3,7 +3,7 @@
 //! A [`Table`] is a file read into memory with the [`mercer_datasets::Schema`] of its columns;
 //! [`fit`] makes a [`Model`] of it, which predicts rows of other files with the same columns, and
 //! is saved to and loaded from one file. [`evaluate`] and [`compare`] fit on parts of a table and
-//! score on the others; [`tune`] chooses settings on it.
+//! score on the others; [`tune`] chooses settings on it. [`rank`] ranks the methods of anybody's [`ScoreTable`].
 //!
 //! | symbol | code | meaning | shape |
 //! |---|---|---|---|
@@ -14,6 +14,7 @@
 
 mod across;
 mod compare;
+mod coverage;
 mod division;
 mod error;
 mod evaluate;
@@ -26,6 +27,7 @@ mod output;
 mod page;
 mod passes;
 mod provenance;
+mod ranking;
 mod score;
 mod stream;
 mod table;
@@ -34,6 +36,7 @@ mod tuning_page;
 
 pub use across::{Across, MethodAcross, PairAcross, across};
 pub use compare::{Comparison, MethodScores, Pair, compare};
+pub use coverage::{Coverage, coverage};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
 pub use evaluate::{
@@ -49,6 +52,7 @@ pub use output::Output;
 pub use page::{across_page, comparison_page};
 pub use passes::fit_in_passes;
 pub use provenance::Provenance;
+pub use ranking::{RankedMethod, Ranking, ScoreColumns, ScoreTable, rank};
 pub use score::{Scores, primary};
 pub use stream::{ExtraColumns, PredictedRows};
 pub use table::Table;

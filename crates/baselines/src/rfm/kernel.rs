@@ -1,11 +1,9 @@
 use super::metric::Metric;
 use mercer_linalg::{exp, in_order, product, symmetric_product};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
-use serde::{Deserialize, Serialize};
 
 /// `k(u, v) = exp(−(‖u − v‖/L)^p)`, positive definite for `0 < p ≤ 2`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Radial {
     /// `L`, in units of the mapped inputs.
     pub bandwidth: f64,
@@ -67,6 +65,7 @@ impl Radial {
         }
     }
 
+    #[expect(clippy::float_cmp, reason = "1 is exact, and spares a power")]
     fn power(self, scaled: f64) -> f64 {
         if self.exponent == 1.0 { scaled } else { scaled.powf(self.exponent) }
     }

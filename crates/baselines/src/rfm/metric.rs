@@ -69,7 +69,7 @@ impl Metric {
     ) -> Result<Option<Self>, LearningError> {
         let mut next = match self {
             Self::Diagonal(scales) if diagonal => mean * scales * scales,
-            Self::Diagonal(scales) => mean * scales * &scales.view().insert_axis(Axis(1)),
+            Self::Diagonal(scales) => mean * scales * scales.view().insert_axis(Axis(1)),
             Self::Full(factor) => {
                 let half = multiplied(factor.view(), mean.view());
                 multiplied(half.view(), factor.t())

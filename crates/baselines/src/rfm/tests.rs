@@ -219,6 +219,56 @@ fn the_round_with_the_least_error_is_kept() {
     assert_eq!(kept.predictor.state(), again.predictor.state());
 }
 
+/// Thirty columns that all matter, and noise: no metric helps. Leave-one-out in a metric that has seen the row
+/// is fooled, folds are not.
+#[test]
+fn folds_see_that_a_metric_does_not_help() {
+    let (x, fresh) = (normal(120, 30, 11), normal(500, 30, 12));
+    let target = |x: &Array2<f64>, seed: u64| {
+        x.sum_axis(Axis(1)) / 30f64.sqrt() + normal(x.nrows(), 1, seed).column(0)
+    };
+    let (y, truth) = (target(&x, 13), target(&fresh, 14));
+    let sample = Sample::regression(x, y).unwrap();
+    let error = |fit: &Fitted| {
+        (fit.predictor.decision(fresh.view()).column(0).to_owned() - &truth)
+            .mapv(|r| r * r)
+            .mean()
+            .unwrap()
+    };
+    let params = RfmParams { ridge: Some(0.1), ..RfmParams::default() };
+    let fooled = fitted(params.clone(), &sample);
+    assert!(fooled.facts["round"] >= 1.0, "{:?}", fooled.facts);
+    assert!(fooled.facts["leave-one-out"] < 0.7 * error(&fooled), "{:?}", fooled.facts);
+    let chosen = fitted(RfmParams { folds: Some(5), ..params.clone() }, &sample);
+    assert!(chosen.facts["round"] < fooled.facts["round"], "{:?}", chosen.facts);
+    assert!(error(&chosen) < error(&fooled), "{} {}", error(&chosen), error(&fooled));
+    assert!((chosen.facts["validation"] / error(&chosen) - 1.0).abs() < 0.3, "{:?}", chosen.facts);
+    // The round is then fitted to all rows.
+    let rounds = chosen.facts["round"] as usize;
+    assert!(chosen.facts["validation"] <= chosen.facts["validation-identity"]);
+    let again = RecursiveFeatureMachine::new(RfmParams { rounds, folds: None, ..params }).unwrap();
+    let rows = Centred::of(sample.inputs(), one_column_an_output(sample.targets(), 120, 1), true);
+    let mut last = None;
+    again.path(rounds, &rows, &Fitting::seeded(1), |step| last = Some(step)).unwrap();
+    let expected = last.unwrap().expansion(again.kernel(), &rows).at(fresh.view());
+    assert_eq!(chosen.predictor.decision(fresh.view()), expected);
+}
+
+/// Where a direction matters the folds find it, too; a handful of rows has a handful of folds.
+#[test]
+fn folds_keep_a_metric_that_helps() {
+    let x = normal(200, 10, 5);
+    let y = x.column(3).mapv(|x| (2.0 * x).sin());
+    let params = RfmParams { folds: Some(5), ..RfmParams::default() };
+    let fit = fitted(params.clone(), &Sample::regression(x.clone(), y.clone()).unwrap());
+    assert!(fit.facts["validation"] < 0.2 * fit.facts["validation-identity"], "{:?}", fit.facts);
+    for rows in [1, 2, 3] {
+        let (x, y) = (x.slice(s![..rows, ..]).to_owned(), y.slice(s![..rows]).to_owned());
+        let fit = fitted(params.clone(), &Sample::regression(x.clone(), y).unwrap());
+        assert!(fit.predictor.decision(x.view()).iter().all(|value| value.is_finite()));
+    }
+}
+
 #[test]
 fn a_ridge_is_chosen_in_each_round_and_then_is_a_ridge_as_any() {
     let x = normal(80, 3, 1);

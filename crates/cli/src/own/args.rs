@@ -278,6 +278,10 @@ pub(crate) struct EvaluateArgs {
     pub choices: FitChoices,
     #[command(flatten)]
     pub split: SplitArgs,
+    /// How often conformal sets hold the truth, in place of the scores: of 0.9, intervals or sets of classes that
+    /// should hold nine in ten. A quarter of the training rows calibrates them.
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "method")]
+    pub coverage: Option<f64>,
     /// JSON instead of a table.
     #[arg(long)]
     pub json: bool,

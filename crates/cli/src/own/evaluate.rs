@@ -9,7 +9,9 @@ use crate::columns::{print_aligned, print_words};
 use mercer_datasets::{Moments, Truths};
 use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::all;
-use mercer_workbench::{Evaluation, Model, Table, WorkbenchError, evaluate, evaluate_model};
+use mercer_workbench::{
+    Evaluation, Model, Table, WorkbenchError, coverage, evaluate, evaluate_model,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -56,6 +58,12 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
                 bar.set_length(of as u64);
                 bar.set_position(at as u64);
             };
+            if let Some(wanted) = args.coverage {
+                let found = coverage(&methods, &name, &table, splitting, wanted, &choices, told)?;
+                bar.finish_and_clear();
+                let how = table.describe(splitting);
+                return super::coverage::print(&found, &about(&table), &how, args.json);
+            }
             let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)?;
             bar.finish_and_clear();
             (evaluation, table.describe(splitting), table)

@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod compare;
+mod coverage;
 mod evaluate;
 mod fit;
 mod info;

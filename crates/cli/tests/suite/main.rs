@@ -5,6 +5,7 @@ mod book;
 mod browser;
 mod cases;
 mod cluster;
+mod coverage;
 mod determinism;
 mod estimators;
 mod faults;
@@ -15,6 +16,7 @@ mod place;
 mod prose;
 #[path = "../../../render/tests/suite/protocol.rs"]
 mod protocol;
+mod rank;
 mod reproduce;
 mod results;
 mod site;

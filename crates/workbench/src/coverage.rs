@@ -1,0 +1,293 @@
+//! Split conformal prediction: sets of classes, and intervals of numbers, that hold the truth as often as is asked.
+
+use crate::fit::fit_sample;
+use crate::{Choices, Splitting, Table, WorkbenchError, method_for};
+use mercer_datasets::Preparation;
+use mercer_learning::{Method, Predictor, Streams, Targets};
+use mercer_statistics::wilson_interval;
+use ndarray::{Array2, ArrayView1};
+use serde::Serialize;
+
+/// How often the conformal sets of a method hold the truth, and how large they are.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Splitting, Table, coverage};
+/// let rows: String = (0..80).map(|row| format!("{},{}.5\n", row % 9, (row * 37) % 80)).collect();
+/// let file = RowFile::spooled(format!("x,y\n{rows}").as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let splitting = Splitting::Folds { folds: 4, repeats: 1 };
+/// let found = coverage(BASELINES, "mean", &table, splitting, 0.8, &Choices::plain(), |_, _| {})?;
+/// assert_eq!((found.rows, found.calibration_rows), (80, 15)); // each row tested once; a quarter of 60 calibrates
+/// assert!(found.interval.0 < 0.8 && 0.8 < found.interval.1);
+/// assert!(50.0 < found.size && found.size < 80.0); // of numbers from 0.5 to 79.5
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Coverage {
+    /// The method.
+    pub method: String,
+    /// The share that was asked for.
+    pub wanted: f64,
+    /// Share of the test rows whose set holds the truth, over all splits.
+    pub covered: f64,
+    /// Wilson's 95 % interval of that share, with the test rows of one repeat.
+    pub interval: (f64, f64),
+    /// Mean width of the intervals in units of the target, or mean number of classes in a set.
+    pub size: f64,
+    /// Of classes: the one that is covered least, its share, and its test rows over all splits.
+    pub worst_class: Option<(String, f64, u64)>,
+    /// Number of splits.
+    pub splits: usize,
+    /// Test rows of one repeat.
+    pub rows: u64,
+    /// Calibration rows of the first split.
+    pub calibration_rows: usize,
+}
+
+/// Share of the training rows that calibrates.
+const CALIBRATION: f64 = 0.25;
+
+/// Evaluates split conformal prediction: in each split a quarter of the training rows is set apart, the method
+/// is fitted to the others, and the quarter says how far from a prediction the truth may be.
+///
+/// With `n` calibration rows the radius is the `⌈(n + 1) c⌉`-th smallest of their scores. A set holds the
+/// truth of a new row with a probability between `c` and `c + 1/(n + 1)`, in the mean over such rows and
+/// calibrations, whatever the method (Vovk, Gammerman and Shafer 2005; Lei et al. 2018). The score of a number is
+/// its distance from the prediction. The score of a class is how much the largest decision value of another
+/// class is above its own.
+///
+/// # Errors
+/// [`WorkbenchError::Argument`] if `wanted` is not in `(0, 1)` or wants more calibration rows than there are, or
+/// for a table that is divided by a column, whose rows are not exchangeable; as [`crate::evaluate`].
+pub fn coverage(
+    methods: &[Method],
+    name: &str,
+    table: &Table,
+    splitting: Splitting,
+    wanted: f64,
+    choices: &Choices<'_>,
+    mut told: impl FnMut(usize, usize),
+) -> Result<Coverage, WorkbenchError> {
+    let refused = |value: String, must: &str| {
+        Err(WorkbenchError::Argument { name: "coverage", value, must: must.to_owned() })
+    };
+    if !(wanted > 0.0 && wanted < 1.0) {
+        return refused(wanted.to_string(), "above 0 and below 1");
+    }
+    if table.division.is_some() {
+        let must = "without --groups, --time and --split-column: its rows must be exchangeable";
+        return refused(wanted.to_string(), must);
+    }
+    let method = method_for(methods, name, table.task())?;
+    let streams = Streams::root(choices.seed);
+    let splits = table.splits(splitting, &streams)?;
+    let mut tally = Tally { classes: vec![(0, 0); table.task().outputs()], size: 0.0 };
+    let mut calibration_rows = 0;
+    for (index, split) in splits.iter().enumerate() {
+        choices.limits.check()?;
+        let own = streams.child(&format!("split {index}"));
+        let apart = Splitting::HoldOut { test: CALIBRATION, repeats: 1 };
+        let apart = apart.splits(&table.chosen(&split.train), &own.child("calibration"))?.remove(0);
+        let [proper, calibration] = [apart.train, apart.test]
+            .map(|places| places.into_iter().map(|at| split.train[at]).collect::<Vec<_>>());
+        let preparation = table.prepare(&proper, choices.scaling, choices.impute)?;
+        let train = table.sample(&proper, &preparation)?;
+        let fitted = fit_sample(method, &train, choices, &own)
+            .map_err(|error| error.by_name(&table.schema))?;
+        let predictor = &*fitted.outcome.predictor;
+        let (scores, truths) = nonconformity(predictor, table, &calibration, &preparation)?;
+        let of_truth = scores.rows().into_iter().zip(&truths).map(|(row, &truth)| row[truth]);
+        let Some(radius) = radius(of_truth.collect(), wanted) else {
+            let must = format!(
+                "at most {:.3} with {} calibration rows; ask for less, or add rows",
+                calibration.len() as f64 / (calibration.len() + 1) as f64,
+                calibration.len()
+            );
+            return refused(wanted.to_string(), &must);
+        };
+        let (scores, truths) = nonconformity(predictor, table, &split.test, &preparation)?;
+        tally.see(&scores, &truths, radius, &preparation);
+        if index == 0 {
+            calibration_rows = calibration.len();
+        }
+        told(index + 1, splits.len());
+    }
+    let (seen, held) = tally.classes.iter().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    let repeats = splitting.repeats() as u64;
+    let rows = (seen / repeats).max(1);
+    let labels = &table.schema.target.labels;
+    let share = |&(rows, held): &(u64, u64)| held as f64 / rows as f64;
+    let tested = labels.iter().zip(&tally.classes).filter(|(_, counts)| counts.0 > 0);
+    let worst = tested.min_by(|a, b| share(a.1).total_cmp(&share(b.1)));
+    Ok(Coverage {
+        method: method.name.to_owned(),
+        wanted,
+        covered: share(&(seen, held)),
+        interval: wilson_interval((held / repeats).min(rows), rows, 0.95)?,
+        size: tally.size / seen as f64,
+        worst_class: worst.map(|(label, counts)| (label.clone(), share(counts), counts.0)),
+        splits: splits.len(),
+        rows,
+        calibration_rows,
+    })
+}
+
+/// Test rows and those that are covered, by class, and the sum of the sizes.
+struct Tally {
+    classes: Vec<(u64, u64)>,
+    size: f64,
+}
+
+impl Tally {
+    fn see(&mut self, scores: &Array2<f64>, truths: &[usize], radius: f64, by: &Preparation) {
+        let unit = by.target().map_or(1.0, |standard| standard.invert(1.0) - standard.invert(0.0));
+        for (row, &truth) in scores.rows().into_iter().zip(truths) {
+            let (seen, held) = &mut self.classes[truth];
+            *seen += 1;
+            *held += u64::from(row[truth] <= radius);
+            // An interval reaches as far to both sides.
+            self.size += if row.len() == 1 {
+                2.0 * radius * unit
+            } else {
+                row.iter().filter(|&&score| score <= radius).count() as f64
+            };
+        }
+    }
+}
+
+/// The `⌈(n + 1) c⌉`-th smallest of `n` scores; none where there are too few.
+fn radius(mut scores: Vec<f64>, wanted: f64) -> Option<f64> {
+    // A hair below, so that 0.9 of 9 + 1 is the ninth.
+    let place = ((scores.len() + 1) as f64 * wanted - 1e-9).ceil() as usize;
+    scores.sort_by(f64::total_cmp);
+    scores.get(place.max(1) - 1).copied()
+}
+
+/// How strange each class would be as the truth of a row (`m × K`), and which is the truth; of numbers the
+/// distance of the truth, `m × 1`.
+fn nonconformity(
+    predictor: &dyn Predictor,
+    table: &Table,
+    rows: &[usize],
+    preparation: &Preparation,
+) -> Result<(Array2<f64>, Vec<usize>), WorkbenchError> {
+    let sample = table.sample(rows, preparation)?;
+    let mut scores = predictor.decision(sample.inputs());
+    let truths = match sample.targets() {
+        Targets::Classes { labels, .. } => {
+            for mut row in scores.rows_mut() {
+                let margins = margins(row.view());
+                row.iter_mut().zip(margins).for_each(|(to, margin)| *to = margin);
+            }
+            labels.iter().map(|&label| label as usize).collect()
+        }
+        Targets::Real(values) => {
+            scores.column_mut(0).zip_mut_with(values, |score, y| *score = (*score - y).abs());
+            vec![0; rows.len()]
+        }
+    };
+    Ok((scores, truths))
+}
+
+/// How much the largest other value is above each.
+fn margins(values: ArrayView1<'_, f64>) -> Vec<f64> {
+    let largest = |without: usize| {
+        let others = values.iter().enumerate().filter(|&(at, _)| at != without);
+        others.map(|(_, &value)| value).fold(f64::NEG_INFINITY, f64::max)
+    };
+    values.iter().enumerate().map(|(at, value)| largest(at) - value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_baselines::BASELINES;
+    use mercer_datasets::{RowFile, SchemaOptions};
+    use std::path::Path;
+
+    fn data(name: &str, target: Option<&str>) -> Table {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+        let file = RowFile::open(&data.join(name), None).unwrap();
+        let target = target.map(str::to_owned);
+        Table::read(&file, &SchemaOptions { target, ..SchemaOptions::default() }).unwrap()
+    }
+
+    #[test]
+    fn the_radius_is_the_order_statistic() {
+        let scores = || (1..=9).rev().map(f64::from).collect::<Vec<_>>();
+        assert_eq!(radius(scores(), 0.9), Some(9.0));
+        assert_eq!(radius(scores(), 0.5), Some(5.0));
+        assert_eq!(radius(scores(), 0.41), Some(5.0));
+        assert_eq!(radius(scores(), 0.01), Some(1.0));
+        assert_eq!(radius(scores(), 0.91), None);
+        let strange = margins(ndarray::aview1(&[0.2, 1.0, 0.7]));
+        let expected = [0.8, -0.3, 0.3];
+        assert!(strange.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15), "{strange:?}");
+    }
+
+    /// Given the rows, a random division has the coverage `k/(n + 1)` in the mean, whatever the method: 200
+    /// splits are within four standard errors of it.
+    #[test]
+    fn two_hundred_splits_cover_as_often_as_was_asked() {
+        let splitting = Splitting::HoldOut { test: 0.3, repeats: 200 };
+        for (name, wanted) in [("iris/iris.svm", 0.9), ("wine/wine.svm", 0.8)] {
+            let table = data(name, None);
+            let found = coverage(
+                BASELINES,
+                "kernel-ridge",
+                &table,
+                splitting,
+                wanted,
+                &Choices::plain(),
+                |_, _| {},
+            )
+            .unwrap();
+            let (n, m) = (found.calibration_rows as f64, found.rows as f64);
+            let error = (wanted * (1.0 - wanted) * (1.0 / n + 1.0 / m) / 200.0).sqrt();
+            let (low, high) = (wanted - 4.0 * error, wanted + 1.0 / (n + 1.0) + 4.0 * error);
+            assert!((low..=high).contains(&found.covered), "{found:?} {low} {high}");
+            let worst = found.worst_class.unwrap();
+            assert!(worst.1 <= found.covered && worst.2 > 1000, "{worst:?}");
+        }
+    }
+
+    #[test]
+    fn intervals_are_in_the_units_of_the_target_and_grow_with_the_coverage() {
+        let text: String = (0..90)
+            .map(|row| {
+                let x = f64::from(row % 30) / 10.0;
+                let noise = f64::from((row * 37) % 19) - 9.0;
+                format!("{x},{}\n", 1000.0 * x.sin() + noise)
+            })
+            .collect();
+        let file = RowFile::spooled(format!("x,y\n{text}").as_bytes(), "sine", None).unwrap();
+        let table = Table::read(&file, &SchemaOptions::default()).unwrap();
+        let splitting = Splitting::HoldOut { test: 0.3, repeats: 200 };
+        let of = |wanted| {
+            coverage(
+                BASELINES,
+                "kernel-ridge",
+                &table,
+                splitting,
+                wanted,
+                &Choices::plain(),
+                |_, _| {},
+            )
+        };
+        let (narrow, wide) = (of(0.5).unwrap(), of(0.9).unwrap());
+        // The noise is uniform on −9 to 9: half of it lies within 4.5, nine tenths within 8.1.
+        assert!((9.0..14.0).contains(&narrow.size), "{narrow:?}");
+        assert!((16.0..22.0).contains(&wide.size), "{wide:?}");
+        for found in [&narrow, &wide] {
+            let n = found.calibration_rows as f64;
+            let expected = ((n + 1.0) * found.wanted).ceil() / (n + 1.0);
+            let error = (0.25 * (1.0 / n + 1.0 / found.rows as f64) / 200.0).sqrt();
+            assert!((found.covered - expected).abs() < 4.0 * error, "{found:?} {expected}");
+        }
+        let said = of(0.99).unwrap_err().to_string();
+        assert!(said.contains("`coverage` is 0.99") && said.contains("calibration rows"), "{said}");
+        assert!(of(1.0).is_err() && of(f64::NAN).is_err());
+    }
+}
