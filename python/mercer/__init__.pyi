@@ -1285,6 +1285,48 @@ class GaussianProcessClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
+class RFMClassifier(_Classifier):
+    def __init__(
+        self,
+        *,
+        ridge: Any = None,
+        bandwidth: Any = 10.0,
+        exponent: Any = 1.0,
+        rounds: Any = 5,
+        folds: Any = 5,
+        diagonal: Any = False,
+        centre: Any = True,
+        cap: Any = 5000,
+        scaling: Any = 'standard',
+        impute: Any = None,
+        tune: Any = False,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        max_seconds: Any = None,
+        verbose: Any = 0,
+    ) -> None: ...
+
+class RFMRegressor(_Regressor):
+    def __init__(
+        self,
+        *,
+        ridge: Any = None,
+        bandwidth: Any = 10.0,
+        exponent: Any = 1.0,
+        rounds: Any = 5,
+        folds: Any = 5,
+        diagonal: Any = False,
+        centre: Any = True,
+        cap: Any = 5000,
+        scaling: Any = 'standard',
+        impute: Any = None,
+        tune: Any = False,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        max_seconds: Any = None,
+        verbose: Any = 0,
+    ) -> None: ...
+
 class SVMCVClassifier(_Classifier):
     def __init__(
         self,

@@ -9,7 +9,7 @@ from ._base import DEPENDS, _Classifier, _Regressor
 from ._mercer import methods
 
 # Written in capitals, as papers do.
-_CAPITALS = set("sk nsk skl nskl askl rf sgd rftk gmce mce erm cv cen cnn krr svr svm kta bmkl mikl dank mlp".split())
+_CAPITALS = set("sk nsk skl nskl askl rf sgd rftk gmce mce erm cv cen cnn krr svr svm kta bmkl mikl dank mlp rfm".split())
 
 _COMMON = [
     ("scaling", "standard", "standard, unit-length or another scaling that `mercer fit --scale` takes; None scales nothing. It is learned from the rows of `fit`."),

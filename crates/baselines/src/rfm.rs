@@ -86,7 +86,7 @@ mercer_learning::parameters! {
         /// Folds that choose the round, each with a metric of its own. If null, exact leave-one-out in the metric
         /// of all rows chooses it: in a fifth of the time, and too late where a metric does not help.
         pub folds: Option<usize> = None, Allowed::PAIR;
-        /// Whether the metric has one scale a column and no more: for many columns.
+        /// Whether the metric has one scale a column and no more; the default beyond 1000 columns.
         pub diagonal: bool = false;
         /// Whether the targets' mean is subtracted before the fit and added after it.
         pub centre: bool = true;

@@ -58,6 +58,21 @@ const CALIBRATION: f64 = 0.25;
 /// its distance from the prediction. The score of a class is how much the largest decision value of another
 /// class is above its own.
 ///
+/// ```
+/// # use mercer_baselines::BASELINES;
+/// # use mercer_datasets::{RowFile, SchemaOptions};
+/// # use mercer_workbench::{Choices, Splitting, Table, coverage};
+/// # let rows: String = (0..60).map(|row| format!("{},{}\n", row, if row < 30 { "a" } else { "b" })).collect();
+/// # let file = RowFile::spooled(format!("x,kind\n{rows}").as_bytes(), "toys", None)?;
+/// # let table = Table::read(&file, &SchemaOptions::default())?;
+/// let splitting = Splitting::default();
+/// let found = coverage(BASELINES, "kernel-ridge", &table, splitting, 0.9, &Choices::plain(), |_, _| {})?;
+/// assert!(found.covered > 0.8 && found.size < 1.5); // mostly the one right class
+/// let refused = coverage(BASELINES, "kernel-ridge", &table, splitting, 0.99, &Choices::plain(), |_, _| {});
+/// assert!(refused.unwrap_err().to_string().contains("calibration rows")); // 12 cannot say so much
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
 /// # Errors
 /// [`WorkbenchError::Argument`] if `wanted` is not in `(0, 1)` or wants more calibration rows than there are, or
 /// for a table that is divided by a column, whose rows are not exchangeable; as [`crate::evaluate`].
@@ -255,9 +270,9 @@ mod tests {
 
     #[test]
     fn intervals_are_in_the_units_of_the_target_and_grow_with_the_coverage() {
-        let text: String = (0..90)
+        let text: String = (0..300)
             .map(|row| {
-                let x = f64::from(row % 30) / 10.0;
+                let x = f64::from(row % 100) / 30.0;
                 let noise = f64::from((row * 37) % 19) - 9.0;
                 format!("{x},{}\n", 1000.0 * x.sin() + noise)
             })
