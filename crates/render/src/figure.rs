@@ -27,6 +27,10 @@ pub struct Figure {
     pub title: String,
     /// What is shown and how to read it.
     pub caption: String,
+    /// What it shows, for somebody who cannot see it; the title where it is empty.
+    pub alternative: String,
+    /// Whether its letters are read on a phone too: a column of 360 pixels, which a wide page enlarges.
+    pub compact: bool,
     /// Panels, row by row.
     pub panels: Vec<Panel>,
     /// Panels side by side.
@@ -189,6 +193,8 @@ impl Figure {
             id: id.into(),
             title: title.into(),
             caption: String::new(),
+            alternative: String::new(),
+            compact: false,
             panels: Vec::new(),
             columns: 1,
             legend: Legend::Below,
@@ -200,6 +206,36 @@ impl Figure {
     #[must_use]
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
+        self
+    }
+
+    /// With these words for somebody who cannot see it.
+    ///
+    /// ```
+    /// use mercer_render::{Axis, Figure, Panel, Series};
+    /// let panel = Panel::new(Axis::linear("x"), Axis::linear("y")).series(Series::line("a", [(0.0, 1.0), (1.0, 3.0)]));
+    /// let figure = Figure::new("demo/words", "Growth").panel(panel).alternative("From 1 to 3.");
+    /// assert!(figure.svg()?.contains("aria-label=\"Growth. From 1 to 3.\""));
+    /// # Ok::<(), mercer_render::RenderError>(())
+    /// ```
+    #[must_use]
+    pub fn alternative(mut self, words: impl AsRef<str>) -> Self {
+        self.alternative = format!("{}. {}", self.title, words.as_ref());
+        self
+    }
+
+    /// In one column of 360 pixels, to be read on a phone.
+    ///
+    /// ```
+    /// use mercer_render::{Axis, Figure, Panel, Series};
+    /// let panel = Panel::new(Axis::linear("x"), Axis::linear("y")).series(Series::points("a", [(0.0, 1.0)]));
+    /// let figure = Figure::new("demo/small", "Point").panel(panel).compact();
+    /// assert!(figure.svg()?.contains("width=\"360\""));
+    /// # Ok::<(), mercer_render::RenderError>(())
+    /// ```
+    #[must_use]
+    pub fn compact(mut self) -> Self {
+        (self.compact, self.columns) = (true, 1);
         self
     }
 
@@ -302,7 +338,7 @@ impl Scene for Figure {
     }
 
     fn label(&self) -> &str {
-        &self.title
+        if self.alternative.is_empty() { &self.title } else { &self.alternative }
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {

@@ -57,10 +57,14 @@ impl<'a> Layout<'a> {
             Legend::Right => legend::widest(&entries, canvas)? + GAP,
             _ => 0.0,
         };
-        let width = if columns < 3 { 700.0 } else { 320.0 * columns as f64 };
+        let width = match columns {
+            1 if figure.compact => 360.0,
+            1 | 2 => 700.0,
+            many => 320.0 * many as f64,
+        };
         let inner = width - 2.0 * EDGE - beside;
         let cell = (inner - GAP * (columns - 1) as f64) / columns as f64;
-        let plot_height = if columns == 1 { 320.0 } else { 220.0 };
+        let plot_height = if columns == 1 && !figure.compact { 320.0 } else { 220.0 };
 
         // The widest of all tick labels decides the left margin, so that panels line up.
         let mut rulers = Vec::with_capacity(panels);

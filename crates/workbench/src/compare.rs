@@ -104,6 +104,8 @@ pub struct Comparison {
     pub target: String,
     /// The task.
     pub task: &'static str,
+    /// The classes, if it has some.
+    pub classes: Vec<String>,
     /// How the rows were divided.
     pub splitting: String,
     /// How many splits.
@@ -126,6 +128,33 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// A single method's, without tests.
+    pub(crate) fn of_one(
+        evaluation: Evaluation,
+        table: &Table,
+        splitting: String,
+        (metric, title): (Metric, String),
+        provenance: Vec<(&'static str, String)>,
+    ) -> Self {
+        let (method, notes) = (evaluation.method.clone(), evaluation.notes.clone());
+        Self {
+            data: table.name.clone(),
+            shape: table.raw.dim(),
+            target: table.schema.target.name.clone(),
+            task: table.task().name(),
+            classes: table.schema.target.labels.clone(),
+            splitting,
+            splits: evaluation.splits.len(),
+            metric,
+            chance: chance(table).1,
+            methods: vec![MethodScores { evaluation: Ok(evaluation), method, title, rank: None }],
+            pairs: Vec::new(),
+            critical_difference: None,
+            notes,
+            provenance,
+        }
+    }
+
     /// Why there is no test, where there is none, and how to come by one.
     ///
     /// ```
@@ -336,6 +365,7 @@ pub fn compare(
         shape: table.raw.dim(),
         target: table.schema.target.name.clone(),
         task: table.task().name(),
+        classes: table.schema.target.labels.clone(),
         splitting: table.describe(splitting),
         splits,
         metric,

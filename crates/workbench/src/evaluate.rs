@@ -264,6 +264,9 @@ pub struct Evaluation {
     pub confusion: Option<Vec<Vec<u64>>>,
     /// What is to be known beside the scores: rows that a method left out, classes that no split tests.
     pub notes: Vec<String>,
+    /// What it says of the test rows of the first repeat.
+    #[serde(skip)]
+    pub(crate) said: NamedInterval,
 }
 
 /// Fits a method on the training part of every split and scores it on the test part. Filling,
@@ -335,7 +338,7 @@ pub fn evaluate(
     let test_rows = splits[0].test.len();
     let balanced = balance(table, splitting, &mut scores, &recalls);
     let confusion = confused(&all_said);
-    let pooled = pooled(splitting, &scores, all_said);
+    let (said, pooled) = pooled(splitting, &scores, all_said);
     let mut estimates = estimates(&scores, intervals, splitting.test_over_train())?;
     let balanced =
         balanced.map(|(mean, note)| (Metric::BalancedAccuracy.name().to_owned(), Some(mean), note));
@@ -353,6 +356,7 @@ pub fn evaluate(
         test_rows,
         confusion,
         notes,
+        said,
     })
 }
 
@@ -425,11 +429,12 @@ fn balance(
 /// Metrics that some test part does not define (the R² of one row, the area under the curve without one of the
 /// classes), and the root of the mean square where every part has one row: over all rows of a repeat, which its
 /// folds test once each; the mean over the repeats. Each with a note; without a value where no rows define it.
+/// Before them all rows of the first repeat.
 fn pooled(
     splitting: Splitting,
     scores: &[Scores],
     said: Vec<NamedInterval>,
-) -> Vec<(String, Option<f64>, String)> {
+) -> (NamedInterval, Vec<(String, Option<f64>, String)>) {
     let per_repeat = match splitting {
         Splitting::Folds { folds, .. } => folds,
         Splitting::HoldOut { .. } => 1,
@@ -440,10 +445,12 @@ fn pooled(
     let mut said = said.into_iter();
     let mut repeats = Vec::new();
     while let Some(first) = said.next() {
-        repeats.push(said.by_ref().take(per_repeat - 1).fold(first, NamedInterval::and).scores());
+        repeats.push(said.by_ref().take(per_repeat - 1).fold(first, NamedInterval::and));
     }
+    let of_repeats: Vec<Scores> = repeats.iter().map(NamedInterval::scores).collect();
     let mean = |name: &str| {
-        let values: Option<Vec<f64>> = repeats.iter().map(|own| own.get(name).copied()).collect();
+        let values: Option<Vec<f64>> =
+            of_repeats.iter().map(|own| own.get(name).copied()).collect();
         values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
     };
     let parts = counted(scores.len(), "test part", "test parts");
@@ -469,7 +476,7 @@ fn pooled(
             "test parts of one row: `rmse` is taken over all rows of a repeat, and has no interval";
         found.push((Metric::Rmse.name().to_owned(), mean(Metric::Rmse.name()), note.to_owned()));
     }
-    found
+    (repeats.swap_remove(0), found)
 }
 
 /// Classes that no split tests.
@@ -1106,6 +1113,7 @@ pub fn evaluate_model(
         test_rows,
         confusion: confused(std::slice::from_ref(&said)),
         notes: model.header.convergence.warning().into_iter().collect(),
+        said,
     })
 }
 

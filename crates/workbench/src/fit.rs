@@ -6,7 +6,7 @@ use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
 use mercer_harness::declared_bytes;
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Metric, Outcome, Predictions, Predictor, Sample,
-    Settings, Shape, Streams, Targets, Task, find, margins,
+    Settings, Shape, Streams, Targets, Task, find,
 };
 use mercer_records::Tuning;
 
@@ -293,10 +293,10 @@ pub(crate) fn said_of(
 ) -> Result<NamedInterval, WorkbenchError> {
     let sample = table.sample(rows, preparation)?;
     let shares = predictor.probabilities(sample.inputs());
-    let two = table.task() == Task::Classification { classes: 2 } && shares.is_none();
+    let scored = matches!(table.task(), Task::Classification { .. }) && shares.is_none();
     Ok(NamedInterval {
         predictions: unscaled(predictor.predict(sample.inputs())?, preparation),
-        margins: two.then(|| margins(&predictor.decision(sample.inputs()))),
+        decisions: scored.then(|| predictor.decision(sample.inputs())),
         shares,
         truths: table.chosen(rows),
         classes: table.task().outputs(),

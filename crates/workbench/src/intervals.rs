@@ -2,7 +2,7 @@
 
 use crate::{WorkbenchError, score};
 use mercer_datasets::Truths;
-use mercer_learning::{Metric, Predictions, area_under_curve, by_class, row_losses};
+use mercer_learning::{Metric, Predictions, area_under_curve, by_class, margins, row_losses};
 use mercer_statistics::{row_bootstrap, wilson_interval};
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -33,12 +33,13 @@ const fn resamples(rows: usize) -> usize {
 }
 
 /// What a model says of test rows, and the truth.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NamedInterval {
     pub predictions: Predictions,
     /// Class probabilities, `n × K`, where there are some.
     pub shares: Option<Array2<f64>>,
-    /// Of two classes without probabilities the score of the second minus that of the first.
-    pub margins: Option<Vec<f64>>,
+    /// Of classes without probabilities their scores, `n × K`.
+    pub decisions: Option<Array2<f64>>,
     pub truths: Truths,
     pub classes: usize,
 }
@@ -52,10 +53,11 @@ impl NamedInterval {
             _ => {}
         }
         self.truths.append(other.truths);
-        self.shares = self.shares.zip(other.shares).and_then(|(own, others)| {
+        let below = |(own, others): (Array2<f64>, Array2<f64>)| {
             ndarray::concatenate(ndarray::Axis(0), &[own.view(), others.view()]).ok()
-        });
-        self.margins = self.margins.zip(other.margins).map(|(own, others)| [own, others].concat());
+        };
+        self.shares = self.shares.zip(other.shares).and_then(below);
+        self.decisions = self.decisions.zip(other.decisions).and_then(below);
         self
     }
 
@@ -75,8 +77,22 @@ impl NamedInterval {
 
     /// What ranks the rows of two classes.
     fn of_second(&self) -> Option<Vec<f64>> {
-        let shares = self.shares.as_ref().filter(|shares| shares.ncols() == 2);
-        shares.map(|shares| shares.column(1).to_vec()).or_else(|| self.margins.clone())
+        let two = self.classes == 2;
+        let of_share = self.shares.as_ref().filter(|_| two).map(|shares| shares.column(1).to_vec());
+        of_share.or_else(|| self.decisions.as_ref().filter(|_| two).map(margins))
+    }
+
+    /// What ranks the rows by how much they are of a class: its probability, or how far its score lies above the best
+    /// other one.
+    pub fn of_class(&self, class: usize) -> Option<Vec<f64>> {
+        if let Some(shares) = &self.shares {
+            return Some(shares.column(class).to_vec());
+        }
+        let above = |row: ndarray::ArrayView1<'_, f64>| {
+            let others = row.iter().enumerate().filter(|(other, _)| *other != class);
+            row[class] - others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max)
+        };
+        Some(self.decisions.as_ref()?.rows().into_iter().map(above).collect())
     }
 
     /// Rows of each class, and how many of them are right; of real targets nothing.
@@ -262,7 +278,7 @@ mod tests {
         NamedInterval {
             predictions: Predictions::Classes(predictions),
             shares: Some(shares),
-            margins: None,
+            decisions: None,
             truths: Truths::Classes(labels),
             classes: 2,
         }
@@ -283,7 +299,7 @@ mod tests {
             let real = |rows: &[(u32, u8, u8, f64)]| NamedInterval {
                 predictions: Predictions::Real(rows.iter().map(|row| f64::from(row.1)).collect()),
                 shares: None,
-                margins: None,
+                decisions: None,
                 truths: Truths::Values(rows.iter().map(|row| row.3).collect()),
                 classes: 1,
             };
@@ -357,7 +373,7 @@ mod tests {
             let said = NamedInterval {
                 predictions: Predictions::Real(f),
                 shares: None,
-                margins: None,
+                decisions: None,
                 truths: Truths::Values(y),
                 classes: 1,
             };

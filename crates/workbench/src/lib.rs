@@ -15,6 +15,8 @@
 mod across;
 mod compare;
 mod coverage;
+mod curves;
+mod curves_page;
 mod division;
 mod error;
 mod evaluate;
@@ -49,7 +51,7 @@ pub use fit::{Choices, fit, method_for};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
 pub use model::{Model, Predicted};
 pub use output::Output;
-pub use page::{across_page, comparison_page};
+pub use page::{across_page, comparison_page, evaluation_page};
 pub use passes::fit_in_passes;
 pub use provenance::Provenance;
 pub use ranking::{RankedMethod, Ranking, ScoreColumns, ScoreTable, rank};

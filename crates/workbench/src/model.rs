@@ -2,7 +2,7 @@ use crate::intervals::NamedInterval;
 use crate::table::{Table, task_of};
 use crate::{Header, Scores, WorkbenchError};
 use mercer_datasets::{DataError, Kind, Truths};
-use mercer_learning::{FittedKernel, LearningError, Predictions, Predictor, margins};
+use mercer_learning::{FittedKernel, LearningError, Predictions, Predictor};
 use mercer_linalg::symmetric_eigen;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use std::collections::BTreeMap;
@@ -421,10 +421,10 @@ impl Model {
             other => other?,
         };
         let (truths, classes) = (table.truths.clone(), table.task().outputs());
-        let two = asked && classes == 2 && shares.is_none();
+        let scored = asked && shares.is_none();
         let decision = || self.decision(table.raw.clone(), &table.name, &table.lines, threads);
-        let margins = two.then(decision).transpose()?.as_ref().map(margins);
-        Ok(NamedInterval { predictions, shares, margins, truths, classes })
+        let decisions = scored.then(decision).transpose()?;
+        Ok(NamedInterval { predictions, shares, decisions, truths, classes })
     }
 
     fn prepared(

@@ -1,5 +1,8 @@
-use crate::provenance::OF_A_FILE;
-use crate::{Across, Comparison, Evaluation, Provenance, WorkbenchError};
+use crate::curves_page::looks;
+use crate::provenance::{OF_A_FILE, provenance};
+use crate::{
+    Across, Choices, Comparison, Evaluation, Provenance, Table as Rows, WorkbenchError, primary,
+};
 use mercer_learning::{Metric, counted};
 use mercer_render::{
     Axis, Block, Cell, Column, Figure, Kind, Mark, Panel, Report, Row, Section, Series, Table,
@@ -41,6 +44,48 @@ pub fn comparison_page(
         report = report.provenance(*name, value.clone());
     }
     Ok(with_comparison(report, comparison, "", "")?.to_html()?)
+}
+
+/// The page of one method: its scores, and what it says of the test rows. A model is scored as it is, so that no
+/// `choices` belong to it.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Provenance, Choices, Splitting, Table, evaluate, evaluation_page};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let (splitting, choices) = (Splitting::Folds { folds: 2, repeats: 1 }, Choices::plain());
+/// let found = evaluate(BASELINES, "kernel-ridge", &table, splitting, &choices, |_, _| {})?;
+/// let asked = Provenance { command: "mercer evaluate ...", date: "2026-11-20" };
+/// let page = evaluation_page(found, &table, &splitting.describe(), Some(&choices), asked)?;
+/// assert!(page.contains("kernel-ridge on toys") && page.contains("Receiver operating characteristic"));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
+/// # Errors
+/// What a figure returns.
+pub fn evaluation_page(
+    evaluation: Evaluation,
+    table: &Rows,
+    splitting: &str,
+    choices: Option<&Choices<'_>>,
+    asked: Provenance<'_>,
+) -> Result<String, WorkbenchError> {
+    let title = evaluation.method.clone();
+    let metric = choices.and_then(|choices| choices.metric).unwrap_or(primary(table.task()));
+    let known = provenance(table, choices.unwrap_or(&Choices::plain()));
+    let known = known.into_iter().filter(|(name, _)| choices.is_some() || OF_A_FILE.contains(name));
+    let mut report = Report::new(format!("{title} on {}", table.name))
+        .subtitle(format!("{} of `{}`, {splitting}", evaluation.task, table.schema.target.name));
+    report = asked.begin(report);
+    for (name, value) in known.clone() {
+        report = report.provenance(name, value);
+    }
+    let named = (metric, title);
+    let one = Comparison::of_one(evaluation, table, splitting.to_owned(), named, known.collect());
+    Ok(with_comparison(report, &one, "", "")?.to_html()?)
 }
 
 /// The page of several files: ranks and tests over the files, then what is said of each.
@@ -216,8 +261,10 @@ fn with_comparison(
     } else {
         format!(" Note: {}.", comparison.notes.join("; "))
     };
+    let same =
+        if comparison.methods.len() > 1 { "Every method saw the same splits" } else { "Rows" };
     let intro = format!(
-        "{} and {} of `{}`, target `{}`. Every method saw the same splits: {}. {chance}{notes}",
+        "{} and {} of `{}`, target `{}`. {same}: {}. {chance}{notes}",
         counted(rows, "row", "rows"),
         counted(columns, "input column", "input columns"),
         comparison.data,
@@ -253,7 +300,11 @@ fn with_comparison(
                     looking is in none of them.";
         tests.intro(text).block(Block::Table(pairs_table(comparison, scale, id("pairs"))))
     };
-    let report = report.section(results).section(tests);
+    let mut report = report.section(results);
+    if comparison.methods.len() > 1 {
+        report = report.section(tests);
+    }
+    let report = looks(report, comparison, prefix, &head("The test rows"));
     let settings = Block::Table(settings_table(comparison, id("settings")));
     Ok(report.section(Section::new(id("settings-used"), head("Settings")).block(settings)))
 }

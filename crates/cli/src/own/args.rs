@@ -282,6 +282,12 @@ pub(crate) struct EvaluateArgs {
     /// should hold nine in ten. A quarter of the training rows calibrates them.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "method")]
     pub coverage: Option<f64>,
+    /// Write a page with scores, curves and calibration, or residuals.
+    #[arg(long, value_name = "FILE.html", alias = "out")]
+    pub report: Option<PathBuf>,
+    /// Overwrite it.
+    #[arg(long)]
+    pub force: bool,
     /// JSON instead of a table.
     #[arg(long)]
     pub json: bool,
@@ -302,7 +308,7 @@ pub(crate) struct CompareArgs {
     pub choices: FitChoices,
     #[command(flatten)]
     pub split: SplitArgs,
-    /// Write a page with table, tests and figures.
+    /// Write a page with scores, tests, curves and calibration, or residuals.
     #[arg(long, value_name = "FILE.html", alias = "out")]
     pub report: Option<PathBuf>,
     /// Overwrite it.

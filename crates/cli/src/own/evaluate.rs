@@ -1,7 +1,7 @@
 use super::args::EvaluateArgs;
 use super::{
-    about, bar, choices, full_name, limits, open, print_json, read_divided, say_if_no_better,
-    say_if_untunable, say_of_parts, schema_options, splitting, threads,
+    about, bar, choices, claim, command, full_name, limits, open, print_json, read_divided,
+    say_if_no_better, say_if_untunable, say_of_parts, schema_options, splitting, threads, today,
 };
 use crate::Ended;
 use crate::columns::Listing;
@@ -10,20 +10,24 @@ use mercer_datasets::{Moments, Truths};
 use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Evaluation, Model, Table, WorkbenchError, coverage, evaluate, evaluate_model,
+    Evaluation, Model, Provenance, Table, WorkbenchError, coverage, evaluate, evaluate_model,
+    evaluation_page,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = all();
     let limits = limits()?;
     let choices = choices(&args.choices, &limits)?;
-    let (evaluation, how, table) = match (
-        &args.method,
-        args.model.as_ref().or(args.model_flag.as_ref()),
-    ) {
+    let model = args.model.as_ref().or(args.model_flag.as_ref());
+    let inputs: Vec<&Path> =
+        std::iter::once(&args.table.data).chain(model).map(PathBuf::as_path).collect();
+    let report =
+        args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
+    let (evaluation, how, table) = match (&args.method, model) {
         (None, Some(path)) => {
             let model = Model::load(path, &methods)?;
             let file = open(&args.table.data, &args.table.columns.file)?;
@@ -95,6 +99,14 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             writeln!(std::io::stdout())?;
             classes(confusion, &table.schema.target.labels)?;
         }
+    }
+    if let Some(report) = &report {
+        let (command, date) = (command(), today());
+        let asked = Provenance { command: &command, date: &date };
+        let choices = args.method.as_ref().map(|_| &choices);
+        let page = evaluation_page(evaluation, &table, &how, choices, asked)?;
+        report.write_bytes(page.as_bytes())?;
+        tracing::info!("{}", report.path().display());
     }
     Ok(Ended::Done)
 }

@@ -162,7 +162,7 @@ fn section(section: &Section, alone: bool, out: &mut String) -> Result<(), Rende
     Ok(())
 }
 
-fn picture(id: &str, title: &str, caption: &str, svg: &str, out: &mut String) {
+fn picture(id: &str, title: &str, caption: &str, card: &str, svg: &str, out: &mut String) {
     let _ = write!(
         out,
         "<figure class=\"plot\" id=\"{}\">\n<figcaption><h3>{}</h3>",
@@ -173,12 +173,13 @@ fn picture(id: &str, title: &str, caption: &str, svg: &str, out: &mut String) {
     let label = html(title);
     let _ = write!(
         out,
-        "</figcaption>\n<div class=\"scroll card\" role=\"region\" tabindex=\"0\" aria-label=\"{label}\">{svg}</div>\n"
+        "</figcaption>\n<div class=\"scroll {card}\" role=\"region\" tabindex=\"0\" aria-label=\"{label}\">{svg}</div>\n"
     );
 }
 
 fn figure(figure: &Figure, alone: bool, out: &mut String) -> Result<(), RenderError> {
-    picture(&figure.id, &figure.title, &figure.caption, &figure.svg()?, out);
+    let card = if figure.compact { "card compact" } else { "card" };
+    picture(&figure.id, &figure.title, &figure.caption, card, &figure.svg()?, out);
     let csv = figure.csv();
     let lines = csv.lines().count() - 1;
     if alone && (1..=MOST_LINES).contains(&lines) {
@@ -193,7 +194,7 @@ fn figure(figure: &Figure, alone: bool, out: &mut String) -> Result<(), RenderEr
 }
 
 fn diagram(diagram: &Diagram, out: &mut String) -> Result<(), RenderError> {
-    picture(&diagram.id, &diagram.title, &diagram.caption, &diagram.svg()?, out);
+    picture(&diagram.id, &diagram.title, &diagram.caption, "card", &diagram.svg()?, out);
     out.push_str("</figure>\n");
     Ok(())
 }

@@ -1,0 +1,345 @@
+//! Figures of what methods say of their test rows.
+
+use crate::curves::{average_precision, precision_recall, reliability, roc, thinned};
+use crate::intervals::NamedInterval;
+use crate::{Comparison, Evaluation};
+use mercer_datasets::Truths;
+use mercer_learning::{Predictions, counted};
+use mercer_render::{
+    Axis, Block, Cell, Column, Figure, Legend, Mark, Panel, Report, Row, Section, Series, Style,
+    Table,
+};
+
+/// Classes whose counts stand side by side.
+const ACROSS: usize = 10;
+/// Classes that have a curve.
+const CURVES: usize = 6;
+/// Points of a cloud, over all methods.
+const POINTS: usize = 1200;
+/// Groups of probabilities.
+const BINS: usize = 10;
+
+/// Adds the section of the test rows to a page: curves, calibration and confusions of classes, residuals of numbers.
+pub(crate) fn looks(report: Report, comparison: &Comparison, prefix: &str, head: &str) -> Report {
+    let methods: Vec<(&str, &Evaluation)> = comparison
+        .methods
+        .iter()
+        .filter_map(|method| Some((method.title.as_str(), method.evaluation.as_ref().ok()?)))
+        .collect();
+    let Some((_, first)) = methods.first() else { return report };
+    let id = |name: &str| format!("{prefix}{name}");
+    let rows = counted(first.said.truths.len(), "row", "rows");
+    let mut section = Section::new(id("test-rows"), head).intro(format!(
+        "What was predicted for {rows} that tested in the first repeat, each once. The parts of a repeat are pooled."
+    ));
+    let blocks = match &first.said.truths {
+        Truths::Classes(_) => {
+            let curves = if comparison.classes.len() == 2 {
+                two_classes(&methods, &comparison.classes, &id)
+            } else {
+                one_against_the_rest(&methods, &comparison.classes, &id)
+            };
+            let calibration = calibration(&methods, &comparison.classes, id("calibration"));
+            let curves = curves.into_iter().chain(calibration).map(Block::Figure);
+            curves.chain([confusions(&methods, &comparison.classes, id("confusion"))]).collect()
+        }
+        Truths::Values(_) => vec![Block::Figure(residuals(&methods, id("residuals")))],
+    };
+    for block in blocks {
+        section = section.block(block);
+    }
+    report.section(section)
+}
+
+fn share_axis(label: impl Into<String>) -> Axis {
+    Axis::linear(label).range(0.0, 1.0)
+}
+
+fn labels(said: &NamedInterval) -> &[u32] {
+    match &said.truths {
+        Truths::Classes(labels) => labels,
+        Truths::Values(_) => &[],
+    }
+}
+
+/// The scores of a class beside whether each row is of it.
+fn of_class(said: &NamedInterval, class: usize) -> Option<(Vec<f64>, Vec<bool>)> {
+    let truth = labels(said).iter().map(|&label| label as usize == class).collect();
+    Some((said.of_class(class)?, truth))
+}
+
+const ROC: &str = "Receiver operating characteristic";
+const PRECISION_RECALL: &str = "Precision and recall";
+
+fn roc_panel() -> Panel {
+    Panel::new(share_axis("others taken for it, share"), share_axis("found, share"))
+}
+
+/// The diagonal, in the legend behind what is compared with it.
+fn diagonal(label: &str) -> Series {
+    Series::line(label, [(0.0, 0.0), (1.0, 1.0)]).style(Style::Dashed).color(6)
+}
+
+/// Recall at the largest threshold with at least a tenth of false alarms, up to straight lines between points.
+fn at_a_tenth(curve: &[(f64, f64)]) -> f64 {
+    let after = curve.iter().position(|point| point.0 > 0.1).unwrap_or(curve.len() - 1).max(1);
+    let ((x0, y0), (x1, y1)) = (curve[after - 1], curve[after]);
+    if x1 > x0 { y0 + (y1 - y0) * (0.1 - x0) / (x1 - x0) } else { y1 }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// The steps that average precision is the area under.
+fn steps(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let before = std::iter::once(0.0).chain(curve.iter().map(|point| point.0));
+    curve
+        .iter()
+        .zip(before)
+        .flat_map(|(&(recall, own), before)| [(before, own), (recall, own)])
+        .collect()
+}
+
+/// Both curves of the second class, a line a method.
+fn two_classes(
+    methods: &[(&str, &Evaluation)],
+    classes: &[String],
+    id: &impl Fn(&str) -> String,
+) -> Vec<Figure> {
+    let name = &classes[1];
+    let mut rocs = roc_panel();
+    let mut precisions = Panel::new(share_axis("recall"), share_axis("precision"));
+    let (mut found, mut averages) = (Vec::new(), Vec::new());
+    for (at, (title, evaluation)) in methods.iter().enumerate() {
+        let Some((scores, truth)) = of_class(&evaluation.said, 1) else { continue };
+        let (roc, points) = (roc(&scores, &truth), precision_recall(&scores, &truth));
+        if roc.is_empty() {
+            return Vec::new();
+        }
+        found.push(format!("{title} {}", percent(at_a_tenth(&roc))));
+        averages.push(format!("{title} {:.3}", average_precision(&points)));
+        rocs = rocs.series(Series::line(*title, thinned(&roc)).color(at));
+        precisions = precisions.series(Series::line(*title, thinned(&steps(&points))).color(at));
+    }
+    let (found, averages) = (found.join(", "), averages.join(", "));
+    let of_name = share_of(methods[0].1, 1);
+    let label = format!("share of {name}");
+    vec![
+        Figure::new(id("roc"), ROC)
+            .caption(format!(
+                "Share of the rows of class {name} that are found (up) against the share of the other rows that are taken for \
+                 {name} (across), over all thresholds. Nearer to the upper left is better. Found at 10 % false \
+                 alarms: {found}."
+            ))
+            .alternative(format!("Share of {name} found at 10 % false alarms: {found}."))
+            .compact()
+            .panel(rocs.series(diagonal("guessing"))),
+        Figure::new(id("precision-recall"), PRECISION_RECALL)
+            .caption(format!(
+                "Of the rows taken for {name} the share that is {name} (up), against the share of all {name} rows \
+                 that are found (across). Nearer to the upper right is better. Average precision: {averages}."
+            ))
+            .alternative(format!("Average precision for {name}: {averages}."))
+            .compact()
+            .panel(precisions.mark(Mark::Horizontal { y: of_name, label })),
+    ]
+}
+
+/// The share of a class among the test rows.
+fn share_of(evaluation: &Evaluation, class: usize) -> f64 {
+    let labels = labels(&evaluation.said);
+    labels.iter().filter(|&&label| label as usize == class).count() as f64 / labels.len() as f64
+}
+
+/// Both curves of each class against all others, a panel a method; of many classes the most frequent.
+fn one_against_the_rest(
+    methods: &[(&str, &Evaluation)],
+    classes: &[String],
+    id: &impl Fn(&str) -> String,
+) -> Vec<Figure> {
+    let mut shown: Vec<usize> = (0..classes.len()).collect();
+    let share = |class: &usize| share_of(methods[0].1, *class);
+    shown.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    shown.truncate(CURVES);
+    shown.sort_unstable();
+    let left_out = classes.len() - shown.len();
+    let only = if left_out == 0 {
+        String::new()
+    } else {
+        format!(" The {CURVES} most frequent of {} classes are shown.", classes.len())
+    };
+    let mut rocs = Figure::new(id("roc"), ROC).compact();
+    let mut precisions = Figure::new(id("precision-recall"), PRECISION_RECALL).compact();
+    let (mut found, mut averages) = (Vec::new(), Vec::new());
+    for (title, evaluation) in methods {
+        let mut above = roc_panel().title(*title);
+        let mut below = Panel::new(share_axis("recall"), share_axis("precision")).title(*title);
+        for &class in &shown {
+            let Some((scores, truth)) = of_class(&evaluation.said, class) else { continue };
+            let (roc, points) = (roc(&scores, &truth), precision_recall(&scores, &truth));
+            if roc.is_empty() {
+                continue;
+            }
+            let name = &classes[class];
+            found.push(format!("{title}, {name}: {}", percent(at_a_tenth(&roc))));
+            averages.push(format!("{title}, {name}: {:.3}", average_precision(&points)));
+            above = above.series(Series::line(name, thinned(&roc)));
+            below = below.series(Series::line(name, thinned(&steps(&points))));
+        }
+        rocs = rocs.panel(above.series(diagonal("guessing")));
+        precisions = precisions.panel(below);
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        rocs.caption(format!(
+            "Each class against all others: the share of its rows that are found (up) against the share of the other rows \
+             that are taken for it (across), over all thresholds. Nearer to the upper left is better.{only}"
+        ))
+        .alternative(format!("Share found at 10 % false alarms. {}.", found.join("; "))),
+        precisions
+            .caption(format!(
+                "Each class against all others: of the rows taken for it the share that is right (up), against the share \
+                 of its rows that are found (across). Nearer to the upper right is better.{only}"
+            ))
+            .alternative(format!("Average precision. {}.", averages.join("; "))),
+    ]
+}
+
+/// Probabilities and whether what they are of happened: of two classes the second, of more that the class of the
+/// largest probability is the true one.
+fn confidences(said: &NamedInterval) -> Option<(Vec<f64>, Vec<bool>)> {
+    if said.classes == 2 {
+        said.shares.as_ref()?;
+        return of_class(said, 1);
+    }
+    let Predictions::Classes(predicted) = &said.predictions else { return None };
+    let shares = said.shares.as_ref()?.rows();
+    let largest = shares.into_iter().map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
+    Some((largest, predicted.iter().zip(labels(said)).map(|(a, b)| a == b).collect()))
+}
+
+/// How often comes true what has a probability of so much, with how many rows say so; of no method without
+/// probabilities.
+fn calibration(methods: &[(&str, &Evaluation)], classes: &[String], id: String) -> Option<Figure> {
+    let (of, happened) = if classes.len() == 2 {
+        (format!("probability of {}", classes[1]), format!("are {}", classes[1]))
+    } else {
+        ("largest probability".to_owned(), "are right".to_owned())
+    };
+    let mut curve = Panel::new(share_axis(of.as_str()), share_axis(format!("{happened}, share")));
+    let mut counts = Panel::new(share_axis(of.as_str()), Axis::linear("rows"));
+    let mut gaps = Vec::new();
+    for (at, (title, evaluation)) in methods.iter().enumerate() {
+        let Some((shares, truth)) = confidences(&evaluation.said) else { continue };
+        let bins = reliability(&shares, &truth, BINS);
+        let points = bins.iter().map(|bin| (bin.mean, bin.share));
+        let limits = bins.iter().map(|bin| bin.interval);
+        let line = Series::line(*title, points).style(Style::LinePoints).band(limits);
+        curve = curve.series(line.color(at));
+        let rows = bins.iter().map(|bin| (bin.middle, bin.rows as f64));
+        counts = counts.series(Series::bars(*title, rows).color(at));
+        let gap =
+            bins.iter().map(|bin| bin.rows as f64 * (bin.mean - bin.share).abs()).sum::<f64>();
+        gaps.push(format!("{title} {:.3}", gap / shares.len() as f64));
+    }
+    let gaps = gaps.join(", ");
+    (!gaps.is_empty()).then(|| {
+        Figure::new(id, "Calibration")
+            .caption(format!(
+                "Rows in {BINS} groups by their {of}: the share of them that {happened} (up) against the mean probability \
+                 (across), with 95 % intervals (Wilson). On the dashed line probabilities come true as often as they say. \
+                 Below: the rows of each group. Mean distance from the line: {gaps}."
+            ))
+            .alternative(format!("Mean distance of probabilities from how often they come true: {gaps}."))
+            .compact()
+            .panel(curve.series(diagonal("as they say")))
+            .panel(counts)
+    })
+}
+
+/// Which class was taken for which, over all splits; of many classes the most frequent errors.
+fn confusions(methods: &[(&str, &Evaluation)], classes: &[String], id: String) -> Block {
+    let all = methods.iter().filter_map(|(title, own)| Some((*title, own.confusion.as_ref()?)));
+    let share = |count: u64, counts: &[u64]| {
+        let rows: u64 = counts.iter().sum();
+        if rows == 0 { String::new() } else { percent(count as f64 / rows as f64) }
+    };
+    let mut table = Table::new(id, "Which class was taken for which");
+    if classes.len() <= ACROSS {
+        table = table
+            .caption("Rows of each true class by the class that was predicted, over all splits, and their share of the class.")
+            .columns([Column::left("true class")])
+            .columns(classes.iter().map(|name| Column::right(format!("as {name}"))));
+        for (title, confusion) in all {
+            for (class, counts) in confusion.iter().enumerate() {
+                let cell = |(other, &count): (usize, &u64)| {
+                    let cell = Cell::count(count as usize).detail(share(count, counts));
+                    if other == class { cell.bold() } else { cell }
+                };
+                let cells = counts.iter().enumerate().map(cell);
+                let name = std::iter::once(Cell::text(classes[class].clone()));
+                table = table.row(Row::new(name.chain(cells)).under(title));
+            }
+        }
+        return Block::Table(table);
+    }
+    table = table
+        .caption(format!(
+            "The {ACROSS} most frequent errors, over all splits, and their share of the true class."
+        ))
+        .columns(["true class", "predicted"].map(Column::left))
+        .columns(["rows", "share"].map(Column::right));
+    for (title, confusion) in all {
+        let errors = confusion.iter().enumerate().flat_map(|(class, counts)| {
+            let wrong = counts.iter().enumerate().filter(move |(other, _)| *other != class);
+            wrong.map(move |(other, &count)| (count, class, other, share(count, counts)))
+        });
+        let mut errors: Vec<_> = errors.filter(|(count, ..)| *count > 0).collect();
+        errors.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+        for (count, class, other, share) in errors.into_iter().take(ACROSS) {
+            let [class, other] = [class, other].map(|at| Cell::text(classes[at].clone()));
+            let cells = [class, other, Cell::count(count as usize), Cell::text(share)];
+            table = table.row(Row::new(cells).under(title));
+        }
+    }
+    Block::Table(table)
+}
+
+/// Truth minus prediction against prediction, a panel a method.
+fn residuals(methods: &[(&str, &Evaluation)], id: String) -> Figure {
+    let most = (POINTS / methods.len()).max(100);
+    let mut figure = Figure::new(id, "Residuals").compact().legend(Legend::Hidden);
+    let mut halves = Vec::new();
+    let mut rows = 0;
+    for (title, evaluation) in methods {
+        let said = &evaluation.said;
+        let (Predictions::Real(values), Truths::Values(truth)) = (&said.predictions, &said.truths)
+        else {
+            continue;
+        };
+        let all: Vec<(f64, f64)> = values.iter().zip(truth).map(|(f, y)| (*f, y - f)).collect();
+        let mut sorted: Vec<f64> = all.iter().map(|point| point.1).collect();
+        sorted.sort_by(f64::total_cmp);
+        let quarter = |part: usize| sorted[(sorted.len() - 1) * part / 4];
+        halves.push(format!("{title} from {:.3e} to {:.3e}", quarter(1), quarter(3)));
+        let stride = all.len().div_ceil(most);
+        let points: Vec<(f64, f64)> = all.into_iter().step_by(stride).collect();
+        rows = points.len();
+        let panel = Panel::new(Axis::linear("prediction"), Axis::linear("truth - prediction"))
+            .title(*title)
+            .series(Series::points("row", points))
+            .mark(Mark::Horizontal { y: 0.0, label: String::new() });
+        figure = figure.panel(panel);
+    }
+    let halves = halves.join(", ");
+    figure
+        .caption(format!(
+            "Truth minus prediction (up) against the prediction (across), {}. A pattern is something that the method \
+             misses; a funnel says that errors grow with the target. The middle half of the residuals: {halves}.",
+            counted(rows, "row", "rows")
+        ))
+        .alternative(format!("The middle half of the residuals: {halves}."))
+}
