@@ -21,6 +21,7 @@ mod embedded;
 mod error;
 mod fingerprint;
 mod generate;
+mod hole;
 pub mod idx;
 mod library;
 mod manifest;

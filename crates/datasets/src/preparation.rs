@@ -294,7 +294,7 @@ impl Preparation {
             let Some(fill) = &self.fill else {
                 let remedy = "the model fills nothing: fill it, remove the row, or fit with \
                               --impute mean or median";
-                return Err(missing(schema, at, file, line, remedy));
+                return Err(missing(schema, (at, *cell), file, line, remedy));
             };
             *cell = fill[at];
         }
@@ -350,18 +350,26 @@ fn is_category(schema: &Schema, feature: usize) -> bool {
     })
 }
 
-fn missing(schema: &Schema, feature: usize, file: &str, line: usize, remedy: &str) -> DataError {
+fn missing(
+    schema: &Schema,
+    (feature, value): (usize, f64),
+    file: &str,
+    line: usize,
+    remedy: &str,
+) -> DataError {
     let name = column_of(schema, feature);
+    let stood = schema.stood(value);
+    let stood = stood.map_or_else(String::new, |text| format!(": `{text}` is read as missing"));
     let own = if is_category(schema, feature) {
         format!(
-            " (nothing, or a word that is read as that: NA, null, ?); make that a category (fit with \
-             --impute category, or --keep-na {}), or ",
+            "make that a category (fit with --impute category, or --keep-na {}), name the texts that are missing \
+             (--missing LIST), or ",
             shell_word(name)
         )
     } else {
-        "; ".to_owned()
+        String::new()
     };
-    DataError::line(file, line, format!("column `{name}` has no value{own}{remedy}"))
+    DataError::line(file, line, format!("column `{name}` has no value{stood}; {own}{remedy}"))
 }
 
 /// What is said of numbers whose spread is no number.
@@ -440,8 +448,8 @@ impl<'a> Preparing<'a> {
         for (at, &value) in row.iter().enumerate() {
             if value.is_nan() {
                 if self.impute.is_none() {
-                    let remedy = "fill it (--impute mean or median), or remove the row or column";
-                    return Err(missing(self.schema, at, file, line, remedy));
+                    let remedy = "fill it (--impute mean or median), or remove the row";
+                    return Err(missing(self.schema, (at, value), file, line, remedy));
                 }
                 self.missing[at] += 1.0;
                 continue;
@@ -519,7 +527,12 @@ impl<'a> Preparing<'a> {
         for column in &self.schema.columns {
             let at = fill.len();
             if self.moments[at].count() == 0.0 {
-                let problem = "is missing in every training row; leave it out (--drop)";
+                let remedy = if self.schema.sparse {
+                    "remove it from the file".to_owned()
+                } else {
+                    format!("leave it out (--drop {})", shell_word(&column.name))
+                };
+                let problem = format!("is missing in every training row; {remedy}");
                 return Err(DataError::format(&format!("column `{}`", column.name), problem));
             }
             match &column.content {

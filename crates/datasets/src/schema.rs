@@ -4,7 +4,8 @@
 mod reading;
 mod survey;
 
-use crate::rows::RowFile;
+use crate::hole::{hole, spelling};
+use crate::rows::{self, RowFile};
 use crate::{DataError, Kind};
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +182,9 @@ pub struct Schema {
     /// How the columns of an svmlight file are numbered; not in models of format 1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbering: Option<Numbering>,
+    /// Texts that stand for a missing value, in place of the usual ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Vec<String>>,
     /// The input columns, left to right.
     pub columns: Vec<InputColumn>,
     /// Columns that are left out, by their place in a file that has the target; a file to be predicted
@@ -297,6 +301,24 @@ impl Schema {
             }
         }
         names
+    }
+
+    /// What a missing entry becomes by the text that stood there; nothing where the text is an entry of its own.
+    pub(crate) fn hole_of(&self, text: &str) -> f64 {
+        let spelled = match &self.missing {
+            Some(own) => own.iter().position(|own| own == text),
+            None => rows::MISSING.iter().chain(&survey::DASHES).position(|own| *own == text),
+        };
+        hole(spelled.filter(|_| !text.is_empty()))
+    }
+
+    /// The text that stood where a number is missing; none where nothing stood.
+    pub(crate) fn stood(&self, missing: f64) -> Option<&str> {
+        let at = spelling(missing)?;
+        match &self.missing {
+            Some(own) => own.get(at).map(String::as_str),
+            None => rows::MISSING.iter().chain(&survey::DASHES).nth(at).copied(),
+        }
     }
 
     /// Checks that what was read from a model file can be one.

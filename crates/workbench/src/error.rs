@@ -80,8 +80,8 @@ pub enum WorkbenchError {
     },
     /// A method that cannot train on a part of the rows at a time.
     #[error(
-        "`{method}` needs all {rows} rows at once, but only {held} may be held; raise --buffer, leave it out, \
-         or take a method that trains in passes (askl, rf-sgd or rftk, say)"
+        "`{method}` needs all {rows} rows at once, but only {held} may be held; leave --buffer out, \
+         or take a method that trains in passes (--method askl, rf-sgd or rftk, say)"
     )]
     NotInPasses {
         /// The method.
@@ -243,7 +243,9 @@ impl WorkbenchError {
             remedies.push("a smaller --buffer".to_owned());
         } else {
             remedies.push("fewer rows".to_owned());
-            remedies.push("a method that reads the file in passes (--buffer)".to_owned());
+            let passes =
+                "a method that reads the file in passes (fit --method rf-sgd --buffer 10000)";
+            remedies.push(passes.to_owned());
         }
         let last = remedies.pop().unwrap_or_default();
         let remedies =

@@ -11,8 +11,9 @@ use mercer_learning::{LearningError, Method, RowChunks, Sample, Shape, Streams};
 use ndarray::Array2;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Rows that the reading thread hands over at a time, and how many such parts may wait.
+/// Rows that the reading thread hands over at a time, at most with so many numbers, and how many such parts may wait.
 const PART: usize = 4096;
+const NUMBERS: usize = 1 << 20;
 const WAITING: usize = 4;
 
 /// Rows that were read, filled and scaled.
@@ -55,10 +56,11 @@ impl Source<'_> {
         to: &SyncSender<Result<Part, WorkbenchError>>,
     ) -> Result<(), WorkbenchError> {
         let mut reading = self.schema.read(self.file)?;
+        let part = PART.min(NUMBERS / self.schema.width().max(1)).max(1);
         let mut given = 0;
         while given < self.rows {
             // A part ends where its window does.
-            let most = PART.min(size - given % size).min(self.rows - given);
+            let most = part.min(size - given % size).min(self.rows - given);
             let (mut inputs, truths, lines) = reading.chunk(most, true)?;
             if lines.len() < most {
                 let reason = format!("{} has fewer rows than before", self.file.name());
@@ -132,6 +134,19 @@ impl RowChunks for FileWindows<'_> {
     }
 }
 
+/// So many rows as can be held twice within the memory that there is, and within what a table may hold.
+fn affordable(rows: usize, width: usize, options: &SchemaOptions, choices: &Choices<'_>) -> usize {
+    let held = |numbers: usize| (numbers / width.max(1)).max(2);
+    let mut most = held(options.limits.cells / 2);
+    let bytes = |rows: usize| rows.saturating_mul(width).saturating_mul(16) as u64;
+    if let Err(LearningError::OutOfMemory { limit, .. }) =
+        choices.limits.reserve(bytes(rows.min(most)))
+    {
+        most = most.min(held(limit as usize / 32));
+    }
+    rows.min(most)
+}
+
 /// Fits a method to a file without holding more than `buffer` of its rows; the rows of a buffer are
 /// shuffled, the buffers come in the order of the file.
 ///
@@ -175,6 +190,7 @@ pub fn fit_in_passes(
     if choices.impute == Some(Impute::Median) && rows > buffer {
         return refused("impute", "median".to_owned(), "mean where rows are read in passes");
     }
+    let buffer = affordable(buffer.min(rows).max(2), schema.width(), options, choices);
     let mut preparing = Preparing::new(&schema, choices.scaling, choices.impute);
     let mut reading = schema.read(file)?;
     while let Some(row) = reading.next(true)? {
@@ -226,4 +242,28 @@ pub fn fit_in_passes(
     header.buffer = (rows > buffer).then_some(buffer);
     (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
     Ok(Model { header, predictor: outcome.predictor })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_datasets::Limits;
+    use mercer_learning::Settings;
+    use mercer_models::rftk::METHODS;
+
+    /// 8 rows of one number: of 100 rows asked for, 3 are held where a table may have 6 numbers.
+    #[test]
+    fn a_buffer_holds_no_more_than_a_table_may() {
+        let text = "x,kind\n-1,a\n1,b\n-2,a\n2,b\n-3,a\n3,b\n-4,a\n4,b\n";
+        let file = RowFile::spooled(text.as_bytes(), "toys", None).unwrap();
+        let choices =
+            Choices { settings: Settings::new().with("features", 20), ..Choices::plain() };
+        let held = |cells| {
+            let limits = Limits { cells, ..Limits::default() };
+            let options = SchemaOptions { limits, ..SchemaOptions::default() };
+            let model = fit_in_passes(METHODS, "rf-sgd", &file, &options, 100, &choices);
+            model.unwrap().header.buffer
+        };
+        assert_eq!((held(6), held(1), held(16)), (Some(3), Some(2), None));
+    }
 }

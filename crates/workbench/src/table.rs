@@ -57,9 +57,10 @@ impl Table {
         let (schema, rows) = survey(file, options)?;
         let cells = rows.saturating_mul(schema.width());
         if cells > options.limits.cells {
+            let buffer = (options.limits.cells / schema.width()).clamp(2, 100_000);
             let problem = format!(
                 "has {rows} rows of {} numbers, more than the {} that are held at once; read it in passes \
-                 (fit --buffer 100000), take fewer rows, or leave columns out (--drop)",
+                 (fit --method rf-sgd --buffer {buffer}), or take fewer rows or columns",
                 schema.width(),
                 options.limits.cells
             );
@@ -129,7 +130,31 @@ impl Table {
     /// # Errors
     /// Those of [`mercer_datasets::Reading::next`]; [`WorkbenchError::NoTarget`].
     pub fn with_schema(file: &RowFile, schema: Schema) -> Result<Self, WorkbenchError> {
-        let mut reading = schema.read(file)?;
+        Self::wider(file, schema, &Widened::default())
+    }
+
+    /// The same of a file that has more columns.
+    ///
+    /// ```
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_datasets::Widened;
+    /// use mercer_workbench::Table;
+    /// let read = |text: &'static str| RowFile::spooled(text.as_bytes(), "toys", None);
+    /// let table = Table::read(&read("x,kind\n1,a\n2,b\n3,a\n")?, &SchemaOptions::default())?;
+    /// let widened = Widened { drop: vec!["note".to_owned()], ..Widened::default() };
+    /// let wider = Table::wider(&read("note,x,kind\nnew,7,b\n")?, table.schema, &widened)?;
+    /// assert_eq!(wider.raw, ndarray::array![[7.0]]);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Table::with_schema`], and of a column to leave out that is not there.
+    pub fn wider(
+        file: &RowFile,
+        schema: Schema,
+        widened: &Widened,
+    ) -> Result<Self, WorkbenchError> {
+        let mut reading = schema.read_wider(file, widened)?;
         if !reading.has_target() {
             let (file, target) = (file.name().to_owned(), schema.target.name.clone());
             return Err(WorkbenchError::NoTarget { file, target });
@@ -139,6 +164,7 @@ impl Table {
             let (file, problem) = (file.name().to_owned(), "holds no rows".to_owned());
             return Err(DataError::Format { file, problem }.into());
         }
+        drop(reading);
         let (name, sha256) = (file.name().to_owned(), file.sha256()?);
         Ok(Self { name, schema, raw, truths, lines, sha256, division: None })
     }
@@ -196,7 +222,9 @@ impl Table {
             };
             let mut hash = DefaultHasher::new();
             truth.hash(&mut hash);
-            self.raw.row(*row).iter().for_each(|number| number.to_bits().hash(&mut hash));
+            // Two missing numbers are alike, whatever stood there.
+            let bits = |number: &f64| if number.is_nan() { f64::NAN } else { *number }.to_bits();
+            self.raw.row(*row).iter().for_each(|number| bits(number).hash(&mut hash));
             !seen.insert(hash.finish())
         };
         (0..self.rows()).filter(repeats).count()

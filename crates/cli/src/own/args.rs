@@ -68,7 +68,7 @@ pub(crate) struct ColumnArgs {
     /// Whether the first row names the columns.
     #[arg(long, value_enum, default_value = "auto")]
     pub header: HeaderName,
-    /// Columns to leave out (repeatable, or separated by commas).
+    /// Columns to leave out, also those that a model does not know (repeatable, or separated by commas).
     #[arg(long, value_name = "COL")]
     pub drop: Vec<String>,
     /// Columns of numbers that are categories (repeatable, or separated by commas).
@@ -85,6 +85,9 @@ pub(crate) struct ColumnArgs {
 /// What is done to the numbers, and how a method is fitted.
 #[derive(Debug, Args)]
 pub(crate) struct FitChoices {
+    /// Texts that mean missing, in place of NA, null, ? and the like (separated by commas); nothing always does.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    pub missing: Option<Vec<String>>,
     /// A setting of the method in place of its default (repeatable); see `mercer list methods NAME`. In
     /// `compare` METHOD.NAME=VALUE is for one of the methods.
     #[arg(long = "set", value_name = "NAME=VALUE")]
@@ -239,12 +242,11 @@ pub(crate) struct PredictArgs {
 }
 
 /// What is decided when a method is fitted, and not when a model is scored.
-const OF_A_FIT: [&str; 18] = [
+const OF_A_FIT: [&str; 22] = [
     "method",
     "target",
     "task",
     "header",
-    "drop",
     "categorical",
     "categories",
     "keep_na",
@@ -269,6 +271,7 @@ pub(crate) struct EvaluateArgs {
     /// The same, by name.
     #[arg(long = "model", value_name = "MODEL", conflicts_with = "model", conflicts_with_all = OF_A_FIT)]
     pub model_flag: Option<PathBuf>,
+    "missing",
     /// Method to fit on a part of the rows and score on the rest; see `mercer list methods`.
     #[arg(long, value_name = "M")]
     pub method: Option<String>,

@@ -6,11 +6,11 @@ use super::{
 use crate::Ended;
 use crate::columns::Listing;
 use crate::columns::{print_aligned, print_words};
-use mercer_datasets::{Moments, Truths};
+use mercer_datasets::{Moments, Truths, Widened};
 use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Evaluation, Model, Provenance, Table, WorkbenchError, coverage, evaluate, evaluate_model,
+    Choices, Evaluation, Model, Provenance, Table, WorkbenchError, coverage, evaluate, evaluate_model,
     evaluation_page,
 };
 use serde_json::{Value, json};
@@ -31,7 +31,10 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         (None, Some(path)) => {
             let model = Model::load(path, &methods)?;
             let file = open(&args.table.data, &args.table.columns.file)?;
-            let table = Table::with_schema(&file, model.header.schema.clone())?;
+            let dropped = args.table.columns.drop.iter().flat_map(|names| names.split(','));
+            let drop = dropped.map(str::to_owned).collect();
+            let widened = Widened { drop, ..Widened::default() };
+            let table = Table::wider(&file, model.header.schema.clone(), &widened)?;
             let evaluation = evaluate_model(&model, &table, threads(args.choices.threads))?;
             let mut how = "all rows, by the model as it is".to_owned();
             if file.sha256()? == model.header.data.sha256 {
@@ -84,7 +87,8 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         }
     }
     let deviation = Some(moments.deviation());
-    say_if_no_better(&evaluation.method, &means.collect(), table.task(), deviation);
+    let may_tune = args.method.is_some() && choices.tune.is_none();
+    say_if_no_better(&evaluation.method, may_tune, &means.collect(), table.task(), deviation);
     if args.json {
         print_json(&as_json(&evaluation, &how, &table))?;
     } else {

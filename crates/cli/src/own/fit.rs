@@ -40,9 +40,17 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     for warning in told.into_iter().chain(classes_missing(&header.method, &header.facts)) {
         tracing::warn!("{warning}");
     }
+    if let (Some(asked), Some(held)) = (args.buffer, header.buffer)
+        && held < asked
+    {
+        let inputs = counted(header.schema.width(), "input", "inputs");
+        tracing::warn!(
+            "a buffer holds {held} rows of {inputs}, not {asked}: there is memory for no more"
+        );
+    }
     let deviation = model.header.preparation.target().map(|standard| standard.deviation);
     let (name, task) = (&model.header.method, model.header.task());
-    say_if_no_better(name, &model.header.training, task, deviation);
+    say_if_no_better(name, choices.tune.is_none(), &model.header.training, task, deviation);
     let bytes = model.to_bytes()?;
     let size = bytes.len() as u64;
     if size > LARGE {

@@ -91,6 +91,7 @@ pub(super) fn schema_options(args: &ColumnArgs, choices: &FitChoices) -> SchemaO
             CategoriesName::Ordinal => Categories::Ordinal,
         },
         keep_na: args.keep_na.clone(),
+        missing: args.missing.clone(),
         missing_is_category: choices.impute == Some(ImputeName::Category),
         ..SchemaOptions::default()
     }
@@ -421,12 +422,18 @@ pub(super) fn say_if_untunable(method: &str, choices: &Choices<'_>, task: Task) 
     }
 }
 
-/// Says where a method learned nothing that shows in its scores.
-pub(super) fn say_if_no_better(method: &str, scores: &Scores, task: Task, deviation: Option<f64>) {
+/// Says where a method learned nothing that shows in its scores; with `may_tune` tuning is still to be tried.
+pub(super) fn say_if_no_better(
+    method: &str,
+    may_tune: bool,
+    scores: &Scores,
+    task: Task,
+    deviation: Option<f64>,
+) {
     if CONSTANT.contains(&method) {
         return;
     }
-    let tunable = tunable(method, task);
+    let tunable = may_tune && tunable(method, task);
     if let Some(told) = no_better(method, tunable, scores, task, deviation) {
         tracing::warn!("{told}");
     }

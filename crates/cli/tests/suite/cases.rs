@@ -100,7 +100,7 @@ fn predict_finds_its_columns_by_name() {
     for (file, told) in [
         (
             "extra.csv",
-            "columns `id`, `note` that the model does not know; remove them, or leave them out (predict --drop id,note)",
+            "columns `id`, `note` that the model does not know; remove them, or leave them out (--drop id,note)",
         ),
         ("case.csv", "is it its column `Height`?"),
         ("missing.csv", "no column `weight`"),

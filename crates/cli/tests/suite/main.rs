@@ -1,5 +1,6 @@
 //! The program as a user meets it: what it prints where, how it ends, and what it leaves on disk.
 
+mod advice;
 mod book;
 #[path = "../../../render/tests/suite/browser.rs"]
 mod browser;

@@ -71,7 +71,7 @@ pub enum Field<'a> {
 const LOOKED_AT: u64 = 1 << 20;
 
 /// Text that stands for a missing value: what pandas, R and spreadsheets write, and `?`.
-const MISSING: [&str; 17] = [
+pub(crate) const MISSING: [&str; 17] = [
     "", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "-NaN", "-nan", "null", "NULL", "None", "<NA>",
     "#N/A", "#NA", "#N/A N/A", "?",
 ];

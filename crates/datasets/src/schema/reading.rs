@@ -288,7 +288,14 @@ impl<'a> Reading<'a> {
                 let mut to = 0;
                 for ((column, &at), levels) in schema.columns.iter().zip(&*places).zip(&*levels) {
                     let cells = &mut row[to..to + column.width()];
-                    let field = if column.literal { fields.raw(at) } else { fields.field(at) };
+                    let field = input(fields, at, column.literal, schema.missing.as_deref());
+                    let dash = column.content == Holds::Numbers
+                        && matches!(field, Field::Text(text) if DASHES.contains(&text));
+                    if dash || field == Field::Missing && !levels.contains_key(MISSING) {
+                        cells.fill(schema.hole_of(&fields.raw(at).text()));
+                        to += column.width();
+                        continue;
+                    }
                     let known = read_field(column, field, levels, unknown, cells);
                     if !known.map_err(wrong)? {
                         return Ok(Some((line, None)));
@@ -404,7 +411,29 @@ fn sparse_row(schema: &Schema, entries: &[(u32, f64)], row: &mut [f64]) -> Resul
     Ok(())
 }
 
-/// Writes the numbers that a field becomes, NaN where it is missing; whether the row is to stay.
+/// The field of an input: missing where it is one of these texts, or of the usual ones; of a literal column only
+/// nothing is missing.
+pub(super) fn input<'a>(
+    fields: &'a dyn crate::rows::Fields,
+    at: usize,
+    literal: bool,
+    missing: Option<&[String]>,
+) -> Field<'a> {
+    match missing {
+        _ if literal => fields.raw(at),
+        None => fields.field(at),
+        Some(texts) => match fields.raw(at) {
+            Field::Text(text) if texts.iter().any(|own| own == text) => Field::Missing,
+            Field::Text(text) => Field::Text(text),
+            Field::Missing => Field::Missing,
+            // A number of a file with types.
+            other if texts.contains(&other.text()) => Field::Missing,
+            other => other,
+        },
+    }
+}
+
+/// Writes the numbers that a field becomes, one that is missing as a category; whether the row is to stay.
 fn read_field(
     column: &InputColumn,
     field: Field<'_>,
@@ -413,19 +442,11 @@ fn read_field(
     cells: &mut [f64],
 ) -> Result<bool, String> {
     let name = &column.name;
-    let field = match field {
-        Field::Missing if known.contains_key(MISSING) => Field::Text(MISSING),
-        other => other,
-    };
-    if field == Field::Missing {
-        cells.fill(f64::NAN);
-        return Ok(true);
-    }
+    let field = if field == Field::Missing { Field::Text(MISSING) } else { field };
     match &column.content {
         Holds::Numbers => {
             cells[0] = match field.number() {
                 Some(value) => value,
-                None if DASHES.contains(&field.text().as_str()) => f64::NAN,
                 None => {
                     return Err(format!(
                         "`{}` in column `{name}` is not a finite number; mend it, or leave it empty if \
@@ -647,7 +668,7 @@ impl<'a> Expected<'a> {
                 if strangers.len() == 1 { ("column", "it") } else { ("columns", "them") };
             let flags: Vec<String> = strangers.iter().map(|name| shell_word(name)).collect();
             return format!(
-                "has {columns} {} that the model does not know; remove {them}, or leave {them} out (predict --drop {})",
+                "has {columns} {} that the model does not know; remove {them}, or leave {them} out (--drop {})",
                 some_of(&strangers),
                 flags.join(",")
             );

@@ -2,6 +2,7 @@ mod column;
 mod header;
 mod target;
 
+use super::reading::input;
 use super::{Categories, Holds, InputColumn, Numbering, Schema, called, near_column};
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::shell::shell_word;
@@ -74,6 +75,8 @@ pub struct SchemaOptions {
     pub categories: Categories,
     /// Columns of categories in which `NA` and its like are one, in the same way; nothing at all is one too.
     pub keep_na: Vec<String>,
+    /// Texts of inputs that stand for a missing value, in place of the usual ones; nothing at all always does.
+    pub missing: Option<Vec<String>>,
     /// Whether a missing category is one of its own, in all columns of categories.
     pub missing_is_category: bool,
     /// How much the file may hold.
@@ -114,11 +117,16 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         ("--target", options.target.is_some()),
         ("--drop", !options.drop.is_empty()),
         ("--categorical", !options.categorical.is_empty()),
+        ("--keep-na", !options.keep_na.is_empty()),
     ] {
         if given {
             let problem = format!("is svmlight, whose columns have no names: {flag} means nothing");
             return Err(DataError::flag(file.name(), problem));
         }
+    }
+    if options.missing.is_some() {
+        let problem = "is svmlight, in which nan is missing: --missing means nothing".to_owned();
+        return Err(DataError::flag(file.name(), problem));
     }
     let mut rows = file.rows()?;
     let (mut count, mut highest) = (0, None);
@@ -157,6 +165,7 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         named: false,
         sparse: true,
         numbering: Some(numbering),
+        missing: None,
         columns,
         dropped: Vec::new(),
         target,
@@ -257,7 +266,8 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     }
     let target = targets.conclude(file, &names[target], target, count, options.kind)?;
     let named = *named;
-    Ok((Schema { named, sparse: false, numbering: None, columns, dropped, target }, count))
+    let missing = options.missing.clone();
+    Ok((Schema { named, sparse: false, numbering: None, missing, columns, dropped, target }, count))
 }
 
 /// Where the columns stand that a pass looks at.
@@ -290,7 +300,8 @@ fn look(
         count += 1;
         // By itself an empty field is missing; a class may be called `None`.
         let field = fields.raw(target);
-        if field == Field::Missing {
+        let is_missing = |text: &String| options.missing.iter().flatten().any(|own| own == text);
+        if field == Field::Missing || is_missing(&field.text()) {
             let problem = format!(
                 "the target (column `{name}`) is missing; remove the row, or name another column \
                  (--target)"
@@ -315,8 +326,7 @@ fn look(
         }
         targets.see(&text, field.number(), line);
         for (seen, &at) in seen.iter_mut().zip(inputs) {
-            let field = if literal.contains(&at) { fields.raw(at) } else { fields.field(at) };
-            seen.see(field, line);
+            seen.see(input(fields, at, literal.contains(&at), options.missing.as_deref()), line);
         }
     }
     Ok(count)
@@ -411,7 +421,7 @@ fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
     } else {
         let heads: Vec<Head> = match rows.next()? {
             Some((line, Row::Fields(fields))) => {
-                first = (options.header == Header::Detect).then_some(line);
+                first = Some(line);
                 (0..fields.len()).map(|at| Head::of(fields.field(at))).collect()
             }
             _ => return Err(wrong("holds no rows".to_owned())),
