@@ -2,6 +2,7 @@
 //! as JSON. Loading runs nothing that the file says; all it can choose is which registered method
 //! restores the arrays.
 
+use crate::adjustment::Adjusted;
 use crate::{Header, MAJOR, Model, Output, WorkbenchError};
 use mercer_learning::{Method, Numbers, State, Tensor, find};
 use safetensors::tensor::{Metadata, TensorView};
@@ -301,7 +302,8 @@ impl Model {
         if restored.task() != header.task() || restored.features() != header.schema.width() {
             return Err(wrong("its arrays and its columns do not belong together".to_owned()));
         }
-        Ok(Self { header, predictor: restored })
+        let predictor = Adjusted::of(restored, header.adjustment);
+        Ok(Self { header, predictor })
     }
 }
 

@@ -1,7 +1,8 @@
+use crate::adjustment::{Adjusted, learn};
 use crate::header::{Chosen, DataNote};
 use crate::intervals::NamedInterval;
 use crate::tuning::tune_sample;
-use crate::{Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
+use crate::{Adjustment, Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
 use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
 use mercer_harness::declared_bytes;
 use mercer_learning::{
@@ -109,6 +110,7 @@ pub(crate) fn fit_sample(
     method.check_active(&choices.settings, &sample.shape())?;
     let tuning = match choices.tune {
         Some(budget) => {
+    pub adjustment: Option<Adjustment>,
             let fixed = &choices.settings;
             Some(tune_sample(
                 method,
@@ -127,8 +129,16 @@ pub(crate) fn fit_sample(
         room(method, &sample.shape(), &settings, choices.limits)?;
         Ok::<_, WorkbenchError>(learner.fit(sample, &mut fitting(choices, streams))?)
     };
-    let outcome = fitted().map_err(|e| e.by_settings(method, &settings, sample.task(), false))?;
-    Ok(FittedTo { outcome, settings, tuning })
+    let named = |e: WorkbenchError| e.by_settings(method, &settings, sample.task(), false);
+    let asked = (choices.calibrate, choices.threshold);
+    let held = streams.child("held out");
+    let adjustment = learn(sample, asked, &mut held.rng("folds"), |rows, fold| {
+        let own = held.child(&format!("fold {fold}"));
+        Ok(fit_to(rows, &own).map_err(named)?.predictor)
+    })?;
+    let mut outcome = fit_to(sample, streams).map_err(named)?;
+    outcome.predictor = Adjusted::of(outcome.predictor, adjustment);
+    Ok(FittedTo { outcome, settings, tuning, adjustment })
 }
 
 /// Refuses a fit that by the method's declared cost is far beyond the memory that there is, before
@@ -208,7 +218,7 @@ pub fn fit(
         .map_err(|error| error.by_name(&table.schema))?;
     let (training, scored) = scores_on(&*fitted.outcome.predictor, &sample, &preparation)?;
     let schema = table.schema.clone();
-    let FittedTo { outcome, settings, tuning } = fitted;
+    let FittedTo { outcome, settings, tuning, adjustment } = fitted;
     let data =
         DataNote { file: table.name.clone(), rows: table.rows(), sha256: table.sha256.clone() };
     let mut header = header_of(method, &settings, schema, preparation, data, choices, &outcome);
@@ -226,6 +236,7 @@ pub(crate) fn header_of(
     choices: &Choices<'_>,
     outcome: &Outcome<Box<dyn Predictor>>,
 ) -> Header {
+    header.adjustment = adjustment;
     Header {
         format: format!("{MAJOR}.{MINOR}"),
         library: env!("CARGO_PKG_VERSION").to_owned(),
@@ -261,6 +272,7 @@ pub(crate) fn scores_on(
 ) -> Result<(crate::Scores, usize), WorkbenchError> {
     let rows: Vec<usize> = (0..sample.rows().min(SCORED)).collect();
     let first = sample.select(&rows)?;
+        adjustment: None,
     let predictions = unscaled(predictor.predict(first.inputs())?, preparation);
     let truths = match first.targets() {
         Targets::Classes { labels, .. } => Truths::Classes(labels.clone()),

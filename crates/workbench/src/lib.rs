@@ -13,6 +13,7 @@
 //! It is handed the methods and names none of them, nor any paper.
 
 mod across;
+mod adjustment;
 mod compare;
 mod coverage;
 mod curves;
@@ -39,6 +40,7 @@ mod tuning_page;
 pub use across::{Across, MethodAcross, PairAcross, across};
 pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use coverage::{Coverage, coverage};
+pub use adjustment::{Adjustment, Calibration, Threshold};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
 pub use evaluate::{

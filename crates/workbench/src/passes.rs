@@ -185,6 +185,10 @@ pub fn fit_in_passes(
     if buffer < 2 {
         return refused("buffer", buffer.to_string(), "at least 2 rows");
     }
+    if choices.calibrate || choices.threshold.is_some() {
+        let name = if choices.calibrate { "calibrate" } else { "threshold" };
+        return refused(name, "given".to_owned(), "left out where rows are read in passes");
+    }
     let (schema, rows) = survey(file, options)?;
     let method = method_for(methods, name, task_of(&schema))?;
     if choices.impute == Some(Impute::Median) && rows > buffer {

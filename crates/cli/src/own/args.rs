@@ -112,6 +112,16 @@ pub(crate) struct FitChoices {
     #[arg(long, value_name = "N|TIME")]
     pub budget: Option<String>,
     /// Root of the random streams.
+    /// Learn probabilities from the scores of training rows held out in five folds: Platt's sigmoid of two classes,
+    /// a temperature of more.
+    #[arg(long)]
+    pub calibrate: bool,
+    /// Choose the threshold of two classes on such rows by accuracy, balanced-accuracy, f1 or precision.
+    #[arg(long, value_name = "METRIC", value_parser = metric)]
+    pub threshold: Option<Metric>,
+    /// Seconds that the command may take; a fit is stopped at its next step, and nothing is written.
+    #[arg(long, value_name = "N", value_parser = seconds)]
+    pub max_seconds: Option<f64>,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Threads of a fit: all cores without it, and no more than there are. With another number sums are
@@ -267,6 +277,8 @@ pub(crate) struct EvaluateArgs {
     /// Model file to score on all rows of the data; or name a --method to fit. A model is what it is:
     /// with it go no columns, no splits and no settings.
     #[arg(value_name = "MODEL", conflicts_with_all = OF_A_FIT)]
+    "calibrate",
+    "threshold",
     pub model: Option<PathBuf>,
     /// The same, by name.
     #[arg(long = "model", value_name = "MODEL", conflicts_with = "model", conflicts_with_all = OF_A_FIT)]

@@ -1,7 +1,7 @@
 use super::args::FitArgs;
 use super::{
-    LARGE, choices, claim, clock, filled, full_name, limits, mebibytes, numbering, open, plain,
-    print_json, say_if_no_better, say_if_untunable, schema_options, unconverged,
+    LARGE, adjusted, choices, claim, clock, filled, full_name, limits, mebibytes, numbering, open,
+    plain, print_json, say_if_no_better, say_if_untunable, schema_options, unconverged,
 };
 use crate::Ended;
 use mercer_learning::{counted, find, one_line};
@@ -95,6 +95,9 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     writeln!(stdout, "{}", one_line(&told))?;
     if let Some(told) = filled(header) {
         writeln!(stdout, "filled: {}", one_line(&told))?;
+    }
+    if let Some(told) = adjusted(header) {
+        writeln!(stdout, "adjusted: {}", one_line(&told))?;
     }
     if let Some(told) = numbering(&header.schema) {
         writeln!(stdout, "columns are numbered {told}")?;

@@ -1,5 +1,7 @@
 use super::args::InfoArgs;
-use super::{LARGE, filled, mebibytes, numbering, plain, print_json, quoted, unconverged};
+use super::{
+    LARGE, adjusted, filled, mebibytes, numbering, plain, print_json, quoted, unconverged,
+};
 use crate::Ended;
 use mercer_datasets::Holds;
 use mercer_learning::{counted, find, one_line};
@@ -64,6 +66,7 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
         lines.push(("scaled", name.as_str().unwrap_or_default().to_owned()));
     }
     lines.extend(filled(header).map(|told| ("filled", told)));
+    lines.extend(adjusted(header).map(|told| ("adjusted", told)));
     lines.extend([
         ("data", format!("{} ({})", header.data.file, counted(header.data.rows, "row", "rows"))),
         ("sha256", header.data.sha256.clone()),

@@ -30,8 +30,8 @@ use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find};
 use mercer_methods::all;
 use mercer_workbench::{
-    Budget, Choices, Header as ModelHeader, Output, Scores, Splitting, Table, WorkbenchError,
-    no_better,
+    Adjustment, Budget, Calibration, Choices, Header as ModelHeader, Output, Scores, Splitting,
+    Table, WorkbenchError, no_better,
 };
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
@@ -372,6 +372,25 @@ pub(super) fn filled(header: &ModelHeader) -> Option<String> {
 const REPEATED: usize = 20;
 
 /// Says of a table that is divided what its scores do not show: what is filled in every training part,
+/// What was learned from rows held out inside the training part.
+pub(super) fn adjusted(header: &ModelHeader) -> Option<String> {
+    let Adjustment { calibration, threshold } = header.adjustment?;
+    let calibrated = calibration.map(|calibration| match calibration {
+        Calibration::Sigmoid { slope, shift } => {
+            format!("probabilities 1/(1 + exp(-({} m + {})))", plain(slope), plain(shift))
+        }
+        Calibration::Softmax { factor } => {
+            format!("probabilities softmax({} scores)", plain(factor))
+        }
+    });
+    let chosen = threshold.map(|chosen| {
+        let second = header.schema.target.labels.last().cloned().unwrap_or_default();
+        let (at, score) = (plain(chosen.at), plain(chosen.score));
+        format!("`{second}` above {at} ({} {score} on rows held out)", chosen.metric.name())
+    });
+    Some(calibrated.into_iter().chain(chosen).collect::<Vec<_>>().join(", "))
+}
+
 /// and rows that occur again.
 pub(super) fn say_of_parts(table: &Table, impute: Option<Impute>) {
     let repeated = table.repeated();

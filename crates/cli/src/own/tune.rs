@@ -18,6 +18,11 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let choices = choices(&args.choices, &limits)?;
     let report = args.report.as_ref().map(|report| claim(report, args.force, &[&args.table.data]));
     let report = report.transpose()?;
+    if choices.calibrate || choices.threshold.is_some() {
+        let name = if choices.calibrate { "calibrate" } else { "threshold" };
+        let (value, must) = ("given".to_owned(), "given to fit, evaluate or compare".to_owned());
+        return Err(WorkbenchError::Argument { name, value, must }.into());
+    }
     let file = open(&args.table.data, &args.table.columns.file)?;
     let table = Table::read(&file, &schema_options(&args.table.columns, &args.choices))?;
     say_of_parts(&table, choices.impute);

@@ -1,0 +1,465 @@
+//! What stands between a method's scores and what is said: calibrated probabilities, and the threshold of two classes.
+
+use crate::WorkbenchError;
+use mercer_learning::{
+    FittedKernel, LearningError, Metric, Predictions, Predictor, Sample, State, Task, by_class,
+    folds, margins,
+};
+use ndarray::{Array1, Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+/// Probabilities from scores.
+///
+/// ```
+/// use mercer_workbench::Calibration;
+/// let platt = Calibration::Sigmoid { slope: 2.0, shift: 0.0 };
+/// let shares = platt.probabilities(ndarray::array![[0.0, 0.0], [0.0, 1.0]].view());
+/// assert!((shares[[0, 1]] - 0.5).abs() < 1e-15);
+/// assert!((shares[[1, 1]] - 1.0 / (1.0 + (-2.0f64).exp())).abs() < 1e-15);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Calibration {
+    /// Of two classes `1/(1 + exp(−(slope m + shift)))`, `m` the score of the second minus that of the first (Platt
+    /// 1999).
+    Sigmoid {
+        /// Its slope.
+        slope: f64,
+        /// What it adds.
+        shift: f64,
+    },
+    /// The softmax of scores times this number, the inverse of a temperature (Guo et al. 2017).
+    Softmax {
+        /// The factor.
+        factor: f64,
+    },
+}
+
+impl Calibration {
+    /// Fits it to scores (`n × K`) of rows that were not trained on, by maximum likelihood: of two classes with Platt's
+    /// targets, which lie a little inside of 0 and 1.
+    fn fit(scores: ArrayView2<'_, f64>, labels: &[u32]) -> Self {
+        if scores.ncols() == 2 {
+            let (slope, shift) = sigmoid(&margins(&scores.to_owned()), labels);
+            Self::Sigmoid { slope, shift }
+        } else {
+            Self::Softmax { factor: softmax_factor(scores, labels) }
+        }
+    }
+
+    /// Class probabilities (`n × K`) of scores (`n × K`).
+    pub fn probabilities(self, scores: ArrayView2<'_, f64>) -> Array2<f64> {
+        match self {
+            Self::Sigmoid { slope, shift } => {
+                let of =
+                    |row: usize| logistic(slope * (scores[[row, 1]] - scores[[row, 0]]) + shift);
+                Array2::from_shape_fn(scores.dim(), |(row, class)| {
+                    let second = of(row);
+                    if class == 1 { second } else { 1.0 - second }
+                })
+            }
+            Self::Softmax { factor } => {
+                let mut shares = scores.to_owned();
+                for mut row in shares.rows_mut() {
+                    let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    row.mapv_inplace(|score| (factor * (score - top)).exp());
+                    let sum = row.sum();
+                    row /= sum;
+                }
+                shares
+            }
+        }
+    }
+}
+
+fn logistic(value: f64) -> f64 {
+    1.0 / (1.0 + (-value).exp())
+}
+
+/// Slope and shift of Platt's sigmoid by Newton's method with halved steps, as Lin, Lin and Weng (2007).
+fn sigmoid(margins: &[f64], labels: &[u32]) -> (f64, f64) {
+    let second = labels.iter().filter(|&&label| label == 1).count() as f64;
+    let first = labels.len() as f64 - second;
+    let targets = [1.0 / (first + 2.0), (second + 1.0) / (second + 2.0)];
+    // −(t z − ln(1 + e^z)), without overflow.
+    let loss = |a: f64, b: f64| -> f64 {
+        let one = |(&m, &label): (&f64, &u32)| {
+            let z = a * m + b;
+            z.max(0.0) + (-z.abs()).exp().ln_1p() - targets[label as usize] * z
+        };
+        margins.iter().zip(labels).map(one).sum()
+    };
+    let (mut a, mut b) = (0.0, ((second + 1.0) / (first + 1.0)).ln());
+    let mut now = loss(a, b);
+    for _ in 0..100 {
+        let (mut ga, mut gb, mut haa, mut hab, mut hbb) = (0.0, 0.0, 1e-12, 0.0, 1e-12);
+        for (&m, &label) in margins.iter().zip(labels) {
+            let p = logistic(a * m + b);
+            let (d, w) = (p - targets[label as usize], p * (1.0 - p));
+            ga += d * m;
+            gb += d;
+            haa += w * m * m;
+            hab += w * m;
+            hbb += w;
+        }
+        let determinant = haa * hbb - hab * hab;
+        let (da, db) = ((hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant);
+        let mut step = 1.0;
+        while step > 1e-10 && !(loss(a - step * da, b - step * db) <= now) {
+            step *= 0.5;
+        }
+        (a, b) = (a - step * da, b - step * db);
+        let next = loss(a, b);
+        if step <= 1e-10 || (now - next).abs() <= 1e-14 * now.abs() {
+            break;
+        }
+        now = next;
+    }
+    (a, b)
+}
+
+/// The factor of the scores that makes their softmax the likeliest, between e^−10 and e^10: the loss is convex in it, so
+/// that its slope is halved in.
+fn softmax_factor(scores: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
+    let slope = |factor: f64| -> f64 {
+        let shares = Calibration::Softmax { factor }.probabilities(scores);
+        let rows = scores.rows().into_iter().zip(shares.rows()).zip(labels);
+        rows.map(|((scores, shares), &label)| scores.dot(&shares) - scores[label as usize]).sum()
+    };
+    let (mut low, mut high) = (-10.0f64, 10.0f64);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        *(if slope(middle.exp()) > 0.0 { &mut high } else { &mut low }) = middle;
+    }
+    f64::midpoint(low, high).exp()
+}
+
+/// The second class is predicted above this.
+///
+/// ```
+/// use mercer_learning::Metric;
+/// let chosen = mercer_workbench::Threshold { at: 0.2, metric: Metric::F1, score: 0.8 };
+/// assert_eq!(serde_json::to_value(chosen)?["metric"], "f1");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// Of its probability, or where there is none of its score minus the other's.
+    pub at: f64,
+    /// What it was chosen by.
+    pub metric: Metric,
+    /// What that was over the rows held out inside the training part.
+    pub score: f64,
+}
+
+impl Threshold {
+    /// The one between two values that is the best; of equal ones the nearest to `usual`.
+    fn choose(values: &[f64], labels: &[u32], metric: Metric, usual: f64) -> Self {
+        let mut rows: Vec<(f64, u32)> =
+            values.iter().copied().zip(labels.iter().copied()).collect();
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // All are taken for the second class; one after the other goes to the first.
+        let mut counts = vec![vec![0u64; 2]; 2];
+        rows.iter().for_each(|&(_, label)| counts[label as usize][1] += 1);
+        let mut best: Option<Self> = None;
+        for (at, &(value, label)) in rows.iter().enumerate() {
+            counts[label as usize][1] -= 1;
+            counts[label as usize][0] += 1;
+            let Some(&(next, _)) = rows.get(at + 1) else { break };
+            if value == next {
+                continue;
+            }
+            let found = Self { at: f64::midpoint(value, next), metric, score: of(&counts, metric) };
+            let better = best.is_none_or(|best| {
+                let nearer = (found.at - usual).abs() < (best.at - usual).abs();
+                found.score > best.score || found.score >= best.score && nearer
+            });
+            if better {
+                best = Some(found);
+            }
+        }
+        let at = usual;
+        best.unwrap_or(Self { at, metric, score: of(&counts, metric) })
+    }
+}
+
+/// Metrics that a threshold moves, and that its rows count alone.
+pub(crate) const CHOSEN_BY: [Metric; 4] =
+    [Metric::Accuracy, Metric::BalancedAccuracy, Metric::F1, Metric::Precision];
+
+/// A metric of a confusion matrix.
+fn of(counts: &[Vec<u64>], metric: Metric) -> f64 {
+    let found: Vec<[f64; 3]> = by_class(counts).into_iter().flatten().collect();
+    let mean = |at: usize| found.iter().map(|own| own[at]).sum::<f64>() / found.len() as f64;
+    match metric {
+        Metric::Precision => mean(0),
+        Metric::F1 => mean(2),
+        Metric::BalancedAccuracy => {
+            let recall = |class: usize| {
+                let rows: u64 = counts[class].iter().sum();
+                (rows > 0).then(|| counts[class][class] as f64 / rows as f64)
+            };
+            let recalls: Vec<f64> = (0..counts.len()).filter_map(recall).collect();
+            recalls.iter().sum::<f64>() / recalls.len() as f64
+        }
+        _ => {
+            let right: u64 = (0..counts.len()).map(|class| counts[class][class]).sum();
+            right as f64 / counts.iter().flatten().sum::<u64>() as f64
+        }
+    }
+}
+
+/// What was learned from rows held out inside the training part.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_learning::Metric;
+/// use mercer_workbench::{Choices, Table, fit};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n-5,a\n1,b\n2,b\n3,b\n4,b\n5,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let choices = Choices { calibrate: true, threshold: Some(Metric::F1), ..Choices::plain() };
+/// let model = fit(BASELINES, "gaussian-svm", &table, &choices)?;
+/// let adjustment = model.header.adjustment.expect("it was asked for");
+/// assert_eq!(adjustment.threshold.expect("and this").score, 1.0);
+/// let shares = model.probabilities(ndarray::array![[-3.0], [3.0]], "two rows", &[1, 2], 1)?;
+/// assert!(shares[[0, 0]] > 0.5 && shares[[1, 1]] > 0.5);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Adjustment {
+    /// How scores become probabilities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// Where the second class begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Threshold>,
+}
+
+/// Parts of the training rows of which each is held out once.
+const FOLDS: usize = 5;
+
+/// Learns it from the scores of training rows that `fit` did not see: of each of five folds by a fit to the others.
+///
+/// # Errors
+/// [`WorkbenchError::Argument`] where the task has no such thing or a class has fewer than two rows; what `fit` returns.
+pub(crate) fn learn(
+    sample: &Sample,
+    (calibrate, threshold): (bool, Option<Metric>),
+    rng: &mut impl rand::Rng,
+    mut fit: impl FnMut(&Sample, usize) -> Result<Box<dyn Predictor>, WorkbenchError>,
+) -> Result<Option<Adjustment>, WorkbenchError> {
+    let refused = |name, value: &str, must: &str| {
+        Err(WorkbenchError::Argument { name, value: value.to_owned(), must: must.to_owned() })
+    };
+    if !calibrate && threshold.is_none() {
+        return Ok(None);
+    }
+    let asked = if calibrate { "calibrate" } else { "threshold" };
+    let Some(labels) = sample.labels() else {
+        return refused(asked, "asked for numbers", "asked for classes");
+    };
+    let classes = sample.task().outputs();
+    if threshold.is_some() && classes != 2 {
+        return refused("threshold", &format!("asked for {classes} classes"), "asked for two");
+    }
+    if let Some(metric) = threshold.filter(|metric| !CHOSEN_BY.contains(metric)) {
+        let names = CHOSEN_BY.map(Metric::name).join(", ");
+        return refused("threshold", &format!("`{}`", metric.name()), &format!("one of {names}"));
+    }
+    let rows_of = |class: u32| labels.iter().filter(|&&label| label == class).count();
+    if (0..classes as u32).any(|class| rows_of(class) < 2) {
+        return refused(
+            asked,
+            "asked for a class of one row",
+            "left out: no row of it can be held out",
+        );
+    }
+    let held = folds(labels, FOLDS.min(labels.len()), rng);
+    let mut scores = Array2::zeros((labels.len(), classes));
+    let mut shares = false;
+    for fold in 0..FOLDS {
+        let (test, train): (Vec<usize>, Vec<usize>) =
+            (0..labels.len()).partition(|&row| held[row] == fold);
+        if test.is_empty() {
+            continue;
+        }
+        let predictor = fit(&sample.select(&train)?, fold)?;
+        let test_rows = sample.select(&test)?;
+        let own = scores_of(&*predictor, test_rows.inputs())?;
+        shares = own.1;
+        for (at, &row) in test.iter().enumerate() {
+            scores.row_mut(row).assign(&own.0.row(at));
+        }
+    }
+    let calibration = calibrate.then(|| Calibration::fit(scores.view(), labels));
+    let threshold = threshold.map(|metric| {
+        let (values, usual) = ranked(calibration, shares, &scores);
+        Threshold::choose(&values, labels, metric, usual)
+    });
+    Ok(Some(Adjustment { calibration, threshold }))
+}
+
+/// The logarithms of the probabilities where there are some, else the scores; and which they are.
+fn scores_of(
+    predictor: &dyn Predictor,
+    inputs: ArrayView2<'_, f64>,
+) -> Result<(Array2<f64>, bool), LearningError> {
+    Ok(match predictor.probabilities(inputs) {
+        Some(shares) => (shares.mapv(|share| share.max(1e-300).ln()), true),
+        None => (predictor.try_decision(inputs)?, false),
+    })
+}
+
+/// What a threshold is set on: the second class's probability, usually cut at a half, or its score minus the other's, cut
+/// at 0.
+fn ranked(
+    calibration: Option<Calibration>,
+    are_shares: bool,
+    scores: &Array2<f64>,
+) -> (Vec<f64>, f64) {
+    let second = |shares: Array2<f64>| shares.column(1).to_vec();
+    match calibration {
+        Some(calibration) => (second(calibration.probabilities(scores.view())), 0.5),
+        None if are_shares => (second(scores.mapv(f64::exp)), 0.5),
+        None => (margins(scores), 0.0),
+    }
+}
+
+/// A predictor with its adjustment.
+pub(crate) struct Adjusted {
+    pub inner: Box<dyn Predictor>,
+    pub by: Adjustment,
+}
+
+impl Adjusted {
+    /// The predictor, adjusted if there is something to adjust.
+    pub fn of(inner: Box<dyn Predictor>, by: Option<Adjustment>) -> Box<dyn Predictor> {
+        match by {
+            Some(by) => Box::new(Self { inner, by }),
+            None => inner,
+        }
+    }
+}
+
+impl Predictor for Adjusted {
+    fn task(&self) -> Task {
+        self.inner.task()
+    }
+
+    fn features(&self) -> usize {
+        self.inner.features()
+    }
+
+    /// The method's own: what bounds are about.
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.inner.decision(inputs)
+    }
+
+    fn try_decision(&self, inputs: ArrayView2<'_, f64>) -> Result<Array2<f64>, LearningError> {
+        self.inner.try_decision(inputs)
+    }
+
+    fn predict(&self, inputs: ArrayView2<'_, f64>) -> Result<Predictions, LearningError> {
+        let Adjustment { calibration, threshold } = self.by;
+        if inputs.ncols() != self.features() || inputs.iter().any(|value| !value.is_finite()) {
+            // It says what is wrong.
+            return self.inner.predict(inputs);
+        }
+        let (scores, are_shares) = scores_of(&*self.inner, inputs)?;
+        if let Some(Threshold { at, .. }) = threshold {
+            let (values, _) = ranked(calibration, are_shares, &scores);
+            return Ok(Predictions::Classes(
+                values.iter().map(|value| u32::from(*value > at)).collect(),
+            ));
+        }
+        let shares = calibration.map(|calibration| calibration.probabilities(scores.view()));
+        Ok(Predictions::of_scores(self.task(), shares.unwrap_or(scores).view()))
+    }
+
+    fn state(&self) -> State {
+        self.inner.state()
+    }
+
+    fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        let Some(calibration) = self.by.calibration else {
+            return self.inner.probabilities(inputs);
+        };
+        let (scores, _) = scores_of(&*self.inner, inputs).ok()?;
+        Some(calibration.probabilities(scores.view()))
+    }
+
+    fn embedded_entropy(&self, inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
+        self.inner.embedded_entropy(inputs)
+    }
+
+    fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
+        self.inner.fitted_kernel()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+    use serde_json::Value;
+
+    fn numbers(value: &Value) -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|own| own.as_f64().unwrap()).collect()
+    }
+
+    /// `adjustment.json` was made by scikit-learn; the version stands in it. Its minimiser ends at 1e-6 or so.
+    #[test]
+    fn calibrations_and_thresholds_are_those_of_scikit_learn() {
+        let text = include_str!("../tests/fixtures/adjustment.json");
+        let made: Value = serde_json::from_str(text).unwrap();
+        let scores = numbers(&made["margins"]);
+        let labels: Vec<u32> = numbers(&made["truth"]).iter().map(|&own| own as u32).collect();
+        let (slope, shift) = sigmoid(&scores, &labels);
+        for (found, name) in [(slope, "slope"), (shift, "shift")] {
+            let expected = made[name].as_f64().unwrap();
+            assert!((found - expected).abs() < 1e-4, "{name}: {found} {expected}");
+        }
+        let classes = numbers(&made["classes"]);
+        let labels_of_three: Vec<u32> = classes.iter().map(|&own| own as u32).collect();
+        let three: Vec<f64> = made["scores"].as_array().unwrap().iter().flat_map(numbers).collect();
+        let three = Array2::from_shape_vec((classes.len(), 3), three).unwrap();
+        let factor = softmax_factor(three.view(), &labels_of_three);
+        let expected = made["factor"].as_f64().unwrap();
+        assert!((factor - expected).abs() < 1e-4 * expected, "{factor} {expected}");
+        for (metric, name) in [
+            (Metric::BalancedAccuracy, "balanced_accuracy"),
+            (Metric::F1, "f1_macro"),
+            (Metric::Accuracy, "accuracy"),
+        ] {
+            let found = Threshold::choose(&scores, &labels, metric, 0.0);
+            let expected = made[name].as_f64().unwrap();
+            assert!((found.score - expected).abs() < 1e-12, "{name}: {found:?} {expected}");
+            // The rule gives that score.
+            let mut counts = vec![vec![0; 2]; 2];
+            for (&score, &label) in scores.iter().zip(&labels) {
+                counts[label as usize][usize::from(score > found.at)] += 1;
+            }
+            assert!((of(&counts, metric) - expected).abs() < 1e-12, "{name}");
+        }
+    }
+
+    #[test]
+    fn equal_thresholds_end_at_the_nearest_to_the_usual_one() {
+        let found = Threshold::choose(&[-3.0, -1.0, 3.0, 5.0], &[0, 0, 1, 1], Metric::F1, 0.0);
+        assert_eq!((found.at, found.score), (1.0, 1.0));
+        // Nothing lies between equal values.
+        let alike = Threshold::choose(&[2.0, 2.0], &[0, 1], Metric::Accuracy, 0.0);
+        assert_eq!(alike.at, 0.0);
+    }
+
+    #[test]
+    fn scores_that_part_the_classes_have_finite_sigmoids() {
+        let (slope, shift) = sigmoid(&[-2.0, -1.0, 1.0, 2.0], &[0, 0, 1, 1]);
+        assert!(slope > 0.0 && slope.is_finite() && shift.abs() < 1e-6, "{slope} {shift}");
+        let shares =
+            Calibration::Softmax { factor: 1e5 }.probabilities(array![[1e3, 0.0, -1e3]].view());
+        assert_eq!(shares, array![[1.0, 0.0, 0.0]]);
+    }
+}
