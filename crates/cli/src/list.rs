@@ -4,6 +4,7 @@ use crate::Ended;
 use crate::args::{ListArgs, Listed};
 use crate::columns::{Listing, print_aligned, print_entries, print_words};
 use mercer_datasets::{Catalogue, Library, Place};
+use mercer_learning::Method;
 use mercer_methods::all;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -54,29 +55,30 @@ fn methods() -> Listing {
     Listing { heads, rows }
 }
 
-/// The same for people: what a method is, and below it what it can do and what it costs.
+/// Methods to begin with, from small tables to large ones.
+const FIRST: [(&str, &str); 5] = [
+    ("kernel-ridge", "classes and numbers; chooses its ridge itself; up to some 10,000 rows"),
+    ("gaussian-svm", "classes and numbers; the support vector machine; up to some 10,000 rows"),
+    ("gaussian-process", "classes with probabilities; up to some 2000 rows"),
+    ("rf-ridge", "classes and numbers; kernel ridge by random features; a million rows"),
+    ("askl", "classes and numbers; learns its kernel; a million rows"),
+];
+
+/// The same for people: which to try first, and of all what each is and can do.
 fn print_methods() -> anyhow::Result<()> {
-    let entries: Vec<(String, Vec<String>)> = all()
-        .iter()
-        .map(|method| {
-            let cost = method.cost;
-            let about = vec![
-                method.summary.to_owned(),
-                format!("  {}; {}", method.tasks.name(), method.cites),
-                format!(
-                    "  fit {}; predict a row {}; memory {}",
-                    cost.fit, cost.predict, cost.memory
-                ),
-            ];
-            (method.name.to_owned(), about)
-        })
-        .collect();
-    print_entries(&entries)?;
+    print_words("Five to try first:")?;
+    print_entries(&FIRST.map(|(name, about)| (name.to_owned(), vec![about.to_owned()])))?;
+    writeln!(std::io::stdout())?;
+    print_words("All methods:")?;
+    let entry = |method: &Method| {
+        let about = format!("  {}; {}", method.tasks.name(), method.cites);
+        (method.name.to_owned(), vec![method.summary.to_owned(), about])
+    };
+    print_entries(&all().iter().map(entry).collect::<Vec<_>>())?;
     writeln!(std::io::stdout())?;
     print_words(
-        "Costs: n rows, d columns, D features, K classes or outputs, b rows of a batch; other names are \
-         explained or are settings. `mercer list methods NAME` says all of one: its settings with \
-         their defaults and meanings, what tuning tries, whether it has probabilities.",
+        "`mercer list methods NAME` says all of one: its settings with their defaults and meanings, what tuning \
+         tries, what it costs, whether it has probabilities.",
     )
 }
 
@@ -129,4 +131,22 @@ fn datasets(library: &Library) -> Listing {
         .collect();
     let heads = &["dataset", "task", "rows", "features", "classes", "papers", "found", "licence"];
     Listing { heads, rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_to_begin_with_are_there() {
+        for (name, about) in FIRST {
+            let methods = all();
+            let method = mercer_learning::find(&methods, name).unwrap();
+            assert_eq!(
+                about.contains("numbers"),
+                method.tasks.name().contains("regression"),
+                "{name}"
+            );
+        }
+    }
 }

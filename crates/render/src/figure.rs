@@ -29,7 +29,7 @@ pub struct Figure {
     pub caption: String,
     /// What it shows, for somebody who cannot see it; the title where it is empty.
     pub alternative: String,
-    /// Whether its letters are read on a phone too: a column of 360 pixels, which a wide page enlarges.
+    /// Whether its letters are read on a phone too: a column of 340 pixels, which a wide page enlarges.
     pub compact: bool,
     /// Panels, row by row.
     pub panels: Vec<Panel>,
@@ -224,13 +224,13 @@ impl Figure {
         self
     }
 
-    /// In one column of 360 pixels, to be read on a phone.
+    /// In one column of 340 pixels, to be read on a phone.
     ///
     /// ```
     /// use mercer_render::{Axis, Figure, Panel, Series};
     /// let panel = Panel::new(Axis::linear("x"), Axis::linear("y")).series(Series::points("a", [(0.0, 1.0)]));
     /// let figure = Figure::new("demo/small", "Point").panel(panel).compact();
-    /// assert!(figure.svg()?.contains("width=\"360\""));
+    /// assert!(figure.svg()?.contains("width=\"340\""));
     /// # Ok::<(), mercer_render::RenderError>(())
     /// ```
     #[must_use]

@@ -58,7 +58,7 @@ impl<'a> Layout<'a> {
             _ => 0.0,
         };
         let width = match columns {
-            1 if figure.compact => 360.0,
+            1 if figure.compact => 340.0,
             1 | 2 => 700.0,
             many => 320.0 * many as f64,
         };

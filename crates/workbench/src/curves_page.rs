@@ -2,12 +2,12 @@
 
 use crate::curves::{average_precision, precision_recall, reliability, roc, thinned};
 use crate::intervals::NamedInterval;
-use crate::{Comparison, Evaluation};
+use crate::{Comparison, CurvePoint, Evaluation};
 use mercer_datasets::Truths;
 use mercer_learning::{Predictions, counted};
 use mercer_render::{
     Axis, Block, Cell, Column, Figure, Legend, Mark, Panel, Report, Row, Section, Series, Style,
-    Table,
+    Table, number,
 };
 
 /// Classes whose counts stand side by side.
@@ -45,7 +45,12 @@ pub(crate) fn looks(report: Report, comparison: &Comparison, prefix: &str, head:
         }
         Truths::Values(_) => vec![Block::Figure(residuals(&methods, id("residuals")))],
     };
-    for block in blocks {
+    let blocks: Vec<Block> = blocks;
+    let more = [
+        learning_curves(&methods, comparison, id("learning-curve")),
+        importances(&methods, comparison, id("importance")),
+    ];
+    for block in blocks.into_iter().chain(more.into_iter().flatten().map(Block::Figure)) {
         section = section.block(block);
     }
     report.section(section)
@@ -308,6 +313,90 @@ fn confusions(methods: &[(&str, &Evaluation)], classes: &[String], id: String) -
     Block::Table(table)
 }
 
+/// The metric against the training rows, a line a method.
+fn learning_curves(
+    methods: &[(&str, &Evaluation)],
+    comparison: &Comparison,
+    id: String,
+) -> Option<Figure> {
+    let metric = comparison.metric.name();
+    let mut panel = Panel::new(Axis::log2("training rows"), Axis::linear(metric));
+    let mut gains = Vec::new();
+    for (at, (title, evaluation)) in methods.iter().enumerate() {
+        let Some([before @ .., last]) = evaluation.learning_curve.as_deref() else { continue };
+        let all = || before.iter().chain([last]);
+        let points = all().map(|point| (point.rows as f64, point.mean));
+        let std = |point: &CurvePoint| point.std.unwrap_or(0.0);
+        let band = all().map(|point| (point.mean - std(point), point.mean + std(point)));
+        let line = Series::line(*title, points).style(Style::LinePoints).band(band);
+        panel = panel.series(line.color(at));
+        let from =
+            before.last().map_or_else(String::new, |point| format!("{} to ", short(point.mean)));
+        gains.push(format!("{title} {from}{}", short(last.mean)));
+    }
+    let gains = gains.join(", ");
+    (!gains.is_empty()).then(|| {
+        Figure::new(id, "Learning curve")
+            .caption(format!(
+                "{metric} on the test rows of the first repeat (up) of fits to a part of the training rows (across); \
+                 bands are a standard deviation over its splits. A curve that still climbs or falls at its end asks for more \
+                 rows. From half of the rows to all: {gains}."
+            ))
+            .alternative(format!("{metric} from half of the training rows to all: {gains}."))
+            .compact()
+            .panel(panel)
+    })
+}
+
+/// The most important columns, a bar a method.
+fn importances(
+    methods: &[(&str, &Evaluation)],
+    comparison: &Comparison,
+    id: String,
+) -> Option<Figure> {
+    let metric = comparison.metric.name();
+    let first = methods.iter().find_map(|(_, own)| own.importance.as_ref())?;
+    let shown: Vec<&str> = first.iter().take(ACROSS).map(|own| own.column.as_str()).collect();
+    let mut panel =
+        Panel::new(Axis::names("", shown.clone()), Axis::linear(format!("loss of {metric}")));
+    let mut tops = Vec::new();
+    for (at, (title, evaluation)) in methods.iter().enumerate() {
+        let Some(found) = &evaluation.importance else { continue };
+        let of = |name: &&str| found.iter().find(|own| own.column == **name);
+        let all = || shown.iter().enumerate().filter_map(|(at, name)| Some((at as f64, of(name)?)));
+        let points = all().map(|(at, own)| (at, own.mean));
+        let band = all().map(|(_, own)| own.interval.unwrap_or((own.mean, own.mean)));
+        panel = panel.series(Series::bars(*title, points).band(band).color(at));
+        tops.extend(found.first().map(|own| format!("{title} {} {}", own.column, short(own.mean))));
+    }
+    let tops = tops.join(", ");
+    let only = if first.len() > shown.len() {
+        format!(" The {ACROSS} most important of {} columns are shown.", first.len())
+    } else {
+        String::new()
+    };
+    Some(
+        Figure::new(id, "Importance of the columns")
+            .caption(format!(
+                "How much worse {metric} gets where a column's entries change places among the test rows, with 95 % \
+                 intervals over the splits (corrected resampled t). Columns that say the same share what they are \
+                 worth.{only} Largest: {tops}."
+            ))
+            .alternative(format!("Loss of {metric} without the most important column: {tops}."))
+            .compact()
+            .panel(panel),
+    )
+}
+
+/// A number of any size in three digits or so.
+fn short(value: f64) -> String {
+    if value == 0.0 || (1e-2..1e5).contains(&value.abs()) {
+        number(value, if value.abs() < 10.0 { 3 } else { 1 })
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
 /// Truth minus prediction against prediction, a panel a method.
 fn residuals(methods: &[(&str, &Evaluation)], id: String) -> Figure {
     let most = (POINTS / methods.len()).max(100);
@@ -324,7 +413,7 @@ fn residuals(methods: &[(&str, &Evaluation)], id: String) -> Figure {
         let mut sorted: Vec<f64> = all.iter().map(|point| point.1).collect();
         sorted.sort_by(f64::total_cmp);
         let quarter = |part: usize| sorted[(sorted.len() - 1) * part / 4];
-        halves.push(format!("{title} from {:.3e} to {:.3e}", quarter(1), quarter(3)));
+        halves.push(format!("{title} from {} to {}", short(quarter(1)), short(quarter(3))));
         let stride = all.len().div_ceil(most);
         let points: Vec<(f64, f64)> = all.into_iter().step_by(stride).collect();
         rows = points.len();

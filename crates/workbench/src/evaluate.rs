@@ -1,4 +1,5 @@
 use crate::fit::{finite, fit_sample, said_of};
+use crate::importance::{CurvePoint, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval};
 use crate::{Choices, Division, Model, Scores, Table, WorkbenchError, method_for, primary};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
@@ -262,6 +263,12 @@ pub struct Evaluation {
     /// Of classes: how many rows of each (down) were predicted as each (across), over all splits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confusion: Option<Vec<Vec<u64>>>,
+    /// What each column of the file is worth, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub importance: Option<Vec<Importance>>,
+    /// Scores of fits to parts of the training rows, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learning_curve: Option<Vec<CurvePoint>>,
     /// What is to be known beside the scores: rows that a method left out, classes that no split tests.
     pub notes: Vec<String>,
     /// What it says of the test rows of the first repeat.
@@ -306,6 +313,10 @@ pub fn evaluate(
     let mut notes = split_notes(table);
     notes.extend(table.division.as_ref().and_then(Division::note));
     let mut intervals = BTreeMap::new();
+    let mut worth = Worth::new(table, choices);
+    let metric = choices.metric.unwrap_or(primary(table.task())).name();
+    // Splits of the first repeat.
+    let first = splits.len() / splitting.repeats().max(1);
     for (index, split) in splits.iter().enumerate() {
         choices.limits.check()?;
         let preparation = table.prepare(&split.train, choices.scaling, choices.impute)?;
@@ -316,6 +327,14 @@ pub fn evaluate(
         let said = said_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?;
         scores.push(finite(said.scores())?);
         recalls.push(said.recalls());
+        if choices.importance {
+            let score = scores[index].get(metric).copied();
+            let predictor = &*fitted.outcome.predictor;
+            worth.columns(predictor, table, split, &preparation, (score, &own))?;
+        }
+        if choices.learning_curve && index < first {
+            worth.parts(method, table, split, choices, &own)?;
+        }
         if splits.len() == 1 {
             intervals = said.intervals(resampling_seed(&streams))?;
         }
@@ -336,6 +355,13 @@ pub fn evaluate(
         told(index + 1, splits.len());
     }
     let test_rows = splits[0].test.len();
+    let importance = choices
+        .importance
+        .then(|| worth.importance(table, splitting.test_over_train()))
+        .transpose()?;
+    let whole: Vec<f64> =
+        scores.iter().take(first).filter_map(|own| own.get(metric).copied()).collect();
+    let learning_curve = choices.learning_curve.then(|| worth.curve(&whole, splits[0].train.len()));
     let balanced = balance(table, splitting, &mut scores, &recalls);
     let confusion = confused(&all_said);
     let (said, pooled) = pooled(splitting, &scores, all_said);
@@ -355,6 +381,8 @@ pub fn evaluate(
         settings,
         test_rows,
         confusion,
+        importance,
+        learning_curve,
         notes,
         said,
     })
@@ -1112,6 +1140,8 @@ pub fn evaluate_model(
         settings: vec![model.header.settings.clone()],
         test_rows,
         confusion: confused(std::slice::from_ref(&said)),
+        importance: None,
+        learning_curve: None,
         notes: model.header.convergence.warning().into_iter().collect(),
         said,
     })

@@ -10,6 +10,7 @@ use mercer_learning::{
     Settings, Shape, Streams, Targets, Task, find,
 };
 use mercer_records::Tuning;
+use ndarray::{Array2, Axis};
 
 /// What a user may choose about a fit.
 ///
@@ -37,6 +38,14 @@ pub struct Choices<'a> {
     pub tune: Option<Budget>,
     /// What settings are tuned and methods ranked by; [`crate::primary`] where nothing is said.
     pub metric: Option<Metric>,
+    /// Whether scores become probabilities by what rows held out inside the training part say.
+    pub calibrate: bool,
+    /// What the threshold of two classes is chosen by, on such rows; the usual one without it.
+    pub threshold: Option<Metric>,
+    /// Whether an evaluation says what each column is worth.
+    pub importance: bool,
+    /// Whether an evaluation also fits to parts of the training rows.
+    pub learning_curve: bool,
     /// Root of the random streams.
     pub seed: u64,
     /// Threads of a fit.
@@ -54,6 +63,10 @@ impl Choices<'_> {
             impute: None,
             tune: None,
             metric: None,
+            calibrate: false,
+            threshold: None,
+            importance: false,
+            learning_curve: false,
             seed: 1,
             threads: 1,
             limits: &mercer_learning::Unlimited,
@@ -97,6 +110,7 @@ pub(crate) struct FittedTo {
     pub outcome: Outcome<Box<dyn Predictor>>,
     pub settings: Settings,
     pub tuning: Option<Tuning>,
+    pub adjustment: Option<Adjustment>,
 }
 
 /// Fits a method to a prepared sample.
@@ -110,7 +124,6 @@ pub(crate) fn fit_sample(
     method.check_active(&choices.settings, &sample.shape())?;
     let tuning = match choices.tune {
         Some(budget) => {
-    pub adjustment: Option<Adjustment>,
             let fixed = &choices.settings;
             Some(tune_sample(
                 method,
@@ -125,9 +138,9 @@ pub(crate) fn fit_sample(
     };
     let settings = completed(method, &sample.shape(), choices, tuning.as_ref());
     let learner = method.learner(&settings, sample.task())?;
-    let fitted = || {
-        room(method, &sample.shape(), &settings, choices.limits)?;
-        Ok::<_, WorkbenchError>(learner.fit(sample, &mut fitting(choices, streams))?)
+    let fit_to = |rows: &Sample, streams: &Streams| {
+        room(method, &rows.shape(), &settings, choices.limits)?;
+        Ok::<_, WorkbenchError>(learner.fit(rows, &mut fitting(choices, streams))?)
     };
     let named = |e: WorkbenchError| e.by_settings(method, &settings, sample.task(), false);
     let asked = (choices.calibrate, choices.threshold);
@@ -223,6 +236,7 @@ pub fn fit(
         DataNote { file: table.name.clone(), rows: table.rows(), sha256: table.sha256.clone() };
     let mut header = header_of(method, &settings, schema, preparation, data, choices, &outcome);
     (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
+    header.adjustment = adjustment;
     Ok(Model { header, predictor: outcome.predictor })
 }
 
@@ -236,7 +250,6 @@ pub(crate) fn header_of(
     choices: &Choices<'_>,
     outcome: &Outcome<Box<dyn Predictor>>,
 ) -> Header {
-    header.adjustment = adjustment;
     Header {
         format: format!("{MAJOR}.{MINOR}"),
         library: env!("CARGO_PKG_VERSION").to_owned(),
@@ -259,6 +272,7 @@ pub(crate) fn header_of(
         convergence: outcome.convergence,
         facts: outcome.facts.clone(),
         tuning: None,
+        adjustment: None,
         state: outcome.predictor.state().outline(),
     }
 }
@@ -272,7 +286,6 @@ pub(crate) fn scores_on(
 ) -> Result<(crate::Scores, usize), WorkbenchError> {
     let rows: Vec<usize> = (0..sample.rows().min(SCORED)).collect();
     let first = sample.select(&rows)?;
-        adjustment: None,
     let predictions = unscaled(predictor.predict(first.inputs())?, preparation);
     let truths = match first.targets() {
         Targets::Classes { labels, .. } => Truths::Classes(labels.clone()),
@@ -303,7 +316,17 @@ pub(crate) fn said_of(
     rows: &[usize],
     preparation: &Preparation,
 ) -> Result<NamedInterval, WorkbenchError> {
-    let sample = table.sample(rows, preparation)?;
+    said_of_inputs(predictor, table, (rows, table.raw.select(Axis(0), rows)), preparation)
+}
+
+/// The same of these inputs in place of the rows' own.
+pub(crate) fn said_of_inputs(
+    predictor: &dyn Predictor,
+    table: &Table,
+    (rows, inputs): (&[usize], Array2<f64>),
+    preparation: &Preparation,
+) -> Result<NamedInterval, WorkbenchError> {
+    let sample = table.sample_with(rows, inputs, preparation)?;
     let shares = predictor.probabilities(sample.inputs());
     let scored = matches!(table.task(), Task::Classification { .. }) && shares.is_none();
     Ok(NamedInterval {

@@ -1,6 +1,5 @@
-use crate::Scores;
-use crate::{Adjustment, Scores};
 use crate::table::task_of;
+use crate::{Adjustment, Scores};
 use mercer_datasets::{DataError, Impute, Preparation, Scaling, Schema};
 use mercer_learning::{Convergence, Outline, Settings, Task};
 use mercer_records::Tuning;
@@ -148,10 +147,10 @@ pub struct Header {
     pub facts: BTreeMap<String, f64>,
     /// What the tuner did, if it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
     /// What stands between its scores and its predictions, if something does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjustment: Option<Adjustment>,
-    pub tuning: Option<Tuning>,
     /// The predictor, without its arrays.
     pub state: Outline,
 }

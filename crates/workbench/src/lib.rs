@@ -24,6 +24,7 @@ mod evaluate;
 mod file;
 mod fit;
 mod header;
+mod importance;
 mod intervals;
 mod model;
 mod output;
@@ -41,6 +42,7 @@ pub use across::{Across, MethodAcross, PairAcross, across};
 pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use coverage::{Coverage, coverage};
 pub use adjustment::{Adjustment, Calibration, Threshold};
+pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
 pub use evaluate::{
@@ -51,6 +53,7 @@ pub use evaluate::{
 };
 pub use fit::{Choices, fit, method_for};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
+pub use importance::{CurvePoint, Importance};
 pub use model::{Model, Predicted};
 pub use output::Output;
 pub use page::{across_page, comparison_page, evaluation_page};

@@ -190,11 +190,11 @@ pub fn fit_in_passes(
         return refused(name, "given".to_owned(), "left out where rows are read in passes");
     }
     let (schema, rows) = survey(file, options)?;
+    let buffer = affordable(buffer.min(rows).max(2), schema.width(), options, choices);
     let method = method_for(methods, name, task_of(&schema))?;
     if choices.impute == Some(Impute::Median) && rows > buffer {
         return refused("impute", "median".to_owned(), "mean where rows are read in passes");
     }
-    let buffer = affordable(buffer.min(rows).max(2), schema.width(), options, choices);
     let mut preparing = Preparing::new(&schema, choices.scaling, choices.impute);
     let mut reading = schema.read(file)?;
     while let Some(row) = reading.next(true)? {

@@ -311,7 +311,16 @@ impl Table {
         rows: &[usize],
         preparation: &Preparation,
     ) -> Result<Sample, WorkbenchError> {
-        let mut inputs = self.raw.select(Axis(0), rows);
+        self.sample_with(rows, self.raw.select(Axis(0), rows), preparation)
+    }
+
+    /// The same with these inputs in place of the rows' own.
+    pub(crate) fn sample_with(
+        &self,
+        rows: &[usize],
+        mut inputs: Array2<f64>,
+        preparation: &Preparation,
+    ) -> Result<Sample, WorkbenchError> {
         let lines: Vec<usize> = rows.iter().map(|&row| self.lines[row]).collect();
         preparation.apply(&mut inputs, &self.schema, &self.name, &lines)?;
         let truths = self.chosen(rows);

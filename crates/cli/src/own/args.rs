@@ -39,6 +39,11 @@ fn metric(text: &str) -> Result<Metric, String> {
     found.ok_or_else(|| format!("there are {}", names.join(", ")))
 }
 
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|own: &f64| *own > 0.0 && own.is_finite());
+    seconds.ok_or_else(|| "write a number of seconds above 0".to_owned())
+}
+
 fn character(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [one] if !one.is_ascii_alphanumeric() && *one != b'"' => Ok(*one),
@@ -80,14 +85,14 @@ pub(crate) struct ColumnArgs {
     /// Columns of categories in which NA, null, ? and nothing are categories (repeatable, or separated by commas).
     #[arg(long, value_name = "COL")]
     pub keep_na: Vec<String>,
+    /// Texts that mean missing, in place of NA, null, ? and the like (separated by commas); nothing always does.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    pub missing: Option<Vec<String>>,
 }
 
 /// What is done to the numbers, and how a method is fitted.
 #[derive(Debug, Args)]
 pub(crate) struct FitChoices {
-    /// Texts that mean missing, in place of NA, null, ? and the like (separated by commas); nothing always does.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
-    pub missing: Option<Vec<String>>,
     /// A setting of the method in place of its default (repeatable); see `mercer list methods NAME`. In
     /// `compare` METHOD.NAME=VALUE is for one of the methods.
     #[arg(long = "set", value_name = "NAME=VALUE")]
@@ -107,11 +112,6 @@ pub(crate) struct FitChoices {
     /// auc; of numbers rmse, mae, r2, mape.
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub metric: Option<Metric>,
-    /// What tuning may cost: a number of settings (27), or a time (60s, 5m); implies --tune. The fit with
-    /// what was chosen comes on top.
-    #[arg(long, value_name = "N|TIME")]
-    pub budget: Option<String>,
-    /// Root of the random streams.
     /// Learn probabilities from the scores of training rows held out in five folds: Platt's sigmoid of two classes,
     /// a temperature of more.
     #[arg(long)]
@@ -122,6 +122,11 @@ pub(crate) struct FitChoices {
     /// Seconds that the command may take; a fit is stopped at its next step, and nothing is written.
     #[arg(long, value_name = "N", value_parser = seconds)]
     pub max_seconds: Option<f64>,
+    /// What tuning may cost: a number of settings (27), or a time (60s, 5m); implies --tune. The fit with
+    /// what was chosen comes on top.
+    #[arg(long, value_name = "N|TIME")]
+    pub budget: Option<String>,
+    /// Root of the random streams.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Threads of a fit: all cores without it, and no more than there are. With another number sums are
@@ -151,6 +156,12 @@ pub(crate) struct SplitArgs {
     /// This column says train or test for each row; it is no feature.
     #[arg(long, value_name = "COL", conflicts_with_all = ["folds", "holdout", "repeats"])]
     pub split_column: Option<String>,
+    /// Say what each column is worth: the loss where its entries change places among the test rows (for --report and --json).
+    #[arg(long)]
+    pub importance: bool,
+    /// Fit to an eighth, a quarter and a half of the training rows too (for --report and --json).
+    #[arg(long)]
+    pub learning_curve: bool,
 }
 
 impl SplitArgs {
@@ -260,16 +271,21 @@ const OF_A_FIT: [&str; 22] = [
     "categorical",
     "categories",
     "keep_na",
+    "missing",
     "settings",
     "scale",
     "impute",
     "tune",
     "metric",
+    "calibrate",
+    "threshold",
     "budget",
     "seed",
     "folds",
     "holdout",
     "repeats",
+    "importance",
+    "learning_curve",
 ];
 
 #[derive(Debug, Args)]
@@ -277,13 +293,10 @@ pub(crate) struct EvaluateArgs {
     /// Model file to score on all rows of the data; or name a --method to fit. A model is what it is:
     /// with it go no columns, no splits and no settings.
     #[arg(value_name = "MODEL", conflicts_with_all = OF_A_FIT)]
-    "calibrate",
-    "threshold",
     pub model: Option<PathBuf>,
     /// The same, by name.
     #[arg(long = "model", value_name = "MODEL", conflicts_with = "model", conflicts_with_all = OF_A_FIT)]
     pub model_flag: Option<PathBuf>,
-    "missing",
     /// Method to fit on a part of the rows and score on the rest; see `mercer list methods`.
     #[arg(long, value_name = "M")]
     pub method: Option<String>,

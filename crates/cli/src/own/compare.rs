@@ -9,8 +9,8 @@ use crate::columns::{print_aligned, print_words};
 use mercer_learning::Streams;
 use mercer_methods::all;
 use mercer_workbench::{
-    Across, Comparison, MethodAcross, PairAcross, Provenance, Table, across, across_page, compare,
-    comparison_page,
+    Across, Choices, Comparison, MethodAcross, PairAcross, Provenance, Table, across, across_page,
+    compare, comparison_page,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -18,8 +18,12 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = all();
-    let limits = limits()?;
-    let choices = choices(&args.choices, &limits)?;
+    let limits = limits(args.choices.max_seconds)?;
+    let choices = Choices {
+        importance: args.split.importance,
+        learning_curve: args.split.learning_curve,
+        ..choices(&args.choices, &limits)?
+    };
     let inputs: Vec<&Path> = args.data.iter().map(PathBuf::as_path).collect();
     let report =
         args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;

@@ -20,8 +20,12 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = all();
-    let limits = limits()?;
-    let choices = choices(&args.choices, &limits)?;
+    let limits = limits(args.choices.max_seconds)?;
+    let choices = Choices {
+        importance: args.split.importance,
+        learning_curve: args.split.learning_curve,
+        ..choices(&args.choices, &limits)?
+    };
     let model = args.model.as_ref().or(args.model_flag.as_ref());
     let inputs: Vec<&Path> =
         std::iter::once(&args.table.data).chain(model).map(PathBuf::as_path).collect();
@@ -133,6 +137,8 @@ fn as_json(evaluation: &Evaluation, how: &str, table: &Table) -> Value {
         "estimates": evaluation.estimates,
         "splits": evaluation.splits,
         "confusion": evaluation.confusion,
+        "importance": evaluation.importance,
+        "learning_curve": evaluation.learning_curve,
         "settings": evaluation.settings,
         "notes": evaluation.notes,
     })

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = all();
-    let limits = limits()?;
+    let limits = limits(args.choices.max_seconds)?;
     let choices = choices(&args.choices, &limits)?;
     let name = full_name(&args.method);
     // An output that exists is no news to who mistyped the method.

@@ -117,8 +117,8 @@ pub(super) fn stop() -> anyhow::Result<Stop> {
 }
 
 /// Ctrl-C stops a fit at its next step; what the machine has no memory for is not begun.
-pub(super) fn limits() -> anyhow::Result<TrialLimits> {
-    Ok(TrialLimits::start(None, free_memory(), stop()?))
+pub(super) fn limits(seconds: Option<f64>) -> anyhow::Result<TrialLimits> {
+    Ok(TrialLimits::start(seconds, free_memory(), stop()?))
 }
 
 /// What to say of a fit that ended above its tolerance, with what its method can be told about it; of a method
@@ -177,6 +177,10 @@ pub(super) fn choices<'a>(
         }),
         tune: budget.or_else(|| args.tune.then(Budget::default)),
         metric: args.metric,
+        calibrate: args.calibrate,
+        threshold: args.threshold,
+        importance: false,
+        learning_curve: false,
         seed: args.seed,
         threads: threads(args.threads),
         limits,
@@ -368,10 +372,6 @@ pub(super) fn filled(header: &ModelHeader) -> Option<String> {
     Some(told.join(", "))
 }
 
-/// Repeated rows that are worth a word: a twentieth of all.
-const REPEATED: usize = 20;
-
-/// Says of a table that is divided what its scores do not show: what is filled in every training part,
 /// What was learned from rows held out inside the training part.
 pub(super) fn adjusted(header: &ModelHeader) -> Option<String> {
     let Adjustment { calibration, threshold } = header.adjustment?;
@@ -391,6 +391,10 @@ pub(super) fn adjusted(header: &ModelHeader) -> Option<String> {
     Some(calibrated.into_iter().chain(chosen).collect::<Vec<_>>().join(", "))
 }
 
+/// Repeated rows that are worth a word: a twentieth of all.
+const REPEATED: usize = 20;
+
+/// Says of a table that is divided what its scores do not show: what is filled in every training part,
 /// and rows that occur again.
 pub(super) fn say_of_parts(table: &Table, impute: Option<Impute>) {
     let repeated = table.repeated();

@@ -7,22 +7,24 @@ use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use mercer_learning::Metric;
 use mercer_methods::all;
-use mercer_workbench::{Budget, Provenance, Table, method_for, primary, tune, tuning_page};
+use mercer_workbench::{
+    Budget, Provenance, Table, WorkbenchError, method_for, primary, tune, tuning_page,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
 pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let methods = all();
-    let limits = limits()?;
+    let limits = limits(args.choices.max_seconds)?;
     let choices = choices(&args.choices, &limits)?;
-    let report = args.report.as_ref().map(|report| claim(report, args.force, &[&args.table.data]));
-    let report = report.transpose()?;
     if choices.calibrate || choices.threshold.is_some() {
         let name = if choices.calibrate { "calibrate" } else { "threshold" };
         let (value, must) = ("given".to_owned(), "given to fit, evaluate or compare".to_owned());
         return Err(WorkbenchError::Argument { name, value, must }.into());
     }
+    let report = args.report.as_ref().map(|report| claim(report, args.force, &[&args.table.data]));
+    let report = report.transpose()?;
     let file = open(&args.table.data, &args.table.columns.file)?;
     let table = Table::read(&file, &schema_options(&args.table.columns, &args.choices))?;
     say_of_parts(&table, choices.impute);

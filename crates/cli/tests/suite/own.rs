@@ -473,8 +473,8 @@ fn in_a_browser_figures_of_the_test_rows_are_read_on_a_phone() {
             "kernel ridge, cone: 100 %",
         ),
         (
-            "compare --methods kernel-ridge,mean --data y.csv --folds 3",
-            vec!["residuals"],
+            "compare --methods kernel-ridge,mean --data y.csv --folds 3 --importance --learning-curve",
+            vec!["residuals", "learning-curve", "importance"],
             "The middle half of the residuals: kernel ridge from -",
         ),
     ] {
@@ -498,10 +498,129 @@ fn in_a_browser_figures_of_the_test_rows_are_read_on_a_phone() {
             ));
             assert_eq!(cut, 0, "{line}, {figure}");
             // The letters of ticks are 11 high at full size.
-            let scale = page.value(&format!("{svg}.getBoundingClientRect().width / 360"));
+            let scale = page.value(&format!("{svg}.getBoundingClientRect().width / 340"));
             assert!(11.0 * scale.as_f64().unwrap() >= 9.0, "{line}, {figure}: {scale}");
         }
     }
+}
+
+/// Two classes of numbers, the second rare: one row in six.
+fn rare(rows: usize) -> String {
+    let mut text = "x,z,kind\n".to_owned();
+    for i in 0..rows {
+        let wave = |k: usize| ((i * k) as f64 * 0.618).sin();
+        let kind = if i % 6 == 0 { "rare" } else { "usual" };
+        let x = wave(3) + if i % 6 == 0 { 1.0 } else { 0.0 };
+        writeln!(text, "{x:.3},{:.3},{kind}", wave(11)).unwrap();
+    }
+    text
+}
+
+/// Probabilities of a method that has none are learned from rows held out, kept in the model, and say the truth about
+/// as well as they claim; a threshold by balanced accuracy finds the rare class.
+#[test]
+fn calibration_and_threshold_are_learned_and_kept() {
+    let place = place_with(&[("rare.csv", &rare(240)), ("toys.csv", &toys(60))]);
+    let fit = "fit --method gaussian-svm --data rare.csv --force --out";
+    place.run(&format!("{fit} plain")).with_code(0);
+    place.run("predict plain --data rare.csv --proba").with_code(2);
+    let fitted =
+        place.run(&format!("{fit} m --calibrate --threshold balanced-accuracy")).with_code(0);
+    assert!(fitted.stdout.contains("adjusted: probabilities 1/(1 + exp(-("), "{fitted:?}");
+    assert!(place.run("info m").with_code(0).stdout.contains("(balanced-accuracy 0."));
+    let model = place.run("info m --json").with_code(0).json();
+    let sigmoid = &model["adjustment"]["calibration"]["sigmoid"];
+    assert!(sigmoid["slope"].as_f64().unwrap() > 0.0, "{model}");
+    let at = model["adjustment"]["threshold"]["at"].as_f64().unwrap();
+    let predicted = place.run("predict m --data rare.csv --proba --json").with_code(0).json();
+    let mut sum = 0.0;
+    for row in predicted.as_array().unwrap() {
+        let usual = row["probabilities"]["usual"].as_f64().unwrap();
+        assert_eq!(row["prediction"] == "usual", usual > at, "{row}");
+        sum += usual / 240.0;
+    }
+    // Five rows in six are usual.
+    assert!((sum - 5.0 / 6.0).abs() < 0.05, "{sum}");
+    let scored = |rest: &str| {
+        let line = format!(
+            "evaluate --method gaussian-svm --data rare.csv --folds 4 --repeats 1 --json {rest}"
+        );
+        place.run(&line).with_code(0).json()["metrics"].clone()
+    };
+    let (plain, moved) = (scored(""), scored("--threshold balanced-accuracy --calibrate"));
+    let balanced = |of: &serde_json::Value| of["balanced-accuracy"].as_f64().unwrap();
+    assert!(balanced(&moved) > balanced(&plain), "{moved} {plain}");
+    assert!(plain["brier"].is_null() && moved["brier"].is_f64(), "{moved} {plain}");
+    // The shares of the classes alone have a Brier score of 2 (1/6) (5/6).
+    assert!(moved["brier"].as_f64().unwrap() < 2.0 * 5.0 / 36.0, "{moved}");
+    let three = "fit --method kernel-ridge --data toys.csv --force --out t";
+    let fitted = place.run(&format!("{three} --calibrate")).with_code(0);
+    assert!(fitted.stdout.contains("probabilities softmax("), "{fitted:?}");
+    place.run("predict t --data toys.csv --proba").with_code(0);
+    for (line, told) in [
+        (format!("{three} --threshold f1"), "`threshold` is asked for 3 classes"),
+        (
+            format!("{fit} b --threshold auc"),
+            "must be one of accuracy, balanced-accuracy, f1, precision",
+        ),
+        (
+            "tune --method gaussian-svm --data rare.csv --calibrate".to_owned(),
+            "fit, evaluate or compare",
+        ),
+        (
+            format!("{fit} b --method rf-sgd --calibrate --buffer 9").replacen(
+                "--method gaussian-svm",
+                "",
+                1,
+            ),
+            "in passes",
+        ),
+    ] {
+        let refused = place.run(&line).with_code(2);
+        assert!(refused.stderr.contains(told), "{line}: {refused:?}");
+    }
+}
+
+/// What is missing is the user's choice, and the model keeps it.
+#[test]
+fn texts_that_are_missing_can_be_named() {
+    let text = "size,colour,kind\n1,NA,a\n2,none,b\n-999,NA,a\n4,red,b\n5,NA,a\n6,red,b\n";
+    let place = place_with(&[("t.csv", text), ("n.csv", "size,colour\n-999,red\n3,none\n")]);
+    let fit = "fit --method kernel-ridge --data t.csv --out m --force";
+    let told = place.run(fit).with_code(1).stderr;
+    let said =
+        "t.csv:2: column `colour` has no value: `NA` is read as missing; make that a category";
+    assert!(told.contains(said) && told.contains("(--missing LIST)"), "{told}");
+    let told = place.run(&format!("{fit} --missing none,-999")).with_code(1).stderr;
+    assert!(
+        told.contains("t.csv:3: column `colour` has no value: `none` is read as missing"),
+        "{told}"
+    );
+    let named = "--missing none,-999 --impute mean";
+    let fitted = place.run(&format!("{fit} {named}")).with_code(0).stdout;
+    // The mean of 1, 2, 4, 5 and 6.
+    assert!(
+        fitted.contains("filled: `size` in 1 row with 3.6000 (mean), `colour` in 1 row with `NA`"),
+        "{fitted}"
+    );
+    let columns = place.run("info m --json").with_code(0).json()["schema"].clone();
+    assert_eq!(columns["columns"][1]["content"]["levels"], json!(["NA", "red"]), "{columns}");
+    let predicted = place.run("predict m --data n.csv").with_code(0);
+    assert!(predicted.stderr.contains("something was missing in 2 of 2 rows"), "{predicted:?}");
+}
+
+/// A fit that takes longer than it may ends and leaves nothing.
+#[test]
+fn a_fit_stops_at_its_time_limit() {
+    let place = place_with(&[("toys.csv", &toys(400))]);
+    let line = "fit --method askl --data toys.csv --out m --set epochs=1000000 --max-seconds 0.5";
+    let ended = place.run(line).with_code(1);
+    assert!(
+        ended.stderr.contains("stopped after 0.") && ended.stderr.contains("limit"),
+        "{ended:?}"
+    );
+    assert!(!place.path("m").exists());
+    place.run("fit --method askl --data toys.csv --out m --max-seconds 0").with_code(2);
 }
 
 /// On a window of 1200 pixels no table is cut, with every metric that there is, and on one of 400 none is
