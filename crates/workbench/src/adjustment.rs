@@ -7,6 +7,7 @@ use mercer_learning::{
 };
 use ndarray::{Array1, Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// Probabilities from scores.
 ///
@@ -105,7 +106,12 @@ fn sigmoid(margins: &[f64], labels: &[u32]) -> (f64, f64) {
         let determinant = haa * hbb - hab * hab;
         let (da, db) = ((hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant);
         let mut step = 1.0;
-        while step > 1e-10 && !(loss(a - step * da, b - step * db) <= now) {
+        // NaN is no better.
+        let worse = |step: f64| {
+            let there = loss(a - step * da, b - step * db);
+            there.partial_cmp(&now).is_none_or(Ordering::is_gt)
+        };
+        while step > 1e-10 && worse(step) {
             step *= 0.5;
         }
         (a, b) = (a - step * da, b - step * db);
@@ -160,13 +166,15 @@ impl Threshold {
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         // All are taken for the second class; one after the other goes to the first.
         let mut counts = vec![vec![0u64; 2]; 2];
-        rows.iter().for_each(|&(_, label)| counts[label as usize][1] += 1);
+        for &(_, label) in &rows {
+            counts[label as usize][1] += 1;
+        }
         let mut best: Option<Self> = None;
         for (at, &(value, label)) in rows.iter().enumerate() {
             counts[label as usize][1] -= 1;
             counts[label as usize][0] += 1;
             let Some(&(next, _)) = rows.get(at + 1) else { break };
-            if value == next {
+            if value.partial_cmp(&next) == Some(Ordering::Equal) {
                 continue;
             }
             let found = Self { at: f64::midpoint(value, next), metric, score: of(&counts, metric) };
@@ -451,7 +459,7 @@ mod tests {
         assert_eq!((found.at, found.score), (1.0, 1.0));
         // Nothing lies between equal values.
         let alike = Threshold::choose(&[2.0, 2.0], &[0, 1], Metric::Accuracy, 0.0);
-        assert_eq!(alike.at, 0.0);
+        assert_eq!(alike.at.to_bits(), 0);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What scores and probabilities of test rows look like over all thresholds.
 
 use mercer_statistics::wilson_interval;
+use std::cmp::Ordering;
 
 /// Points of the receiver operating characteristic of scores `s` and of whether each row is of the class:
 /// `(false positives / negatives, true positives / positives)` of the rule `s ≥ t`, as `t` falls over the distinct
@@ -40,7 +41,7 @@ fn cumulated(scores: &[f64], positive: &[bool]) -> Vec<(f64, f64)> {
     let mut rows: Vec<(f64, bool)> = scores.iter().copied().zip(positive.iter().copied()).collect();
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
     let (mut right, mut wrong) = (0.0, 0.0);
-    let tied = rows.chunk_by(|a, b| a.0 == b.0);
+    let tied = rows.chunk_by(|a, b| a.0.partial_cmp(&b.0) == Some(Ordering::Equal));
     tied.map(|tied| {
         for &(_, positive) in tied {
             *(if positive { &mut right } else { &mut wrong }) += 1.0;

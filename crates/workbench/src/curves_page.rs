@@ -338,11 +338,11 @@ fn learning_curves(
     (!gains.is_empty()).then(|| {
         Figure::new(id, "Learning curve")
             .caption(format!(
-                "{metric} on the test rows of the first repeat (up) of fits to a part of the training rows (across); \
+                "The {metric} on the test rows of the first repeat (up) of fits to a part of the training rows (across); \
                  bands are a standard deviation over its splits. A curve that still climbs or falls at its end asks for more \
                  rows. From half of the rows to all: {gains}."
             ))
-            .alternative(format!("{metric} from half of the training rows to all: {gains}."))
+            .alternative(format!("The {metric} from half of the training rows to all: {gains}."))
             .compact()
             .panel(panel)
     })
