@@ -39,10 +39,9 @@ mod tuning;
 mod tuning_page;
 
 pub use across::{Across, MethodAcross, PairAcross, across};
-pub use compare::{Comparison, MethodScores, Pair, compare};
-pub use coverage::{Coverage, coverage};
 pub use adjustment::{Adjustment, Calibration, Threshold};
 pub use compare::{Comparison, MethodScores, Pair, compare};
+pub use coverage::{Coverage, coverage};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
 pub use evaluate::{

@@ -10,8 +10,8 @@ use mercer_datasets::{Moments, Truths, Widened};
 use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Choices, Evaluation, Model, Provenance, Table, WorkbenchError, coverage, evaluate, evaluate_model,
-    evaluation_page,
+    Choices, Evaluation, Model, Provenance, Table, WorkbenchError, coverage, evaluate,
+    evaluate_model, evaluation_page,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
