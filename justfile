@@ -88,13 +88,13 @@ bench *ARGS:
 # Instructions of the hot paths against benches/counts.toml, 3 % from it at most (needs valgrind).
 [group('develop')]
 bench-counts *ARGS:
-    cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
+    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --bin counts
     target/release/counts {{ARGS}}
 
 # The hot paths, and the harness's allocator, clock and end of a process, under valgrind's memcheck: all unsafe places but those into AVX-512 code, which valgrind hides and `just sanitize` runs.
 [private]
 memcheck:
-    cargo build --release -p mercer-benches -p mercer-dependencies --bin counts
+    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --bin counts
     target/release/counts --memory
     cargo test --release -p mercer-harness -p mercer-dependencies --lib --quiet --config "target.'cfg(unix)'.runner = ['valgrind', '--quiet', '--fair-sched=yes', '--trace-children=yes', '--error-exitcode=9']" -- memory:: clock:: host::tests::leave
 

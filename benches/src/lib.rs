@@ -3,6 +3,10 @@
 //! The benches time public functions on shapes of the papers; it does not know what the numbers
 //! should be. `README.md` beside it states them.
 
+mod hot_paths;
+
+pub use hot_paths::{HOT_PATHS, HotPath, OF_TWO_THREADS};
+
 use mercer_learning::{Fitting, LearningError, Limits, Sample, Settings, find};
 use mercer_models::askl::METHODS;
 use ndarray::Array2;

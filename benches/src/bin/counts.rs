@@ -13,28 +13,10 @@
 //! `counts --sanitize` runs the same as they are, in a program built with `AddressSanitizer`: at the best level
 //! of vector instructions, which valgrind hides. What it ran stands in `benches/sanitizer.toml`.
 //!
-//! Callgrind is driven from here and not through gungraun: that wants a runner program of its very version
-//! installed beside it, keeps its baselines in the target directory, and knows no reason for a change.
-//!
 //! Counts do not depend on the load of the machine. Valgrind shows programs a processor without
 //! AVX-512, so the AVX2 loops are counted, on every machine that has them.
 
-use mercer_benches::{revision, told};
-use mercer_kernels::{
-    Covariance, FeatureMapParams, GaussianHyper, HyperKernel, Kernel, Map, PairOperator, Pairs,
-};
-use mercer_learning::{Fitting, Settings, find};
-use mercer_linalg::{
-    Cholesky, RidgePath, SymmetricOperator, WorkerPool, cos, exp, sin_cos, symmetric_eigen,
-    symmetric_product,
-};
-use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
-use mercer_models::mce::{Explicit, Implicit, Objective};
-use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};
-use mercer_solvers::{Dual, InteriorPoint, Precomputed, Smo, Threshold};
-use ndarray::{Array1, Array2};
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use mercer_benches::{HOT_PATHS, OF_TWO_THREADS, revision, told};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -46,34 +28,6 @@ use std::time::Instant;
 const GATE: f64 = 0.03;
 /// Below this share of its baseline a count is more likely to have lost its work than to have gained so much.
 const FAR: f64 = 0.7;
-const HOT_PATHS: &[(&str, fn())] = &[
-    ("cosine", cosine),
-    ("sine-and-cosine", sine_and_cosine),
-    ("exponential", exponential),
-    ("features", features),
-    ("training-steps", training_steps),
-    ("gram", gram),
-    ("symmetric-product", gram_of_features),
-    ("cholesky", cholesky),
-    ("eigen", eigen),
-    ("ridge-path", ridge_path),
-    ("support-vectors", support_vectors),
-    ("interior-points", interior_points),
-    ("thresholding", thresholding),
-    ("hyper-gram", hyper_gram),
-    ("pair-product", pair_product),
-    ("all-pairs", all_pairs),
-    ("embedding", embedding),
-    ("explicit-embedding", explicit_embedding),
-    ("network-step", network_step),
-];
-/// For `--memory` alone: with two threads, where one returns before the unsafe places.
-const OF_TWO_THREADS: &[(&str, fn())] = &[
-    ("crew-of-two", crew_of_two),
-    ("network-of-two", network_of_two),
-    ("training-of-two", training_of_two),
-];
-
 /// A baseline, and why it is what it is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,220 +38,9 @@ struct Baseline {
 
 /// What callgrind counts: the calls of this function, whatever they call.
 #[inline(never)]
-fn measured<T>(work: impl FnOnce() -> T) -> T {
-    black_box(work())
-}
-
-fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    Array2::from_shape_simple_fn((rows, columns), || rng.gen_range(-1.0..1.0))
-}
-
-const NUMBERS: usize = 16_384;
-
-fn numbers() -> (Vec<f32>, Vec<f32>, Vec<f32>) {
-    let x = (0..NUMBERS).map(|i| (i as f32 - 8192.0) * 1e-3).collect();
-    (x, vec![0.0; NUMBERS], vec![0.0; NUMBERS])
-}
-
-fn cosine() {
-    let (x, mut a, _) = numbers();
-    measured(|| cos(black_box(&x), &mut a));
-}
-
-fn sine_and_cosine() {
-    let (x, mut a, mut b) = numbers();
-    measured(|| sin_cos(black_box(&x), &mut a, &mut b));
-}
-
-fn exponential() {
-    let (x, mut a, _) = numbers();
-    measured(|| exp(black_box(&x), &mut a));
-}
-
-fn features() {
-    let x = random(256, 16, 1);
-    let params =
-        FeatureMapParams { map: Map::Stationary, features: 512, std: 0.3, std_prime: None };
-    let map = params.draw(16, &mut ChaCha8Rng::seed_from_u64(2)).expect("valid settings");
-    measured(|| map.features(black_box(x.view())));
-}
-
-/// Sixteen steps of ASKL at a batch of 32, set-up included: it is the same every time.
-fn training_steps() {
-    train(1);
-}
-
-/// The same by a team: barriers, and rows dealt out.
-fn training_of_two() {
-    train(2);
-}
-
-fn train(threads: usize) {
-    let sample = mercer_benches::sample(512, 16, 10, 3);
-    let settings = Settings::new()
-        .with("features", 256)
-        .with("epochs", 1.0)
-        .with("std", 0.25)
-        .with("loss", "cross-entropy")
-        .with("rate", 1e-3);
-    let learner = find(mercer_models::askl::METHODS, "askl")
-        .and_then(|method| method.learner(&settings, sample.task()))
-        .expect("a method with these settings");
-    let mut fitting = Fitting { threads, ..Fitting::seeded(1) };
-    measured(|| learner.fit(&sample, &mut fitting).map(|_| ()).expect("a fit"));
-}
-
-fn gram() {
-    let x = random(512, 16, 4);
-    let kernel = Kernel::Gaussian { std: 0.5 };
-    measured(|| kernel.gram(black_box(x.view())));
-}
-
-fn gram_of_features() {
-    let phi = random(1024, 192, 5);
-    measured(|| symmetric_product(black_box(phi.view())));
-}
-
-fn positive(n: usize) -> Array2<f64> {
-    symmetric_product(random(2 * n, n, 6).view())
-}
-
-fn cholesky() {
-    let matrix = positive(256);
-    measured(|| Cholesky::factor(black_box(matrix)).map(|_| ()).expect("positive definite"));
-}
-
-fn eigen() {
-    let matrix = positive(128);
-    measured(|| symmetric_eigen(black_box(matrix.view())).map(|_| ()).expect("finite"));
-}
-
-fn ridge_path() {
-    let (phi, y) = (random(512, 96, 7), random(512, 4, 8));
-    measured(|| {
-        let path = RidgePath::new(black_box(phi.view()), y.view()).expect("finite");
-        path.leave_one_out_errors(&[1e-4, 1e-2, 1.0]).expect("ridges");
-    });
-}
-
-fn interior_points() {
-    let features = random(1024, 24, 11);
-    let targets: Array1<f64> = features.rows().into_iter().map(|row| row[0] * row[1]).collect();
-    let dual = Dual::regression(targets.view(), 0.1, 1.0).expect("finite");
-    let solver = InteriorPoint::default();
-    measured(|| solver.solve(black_box(features.view()), &dual).map(|_| ()).expect("finite"));
-}
-
-fn support_vectors() {
-    let x = random(256, 4, 9);
-    let gram = Kernel::Gaussian { std: 0.7 }.gram(x.view());
-    let signs: Vec<bool> = x.rows().into_iter().map(|row| row[0] * row[1] > 0.0).collect();
-    let dual = Dual::classification(&signs, 1.0).expect("both classes");
-    let kernel = Precomputed::new(gram.view()).expect("square");
-    measured(|| Smo::default().solve(black_box(&kernel), &dual).map(|_| ()).expect("finite"));
-}
-
-fn thresholding() {
-    let w = random(1024, 26, 10);
-    let threshold = Threshold { tau: 1e-3, clip: true };
-    measured(|| threshold.apply(black_box(w.view())).map(|_| ()).expect("finite"));
-}
-
-/// Points in a cube, and a hyper-kernel of their scale.
-fn pairs_of_points(rows: usize) -> (Array2<f64>, GaussianHyper) {
-    (random(rows, 13, 11), GaussianHyper::constructed(4.0, 4.0).expect("positive"))
-}
-
-fn hyper_gram() {
-    let (x, hyper) = pairs_of_points(32);
-    let (kernel, pairs) = (HyperKernel::Gaussian(hyper), Pairs::all(32));
-    measured(|| kernel.gram(black_box(x.view()), &pairs, 1));
-}
-
-fn pair_product() {
-    let (x, hyper) = pairs_of_points(64);
-    let operator = PairOperator::new(&hyper, x.view(), 1);
-    let v = Array2::ones((operator.size(), 1));
-    measured(|| operator.apply(black_box(v.view())));
-}
-
-/// Steps of 64 and of 96 columns: the second adds to the first.
-fn all_pairs() {
-    let (x, hyper) = pairs_of_points(600);
-    let labels: Vec<u32> = x.rows().into_iter().map(|row| u32::from(row[0] > 0.5)).collect();
-    let target = PairTarget::classes(&labels, 1.0, -1.0).expect("two values");
-    let (solver, landmarks) = (PairSolver::LinearTime, Some(6));
-    let usual = PairRidge::default();
-    let ridge = PairRidge { solver, landmarks, rank: 96, solution_tolerance: Some(1e-12), ..usual };
-    let (kernel, fitting) = (HyperKernel::Gaussian(hyper), Fitting::seeded(1));
-    measured(|| {
-        ridge.learn(&kernel, black_box(x.view()), &target, &fitting).map(|_| ()).expect("finite");
-    });
-}
-
-fn classes(rows: usize) -> Vec<u32> {
-    (0..rows).map(|row| (row % 4) as u32).collect()
-}
-
-fn embedding() {
-    let (x, y) = (random(256, 8, 12), classes(256));
-    let kernel = Covariance::Gaussian { scale: 1.0, lengths: vec![1.5; 8] };
-    let objective = Objective::default();
-    measured(|| {
-        let embedding = Implicit::new(&kernel, black_box(x.view()), &y, 4, 1e-3).expect("λ > 0");
-        embedding.gradient(&objective, None).map(|_| ()).expect("a factor");
-    });
-}
-
-fn explicit_embedding() {
-    let (z, y) = (random(512, 96, 13), classes(512));
-    let objective = Objective::default();
-    measured(|| {
-        let embedding = Explicit::new(black_box(z.view()), &y, 4, 1e-3).expect("λ > 0");
-        embedding.gradient(&objective, None).map(|_| ()).expect("a factor");
-    });
-}
-
-/// Items that own memory, made on one thread, grown on either and read on the first; a panic on the way.
-fn crew_of_two() {
-    let mut crew = WorkerPool::new(2);
-    let mut items: Vec<Vec<usize>> = vec![Vec::new(); 64];
-    for round in 0..20 {
-        crew.for_each(&mut items, |index, item| item.push(index + round));
-    }
-    assert!(items.iter().all(|item| item.len() == 20), "every item once a round");
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        crew.for_each(&mut items, |index, item| {
-            item.clear();
-            assert_ne!(index, 40, "a panic is passed on");
-        });
-    }));
-    assert!(panic.is_err(), "the panic was lost");
-    crew.for_each(&mut items, |index, item| *item = vec![index; 8]);
-    assert_eq!(items.iter().flatten().sum::<usize>(), 8 * (63 * 64 / 2));
-}
-
-/// Features and their gradient of a batch.
-fn network_step() {
-    step(1);
-}
-
-fn network_of_two() {
-    step(2);
-}
-
-fn step(threads: usize) {
-    let params = FullyConnectedParams { inputs: 19, widths: vec![96, 32], last: Last::Rectified };
-    let mut rng = ChaCha8Rng::seed_from_u64(14);
-    let mut net = params.draw(&Initialisation::FanIn, threads, &mut rng).expect("a network");
-    let mut random =
-        |columns| Array2::from_shape_simple_fn((512, columns), || rng.gen_range(-1.0..1.0f32));
-    let (x, g) = (random(19), random(32));
-    measured(|| {
-        net.forward(black_box(x.view()));
-        net.backward(x.view(), g.view());
-    });
+fn measured(work: &mut dyn FnMut()) {
+    work();
+    black_box(());
 }
 
 fn main() -> ExitCode {
@@ -313,9 +56,9 @@ fn main() -> ExitCode {
             Ok(true)
         }
         ["--run", name] => {
-            match HOT_PATHS.iter().chain(OF_TWO_THREADS).find(|(known, _)| *known == name) {
-                Some((_, run)) => {
-                    run();
+            match HOT_PATHS.iter().chain(OF_TWO_THREADS).find(|path| path.name == name) {
+                Some(path) => {
+                    measured(&mut *path.prepare());
                     Ok(true)
                 }
                 None => Err(format!("no hot path `{name}`")),
@@ -424,7 +167,7 @@ fn ratio(instructions: u64, baseline: &Baseline) -> f64 {
 
 /// Baselines of what is not measured.
 fn strangers(baselines: &BTreeMap<String, Baseline>) -> Vec<&str> {
-    let known = |name: &&String| HOT_PATHS.iter().any(|(known, _)| known == name);
+    let known = |name: &&String| HOT_PATHS.iter().any(|path| path.name == **name);
     baselines.keys().filter(|name| !known(name)).map(String::as_str).collect()
 }
 
@@ -436,9 +179,10 @@ fn check(json: bool) -> Result<bool, String> {
         eprintln!("{stranger}: has a baseline, but is measured no more");
         sound = false;
     }
-    for (name, _) in HOT_PATHS {
+    for path in HOT_PATHS {
+        let name = path.name;
         let instructions = count(name)?;
-        let baseline = baselines.get(*name);
+        let baseline = baselines.get(name);
         let ratio = baseline.map(|baseline| ratio(instructions, baseline));
         let verdict = Verdict::of(instructions, baseline);
         sound &= verdict.passes();
@@ -446,7 +190,7 @@ fn check(json: bool) -> Result<bool, String> {
         let change =
             ratio.map_or(String::new(), |ratio| format!("{:+.2} %", 100.0 * (ratio - 1.0)));
         if json {
-            found.insert(*name, serde_json::json!({ "instructions": instructions, "ratio": ratio, "verdict": verdict }));
+            found.insert(name, serde_json::json!({ "instructions": instructions, "ratio": ratio, "verdict": verdict }));
         } else {
             println!("{name:<18} {instructions:>14} {change:>9}  {verdict}");
         }
@@ -544,7 +288,8 @@ fn watched(
     println!("{PLANTED:<18} found, as it must be");
     let revision = revision()?;
     let mut met = Memory { watcher, revision, level, paths: BTreeMap::new() };
-    for (name, _) in HOT_PATHS.iter().chain(OF_TWO_THREADS) {
+    for path in HOT_PATHS.iter().chain(OF_TWO_THREADS) {
+        let name = path.name;
         let start = Instant::now();
         let output = run(name)?;
         let verdict = if output.status.success() { SOUND } else { "wrong" };
@@ -552,7 +297,7 @@ fn watched(
         if verdict != SOUND {
             eprintln!("{}", String::from_utf8_lossy(&output.stderr));
         }
-        met.paths.insert(*name, verdict);
+        met.paths.insert(name, verdict);
     }
     let text = toml::to_string(&met).map_err(|error| error.to_string())?;
     let head = format!(
@@ -568,11 +313,11 @@ fn accept(names: &str, reason: &str) -> Result<bool, String> {
     }
     let mut baselines = baselines()?;
     let chosen: Vec<&str> = match names {
-        "all" => HOT_PATHS.iter().map(|(name, _)| *name).collect(),
+        "all" => HOT_PATHS.iter().map(|path| path.name).collect(),
         _ => names.split(',').collect(),
     };
     for name in chosen {
-        if HOT_PATHS.iter().all(|(known, _)| *known != name) {
+        if HOT_PATHS.iter().all(|path| path.name != name) {
             return Err(format!("no hot path `{name}`"));
         }
         let instructions = count(name)?;
@@ -591,6 +336,7 @@ fn accept(names: &str, reason: &str) -> Result<bool, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mercer_benches::HotPath;
 
     fn baseline(instructions: u64) -> Baseline {
         Baseline { instructions, because: "a test".to_owned() }
@@ -642,7 +388,7 @@ mod tests {
     fn every_hot_path_has_a_baseline_with_a_reason() {
         let baselines = baselines().unwrap();
         assert!(strangers(&baselines).is_empty());
-        for (name, _) in HOT_PATHS {
+        for HotPath { name, .. } in HOT_PATHS {
             let baseline = &baselines[*name];
             assert!(baseline.instructions > 0 && !baseline.because.trim().is_empty(), "{name}");
         }

@@ -1,0 +1,2 @@
+//! Compares.
+fn main() {}
