@@ -85,6 +85,12 @@ check:
 bench *ARGS:
     cargo bench -p mercer-benches -p mercer-dependencies {{ARGS}}
 
+# Whether the working tree is slower than BASE (by default where the branch left main): just bench-ci HEAD~3 --minutes 5, --only cosine, --all
+[private]
+bench-ci *ARGS:
+    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --bin compare
+    target/release/compare {{ARGS}}
+
 # Instructions of the hot paths against benches/counts.toml, 3 % from it at most (needs valgrind).
 [group('develop')]
 bench-counts *ARGS:

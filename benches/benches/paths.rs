@@ -1,7 +1,9 @@
 //! The hot paths whose instructions are counted, timed: small enough that `just bench-ci` compares each in seconds.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use mercer_benches::HOT_PATHS;
+use mercer_harness::program_seconds;
+use std::time::Duration;
 
 /// As the program has it: pages of large matrices are part of a time.
 #[global_allocator]
@@ -15,22 +17,34 @@ fn planted(id: &str) -> f64 {
     share.map_or(0.0, |(_, share)| share.parse().expect("a share, such as 0.08"))
 }
 
+/// Seconds that this program has run on processors: those of other programs do not count.
+fn seconds() -> f64 {
+    program_seconds().expect("a clock of the processor")
+}
+
 fn paths(criterion: &mut Criterion) {
     for path in HOT_PATHS {
-        criterion.benchmark_group(path.package).bench_function(path.name, |bencher| {
+        let mut group = criterion.benchmark_group(path.package);
+        group.sampling_mode(SamplingMode::Flat);
+        group.bench_function(path.name, |bencher| {
             let mut work = path.prepare();
             #[cfg(feature = "planted")]
             let mut work = {
-                let share = planted(&format!("{}/{}", path.package, path.name));
+                let share = planted(&path.id());
                 move || {
-                    let start = std::time::Instant::now();
+                    let start = seconds();
                     work();
-                    let end = start.elapsed().mul_f64(1.0 + share);
-                    while start.elapsed() < end {}
+                    let end = seconds() + share * (seconds() - start);
+                    while seconds() < end {}
                 }
             };
-            bencher.iter(&mut work);
+            bencher.iter_custom(|runs| {
+                let start = seconds();
+                (0..runs).for_each(|_| work());
+                Duration::from_secs_f64(seconds() - start)
+            });
         });
+        group.finish();
     }
 }
 

@@ -32,6 +32,15 @@ pub struct HotPath {
 }
 
 impl HotPath {
+    /// Criterion's name of it.
+    ///
+    /// ```
+    /// assert_eq!(mercer_benches::HOT_PATHS[0].id(), "linalg/cosine");
+    /// ```
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.package, self.name)
+    }
+
     /// Makes the inputs, and returns the work on them.
     ///
     /// ```
