@@ -70,7 +70,7 @@ pub fn build_commit(
         return Ok(entries.flatten().filter_map(|entry| named(entry.path())).collect());
     }
     // The same place each time: cargo knows a crate by its path.
-    let source = folder.join("base");
+    let source = folder.join("source");
     let place = source.to_str().ok_or("the folder's name is no text")?;
     let remove = || git(&["worktree", "remove", "--force", place]);
     let _ = remove();
