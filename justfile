@@ -113,20 +113,20 @@ sanitize:
 # Append criterion's last times to the history, with a remark: just performance-record "quiet machine"
 [private]
 performance-record REMARK:
-    cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
+    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --features programs --bin performance
     target/release/performance record {{quote(REMARK)}}
     target/release/performance page
 
 # Write reports/performance from the counts and the history.
 [private]
 performance:
-    cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
+    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --features programs --bin performance
     target/release/performance page
 
 # Ours and PyTorch, scikit-learn and SciPy, alternating in one run (needs ./setup --peers): just bench-peers "quiet machine"
 [private]
 bench-peers REMARK *ARGS:
-    cargo build --release -p mercer-benches -p mercer-dependencies --bins
+    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --features programs --bins
     python3 benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
     target/release/performance page
 

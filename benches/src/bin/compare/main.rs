@@ -1,10 +1,10 @@
 //! Whether a change slows the benches: criterion's times of a base commit and of the working tree, measured in turn.
 //!
-//! `compare [BASE] [--minutes N] [--only WORD | --all]` builds the benches of both, and measures those hot paths whose
+//! `compare [BASE] [--minutes N] [--only WORD] [--all]` builds the benches of both, and measures those hot paths whose
 //! crates the change touches. A round is six short measurements: base, head, base again as a control, and the same
-//! backwards. The statistic is the median over rounds of the log-ratio of head to base. `--only` measures
-//! the hot paths whose names have the word, touched or not; `--all` every bench. It ends with 1 where one is slower, twice, or has
-//! vanished. Numbers are left in `target/bench-ci/comparison.json`, a table in `$GITHUB_STEP_SUMMARY`.
+//! backwards. The statistic is the median over rounds of the log-ratio of head to base. `--all` measures every bench
+//! of every file, `--only` those whose names have the word, touched or not. It ends with 1 where a bench is slower,
+//! twice, or has vanished. Numbers are left in `target/bench-ci/comparison.json`, a table in `$GITHUB_STEP_SUMMARY`.
 
 mod selection;
 mod sides;
@@ -37,7 +37,7 @@ const SHORT: [&str; 8] = [
     "--exact",
 ];
 
-const USAGE: &str = "compare [BASE] [--minutes N] [--only WORD | --all]";
+const USAGE: &str = "compare [BASE] [--minutes N] [--only WORD] [--all]";
 
 /// What the command line asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +114,7 @@ fn compare(options: &Options) -> Result<bool, String> {
         Some(word) => bench.contains(word.as_str()),
         None => options.all || selected(bench, &touched),
     };
-    if !mercer_benches::HOT_PATHS.iter().any(|path| wanted(&path.id())) {
+    if !mercer_benches::HOT_PATHS.iter().any(|path| wanted(&path.id())) && options.only.is_none() {
         return nothing(&format!(
             "the change since {} touches no crate of a hot path",
             &base[..12]
@@ -154,6 +154,12 @@ fn compare(options: &Options) -> Result<bool, String> {
             Some(Pair { bench, base, head: head.clone(), home: folder.join("criterion") })
         })
         .collect();
+    if pairs.is_empty() && comparison.rows.is_empty() {
+        let word = options.only.as_deref().unwrap_or_default();
+        return Err(format!(
+            "no bench has `{word}` in its name: --only cosine, or --all --only exp"
+        ));
+    }
     measure(pairs, &accepted, &base, left(), &mut comparison)?;
     let numbers = serde_json::to_string_pretty(&comparison).map_err(|error| error.to_string())?;
     let path = folder.join("comparison.json");

@@ -64,7 +64,8 @@ pub fn build_commit(
     limit: Duration,
 ) -> Result<Executables, String> {
     let scope = if wanted.all { "all" } else { "paths" };
-    let kept = folder.join(format!("{commit}-{scope}"));
+    let cache = folder.join("kept");
+    let kept = cache.join(format!("{commit}-{scope}"));
     if let Ok(entries) = std::fs::read_dir(&kept) {
         let named = |path: PathBuf| Some((path.file_stem()?.to_str()?.to_owned(), path));
         return Ok(entries.flatten().filter_map(|entry| named(entry.path())).collect());
@@ -77,11 +78,16 @@ pub fn build_commit(
     git(&["worktree", "add", "--quiet", "--force", "--detach", place, commit])?;
     let built = build(&source, &root.join("target"), wanted, limit);
     remove()?;
+    let built = built?;
+    // One commit is kept, whole or not at all.
     let making = folder.join("making");
-    let _ = std::fs::remove_dir_all(&making);
-    let copies = copy(&built?, &making)?;
-    std::fs::rename(&making, &kept).map_err(|error| format!("{}: {error}", kept.display()))?;
-    Ok(copies.into_keys().map(|name| (name.clone(), kept.join(name))).collect())
+    for old in [&cache, &making] {
+        let _ = std::fs::remove_dir_all(old);
+    }
+    copy(&built, &making)?;
+    let moved = std::fs::create_dir_all(&cache).and_then(|()| std::fs::rename(&making, &kept));
+    moved.map_err(|error| format!("{}: {error}", kept.display()))?;
+    Ok(built.into_keys().map(|name| (name.clone(), kept.join(name))).collect())
 }
 
 /// Copies executables, so that a later build leaves them alone.
