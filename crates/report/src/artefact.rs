@@ -1,7 +1,7 @@
 use crate::errata::{self, Erratum};
 use crate::pairs::{self, Pair};
 use crate::results_table::ResultsTable;
-use crate::{ExperimentError, RenderContext};
+use crate::{Comparison, ExperimentError, RenderContext, StudyCell};
 use mercer_render::{Diagram, Figure, Table};
 use serde::{Deserialize, Serialize};
 
@@ -198,6 +198,32 @@ pub struct CellReport {
     pub best: bool,
     /// Why there is no score, if there is none.
     pub note: Option<String>,
+}
+
+impl CellReport {
+    /// Of a cell with its score, beside another if there is one.
+    pub(crate) fn of(artefact: &str, cell: &StudyCell, against: Option<&Comparison>) -> Self {
+        let (key, score) = (cell.key(), cell.score());
+        Self {
+            artefact: artefact.to_owned(),
+            dataset: key.dataset.clone(),
+            method: key.method.clone(),
+            label: cell.label().to_owned(),
+            variant: key.variant.clone(),
+            metric: cell.metric().name().to_owned(),
+            mean: score.map(|score| score.mean),
+            std: score.map(|score| score.std),
+            repeats: score.map_or(0, |score| score.repeats),
+            repeats_of_paper: cell.repeats_of_paper(),
+            tuning: cell.tuning().to_owned(),
+            p_naive: against.and_then(|test| test.p_naive),
+            p_corrected: against.map(|test| test.p_corrected),
+            p_mcnemar: against.map_or_else(Vec::new, |test| test.p_mcnemar.clone()),
+            pairs: against.map_or(0, |test| test.pairs),
+            degenerate: against.is_some_and(|test| test.degenerate),
+            ..Self::default()
+        }
+    }
 }
 
 /// A printed mean with its deviation.

@@ -192,14 +192,17 @@ impl Catalogue {
     pub fn claims(&self, paper: &str) -> Result<Vec<Claim>, ExperimentError> {
         #[derive(Deserialize)]
         struct File {
-            claim: Vec<Claim>,
+            claim: Vec<toml::Table>,
         }
         let Some((_, text)) = self.declared.claims.iter().find(|(name, _)| *name == paper) else {
             return Ok(Vec::new());
         };
-        let mut file: File = parsed(format!("claims/{paper}.toml"), text)?;
-        file.claim.iter_mut().for_each(|claim| paper.clone_into(&mut claim.paper));
-        Ok(file.claim)
+        let file = format!("claims/{paper}.toml");
+        let claims = parsed::<File>(file.clone(), text)?.claim.into_iter();
+        claims
+            .map(|table| Claim::from_table(paper, table))
+            .collect::<Result<_, String>>()
+            .map_err(|reason| ExperimentError::Form { file, reason })
     }
 
     /// All findings.

@@ -255,9 +255,16 @@ impl StudyCell {
     }
 
     /// `n_test / n_train` behind a value of the curves: of the split, but where the path fits a part of its training
-    /// rows.
+    /// rows. A curve that used fewer rows than the split has says so in its values `points` and `test points`.
     pub fn ratio_of(&self, value: &str) -> f64 {
-        let of_split = self.test_over_train();
+        let mean = |name| {
+            let values: Vec<f64> = self.at_end(name).into_iter().map(|(_, value)| value).collect();
+            summarise(&values).map(|summary| summary.mean)
+        };
+        let of_split = match (mean("test points"), mean("points")) {
+            (Some(test), Some(train)) if train > 0.0 => test / train,
+            _ => self.test_over_train(),
+        };
         self.ratio.map_or(of_split, |ratio| ratio(of_split, value))
     }
 
@@ -272,8 +279,7 @@ impl StudyCell {
     }
 
     /// The corrected test of one value at the end of the curves minus another, repeat by repeat; none
-    /// for fewer than two repeats. A curve that used fewer rows than the split has says so in its
-    /// values `points` and `test points`.
+    /// for fewer than two repeats.
     ///
     /// # Errors
     /// Of the test.
@@ -292,15 +298,7 @@ impl StudyCell {
         if differences.len() < 2 {
             return Ok(None);
         }
-        let mean = |name| {
-            let values: Vec<f64> = self.at_end(name).into_iter().map(|(_, value)| value).collect();
-            summarise(&values).map(|summary| summary.mean)
-        };
-        let ratio = match (mean("test points"), mean("points")) {
-            (Some(test), Some(train)) if train > 0.0 => test / train,
-            _ => self.test_over_train(),
-        };
-        Ok(Some(corrected_t(&snapped(differences), ratio)?))
+        Ok(Some(corrected_t(&snapped(differences), self.ratio_of(first))?))
     }
 
     fn fixed_test(&self) -> bool {
@@ -409,7 +407,7 @@ pub fn common_repeats(cells: &[&StudyCell]) -> BTreeSet<u32> {
 
 /// Differences that are the same up to rounding become the same: noise in the last digits is no
 /// spread, and would pass for a very significant difference.
-fn snapped(differences: Vec<f64>) -> Vec<f64> {
+pub(crate) fn snapped(differences: Vec<f64>) -> Vec<f64> {
     let (low, high) = differences
         .iter()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &d| (low.min(d), high.max(d)));

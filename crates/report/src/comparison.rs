@@ -59,17 +59,11 @@ impl PublishedComparison<'_> {
             _ => None,
         };
         Ok(CellReport {
-            artefact: self.artefact.to_owned(),
-            dataset: key.dataset.clone(),
-            method: key.method.clone(),
             label: self.label.clone(),
-            variant: key.variant.clone(),
             metric: self.metric.to_owned(),
             mean: ours.as_ref().map(|ours| ours.mean),
             std: ours.as_ref().map(|ours| ours.sample_std),
             repeats: self.values.len(),
-            repeats_of_paper: self.cell.repeats_of_paper(),
-            tuning: self.cell.tuning().to_owned(),
             published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
             verdict: theirs.map(|_| word.to_owned()),
             finding: cause.map(|cause| cause.finding.to_owned()),
@@ -77,7 +71,7 @@ impl PublishedComparison<'_> {
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
             note: ours.is_none().then(|| "not run yet".to_owned()),
-            ..CellReport::default()
+            ..CellReport::of(self.artefact, self.cell, None)
         })
     }
 

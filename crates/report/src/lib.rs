@@ -37,7 +37,10 @@ pub use again::Again;
 pub use artefact::{Artefact, CellReport, Drawing, Rendered, Renderer};
 pub use catalogue::{Catalogue, Declared, Files, Ratio, Texts};
 pub use cell::{Comparison, Score, StudyCell, common_repeats, compare};
-pub use claim::{Check, Claim, ClaimResult, Effect, Family, Holds, Outcome, Rule, ahead_in_words};
+pub use claim::{
+    Ahead, Below, Best, Check, Claim, ClaimResult, Compare, Effect, Extremum, Falls, Family, Holds,
+    Ordered, Outcome, Related, Rule, ahead_in_words,
+};
 pub use comparison::{PublishedComparison, badge, shown, stated, summary};
 pub use context::RenderContext;
 pub use coverage::coverage;

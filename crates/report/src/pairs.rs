@@ -249,27 +249,10 @@ fn mean_of(summary: &Summary) -> Cell {
 }
 
 fn report(id: &str, cell: &StudyCell, test: &Comparison) -> CellReport {
-    let score = cell.score();
     CellReport {
-        artefact: id.to_owned(),
-        dataset: cell.key().dataset.clone(),
-        method: cell.key().method.clone(),
-        label: cell.label().to_owned(),
-        variant: cell.key().variant.clone(),
-        metric: cell.metric().name().to_owned(),
-        mean: score.map(|score| score.mean),
-        std: score.map(|score| score.std),
-        repeats: score.map_or(0, |score| score.repeats),
-        repeats_of_paper: cell.repeats_of_paper(),
-        tuning: cell.tuning().to_owned(),
         difference: Some(test.difference),
         interval: Some(test.interval),
-        p_naive: test.p_naive,
-        p_corrected: Some(test.p_corrected),
-        p_mcnemar: test.p_mcnemar.clone(),
-        pairs: test.pairs,
-        degenerate: test.degenerate,
-        ..CellReport::default()
+        ..CellReport::of(id, cell, Some(test))
     }
 }
 

@@ -272,30 +272,14 @@ impl ResultsTable {
             _ => None,
         };
         Ok(CellReport {
-            artefact: artefact.id.clone(),
-            dataset: key.dataset.clone(),
-            method: key.method.clone(),
-            label: cell.label().to_owned(),
-            variant: key.variant.clone(),
-            metric: cell.metric().name().to_owned(),
-            mean: score.map(|score| score.mean),
-            std: score.map(|score| score.std),
-            repeats: score.map_or(0, |score| score.repeats),
-            repeats_of_paper: cell.repeats_of_paper(),
-            tuning: cell.tuning().to_owned(),
             published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
             verdict,
             difference: judgement.map(|judgement| judgement.difference),
             interval: judgement.map(|judgement| judgement.interval),
             over_best: against.as_ref().map(|test| test.difference),
-            p_naive: against.as_ref().and_then(|test| test.p_naive),
-            p_corrected: against.as_ref().map(|test| test.p_corrected),
-            p_mcnemar: against.as_ref().map_or_else(Vec::new, |test| test.p_mcnemar.clone()),
-            pairs: against.as_ref().map_or(0, |test| test.pairs),
-            degenerate: against.as_ref().is_some_and(|test| test.degenerate),
             best: is_best && score.is_some(),
             note,
-            ..CellReport::default()
+            ..CellReport::of(&artefact.id, cell, against.as_ref())
         })
     }
 

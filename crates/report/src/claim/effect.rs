@@ -1,6 +1,6 @@
 //! Our gain of one method over another beside the gain that a paper prints.
 
-use super::Gain;
+use super::interval::Interval;
 use crate::published::PublishedCell;
 use crate::{Catalogue, ExperimentError};
 use mercer_render::probability;
@@ -8,7 +8,7 @@ use mercer_statistics::{p_of_interval, replication_bayes_factor};
 use serde::Serialize;
 
 /// Half of a 95 % interval of a normal number, in standard errors.
-const NORMAL: f64 = 1.959_963_984_540_054;
+pub(super) const NORMAL: f64 = 1.959_963_984_540_054;
 
 /// What became of a printed gain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -72,7 +72,7 @@ impl Effect {
         study: &str,
         better: &str,
         worse: &str,
-        gains: &[(String, Gain)],
+        gains: &[(String, Interval)],
     ) -> Result<Option<Self>, ExperimentError> {
         let Some((paper, columns)) = catalogue.columns(study) else { return Ok(None) };
         let (repeats, cells) = catalogue.published(paper)?;
@@ -99,12 +99,12 @@ impl Effect {
         if own.is_empty() || theirs.is_nan() || theirs <= 0.0 || error.is_nan() {
             return Ok(None);
         }
-        Ok(Some(Self::between(mean_gain(&own), (theirs, error), own.len())))
+        Ok(Some(Self::between(Interval::mean_of(&own), (theirs, error), own.len())))
     }
 
     /// Ours beside a printed gain with its standard error.
-    fn between(ours: Gain, (printed, error): (f64, f64), datasets: usize) -> Self {
-        let Gain { mean, half, freedom } = ours;
+    fn between(ours: Interval, (printed, error): (f64, f64), datasets: usize) -> Self {
+        let Interval { mean, half, freedom } = ours;
         let theirs = NORMAL * error;
         // Of the printed gain minus ours.
         let between = half.hypot(theirs);
@@ -158,26 +158,12 @@ fn factor(value: f64) -> String {
     }
 }
 
-/// The mean of some gains; its interval is that of a sum of independent ones, its degrees of freedom are Welch's.
-pub(super) fn mean_gain(gains: &[Gain]) -> Gain {
-    let count = gains.len() as f64;
-    let mean = gains.iter().map(|gain| gain.mean).sum::<f64>() / count;
-    let squares = || gains.iter().map(|gain| gain.half.powi(2));
-    let weighed: f64 = gains.iter().map(|gain| gain.half.powi(4) / gain.freedom).sum();
-    let freedom = if weighed > 0.0 {
-        squares().sum::<f64>().powi(2) / weighed
-    } else {
-        gains.iter().map(|gain| gain.freedom).sum()
-    };
-    Gain { mean, half: squares().sum::<f64>().sqrt() / count, freedom }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn outcome(mean: f64, half: f64) -> Outcome {
-        Effect::between(Gain { mean, half, freedom: 20.0 }, (1.0, 0.1), 6).outcome
+        Effect::between(Interval { mean, half, freedom: 20.0 }, (1.0, 0.1), 6).outcome
     }
 
     #[test]
@@ -193,29 +179,20 @@ mod tests {
     #[test]
     fn the_factor_speaks_for_what_is_nearer() {
         let of = |mean| {
-            Effect::between(Gain { mean, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6).bayes_factor
+            Effect::between(Interval { mean, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6).bayes_factor
         };
         assert!(of(0.9) > 100.0 && of(0.1) < 0.01);
-        let words = Effect::between(Gain { mean: 0.1, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6);
+        let words =
+            Effect::between(Interval { mean: 0.1, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6);
         assert!(
             words.words().starts_with("absent: gain 0.10 points (-0.20 to 0.40), printed 1.00")
         );
     }
 
-    /// Three and four over two: 7/2, and half the root of 3² + 4².
-    #[test]
-    fn a_mean_gain_has_the_interval_of_a_sum() {
-        let gain = |mean, half| Gain { mean, half, freedom: 9.0 };
-        let mean = mean_gain(&[gain(3.0, 3.0), gain(4.0, 4.0)]);
-        assert_eq!((mean.mean, mean.half), (3.5, 2.5));
-        // (9 + 16)² / ((81 + 256)/9).
-        assert!((mean.freedom - 625.0 * 9.0 / 337.0).abs() < 1e-12);
-    }
-
     #[test]
     fn the_printed_gain_is_the_mean_over_the_rows_that_both_have() {
         let catalogue = crate::catalogue::toy();
-        let gain = Gain { mean: 0.14, half: 0.7, freedom: 50.0 };
+        let gain = Interval { mean: 0.14, half: 0.7, freedom: 50.0 };
         let gains = ["wine", "iris", "zoo"].map(|name| (name.to_owned(), gain));
         let effect = Effect::of(&catalogue, "toy/table1", "a", "b", &gains).unwrap().unwrap();
         assert_eq!(effect.datasets, 2, "no b is printed on zoo");
