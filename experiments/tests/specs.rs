@@ -772,8 +772,7 @@ fn what_two_starts_lose_and_gain_is_told_curve_by_curve() {
 #[test]
 fn level_with_a_quoted_row_is_an_interval_about_one_number() {
     let quoted = catalogue().quoted("mce").unwrap();
-    let table =
-        [(0.0, 0.0, Holds::Yes), (3.0, -1.0, Holds::Undecided), (3.0, -3.0, Holds::No)];
+    let table = [(0.0, 0.0, Holds::Yes), (3.0, -1.0, Holds::Undecided), (3.0, -3.0, Holds::No)];
     for (gain, on_wine, holds) in table {
         let results = checked("mce-level-with-others", 10, &|trial, record| {
             let dataset = &trial.key.dataset;

@@ -80,6 +80,7 @@ fn schema(names: Vec<String>, labels: Vec<String>, kind: Kind) -> Schema {
         named: true,
         sparse: false,
         numbering: None,
+        missing: None,
         columns: columns.collect(),
         dropped: Vec::new(),
         target,
