@@ -325,8 +325,16 @@ fn what_a_message_offers_works() {
 const SAID: [&str; 4] = ["--buffer", "--data", "--task", "--header"];
 
 /// Flags that messages name as words about what was typed, or that other tests of this program type.
-const ELSEWHERE: [&str; 7] =
-    ["--buffer", "--data", "--groups", "--methods-from", "--split-column", "--threads", "--time"];
+const ELSEWHERE: [&str; 8] = [
+    "--buffer",
+    "--data",
+    "--force",
+    "--groups",
+    "--methods-from",
+    "--split-column",
+    "--threads",
+    "--time",
+];
 
 /// Flags of a command on a table that stand in the texts of what reads, fits and scores.
 fn named() -> BTreeSet<String> {
