@@ -340,11 +340,11 @@ impl ResultsTable {
             }
             _ if report.pairs > 1 && report.degenerate => "no spread over the pairs".to_owned(),
             (None, Some(corrected)) if !report.p_mcnemar.is_empty() => {
-                format!("p - / {} over rows, one seed", probability(corrected))
+                format!("p to best - / {} over rows, one seed", probability(corrected))
             }
             _ if report.pairs == 1 => "one pair".to_owned(),
             (Some(naive), Some(corrected)) => {
-                let mut said = format!("p {} / {}", probability(naive), probability(corrected));
+                let mut said = format!("p to best {} / {}", probability(naive), probability(corrected));
                 if !report.p_mcnemar.is_empty() {
                     // Of a few thousand rows that disagree it may be less than the least number.
                     let word = |&p: &f64| {

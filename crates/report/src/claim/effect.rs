@@ -14,8 +14,10 @@ pub(super) const NORMAL: f64 = 1.959_963_984_540_054;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Ours is above 0 and not below the printed one.
+    /// Ours is above 0, and may be the printed one.
     Replicated,
+    /// Ours is above the printed one.
+    Larger,
     /// Ours is above 0 and below the printed one.
     Smaller,
     /// Ours is below the printed one, and may be 0.
@@ -31,6 +33,7 @@ impl Outcome {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Replicated => "replicated",
+            Self::Larger => "larger",
             Self::Smaller => "smaller",
             Self::Absent => "absent",
             Self::Reversed => "reversed",
@@ -112,7 +115,11 @@ impl Effect {
         let outcome = if mean + half < 0.0 {
             Outcome::Reversed
         } else if mean - half > 0.0 {
-            if gap > between { Outcome::Smaller } else { Outcome::Replicated }
+            match gap {
+                gap if gap > between => Outcome::Smaller,
+                gap if gap < -between => Outcome::Larger,
+                _ => Outcome::Replicated,
+            }
         } else if gap > between {
             Outcome::Absent
         } else {
@@ -132,18 +139,25 @@ impl Effect {
         }
     }
 
-    /// In words, the outcome first.
+    /// In words: the outcome first, but for one that leaves it open.
     pub(crate) fn words(&self) -> String {
         let range = |(low, high): (f64, f64)| format!("{low:.2} to {high:.2}");
+        let outcome = match self.outcome {
+            Outcome::Inconclusive => String::new(),
+            outcome => format!("{}: ", outcome.word()),
+        };
+        // Of a loss and a gain that is as far off the factor tells which is nearer, and no more.
+        let factor = match self.outcome {
+            Outcome::Reversed => String::new(),
+            _ => format!(", replication Bayes factor {}", factor(self.bayes_factor)),
+        };
         format!(
-            "{}: gain {:.2} points ({}), printed {:.2} ({}), on {} data sets, replication Bayes factor {}",
-            self.outcome.word(),
+            "{outcome}gain {:.2} points ({}), the paper's {:.2} ({}), on {} data sets{factor}",
             self.ours,
             range(self.ours_interval),
             self.printed,
             range(self.printed_interval),
             self.datasets,
-            factor(self.bayes_factor)
         )
     }
 }
@@ -169,7 +183,7 @@ mod tests {
     #[test]
     fn a_printed_gain_is_there_again_or_not() {
         assert_eq!(outcome(0.9, 0.3), Outcome::Replicated);
-        assert_eq!(outcome(3.0, 0.3), Outcome::Replicated);
+        assert_eq!(outcome(3.0, 0.3), Outcome::Larger);
         assert_eq!(outcome(0.3, 0.2), Outcome::Smaller);
         assert_eq!(outcome(0.1, 0.3), Outcome::Absent);
         assert_eq!(outcome(-0.5, 0.3), Outcome::Reversed);
@@ -185,7 +199,7 @@ mod tests {
         let words =
             Effect::between(Interval { mean: 0.1, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6);
         assert!(
-            words.words().starts_with("absent: gain 0.10 points (-0.20 to 0.40), printed 1.00")
+            words.words().starts_with("absent: gain 0.10 points (-0.20 to 0.40), the paper's 1.00")
         );
     }
 

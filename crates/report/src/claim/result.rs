@@ -103,8 +103,9 @@ pub(crate) fn adjust_family(results: &mut [ClaimResult]) -> Result<(), Experimen
             result.adjusted = Some(adjusted);
             if count > 1 {
                 let p = mercer_render::probability(adjusted);
-                let whose = if family == Family::Paper { "the paper's" } else { "our" };
-                let _ = write!(result.numbers, "; among {whose} {count} claims here p = {p}");
+                let of =
+                    if result.rule == Rule::PrintedGain { "gap to the printed gain, " } else { "" };
+                let _ = write!(result.numbers, "; {of}Holm's p over {count} claims = {p}");
             }
         }
     }
@@ -146,7 +147,7 @@ mod tests {
         let found: Vec<Holds> = results.iter().map(|result| result.holds).collect();
         let (yes, undecided) = (Holds::Yes, Holds::Undecided);
         assert_eq!(found, [undecided, undecided, yes, yes, yes, yes, Holds::NotRun]);
-        assert_eq!(results[0].numbers, "n; among the paper's 3 claims here p = 0.06");
+        assert_eq!(results[0].numbers, "n; Holm's p over 3 claims = 0.06");
         assert_eq!((results[0].rule, results[2].rule), (Rule::Adjusted, Rule::Combined));
         // Its own test says nothing, or is taken back, and the printed gain is excluded.
         let sized = |holds, p| ClaimResult {
