@@ -344,7 +344,8 @@ impl ResultsTable {
             }
             _ if report.pairs == 1 => "one pair".to_owned(),
             (Some(naive), Some(corrected)) => {
-                let mut said = format!("p to best {} / {}", probability(naive), probability(corrected));
+                let mut said =
+                    format!("p to best {} / {}", probability(naive), probability(corrected));
                 if !report.p_mcnemar.is_empty() {
                     // Of a few thousand rows that disagree it may be less than the least number.
                     let word = |&p: &f64| {
