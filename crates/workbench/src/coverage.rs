@@ -220,6 +220,7 @@ mod tests {
     use super::*;
     use mercer_baselines::BASELINES;
     use mercer_datasets::{RowFile, SchemaOptions};
+    use std::fmt::Write as _;
     use std::path::Path;
 
     fn data(name: &str, target: Option<&str>) -> Table {
@@ -270,14 +271,13 @@ mod tests {
 
     #[test]
     fn intervals_are_in_the_units_of_the_target_and_grow_with_the_coverage() {
-        let text: String = (0..300)
-            .map(|row| {
-                let x = f64::from(row % 100) / 30.0;
-                let noise = f64::from((row * 37) % 19) - 9.0;
-                format!("{x},{}\n", 1000.0 * x.sin() + noise)
-            })
-            .collect();
-        let file = RowFile::spooled(format!("x,y\n{text}").as_bytes(), "sine", None).unwrap();
+        let mut text = "x,y\n".to_owned();
+        for row in 0..300 {
+            let x = f64::from(row % 100) / 30.0;
+            let noise = f64::from((row * 37) % 19) - 9.0;
+            writeln!(text, "{x},{}", 1000.0 * x.sin() + noise).unwrap();
+        }
+        let file = RowFile::spooled(text.as_bytes(), "sine", None).unwrap();
         let table = Table::read(&file, &SchemaOptions::default()).unwrap();
         let splitting = Splitting::HoldOut { test: 0.3, repeats: 200 };
         let of = |wanted| {

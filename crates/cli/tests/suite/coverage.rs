@@ -1,6 +1,7 @@
 //! `mercer evaluate --coverage`: sets that hold the truth as often as is asked.
 
 use crate::place::Place;
+use std::fmt::Write as _;
 
 #[test]
 fn coverage_size_and_worst_class_are_printed() {
@@ -33,9 +34,11 @@ fn coverage_size_and_worst_class_are_printed() {
 #[test]
 fn intervals_of_numbers_have_a_width_in_units_of_the_target() {
     let place = Place::new();
-    let rows: String =
-        (0..120).map(|row| format!("{},{}.5\n", row % 11, (row * 37) % 120)).collect();
-    std::fs::write(place.path("rows.csv"), format!("x,y\n{rows}")).unwrap();
+    let mut rows = "x,y\n".to_owned();
+    for row in 0..120 {
+        writeln!(rows, "{},{}.5", row % 11, (row * 37) % 120).unwrap();
+    }
+    std::fs::write(place.path("rows.csv"), rows).unwrap();
     let text =
         place.run("evaluate --method mean --data rows.csv --coverage 0.9").with_code(0).stdout;
     let width = text.lines().find_map(|line| line.strip_prefix("mean width")).unwrap();
