@@ -109,9 +109,9 @@ impl Comparison {
         let widths: [usize; 7] = std::array::from_fn(width);
         let mut text = self.heading() + "\n";
         for row in &rows {
-            let line: String =
-                row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect();
-            let _ = writeln!(text, "{}", line.trim_end());
+            let cells: Vec<String> =
+                row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            let _ = writeln!(text, "{}", cells.join("  ").trim_end());
         }
         text + &self.remarks()
     }
