@@ -131,3 +131,120 @@ fn polars_stays_where_tables_are_wrangled() {
         }
     }
 }
+
+/// The files of a crate by the path of their module, `["schema", "reading"]`.
+fn modules(src: &Path) -> BTreeMap<Vec<String>, PathBuf> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![src.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let inside = path.strip_prefix(src).unwrap().with_extension("");
+                let mut names: Vec<String> =
+                    inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+                if ["mod", "lib", "main"].contains(&names.last().unwrap().as_str()) {
+                    names.pop();
+                }
+                found.insert(names, path);
+            }
+        }
+    }
+    found
+}
+
+/// The paths that a `use` names: `a::{b, c::d}` are `a::b` and `a::c::d`.
+fn expanded(tree: &str, before: &[String], all: &mut Vec<Vec<String>>) {
+    let tree = tree.trim();
+    if let Some((head, rest)) = tree.split_once("::").filter(|(head, _)| !head.contains('{')) {
+        let before = [before, &[head.trim().to_owned()]].concat();
+        return expanded(rest, &before, all);
+    }
+    let Some(inside) = tree.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
+        let name = tree.split(" as ").next().unwrap_or_default().trim();
+        all.push([before, &[name.to_owned()]].concat());
+        return;
+    };
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in inside.char_indices().chain([(inside.len(), ',')]) {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        if c == ',' && depth == 0 {
+            if !inside[start..at].trim().is_empty() {
+                expanded(&inside[start..at], before, all);
+            }
+            start = at + 1;
+        }
+    }
+}
+
+/// Of each module of a crate, those of its files that it names in a `use`: a name that another file hands on is not
+/// followed.
+fn uses(modules: &BTreeMap<Vec<String>, PathBuf>) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let of = |module: &Vec<String>, path: &PathBuf| {
+        let text = format!("\n{}", std::fs::read_to_string(path).unwrap());
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let mut named = Vec::new();
+        for statement in text.split("\nuse ").skip(1) {
+            let tree = statement.split(';').next().unwrap_or_default().replace('\n', " ");
+            expanded(&tree, &[], &mut named);
+        }
+        let mut found = BTreeSet::new();
+        for path in named {
+            let mut at = match path[0].as_str() {
+                "crate" => Vec::new(),
+                "super" => module[..module.len().saturating_sub(1)].to_vec(),
+                "self" => module.clone(),
+                _ => continue,
+            };
+            for name in &path[1..] {
+                match name.as_str() {
+                    "super" => drop(at.pop()),
+                    name => at.push(name.to_owned()),
+                }
+            }
+            // The longest beginning that is a file; a parent's own names are handed on by it.
+            while !at.is_empty() && !modules.contains_key(&at) {
+                at.pop();
+            }
+            if !at.is_empty() && at != *module && !module.starts_with(&at) {
+                found.insert(at);
+            }
+        }
+        found
+    };
+    modules.iter().map(|(module, path)| (module.clone(), of(module, path))).collect()
+}
+
+#[test]
+fn files_of_a_crate_use_each_other_in_no_circle() {
+    let sources = members().into_keys().map(|name| match name.strip_prefix("mercer-") {
+        Some("experiments") => root().join("experiments/src"),
+        Some("benches") => root().join("benches/src"),
+        Some("python") => root().join("python/src"),
+        Some(name) => root().join("crates").join(name).join("src"),
+        None => root().join("crates").join(&name).join("src"),
+    });
+    for src in sources {
+        let mut left = uses(&modules(&src));
+        // Take away what uses nothing that is left, until nothing changes: what stays goes round.
+        loop {
+            let all: BTreeSet<Vec<String>> = left.keys().cloned().collect();
+            let before = left.len();
+            left.retain(|_, used| used.iter().any(|module| all.contains(module)));
+            if left.len() == before {
+                break;
+            }
+        }
+        assert!(left.is_empty(), "{}: {:?}", src.display(), left.keys().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_use_names_all_its_paths() {
+    let mut all = Vec::new();
+    expanded("crate::{a, b::{self, C as D}}", &[], &mut all);
+    let all: Vec<String> = all.iter().map(|path| path.join("::")).collect();
+    assert_eq!(all, ["crate::a", "crate::b::self", "crate::b::C"]);
+}

@@ -307,7 +307,7 @@ impl Schema {
     pub(crate) fn hole_of(&self, text: &str) -> f64 {
         let spelled = match &self.missing {
             Some(own) => own.iter().position(|own| own == text),
-            None => rows::MISSING.iter().chain(&survey::DASHES).position(|own| *own == text),
+            None => rows::MISSING.iter().chain(&reading::DASHES).position(|own| *own == text),
         };
         hole(spelled.filter(|_| !text.is_empty()))
     }
@@ -317,7 +317,7 @@ impl Schema {
         let at = spelling(missing)?;
         match &self.missing {
             Some(own) => own.get(at).map(String::as_str),
-            None => rows::MISSING.iter().chain(&survey::DASHES).nth(at).copied(),
+            None => rows::MISSING.iter().chain(&reading::DASHES).nth(at).copied(),
         }
     }
 

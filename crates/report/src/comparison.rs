@@ -1,11 +1,10 @@
 //! Printed numbers judged one by one, in tables that are no grid of datasets and methods.
 
-use crate::artefact::PublishedNumber;
 use crate::published::PublishedCell;
-use crate::results_table::word;
+use crate::rendered::PublishedNumber;
 use crate::{CellReport, ExperimentError, QuotedNumber, RenderContext, StudyCell};
 use mercer_render::{Cell, Column, Kind, Row, Table};
-use mercer_statistics::{Ours, Published, summarise, verdict, verdict_on_error};
+use mercer_statistics::{Ours, Published, Verdict, summarise, verdict, verdict_on_error};
 
 /// A printed number with ours, both in the unit in which it is judged.
 pub struct PublishedComparison<'a> {
@@ -82,6 +81,17 @@ impl PublishedComparison<'_> {
         let (std, repeats) =
             if cell.std.is_nan() { (0.0, 1) } else { (self.scale * cell.std, self.repeats) };
         Published { mean: self.scale * cell.mean, std, repeats, digits }
+    }
+}
+
+/// A verdict in a word.
+pub(crate) const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Exact => "exact",
+        Verdict::Agrees => "agrees",
+        Verdict::Differs { .. } => "differs",
+        Verdict::Open => "open",
+        Verdict::Short => "short",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Errors in print: what stands there, what is right, which test shows it.
 
-use crate::Artefact;
+use crate::rendered::Head;
 use mercer_render::{Cell, Column, Row, Table};
 use serde::Deserialize;
 
@@ -21,8 +21,8 @@ pub(crate) struct Erratum {
 }
 
 /// A line each.
-pub(crate) fn table(artefact: &Artefact, errata: &[Erratum]) -> Table {
-    let table = Table::new(&artefact.id, &artefact.title)
+pub(crate) fn table(artefact: Head<'_>, errata: &[Erratum]) -> Table {
+    let table = Table::new(artefact.id, artefact.title)
         .caption("What is printed, what the derivation gives, what is used here, and the tests that show it.")
         .columns(["Where", "Printed", "Correct", "Here", "Shown by"].map(Column::left));
     errata.iter().fold(table, |table, own| {

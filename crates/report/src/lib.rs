@@ -27,14 +27,16 @@ mod published;
 mod query;
 mod reachable_keys;
 mod record_set;
+mod rendered;
 mod report;
 mod results_table;
+mod shown;
 mod simulation;
 mod site;
 mod work;
 
 pub use again::Again;
-pub use artefact::{Artefact, CellReport, Drawing, Rendered, Renderer};
+pub use artefact::{Artefact, Renderer};
 pub use catalogue::{Catalogue, Declared, Files, Ratio, Texts};
 pub use cell::{Comparison, Score, StudyCell, common_repeats, compare};
 pub use claim::{
@@ -54,6 +56,7 @@ pub use published::{PublishedCell, QuotedNumber};
 pub use query::{Inputs, Scalar};
 pub use reachable_keys::ReachableKeys;
 pub use record_set::RecordSet;
+pub use rendered::{CellReport, Drawing, PublishedNumber, Rendered};
 pub use report::{Summary, Written, write};
 pub use simulation::Simulation;
 pub use work::Work;

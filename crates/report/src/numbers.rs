@@ -1,7 +1,7 @@
 //! The numbers of an artefact as `reproduce --json` prints them: its tables as rows, its figures as
 //! points.
 
-use crate::artefact::Drawing;
+use crate::Drawing;
 use crate::{Artefact, Rendered};
 use mercer_render::{Cell, Column, Figure, Mark, Panel, Table};
 use serde::Serialize;

@@ -2,10 +2,9 @@
 //! interval of the paired difference.
 
 use crate::cell::{common_errors, relative_gain};
+use crate::rendered::Head;
 use crate::results_table::{missing_by_variant, not_run};
-use crate::{
-    Artefact, CellReport, Comparison, ExperimentError, RenderContext, Rendered, StudyCell, compare,
-};
+use crate::{CellReport, Comparison, ExperimentError, RenderContext, Rendered, StudyCell, compare};
 use mercer_render::{Cell, Column, Row, Table, probability};
 use mercer_statistics::{Summary, holm, summarise, wilcoxon_signed_rank};
 use serde::Deserialize;
@@ -54,7 +53,7 @@ pub(crate) struct Pair {
 /// The table of all pairs; a positive gain means that the change helps.
 pub(crate) fn render(
     context: &RenderContext<'_>,
-    artefact: &Artefact,
+    artefact: Head<'_>,
     pairs: &[Pair],
 ) -> Result<Rendered, ExperimentError> {
     let mut studies = BTreeMap::new();
@@ -69,7 +68,7 @@ pub(crate) fn render(
     } else {
         "with minus without, in percentage points of accuracy"
     };
-    let mut table = Table::new(&artefact.id, &artefact.title)
+    let mut table = Table::new(artefact.id, artefact.title)
         .caption(format!(
             "{} Gain: {gain}, so that a positive gain means that the change helps; its 95 % interval and p are those of the corrected resampled t-test over paired splits. Holm: p over the datasets of a section.",
             artefact.caption
@@ -104,7 +103,7 @@ pub(crate) fn render(
             let (low, high) = test.interval;
             let interval = if larger { (low, high) } else { (-high, -low) };
             gains.extend(common_errors(with, without).map(relative_gain));
-            cells.push(report(&artefact.id, with, test));
+            cells.push(report(artefact.id, with, test));
             let said = |p: f64| Cell::text(probability(p)).sort(p);
             let [naive, corrected, together] = match test.untested() {
                 Some(why) => ["-", why, "-"].map(Cell::text),

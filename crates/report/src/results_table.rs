@@ -1,13 +1,11 @@
 //! A printed table of accuracies or errors beside ours: datasets down, methods across, a line a
 //! variant.
 
-use crate::artefact::PublishedNumber;
 use crate::cell::{LEVEL, best_of};
-use crate::comparison::{BY_CHOICE, CLASSES, badge, counts};
+use crate::comparison::{BY_CHOICE, CLASSES, badge, counts, word};
 use crate::published::PublishedCell;
-use crate::{
-    Artefact, CellReport, Comparison, ExperimentError, RenderContext, Rendered, StudyCell, compare,
-};
+use crate::rendered::{Head, PublishedNumber};
+use crate::{CellReport, Comparison, ExperimentError, RenderContext, Rendered, StudyCell, compare};
 use mercer_learning::Metric;
 use mercer_records::Key;
 use mercer_render::{Cell, Column, Kind, Row, Table, probability};
@@ -71,12 +69,12 @@ impl ResultsTable {
     pub(crate) fn render(
         &self,
         context: &RenderContext<'_>,
-        artefact: &Artefact,
+        artefact: Head<'_>,
     ) -> Result<Rendered, ExperimentError> {
         let study = context.cells(&self.study)?;
         let (spec, cells) = &*study;
         let (repeats, printed) = context.catalogue.published(&self.paper)?;
-        let mut table = Table::new(&artefact.id, &artefact.title)
+        let mut table = Table::new(artefact.id, artefact.title)
             .caption(self.caption(cells, &spec.datasets))
             .columns([Column::left("Variant")]);
         for (_, printed) in &self.columns {
@@ -236,7 +234,7 @@ impl ResultsTable {
     fn report(
         &self,
         context: &RenderContext<'_>,
-        artefact: &Artefact,
+        artefact: Head<'_>,
         cell: &StudyCell,
         best: Option<&StudyCell>,
         theirs: Option<&PublishedCell>,
@@ -279,7 +277,7 @@ impl ResultsTable {
             over_best: against.as_ref().map(|test| test.difference),
             best: is_best && score.is_some(),
             note,
-            ..CellReport::of(&artefact.id, cell, against.as_ref())
+            ..CellReport::of(artefact.id, cell, against.as_ref())
         })
     }
 
@@ -301,7 +299,7 @@ impl ResultsTable {
     fn show(
         &self,
         context: &RenderContext<'_>,
-        artefact: &Artefact,
+        artefact: Head<'_>,
         cell: &StudyCell,
         report: &CellReport,
     ) -> Cell {
@@ -409,7 +407,7 @@ impl ResultsTable {
     }
 
     /// How many cells came out which way, and how many significant differences survive.
-    fn summary(&self, artefact: &Artefact, reports: &[CellReport]) -> Table {
+    fn summary(&self, artefact: Head<'_>, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", artefact.id), format!("{}, in numbers", artefact.title))
         .caption(
             "Verdicts over the published cells, each in one class, and differences from the best of the paper's methods that are significant at 5 %. Differs: Welch's 95 % interval of our mean minus theirs excludes 0, and the difference is above half a point. Agrees: it does not differ, and half of the interval is at most two points or the printed standard deviation. Open: too few repeats to say. A point is 1 % of accuracy, or 1 % of a printed error. By choice: it agrees where the scaling was chosen by what comes out. Explained: a finding gives the cause; unexplained: none is known. The significant differences are those of the paper's paired t-test and of the corrected test.",
@@ -453,12 +451,12 @@ impl ResultsTable {
 /// The command that runs the cells without a record.
 fn resume_command(
     context: &RenderContext<'_>,
-    artefact: &Artefact,
+    artefact: Head<'_>,
     variants: &BTreeSet<&str>,
     datasets: &BTreeSet<&str>,
 ) -> String {
     // What is committed counts as done.
-    let (id, profile) = (&artefact.id, context.profile);
+    let (id, profile) = (artefact.id, context.profile);
     let mut command = format!("mercer reproduce {id} --profile {profile} --extend");
     let variants = variants.iter().map(|name| [" --variant ", name]);
     let datasets = datasets.iter().map(|name| [" --dataset ", name]);
@@ -501,16 +499,6 @@ pub(crate) fn judge(
     })
 }
 
-pub(crate) const fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Exact => "exact",
-        Verdict::Agrees => "agrees",
-        Verdict::Differs { .. } => "differs",
-        Verdict::Open => "open",
-        Verdict::Short => "short",
-    }
-}
-
 /// Whether the corrected test finds the cell no worse than the best. Of one pair it says nothing; pairs
 /// without spread are level where they are all alike.
 fn level_with_the_best(report: &CellReport) -> bool {
@@ -538,13 +526,7 @@ mod tests {
         .unwrap()
     }
 
-    fn artefact() -> Artefact {
-        toml::from_str(
-            "order = 1
-title = \"Table 1\"",
-        )
-        .unwrap()
-    }
+    const HEAD: Head<'_> = Head { id: "", title: "Table 1", caption: "" };
 
     fn report(variant: &str, dataset: &str, verdict: &str) -> CellReport {
         CellReport {
@@ -575,7 +557,7 @@ title = \"Table 1\"",
         assert_eq!(said.len(), 1);
         assert!(said[0].starts_with("By choice: in released the scaling of pendigits, vowel was"));
         assert!(table.agreement_by_choice(&reports[2..]).is_empty());
-        let summary = table.summary(&artefact(), &reports);
+        let summary = table.summary(HEAD, &reports);
         assert_eq!(summary.notes, said);
         let counted: Vec<usize> = reports.iter().filter_map(class).collect();
         assert_eq!(

@@ -1,12 +1,12 @@
 //! The pages of the report: what stands on which, and how they are called.
 
-use crate::artefact::{Artefact, Drawing};
 use crate::claim::ClaimResult;
 use crate::claims_report::{answers, rules};
 use crate::coverage::RULES;
 use crate::finding::Mistake;
 use crate::overview::decided;
-use crate::report::{PIPE, Shown};
+use crate::shown::{METHOD, PIPE, Shown};
+use crate::{Artefact, Drawing};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
 use mercer_learning::{Method, Tasks};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
@@ -20,7 +20,6 @@ const START: &str = "Start";
 const AUDITS: &str = "Audits";
 const FINDINGS: &str = "Findings";
 const METHODS: &str = "Methods";
-pub(crate) const METHOD: &str = "How it was done";
 
 /// All pages but those of other runs, in the order of the header.
 pub(crate) fn pages(

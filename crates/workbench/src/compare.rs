@@ -1,4 +1,5 @@
-use crate::evaluate::{alike, chance};
+use crate::evaluate::chance;
+use crate::intervals::alike;
 use crate::provenance::provenance;
 use crate::tuning::offered;
 use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};

@@ -1,6 +1,6 @@
 use crate::fit::{finite, fit_sample, said_of};
 use crate::importance::{CurvePoint, Importance, Worth};
-use crate::intervals::{Interval, NamedInterval};
+use crate::intervals::{Interval, NamedInterval, alike};
 use crate::{Choices, Division, Model, Scores, Table, WorkbenchError, method_for, primary};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
 use mercer_learning::{
@@ -1161,14 +1161,6 @@ fn range_of(name: &str) -> (f64, f64) {
 /// Where the resampling of test rows begins.
 fn resampling_seed(streams: &Streams) -> u64 {
     streams.child("intervals").rng("test rows").r#gen()
-}
-
-/// Whether splits all say the same, up to rounding: that tells nothing of how far off they are.
-pub(crate) fn alike(values: &[f64]) -> bool {
-    let (least, most) = values
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &value| (a.min(value), b.max(value)));
-    most - least <= 1e-12 * least.abs().max(most.abs())
 }
 
 fn estimates(

@@ -1,7 +1,7 @@
 //! What a column is worth to a fitted method, and what more training rows are.
 
-use crate::evaluate::alike;
 use crate::fit::{finite, fit_sample, said_of, said_of_inputs};
+use crate::intervals::alike;
 use crate::{Choices, Scores, Table, WorkbenchError, primary};
 use mercer_datasets::{Preparation, Split, Truths, stratified_split};
 use mercer_learning::{Method, Metric, Predictor, Streams};

@@ -262,6 +262,14 @@ fn area(ranked: &[(f64, usize, bool)], drawn: &[f64]) -> f64 {
     ordered / (firsts * seconds)
 }
 
+/// Whether splits all say the same, up to rounding: that tells nothing of how far off they are.
+pub(crate) fn alike(values: &[f64]) -> bool {
+    let (least, most) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &value| (a.min(value), b.max(value)));
+    most - least <= 1e-12 * least.abs().max(most.abs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,3 @@
-use super::survey::DASHES;
 use super::{
     Categories, Holds, InputColumn, MISSING, Numbering, Schema, TargetColumnKept, Truth, Truths,
     has_head, near_column, shown, some_of,
@@ -10,6 +9,9 @@ use crate::{DataError, Kind};
 use mercer_learning::counted;
 use ndarray::Array2;
 use std::collections::{BTreeMap, HashSet};
+
+/// Texts that stand for a missing number in a column of numbers, and are categories elsewhere.
+pub(super) const DASHES: [&str; 4] = ["-", "--", ".", "..."];
 
 /// What becomes of a category that the fit did not see.
 ///

@@ -8,7 +8,6 @@ use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::shell::shell_word;
 use crate::table::label_name;
 use crate::{DataError, Kind, Limits};
-pub(super) use column::DASHES;
 use column::{Seen, Verdict};
 use header::{Decided, Head, decide};
 use std::collections::HashSet;

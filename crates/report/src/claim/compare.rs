@@ -1,16 +1,15 @@
 //! One side against another, dataset by dataset.
 
-use super::interval::{Interval, OPEN, Part, in_margins, is_level, joint};
+use super::interval::{Interval, OPEN, Part, combined, in_general, in_margins, is_level, joint};
 use super::scope::{Place, Scope, Side, scored};
 use super::{Answer, Check, Holds, Rule};
-use crate::cell::{LEVEL, StudyCell, common_errors, relative_gain};
+use crate::cell::{StudyCell, common_errors, relative_gain};
 use crate::{Comparison, ExperimentError, QuotedNumber, compare};
 use mercer_records::Record;
 use mercer_render::probability;
-use mercer_statistics::{gain_over_data_sets, stouffer, summarise, wilcoxon_signed_rank};
+use mercer_statistics::{gain_over_data_sets, summarise};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// `better` is better than `worse`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -95,7 +94,7 @@ impl Compare {
         let pairs = scope.pairs([&self.better, worse]);
         let both = || pairs.iter().filter_map(|(_, pair)| *pair);
         match (self.of, &self.over) {
-            (Of::Deviation | Of::Bound, _) => super::ratios::smaller(both(), self.of),
+            (Of::Deviation | Of::Bound, _) => super::ratios::smaller(both(), self.of == Of::Bound),
             (Of::Score, Over::All) => over_all(both()),
             (Of::Score, Over::MoreOn(there)) => more_there(&pairs, there),
             (Of::Score, Over::Each) => {
@@ -443,34 +442,6 @@ fn over_all<'a>(
     Ok(Answer { holds, numbers, p, rule, gains: gains.points, otherwise })
 }
 
-/// What Stouffer's combination of one-sided p says.
-pub(super) fn combined(
-    p_greater: &[f64],
-    numbers: &mut String,
-) -> Result<(Holds, Option<f64>), ExperimentError> {
-    if p_greater.is_empty() {
-        numbers.push_str("; no data set with repeats to test");
-        return Ok((Holds::Undecided, None));
-    }
-    let test = stouffer(p_greater)?;
-    let p = test.p_two_sided;
-    let holds = match test.z > 0.0 {
-        true if p < LEVEL => Holds::Yes,
-        false if p < LEVEL => Holds::No,
-        _ => Holds::Undecided,
-    };
-    let shown = probability(p);
-    let _ = write!(numbers, "; Stouffer over the repeats of {}: p = {shown}", p_greater.len());
-    Ok((holds, Some(p)))
-}
-
-/// What the signed rank test says of datasets in general.
-pub(super) fn in_general(gains: &[f64], numbers: &mut String) -> Result<(), ExperimentError> {
-    let p = probability(wilcoxon_signed_rank(gains)?.p_two_sided);
-    let _ = write!(numbers, "; Wilcoxon over datasets p = {p}");
-    Ok(())
-}
-
 /// Whether the mean gain is larger over some datasets than over the others with the same metric: these datasets, of
 /// which the intervals are known, not datasets in general.
 fn more_there(
@@ -528,6 +499,6 @@ mod tests {
         }
         // Nothing is so sure that it outweighs what is as sure of the opposite.
         let sure = [p_greater(0.0, 1.0), p_greater(0.0, -1.0)];
-        assert!(stouffer(&sure).unwrap().z.abs() < 0.2, "{sure:?}");
+        assert!(mercer_statistics::stouffer(&sure).unwrap().z.abs() < 0.2, "{sure:?}");
     }
 }

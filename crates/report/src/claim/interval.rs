@@ -1,8 +1,11 @@
 //! What one test says of a claim, what several say together, and the interval behind most of them.
 
 use super::Holds;
+use crate::ExperimentError;
 use crate::cell::LEVEL;
-use mercer_statistics::{p_of_interval, summarise};
+use mercer_render::probability;
+use mercer_statistics::{p_of_interval, stouffer, summarise, wilcoxon_signed_rank};
+use std::fmt::Write as _;
 
 /// What one test says, with its two-sided p; 1 where there is nothing to test.
 pub(super) type Part = (Holds, f64);
@@ -169,6 +172,34 @@ pub(super) fn over(count: usize, what: &str, ratio: f64) -> String {
         _ if ratio > 0.0 => format!("95 % over {count} {what}s, corrected for overlapping splits"),
         _ => format!("95 % over {count} {what}s"),
     }
+}
+
+/// What Stouffer's combination of one-sided p says.
+pub(super) fn combined(
+    p_greater: &[f64],
+    numbers: &mut String,
+) -> Result<(Holds, Option<f64>), ExperimentError> {
+    if p_greater.is_empty() {
+        numbers.push_str("; no data set with repeats to test");
+        return Ok((Holds::Undecided, None));
+    }
+    let test = stouffer(p_greater)?;
+    let p = test.p_two_sided;
+    let holds = match test.z > 0.0 {
+        true if p < LEVEL => Holds::Yes,
+        false if p < LEVEL => Holds::No,
+        _ => Holds::Undecided,
+    };
+    let shown = probability(p);
+    let _ = write!(numbers, "; Stouffer over the repeats of {}: p = {shown}", p_greater.len());
+    Ok((holds, Some(p)))
+}
+
+/// What the signed rank test says of datasets in general.
+pub(super) fn in_general(gains: &[f64], numbers: &mut String) -> Result<(), ExperimentError> {
+    let p = probability(wilcoxon_signed_rank(gains)?.p_two_sided);
+    let _ = write!(numbers, "; Wilcoxon over datasets p = {p}");
+    Ok(())
 }
 
 #[cfg(test)]

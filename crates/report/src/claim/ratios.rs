@@ -1,7 +1,6 @@
 //! A positive number of one side over that of another, dataset by dataset: spread and bounds.
 
-use super::compare::{Of, combined, in_general};
-use super::interval::SHARE;
+use super::interval::{SHARE, combined, in_general};
 use super::{Answer, Holds, Rule};
 use crate::ExperimentError;
 use crate::cell::{StudyCell, common_repeats};
@@ -9,28 +8,30 @@ use mercer_learning::fact;
 use mercer_statistics::{corrected_t, less_spread, summarise};
 use std::collections::BTreeSet;
 
-/// Whether a positive number is smaller for the first of each pair, one a dataset: of the repeats that both have, by
+/// Whether a bound, or else the standard deviation, is smaller for the first of each pair, one a dataset: of the repeats that both have, by
 /// Stouffer's combination of the p of each.
 pub(super) fn smaller<'a>(
     pairs: impl Iterator<Item = [&'a StudyCell; 2]>,
-    of: Of,
+    bound: bool,
 ) -> Result<Answer, ExperimentError> {
     let (mut ratios, mut p_values) = (Vec::new(), Vec::new());
     for [a, b] in pairs {
         let common = common_repeats(&[a, b]);
-        let [own, its] = [a, b].map(|cell| match of {
-            Of::Bound => rademacher(cell, &common),
-            _ => summarise(&values(cell, &common)).filter(|s| s.count > 1).map(|s| s.sample_std),
+        let [own, its] = [a, b].map(|cell| {
+            if bound {
+                return rademacher(cell, &common);
+            }
+            summarise(&values(cell, &common)).filter(|s| s.count > 1).map(|s| s.sample_std)
         });
         if let (Some(own), Some(its)) = (own, its)
             && own > 0.0
             && its > 0.0
         {
             ratios.push(own / its);
-            let p = match of {
-                Of::Bound => smaller_bound(a, b, &common),
-                _ if common.len() < 3 => None,
-                _ => less_spread(&values(a, &common), &values(b, &common)).ok(),
+            let p = match bound {
+                true => smaller_bound(a, b, &common),
+                false if common.len() < 3 => None,
+                false => less_spread(&values(a, &common), &values(b, &common)).ok(),
             };
             p_values.extend(p.map(|p| p.clamp(1e-15, 1.0 - 1e-15)));
         }
@@ -39,7 +40,7 @@ pub(super) fn smaller<'a>(
     let gains: Vec<f64> = ratios.iter().map(|ratio| -ratio.ln()).collect();
     let level = summarise(&gains).is_some_and(|gain| gain.mean.abs() < SHARE);
     let below = ratios.iter().filter(|ratio| **ratio < 1.0).count();
-    let name = if of == Of::Bound { "bound" } else { "standard deviation" };
+    let name = if bound { "bound" } else { "standard deviation" };
     let mut numbers = format!(
         "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}",
         ratios.len(),

@@ -1,5 +1,6 @@
 use super::{Categories, LEVELS};
 use crate::rows::Field;
+use crate::schema::reading::DASHES;
 use crate::schema::{Holds, MISSING, cased_twice, shown, spelled_twice};
 use crate::shell::shell_word;
 use crate::table::sort_labels;
@@ -45,9 +46,6 @@ pub(super) enum Verdict {
     /// Texts among which are numbers, whose spellings are not known yet: look again.
     Mixed,
 }
-
-/// Texts that stand for a missing number in a column of numbers, and are categories elsewhere.
-pub(in crate::schema) const DASHES: [&str; 4] = ["-", "--", ".", "..."];
 
 impl Seen {
     pub(super) fn new(forced: bool, counts_missing: bool) -> Self {
