@@ -69,7 +69,7 @@ const PAPERS: [Paper; 4] = [
         table: "askl/table2.md",
         results: [
             "Learned frequencies beat fixed ones where both train their output weights.",
-            "ASKL's two penalties show no significant gain.",
+            "The two penalties of ASKL show no significant gain.",
         ],
         headline: Headline {
             claim: "askl-beats-nskl",
@@ -123,7 +123,7 @@ const PAPERS: [Paper; 4] = [
         table: "mce/table1.md",
         results: [
             "GMCE comes out to the digit on four of six datasets.",
-            "Most of its lead over the median heuristic is that heuristic's ridge.",
+            "Most of its lead over the median heuristic is the ridge of that heuristic.",
         ],
         headline: Headline {
             claim: "mce-bound-beats-median",
@@ -138,14 +138,13 @@ const TEXTS: Texts = Texts {
     subtitle: "Mercer re-runs each paper and compares every printed number and claim with its own result.",
     commands: "\
 ```
-# this report, then 15 minutes of re-runs
 ./setup && just reproduce
-# one row of one table
 just reproduce rftk/table1 --dataset dna
-# your own table (after just build)
 target/release/mercer compare --methods askl,gaussian-svm \\
     --data your.csv --report out.html
-```",
+```
+
+This report and 15 minutes of re-runs; one row of one table; methods on your own table.",
     statistics: include_str!("../../book/src/statistics.md"),
 };
 

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
         return again::run(args, planned, budget, quiet);
     }
     let nothing = planned.archive.records().next().is_none() && !args.places.results.is_dir();
-    if nothing && budget.is_some_and(|time| time.is_zero()) && !args.dry_run {
+    if nothing && budget.is_some_and(|time| time.is_zero()) && !args.dry_run && !args.fresh {
         anyhow::bail!(
             "no records in {}, and --minutes 0 computes none: run it in a checkout, name one's reports by --reports DIR, or leave --minutes 0 out",
             args.places.reports.display()

@@ -341,8 +341,11 @@ fn a_result_that_differs_from_its_record_is_an_error_that_names_it() {
 #[test]
 fn a_budget_that_suffices_for_nothing_says_what_is_left() {
     let place = Place::new();
-    let ended = place.run(&format!("reproduce {PAPER} --minutes 0")).with_code(0);
+    let ended = place.run(&format!("reproduce {PAPER} --fresh --minutes 0")).with_code(0);
     assert!(ended.stderr.contains("3 of 3 trials did not fit into 0 s"), "{ended:?}");
+    // Without records and without time there is nothing to show.
+    let empty = Place::new().run(&format!("reproduce {PAPER} --minutes 0")).with_code(1);
+    assert!(empty.stderr.contains("no records in reports"), "{empty:?}");
     let wrong = place.run(&format!("reproduce {PAPER} --minutes -1"));
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
 }
