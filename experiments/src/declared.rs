@@ -74,7 +74,7 @@ const PAPERS: [Paper; 4] = [
         headline: Headline {
             claim: "askl-beats-nskl",
             words: "ASKL over NSKL",
-            variants: &[("released", "by the code"), ("tuned", "tuned")],
+            variants: &[("released", "code"), ("tuned", "tuned")],
         },
     },
     Paper {
@@ -92,7 +92,7 @@ const PAPERS: [Paper; 4] = [
         headline: Headline {
             claim: "rftk-beats-kernel-ridge",
             words: "RFTK over kernel ridge",
-            variants: &[("released", "by the code"), ("tuned", "tuned")],
+            variants: &[("released", "code"), ("tuned", "tuned")],
         },
     },
     Paper {
@@ -110,7 +110,7 @@ const PAPERS: [Paper; 4] = [
         headline: Headline {
             claim: "hyper-svr-beats-svm-cv",
             words: "hyper-SVR over SVM-CV",
-            variants: &[("printed", "by the text")],
+            variants: &[("printed", "text")],
         },
     },
     Paper {
@@ -128,7 +128,7 @@ const PAPERS: [Paper; 4] = [
         headline: Headline {
             claim: "mce-bound-beats-median",
             words: "GMCE over the median heuristic",
-            variants: &[("released", "by the code")],
+            variants: &[("released", "code")],
         },
     },
 ];
@@ -142,9 +142,7 @@ const TEXTS: Texts = Texts {
 just reproduce rftk/table1 --dataset dna
 target/release/mercer compare --methods askl,gaussian-svm \\
     --data your.csv --report out.html
-```
-
-This report and 15 minutes of re-runs; one row of one table; methods on your own table.",
+```",
     statistics: include_str!("../../book/src/statistics.md"),
 };
 

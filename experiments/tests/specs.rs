@@ -673,6 +673,9 @@ fn every_claim_names_what_exists_and_can_be_decided() {
                 assert!(spec.variants.iter().any(|known| known.name == *variant), "{}", claim.id);
                 assert!(findings.iter().any(|known| known.id == finding), "{}", claim.id);
             }
+            if let Some(finding) = &claim.because {
+                assert!(findings.iter().any(|known| known.id == finding), "{}", claim.id);
+            }
             for variant in &claim.variants {
                 let listed = spec.variants.iter().any(|known| known.name == *variant);
                 assert!(listed, "{}: {variant}", claim.id);

@@ -66,6 +66,9 @@ pub struct Claim {
     /// Only in these variants, if given: where others would not answer what it says.
     #[serde(default)]
     pub variants: Vec<String>,
+    /// The finding that says why it fails, where it does.
+    #[serde(default)]
+    pub because: Option<String>,
     /// Variants whose code does not do what the claim speaks of, each with the finding that says so.
     #[serde(default)]
     pub not_applicable: BTreeMap<String, String>,

@@ -54,7 +54,14 @@ pub(crate) fn answers(
                     EstimatePair { first, second, scale }
                 });
                 let came_out = drawn.into_iter().fold(outcome(result), Cell::pair);
-                let row = Row::new([Cell::text(&result.variant), came_out])
+                let variant = Cell::text(&result.variant);
+                let variant = match &claim.because {
+                    Some(finding) if result.holds == Holds::No => {
+                        variant.detail("why").link(format!("finding-{finding}"))
+                    }
+                    _ => variant,
+                };
+                let row = Row::new([variant, came_out])
                     .under(format!("{} · {}", claim.text, claim.source));
                 table =
                     table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });

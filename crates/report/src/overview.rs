@@ -71,11 +71,11 @@ fn headline(claims: &[ClaimResult], headline: &Headline) -> Option<String> {
     Some(said)
 }
 
-/// Title, link and, where claims are decided, results, as Markdown.
+/// Where it appeared and, where claims are decided, results, as Markdown.
 fn about(paper: &Paper, decided: bool) -> String {
-    let Paper { title, venue, link, results: [first, second], .. } = paper;
-    let title = format!("{title}, [{venue}]({link})");
-    if decided { format!("{title}\n\n**{first} {second}**") } else { title }
+    let Paper { venue, link, results: [first, second], .. } = paper;
+    let venue = format!("[{venue}]({link})");
+    if decided { format!("{venue}\n\n**{first} {second}**") } else { venue }
 }
 
 /// Whether the records shown decide a claim of the paper: what came out of it is not said of a part of them.
