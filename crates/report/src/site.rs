@@ -12,6 +12,7 @@ use mercer_learning::{Method, Tasks};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 type Own<'a> = (&'a Artefact, Rendered);
 
@@ -250,12 +251,8 @@ fn described(method: &Method) -> Finding {
         body.push_str("\n| setting | allowed | meaning |\n|---|---|---|\n");
         for setting in settings.iter().filter(|setting| method.offers(setting)) {
             let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-            body.push_str(&format!(
-                "| `{}` | {} | {} |\n",
-                setting.name,
-                cell(&setting.allowed()),
-                cell(&setting.meaning)
-            ));
+            let (allowed, meaning) = (cell(&setting.allowed()), cell(&setting.meaning));
+            let _ = writeln!(body, "| `{}` | {allowed} | {meaning} |", setting.name);
         }
     }
     Finding {
