@@ -90,7 +90,7 @@ impl HyperClassifier {
     /// Stage 1 alone: the kernel learned for the rows of `inputs` and their labels.
     ///
     /// # Errors
-    /// As [`PairRidge::learn`] and [`PairSvr::learn`].
+    /// As [`PairRidge::learn`](super::PairRidge::learn) and [`PairSvr::learn`](super::PairSvr::learn).
     pub fn learn_kernel(
         &self,
         inputs: ArrayView2<'_, f64>,

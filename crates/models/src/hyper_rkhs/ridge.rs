@@ -34,7 +34,7 @@ pub enum PairSolver {
     /// Nyström's approximation in the pairs of `landmarks` points, `O(m² M⁴)`, over `subsets` of the
     /// points, whose learned functions are averaged.
     Nystrom,
-    /// The same approximation over all pairs, in `O(m)`: see [`LinearTime`]. Gaussian only.
+    /// The same approximation over all pairs, in `O(m)`: see [`LinearTime`](super::LinearTime). Gaussian only.
     LinearTime,
     /// With non-negative coefficients (Pan et al. 2017): the learned kernel is positive definite. In the
     /// pairs of `landmarks` points, or in all of them.
