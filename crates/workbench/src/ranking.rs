@@ -42,7 +42,7 @@ impl Default for ScoreColumns {
 /// ```
 /// use mercer_datasets::RowFile;
 /// use mercer_workbench::{ScoreColumns, ScoreTable};
-/// let text = "dataset,method,repeat,score\niris,svm,1,0.9\niris,svm,2,0.8\niris,tree,1,0.7\n\
+/// let text = "dataset,method,repeat,score\niris,svm,1,0.9\niris,svm,2,0.8\niris,tree,1,0.7\niris,tree,2,0.7\n\
 ///             wine,svm,1,0.9\nwine,tree,1,1.0\n";
 /// let file = RowFile::spooled(text.as_bytes(), "scores", None)?;
 /// let table = ScoreTable::read(&file, &ScoreColumns::default())?;
