@@ -9,7 +9,7 @@
 //! | a method and the best of several | [`below_the_best`] |
 //! | which of two varies less | [`less_spread`] |
 //! | is a printed gain there again | [`replication_bayes_factor`] |
-//! | several methods, several datasets | [`friedman`], [`average_ranks`], [`nemenyi_critical_difference`] |
+//! | several methods, several datasets | [`standings()`], of [`friedman`] and [`nemenyi_critical_difference`] |
 //! | our mean against a printed one | [`verdict()`], [`verdict_on_error`], [`welch_summaries`] |
 //! | how large is it | [`cohen_d_z`], [`hedges_g_z`], [`vargha_delaney_a12`] |
 //! | one proportion | [`wilson_interval`], [`binomial_deviation`] |
@@ -48,6 +48,7 @@ mod proportion;
 mod random;
 mod ranks;
 mod row_bootstrap;
+mod standings;
 mod summary;
 mod t_test;
 mod verdict;
@@ -72,6 +73,7 @@ pub use ranks::{
     Friedman, average_ranks, friedman, indistinguishable_groups, nemenyi_critical_difference,
 };
 pub use row_bootstrap::row_bootstrap;
+pub use standings::{Standing, Standings, standings};
 pub use summary::{Summary, summarise};
 pub use t_test::{MeanStd, TTest, corrected_t, paired_summaries, paired_t, welch_summaries};
 pub use verdict::{Judgement, Ours, Published, Verdict, verdict, verdict_on_error};

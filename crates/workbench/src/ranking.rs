@@ -5,10 +5,7 @@ use crate::compare::without_rounding;
 use mercer_datasets::{DataError, Field, Fields, Row, RowFile};
 use mercer_learning::{counted, one_line};
 use mercer_render::{Diagram, critical_difference};
-use mercer_statistics::{
-    Friedman, average_ranks, friedman, indistinguishable_groups, nemenyi_critical_difference,
-    paired_bootstrap,
-};
+use mercer_statistics::{Friedman, Standing, standings};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -312,14 +309,7 @@ pub struct Ranking {
     pub groups: Vec<Vec<String>>,
 }
 
-/// Resamples of the datasets.
-const RESAMPLES: usize = 10_000;
-
-/// Ranks the methods of a table: mean ranks with bootstrap intervals, Friedman's test in the form of Iman and
-/// Davenport, and if it finds a difference Nemenyi's critical difference (Demšar 2006).
-///
-/// Ranks have no unit, so that the scores may have another one on each dataset. The datasets count as
-/// independent; repeats only make the mean of a dataset more exact.
+/// Ranks the methods of a table by [`standings`]; repeats only make the mean of a dataset more exact.
 ///
 /// ```
 /// # use mercer_workbench::{ScoreTable, rank};
@@ -334,46 +324,25 @@ const RESAMPLES: usize = 10_000;
 /// # Errors
 /// [`WorkbenchError::Statistics`] for fewer than two methods or datasets, or scores that are not finite.
 pub fn rank(table: &ScoreTable, smaller: bool) -> Result<Ranking, WorkbenchError> {
-    let test = friedman(&table.scores, !smaller)?;
-    let ranks = &test.average_ranks;
-    let (count, datasets) = (ranks.len(), table.scores.len());
-    let difference = nemenyi_critical_difference(count, datasets, 0.05)?;
-    // Ranks that are the same everywhere leave Iman and Davenport's form no spread.
-    let p = if test.degenerate { test.p_chi_squared } else { test.p_iman_davenport };
-    let apart = p < 0.05;
-    let groups = indistinguishable_groups(ranks, if apart { difference } else { f64::INFINITY });
-    let each = table.scores.iter().map(|row| average_ranks(std::slice::from_ref(row), !smaller));
-    let each: Vec<Vec<f64>> = each.collect::<Result<_, _>>()?;
-    let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by(|&a, &b| ranks[a].total_cmp(&ranks[b]));
-    let mut methods = Vec::new();
-    for &at in &order {
-        let own: Vec<f64> = each.iter().map(|ranks| ranks[at]).collect();
-        let (before, equal) = ranks.iter().fold((0, 0), |(before, equal), rank| {
-            (
-                before + usize::from(*rank < ranks[at]),
-                equal + usize::from(rank.total_cmp(&ranks[at]).is_eq()),
-            )
-        });
-        let least = |ranks: &[f64]| ranks.iter().copied().fold(f64::INFINITY, f64::min);
-        methods.push(RankedMethod {
-            method: table.methods[at].clone(),
-            place: format!("{}{}", before + 1, if equal > 1 { "=" } else { "" }),
-            mean_rank: ranks[at],
-            best_on: each.iter().filter(|ranks| ranks[at] <= least(ranks)).count(),
-            interval: paired_bootstrap(&[own], RESAMPLES, 1)?.interval(0.95),
-        });
-    }
-    let named = |group: Vec<usize>| group.iter().map(|&at| table.methods[at].clone()).collect();
+    let found = standings(&table.scores, !smaller)?;
+    let name = |at: usize| table.methods[at].clone();
+    let method = |one: &Standing| RankedMethod {
+        method: name(one.method),
+        place: one.place.clone(),
+        mean_rank: one.mean_rank,
+        interval: one.interval,
+        best_on: one.best_on,
+    };
+    let named = |group: &Vec<usize>| group.iter().map(|&at| name(at)).collect();
     Ok(Ranking {
-        datasets,
+        datasets: table.scores.len(),
         repeats: table.repeats,
         smaller,
-        methods,
-        apart,
-        critical_difference: difference,
-        groups: groups.into_iter().map(named).collect(),
-        friedman: test,
+        methods: found.methods.iter().map(method).collect(),
+        apart: found.apart,
+        critical_difference: found.critical_difference,
+        groups: found.groups.iter().map(named).collect(),
+        friedman: found.friedman,
     })
 }
 
