@@ -184,6 +184,15 @@ pub enum Mark {
         /// A place in the palette; black without one.
         color: Option<usize>,
     },
+    /// The name of a point of a series, written beside it.
+    Name {
+        /// Where the point is.
+        x: f64,
+        /// Where the point is.
+        y: f64,
+        /// Its name.
+        label: String,
+    },
 }
 
 impl Figure {
@@ -322,7 +331,7 @@ impl Figure {
                 match mark {
                     Mark::Vertical { x, label } => line(label, [Some(*x), None, None, None]),
                     Mark::Horizontal { y, label } => line(label, [None, Some(*y), None, None]),
-                    Mark::Point { x, y, label, .. } => {
+                    Mark::Point { x, y, label, .. } | Mark::Name { x, y, label } => {
                         line(label, [Some(*x), Some(*y), None, None]);
                     }
                 }

@@ -226,7 +226,7 @@ fn bars(panel: &Panel) -> usize {
 fn widths(panel: &Panel) -> impl Iterator<Item = f64> {
     let data = panel.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
     let marks = panel.marks.iter().filter_map(|mark| match mark {
-        Mark::Vertical { x, .. } | Mark::Point { x, .. } => Some(*x),
+        Mark::Vertical { x, .. } | Mark::Point { x, .. } | Mark::Name { x, .. } => Some(*x),
         Mark::Horizontal { .. } => None,
     });
     let map = panel.raster.iter().flat_map(|raster| [raster.from.0, raster.to.0]);
@@ -249,7 +249,7 @@ fn heights(panel: &Panel) -> impl Iterator<Item = f64> {
         series.points.iter().map(|point| point.1).chain(band)
     });
     let marks = panel.marks.iter().filter_map(|mark| match mark {
-        Mark::Horizontal { y, .. } | Mark::Point { y, .. } => Some(*y),
+        Mark::Horizontal { y, .. } | Mark::Point { y, .. } | Mark::Name { y, .. } => Some(*y),
         Mark::Vertical { .. } => None,
     });
     let zero = (bars(panel) > 0).then_some(0.0);

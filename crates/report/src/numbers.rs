@@ -88,7 +88,9 @@ fn of_panel(panel: &Panel) -> Value {
     let marks = panel.marks.iter().map(|mark| match mark {
         Mark::Vertical { x, label } => json!({ "label": label, "x": x }),
         Mark::Horizontal { y, label } => json!({ "label": label, "y": y }),
-        Mark::Point { x, y, label, .. } => json!({ "label": label, "x": x, "y": y }),
+        Mark::Point { x, y, label, .. } | Mark::Name { x, y, label } => {
+            json!({ "label": label, "x": x, "y": y })
+        }
     });
     json!({
         "title": panel.title,

@@ -63,7 +63,7 @@ pub(super) fn draw<DB: DrawingBackend>(
             }
         }
     }
-    Ok(())
+    names(frame, canvas)
 }
 
 /// The cells of a map that lie inside the frame, in colours that the page does not change.
@@ -308,8 +308,35 @@ fn references<DB: DrawingBackend>(frame: &Frame, canvas: &Canvas<DB>) -> Result<
                 };
                 canvas.text(label, (x, y), NOTE.anchor(h, VPos::Center))?;
             }
-            Mark::Point { .. } => {}
+            Mark::Point { .. } | Mark::Name { .. } => {}
         }
+    }
+    Ok(())
+}
+
+/// Names beside their points: on the right or the left, above or below, where they cover no other name and the
+/// fewest points.
+fn names<DB: DrawingBackend>(frame: &Frame, canvas: &Canvas<DB>) -> Result<(), RenderError> {
+    let mut placed: Vec<(Point, Point)> = Vec::new();
+    for mark in &frame.panel.marks {
+        let Mark::Name { x, y, label } = mark else { continue };
+        let Some(at) = frame.at((*x, *y)).filter(|&at| inside(frame, at)) else { continue };
+        let wide = canvas.width(label, NOTE)?;
+        let places = [0.0, -8.0, 8.0, -15.0, 15.0, -22.0, 22.0].into_iter();
+        let places =
+            places.flat_map(|down| [at.0 + 8.0, at.0 - 8.0 - wide].map(|left| (left, at.1 + down)));
+        let worth = |&(left, middle): &Point| {
+            let (from, to) = ((left, middle - 6.0), (left + wide, middle + 6.0));
+            let over = |(first, last): &&(Point, Point)| {
+                from.0 < last.0 && first.0 < to.0 && from.1 < last.1 && first.1 < to.1
+            };
+            let names = placed.iter().filter(over).count();
+            let out = !inside(frame, from) || !inside(frame, to);
+            (usize::from(out), names, crowd(frame, from, to))
+        };
+        let Some((left, middle)) = places.min_by_key(worth) else { continue };
+        canvas.text(label, (left, middle), NOTE.anchor(HPos::Left, VPos::Center))?;
+        placed.push(((left, middle - 6.0), (left + wide, middle + 6.0)));
     }
     Ok(())
 }
