@@ -55,6 +55,7 @@ const SECTIONS: &[(&str, &str)] = &[
     ("audit", "Audits: why numbers differ"),
     ("theory", "Theory: bounds beside what was measured"),
     ("complexity", "Complexity: time beside counted operations"),
+    ("leaderboard", "Leaderboard: all methods, tuned alike"),
 ];
 
 /// In the order of the report.

@@ -1,6 +1,7 @@
 //! All tests of the crate from outside in one binary, which is linked once.
 
 mod all_pairs;
+mod board;
 mod conditions;
 mod conformance;
 mod costs;

@@ -1,3 +1,4 @@
+use crate::board::Board;
 use crate::errata::{self, Erratum};
 use crate::pairs::{self, Pair};
 use crate::rendered::{Head, Rendered};
@@ -43,6 +44,9 @@ pub struct Artefact {
     /// Errors in print, a line each.
     #[serde(default, rename = "erratum")]
     pub(crate) errata: Vec<Erratum>,
+    /// Methods ranked over the datasets of a study.
+    #[serde(default)]
+    pub(crate) board: Option<Board>,
     /// Whether it is ours, although its name is that of a table or figure of the paper.
     #[serde(default)]
     pub(crate) ours: bool,
@@ -67,9 +71,10 @@ impl Artefact {
     /// # Errors
     /// As [`Artefact::render`].
     pub fn declared(&self, context: &RenderContext<'_>) -> Result<Rendered, ExperimentError> {
-        let mut rendered = match &self.results {
-            Some(results) => results.render(context, self.head())?,
-            None => Rendered::default(),
+        let mut rendered = match (&self.results, &self.board) {
+            (Some(results), _) => results.render(context, self.head())?,
+            (None, Some(board)) => board.render(context, self.head())?,
+            (None, None) => Rendered::default(),
         };
         if !self.pairs.is_empty() {
             let shown = pairs::render(context, self.head(), &self.pairs)?;
@@ -89,19 +94,20 @@ impl Artefact {
     /// What is wrong with its file.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let kinds = usize::from(self.results.is_some())
+            + usize::from(self.board.is_some())
             + usize::from(!self.pairs.is_empty())
             + usize::from(!self.errata.is_empty());
         if self.code.is_some() != self.renderer.is_some() {
             return Some("`code` must be there where a function renders it, and nowhere else");
         }
         match (kinds, self.renderer) {
-            (0, None) => {
-                Some("nothing is shown: it needs [results], [[pair]], [[erratum]] or `code`")
-            }
+            (0, None) => Some(
+                "nothing is shown: it needs [results], [board], [[pair]], [[erratum]] or `code`",
+            ),
             (0 | 1, _) => None,
-            _ => {
-                Some("[results], [[pair]] and [[erratum]] are tables of one name: take one of them")
-            }
+            _ => Some(
+                "[results], [board], [[pair]] and [[erratum]] are tables of one name: take one of them",
+            ),
         }
     }
 

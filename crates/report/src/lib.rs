@@ -8,6 +8,7 @@
 
 mod again;
 mod artefact;
+mod board;
 mod catalogue;
 mod cell;
 mod claim;

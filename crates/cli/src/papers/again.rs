@@ -35,6 +35,15 @@ pub(crate) fn run(
     let mut trials = std::mem::take(&mut planned.work.trials);
     let missing = missing(&trials, &args.places)?;
     trials.retain(|trial| planned.archive.of(trial).is_some());
+    // Another version of a program gives other numbers, which says nothing of these records.
+    let all = trials.len();
+    trials.retain(|trial| !is_program(&trial.key.method));
+    if trials.len() < all {
+        tracing::info!(
+            "{} of programs from outside are shown and not run again",
+            counted(all - trials.len(), "trial", "trials")
+        );
+    }
     let mut lacking = missing.clone();
     lacking.retain(|dataset, _| trials.iter().any(|trial| trial.key.dataset == *dataset));
     for (dataset, reason) in &lacking {
@@ -129,6 +138,12 @@ pub(crate) fn run(
         (0, _) => Ended::NoData,
         _ => Ended::Failed,
     })
+}
+
+/// Whether a method is a program from outside.
+fn is_program(method: &str) -> bool {
+    let named = |own: &mercer_learning::Method| own.name == method;
+    mercer_methods::all().iter().any(named) && !mercer_methods::registry().iter().any(named)
 }
 
 /// Whether two runs of it must come out the same: a measurement of times must not.

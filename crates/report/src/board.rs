@@ -1,0 +1,343 @@
+//! Methods ranked over the datasets of a study: who wins, by how much, and what it costs.
+
+use crate::rendered::Head;
+use crate::results_table::{missing_by_variant, not_run};
+use crate::{CellReport, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
+use mercer_render::{
+    Axis, Cell, Column, Figure, Legend, Mark, Panel, Raster, Row, Series, Table,
+    critical_difference, shade,
+};
+use mercer_statistics::{
+    Posterior, Standing, Standings, corrected_t, gain_over_data_sets, standings,
+};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A difference of one point of accuracy is none in practice.
+const ROPE: f64 = 1.0;
+
+/// What is ranked.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Board {
+    /// The study, all of whose datasets are of classes.
+    study: String,
+    /// The variants; each method is in one of them.
+    variants: Vec<String>,
+    /// The method that every other is held against.
+    against: String,
+    /// Groups of methods by a word that is shown: `["learned kernel", ["askl", "rfm"]]`.
+    groups: Vec<(String, Vec<String>)>,
+}
+
+/// A method's cells: one a dataset, in the order of the rows.
+struct Ranked<'a> {
+    cells: Vec<&'a StudyCell>,
+    /// Mean accuracy in percent over the repeats that all with a score have; none where it has no score.
+    scores: Vec<Option<f64>>,
+}
+
+impl Board {
+    pub(crate) fn render(
+        &self,
+        context: &RenderContext<'_>,
+        artefact: Head<'_>,
+    ) -> Result<Rendered, ExperimentError> {
+        let study = context.cells(&self.study)?;
+        let cells: Vec<&StudyCell> =
+            study.1.iter().filter(|cell| self.variants.contains(&cell.key().variant)).collect();
+        let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for cell in cells.iter().filter(|cell| not_run(context, cell)) {
+            missing.entry(&cell.key().dataset).or_default().push(&cell.key().method);
+        }
+        let mut datasets: Vec<&str> = Vec::new();
+        for cell in &cells {
+            let name = cell.key().dataset.as_str();
+            let there = !missing.contains_key(name) && !context.missing.contains_key(name);
+            if there && !datasets.contains(&name) {
+                datasets.push(name);
+            }
+        }
+        let ranked = ranked(&cells, &datasets);
+        let reports = cells.iter().map(|cell| CellReport::of(artefact.id, cell, None)).collect();
+        let mut rendered = Rendered { cells: reports, ..Rendered::default() };
+        let against = ranked.iter().find(|one| one.name() == self.against);
+        let (Some(against), true) = (against, datasets.len() > 1 && ranked.len() > 1) else {
+            let table = Table::new(artefact.id, artefact.title).caption(artefact.caption);
+            rendered.tables.push(table.note("No two datasets have a score of every method yet."));
+            return Ok(rendered);
+        };
+        // What has no score is worse than any score, and as bad as another without one.
+        let row = |at: usize| ranked.iter().map(|one| one.scores[at].unwrap_or(-1.0)).collect();
+        let rows: Vec<Vec<f64>> = (0..datasets.len()).map(row).collect();
+        let found = standings(&rows, true)?;
+        let repeats = cells.iter().filter_map(|cell| Some(cell.score()?.repeats)).max();
+        let mut table = self.table(artefact, &ranked, against, &found)?;
+        if let Some(repeats) = repeats {
+            table = table.note(format!(
+                "{} datasets, up to {repeats} repeats. Two mean ranks are told apart from a difference of {:.1} on (Nemenyi, 5 %).",
+                datasets.len(),
+                found.critical_difference
+            ));
+        }
+        if !missing.is_empty() {
+            let words = missing_by_variant(&missing);
+            table = table.note(format!("Left out, since not every method was run: {words}."));
+        }
+        let order: Vec<&Ranked<'_>> = found.methods.iter().map(|one| &ranked[one.method]).collect();
+        rendered.tables = vec![table, scores(artefact, &order, &datasets)];
+        let named: Vec<(String, f64)> =
+            found.methods.iter().map(|one| (ranked[one.method].label(), one.mean_rank)).collect();
+        let mut diagram = critical_difference(
+            format!("{}-ranks", artefact.id),
+            "Mean ranks, the best on the left",
+            &named,
+            found.critical_difference,
+        )?;
+        "A bar joins methods that Nemenyi's test does not tell apart at 5 %."
+            .clone_into(&mut diagram.caption);
+        rendered.drawings = vec![
+            Drawing::Diagram(diagram),
+            Drawing::Figure(self.costs(artefact, &ranked, &found)),
+            Drawing::Figure(map(artefact, &order, &datasets)),
+        ];
+        Ok(rendered)
+    }
+
+    fn group(&self, method: &str) -> Option<&str> {
+        let of = |(_, names): &&(String, Vec<String>)| names.iter().any(|name| name == method);
+        self.groups.iter().find(of).map(|(group, _)| group.as_str())
+    }
+
+    fn table(
+        &self,
+        artefact: Head<'_>,
+        ranked: &[Ranked<'_>],
+        against: &Ranked<'_>,
+        found: &Standings,
+    ) -> Result<Table, ExperimentError> {
+        let other = against.label();
+        let mut table = Table::new(artefact.id, artefact.title)
+            .caption(format!("{} {}", self.first_of_groups(ranked, found), artefact.caption))
+            .columns(["Place"].map(Column::right))
+            .columns(["Method"].map(Column::left))
+            .columns(["Mean rank", "95 % interval", "Best on", "No score on"].map(Column::right))
+            .columns(
+                ["Gain (points)", "Worse", "Equal", "Better"]
+                    .map(|head| Column::right(head).under(format!("against {other}"))),
+            )
+            .columns(
+                ["Tune and fit (s)", "Predict (ms)"]
+                    .map(|head| Column::right(head).under("time, median")),
+            );
+        for one in &found.methods {
+            let own = &ranked[one.method];
+            let (low, high) = one.interval;
+            let mut name = Cell::text(own.label());
+            name.detail = self.group(own.name()).map(str::to_owned);
+            let mut row = vec![
+                Cell::text(&one.place).sort(one.mean_rank),
+                name,
+                Cell::number(one.mean_rank, 2),
+                Cell::text(format!("{low:.1} to {high:.1}")),
+                Cell::count(one.best_on),
+                Cell::count(own.scores.iter().filter(|score| score.is_none()).count()),
+            ];
+            match gain(own, against)? {
+                Some((mean, part)) => row.extend([
+                    Cell::number(mean, 1),
+                    Cell::number(part.worse, 2),
+                    Cell::number(part.equal, 2),
+                    Cell::number(part.better, 2),
+                ]),
+                None => row.extend(["-"; 4].map(Cell::text)),
+            }
+            let fit = own.seconds(&["tune", "fit"]);
+            row.push(fit.map_or_else(
+                || Cell::text("-"),
+                |s| Cell::number(s, if s < 10.0 { 1 } else { 0 }),
+            ));
+            let predict = own.seconds(&["predict"]);
+            row.push(predict.map_or_else(|| Cell::text("-"), |s| Cell::number(1e3 * s, 0)));
+            table = table.row(Row::new(row));
+        }
+        Ok(table)
+    }
+
+    /// The first method of each group with its mean rank: what a reader came for.
+    fn first_of_groups(&self, ranked: &[Ranked<'_>], found: &Standings) -> String {
+        let of = |group: &str| {
+            let own = |one: &&Standing| self.group(ranked[one.method].name()) == Some(group);
+            let first = found.methods.iter().find(own)?;
+            let label = ranked[first.method].label();
+            Some(format!("{label} ({group}) {:.1}", first.mean_rank))
+        };
+        let firsts: Vec<String> = self.groups.iter().filter_map(|(group, _)| of(group)).collect();
+        format!("Mean rank of the best of each kind: {}.", firsts.join(", "))
+    }
+
+    /// Mean rank against what a fit costs.
+    fn costs(&self, artefact: Head<'_>, ranked: &[Ranked<'_>], found: &Standings) -> Figure {
+        let mut panel = Panel::new(
+            Axis::log10("seconds to tune and fit, median over the datasets"),
+            Axis::linear("mean rank (1 is best)"),
+        );
+        for (group, _) in &self.groups {
+            let own = found
+                .methods
+                .iter()
+                .filter(|one| self.group(ranked[one.method].name()) == Some(group));
+            let points: Vec<(f64, f64, String)> = own
+                .filter_map(|one| {
+                    let seconds = ranked[one.method].seconds(&["tune", "fit"])?;
+                    Some((seconds, one.mean_rank, ranked[one.method].label()))
+                })
+                .collect();
+            panel = panel.series(Series::points(group, points.iter().map(|&(x, y, _)| (x, y))));
+            for (x, y, label) in points {
+                panel = panel.mark(Mark::Name { x, y, label });
+            }
+        }
+        Figure::new(format!("{}-costs", artefact.id), "What a rank costs")
+            .caption("Lower is better, further left is cheaper. A method is worth its time if none is both below it and to its left.")
+            .panel(panel)
+    }
+}
+
+impl Ranked<'_> {
+    fn name(&self) -> &str {
+        &self.cells[0].key().method
+    }
+
+    fn label(&self) -> String {
+        self.cells[0].label().replace(" (scikit-learn)", "")
+    }
+
+    /// Median over the datasets of the mean time of these phases.
+    fn seconds(&self, phases: &[&str]) -> Option<f64> {
+        let of_cell = |cell: &&StudyCell| {
+            let scored = cell.of(cell.metric().name());
+            let of = |record: &mercer_records::Record| -> f64 {
+                // What a program from outside takes is seen on the clock alone.
+                let outside = record.key.method.starts_with('@');
+                let run = &record.run;
+                let times = if outside { &run.seconds } else { &run.processor_seconds };
+                phases.iter().filter_map(|phase| times.get(*phase)).sum()
+            };
+            let all: Vec<f64> = cell
+                .records()
+                .filter(|record| scored.iter().any(|(repeat, _)| *repeat == record.key.repeat))
+                .map(of)
+                .collect();
+            (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+        };
+        let mut all: Vec<f64> = self.cells.iter().filter_map(of_cell).collect();
+        all.sort_by(f64::total_cmp);
+        let middle = all.len() / 2;
+        let odd = all.len() % 2 == 1;
+        (!all.is_empty())
+            .then(|| if odd { all[middle] } else { f64::midpoint(all[middle - 1], all[middle]) })
+    }
+}
+
+/// Every method with its score on each dataset.
+fn ranked<'a>(cells: &[&'a StudyCell], datasets: &[&str]) -> Vec<Ranked<'a>> {
+    let mut methods: Vec<&str> = Vec::new();
+    for cell in cells {
+        if !methods.contains(&cell.key().method.as_str()) {
+            methods.push(&cell.key().method);
+        }
+    }
+    let of_dataset = |name: &str| -> (Vec<&'a StudyCell>, BTreeSet<u32>) {
+        let own: Vec<&StudyCell> =
+            cells.iter().copied().filter(|cell| cell.key().dataset == name).collect();
+        let scored = own.iter().filter(|cell| cell.score().is_some());
+        let repeats =
+            scored.map(|cell| cell.values().into_iter().map(|(repeat, _)| repeat).collect());
+        let common = repeats.reduce(|a: BTreeSet<u32>, b: BTreeSet<u32>| &a & &b);
+        (own, common.unwrap_or_default())
+    };
+    let rows: Vec<(Vec<&StudyCell>, BTreeSet<u32>)> =
+        datasets.iter().map(|name| of_dataset(name)).collect();
+    let of_method = |name: &&str| -> Option<Ranked<'a>> {
+        let own = rows.iter().map(|(own, common)| {
+            let cell = own.iter().copied().find(|cell| cell.key().method == *name)?;
+            Some((cell, cell.mean_over(common)))
+        });
+        let (cells, scores) = own.collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        Some(Ranked { cells, scores })
+    };
+    methods.iter().filter_map(of_method).filter(|one| !one.cells.is_empty()).collect()
+}
+
+/// Mean gain over the datasets where both have a score, and what the hierarchical model says of one more.
+fn gain(own: &Ranked<'_>, other: &Ranked<'_>) -> Result<Option<(f64, Posterior)>, ExperimentError> {
+    let mut gains = Vec::new();
+    for (cell, rival) in own.cells.iter().zip(&other.cells) {
+        let theirs: BTreeMap<u32, f64> = rival.values().into_iter().collect();
+        let differences: Vec<f64> = cell
+            .values()
+            .into_iter()
+            .filter_map(|(repeat, value)| Some(value - theirs.get(&repeat)?))
+            .collect();
+        if differences.len() > 1 {
+            let test = corrected_t(&differences, cell.test_over_train())?;
+            gains.push((test.mean_difference, test.standard_error));
+        }
+    }
+    if own.name() == other.name() || gains.len() < 2 {
+        return Ok(None);
+    }
+    let mean = gains.iter().map(|(mean, _)| mean).sum::<f64>() / gains.len() as f64;
+    Ok(Some((mean, gain_over_data_sets(&gains, ROPE)?)))
+}
+
+/// The accuracies, the best of each dataset in bold.
+fn scores(artefact: Head<'_>, order: &[&Ranked<'_>], datasets: &[&str]) -> Table {
+    let mut table = Table::new(format!("{}-scores", artefact.id), "Accuracy on each dataset (%)")
+        .caption("Mean over the repeats; bold: no method is better. A dash: no score.")
+        .columns([Column::left("Method")])
+        .columns(datasets.iter().map(|name| Column::right(*name)));
+    for one in order {
+        let mut row = vec![Cell::text(one.label())];
+        for (at, score) in one.scores.iter().enumerate() {
+            let best =
+                order.iter().filter_map(|other| other.scores[at]).fold(f64::NEG_INFINITY, f64::max);
+            row.push(match score {
+                Some(score) if *score >= best - 1e-9 => Cell::number(*score, 1).bold(),
+                Some(score) => Cell::number(*score, 1),
+                None => Cell::text("-"),
+            });
+        }
+        table = table.row(Row::new(row));
+    }
+    table
+}
+
+/// Where each score lies between the worst and the best of its dataset.
+fn map(artefact: Head<'_>, order: &[&Ranked<'_>], datasets: &[&str]) -> Figure {
+    let mut shares = Vec::new();
+    for at in (0..datasets.len()).rev() {
+        let scores = || order.iter().filter_map(|one| one.scores[at]);
+        let (low, high) =
+            (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
+        let share = |one: &&Ranked<'_>| match one.scores[at] {
+            Some(score) if high > low => (score - low) / (high - low),
+            Some(_) => 1.0,
+            None => f64::NAN,
+        };
+        shares.extend(order.iter().map(share));
+    }
+    let (columns, rows) = (order.len() as f64, datasets.len() as f64);
+    let colors: Vec<[u8; 3]> = shares.iter().map(|&share| shade(share)).collect();
+    let raster = Raster::new(order.len(), (-0.5, -0.5), (columns - 0.5, rows - 0.5), colors)
+        .channel("share", shares);
+    let panel = Panel::new(
+        Axis::names("", order.iter().map(|one| one.label())),
+        Axis::names("", datasets.iter().rev().copied()),
+    );
+    Figure::new(format!("{}-map", artefact.id), "Where each method fails")
+        .caption("Dark: the best score of the dataset; pale: the worst one; white: no score. Methods by mean rank, the best on the left.")
+        .panel(panel.raster(raster))
+        .legend(Legend::Hidden)
+}
