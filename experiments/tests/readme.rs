@@ -73,16 +73,41 @@ fn table(summary: &Value) -> String {
     text
 }
 
+/// `RFTK 19 of 33, MCE 3 of 14`: parts of what is decided, the largest share first.
+fn ranked(counts: impl Fn(&str) -> [usize; 2]) -> String {
+    let of = |paper: &'static Paper| (paper.name, counts(paper.key));
+    let mut all: Vec<(&str, [usize; 2])> = catalogue().papers().iter().map(of).collect();
+    let share = |[part, all]: [usize; 2]| part as f64 / all as f64;
+    all.sort_by(|a, b| share(b.1).total_cmp(&share(a.1)));
+    let words = all.iter().map(|(name, [part, all])| format!("{name} {part} of {all}"));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Which paper holds up best, by its claims and by its numbers.
+fn best(summary: &Value) -> String {
+    let claims = ranked(|paper| {
+        let [hold, fail, mixed, _] = verdicts(summary, paper);
+        [hold, hold + fail + mixed]
+    });
+    let numbers = ranked(|paper| {
+        let [exact, agree, _, differ] = cells(summary, paper);
+        [exact + agree, exact + agree + differ]
+    });
+    format!("Claims that hold, of those decided: {claims}. Numbers that agree: {numbers}.")
+}
+
 #[test]
 fn its_table_is_that_of_the_records() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let summary = std::fs::read(root.join("reports/cells.json")).unwrap();
-    let table = table(&serde_json::from_slice(&summary).unwrap());
+    let summary = serde_json::from_slice(&summary).unwrap();
+    let (table, best) = (table(&summary), best(&summary));
     let path = root.join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = readme.split_once("<!-- results -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of results -->").unwrap();
-    let renewed = format!("{before}<!-- results -->\n\n{table}\n<!-- end of results -->{after}");
+    let renewed =
+        format!("{before}<!-- results -->\n\n{table}\n{best}\n\n<!-- end of results -->{after}");
     if std::env::var_os("MERCER_README").is_some() {
         std::fs::write(&path, &renewed).unwrap();
     } else {
@@ -98,6 +123,8 @@ fn first_page_and_book_say_what_the_readme_says() {
     let summary = serde_json::from_str(&read("reports/cells.json")).unwrap();
     let (page, book) = (read("reports/index.html"), read("book/src/what-came-out.md"));
     let drawn = read("reports/overview.svg");
+    let best = best(&summary);
+    assert!(page.contains(&best), "{best}");
     for Paper { key, results: [first, second], headline, .. } in catalogue().papers() {
         // A headline has a printed gain and ours.
         let start = format!("{}, points: ", headline.words);

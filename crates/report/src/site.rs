@@ -4,7 +4,7 @@ use crate::claim::ClaimResult;
 use crate::claims_report::{answers, rules};
 use crate::coverage::RULES;
 use crate::finding::Mistake;
-use crate::overview::decided;
+use crate::overview::{decided, holds_up_best};
 use crate::shown::{METHOD, PIPE, Shown};
 use crate::{Artefact, Drawing};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
@@ -21,6 +21,7 @@ const START: &str = "Start";
 const AUDITS: &str = "Audits";
 const FINDINGS: &str = "Findings";
 const METHODS: &str = "Methods";
+const BOARD: &str = "Leaderboard";
 
 /// All pages but those of other runs, in the order of the header.
 pub(crate) fn pages(
@@ -32,7 +33,8 @@ pub(crate) fn pages(
     machine: Vec<Link>,
     again: Option<String>,
 ) -> Result<Vec<Report>, ExperimentError> {
-    let mut pages = vec![start(context, bars, again)];
+    let best = holds_up_best(context.catalogue.papers(), claims, &bars);
+    let mut pages = vec![start(context, bars, best, again)];
     let papers = context.catalogue.papers();
     let mut answers = answers(context.catalogue, claims)?;
     for paper in papers {
@@ -44,6 +46,7 @@ pub(crate) fn pages(
         }
         pages.extend(paper_page(papers, &paper, rendered, at.map(|at| answers.remove(at))));
     }
+    pages.extend(board_page(rendered));
     pages.extend(audits(papers, rendered));
     pages.extend(finding_page(context, rendered)?);
     pages.push(methods_page(context.methods));
@@ -57,13 +60,19 @@ pub(crate) fn pages(
     Ok(pages)
 }
 
-fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Report {
+fn start(
+    context: &RenderContext<'_>,
+    bars: Bars,
+    best: Option<String>,
+    again: Option<String>,
+) -> Report {
     let mut came_out = Section::new("what-came-out", "What came out");
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
     }
     let rest = format!(
-        "[What the colours mean](verdicts) · [Why numbers differ](findings) · [How it was done](rules)\n\n{}",
+        "{}\n\n[What the colours mean](verdicts) · [Why numbers differ](findings) · [How it was done](rules)\n\n{}",
+        best.unwrap_or_default(),
         again.unwrap_or_default()
     );
     let texts = context.catalogue.texts();
@@ -114,11 +123,30 @@ fn paper_page(
     (!page.sections.is_empty()).then_some(page)
 }
 
+/// Whether methods are ranked there, of whatever paper.
+fn is_board(artefact: &Artefact) -> bool {
+    paper_of(artefact) == "leaderboard"
+}
+
+/// Methods of all papers beside those of others.
+fn board_page(rendered: &[Own<'_>]) -> Option<Report> {
+    let own = rendered.iter().filter(|(artefact, _)| is_board(artefact));
+    let blocks: Vec<Block> = own.flat_map(|(_, own)| blocks(own, "")).collect();
+    let page = Report::new("The kernel leaderboard")
+        .subtitle("Methods that learn a kernel, methods with a fixed one, and what people use today: same splits, same scaling, same search.")
+        .page("leaderboard.html", BOARD);
+    let section =
+        Section { blocks, ..Section::new("leaderboard", "Who wins, by how much, at what price") };
+    (!section.blocks.is_empty()).then(|| page.section(section))
+}
+
 /// What is ours: a page a paper, below one with all else and the list of them.
 fn audits(papers: &[Paper], rendered: &[Own<'_>]) -> Vec<Report> {
     let of = |paper: &str| {
         let own = rendered.iter().filter(|(artefact, _)| {
-            label(papers, artefact).is_none() && about(papers, &artefact.id) == paper
+            label(papers, artefact).is_none()
+                && !is_board(artefact)
+                && about(papers, &artefact.id) == paper
         });
         own.collect::<Vec<_>>()
     };
