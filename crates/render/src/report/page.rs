@@ -178,7 +178,12 @@ fn picture(id: &str, title: &str, caption: &str, card: &str, svg: &str, out: &mu
 }
 
 fn figure(figure: &Figure, alone: bool, out: &mut String) -> Result<(), RenderError> {
-    let card = if figure.compact { "card compact" } else { "card" };
+    let card = match figure.columns.min(figure.panels.len()) {
+        _ if figure.compact => "card compact",
+        // On a phone the letters of three panels side by side are read by scrolling.
+        3.. => "card wide",
+        _ => "card",
+    };
     picture(&figure.id, &figure.title, &figure.caption, card, &figure.svg()?, out);
     let csv = figure.csv();
     let lines = csv.lines().count() - 1;
