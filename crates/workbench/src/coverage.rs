@@ -173,7 +173,7 @@ impl Tally {
 }
 
 /// The `⌈(n + 1) c⌉`-th smallest of `n` scores; none where there are too few.
-fn radius(mut scores: Vec<f64>, wanted: f64) -> Option<f64> {
+pub(crate) fn radius(mut scores: Vec<f64>, wanted: f64) -> Option<f64> {
     // A hair below, so that 0.9 of 9 + 1 is the ninth.
     let place = ((scores.len() + 1) as f64 * wanted - 1e-9).ceil() as usize;
     scores.sort_by(f64::total_cmp);
@@ -207,7 +207,7 @@ fn nonconformity(
 }
 
 /// How much the largest other value is above each.
-fn margins(values: ArrayView1<'_, f64>) -> Vec<f64> {
+pub(crate) fn margins(values: ArrayView1<'_, f64>) -> Vec<f64> {
     let largest = |without: usize| {
         let others = values.iter().enumerate().filter(|&(at, _)| at != without);
         others.map(|(_, &value)| value).fold(f64::NEG_INFINITY, f64::max)

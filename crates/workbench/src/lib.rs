@@ -15,6 +15,7 @@
 mod across;
 mod adjustment;
 mod compare;
+mod conformal;
 mod coverage;
 mod curves;
 mod curves_page;
@@ -41,6 +42,7 @@ mod tuning_page;
 pub use across::{Across, MethodAcross, PairAcross, across};
 pub use adjustment::{Adjustment, Calibration, Threshold};
 pub use compare::{Comparison, MethodScores, Pair, compare};
+pub use conformal::{Conformal, Sets};
 pub use coverage::{Coverage, coverage};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;

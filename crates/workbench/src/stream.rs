@@ -1,6 +1,6 @@
 //! Predictions of a file that is read while it is predicted.
 
-use crate::{Model, Predicted, WorkbenchError};
+use crate::{Conformal, Model, Predicted, Sets, WorkbenchError};
 use mercer_datasets::{DataError, RowFile, Widened};
 use mercer_learning::entropies;
 use mercer_linalg::pipeline;
@@ -17,12 +17,14 @@ const NUMBERS: usize = 1 << 20;
 /// let beside = ExtraColumns { entropy: true, ..ExtraColumns::default() };
 /// assert!(!beside.probabilities);
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExtraColumns {
     /// Class probabilities.
     pub probabilities: bool,
     /// How unsure the class is.
     pub entropy: bool,
+    /// Sets or intervals that hold the truth as often as was asked.
+    pub within: Option<Conformal>,
     /// What the file may have beside the columns of the fit.
     pub widened: Widened,
 }
@@ -60,6 +62,8 @@ pub struct PredictedRows {
     /// The same of the scores, where they are estimates of probabilities themselves
     /// ([`mercer_learning::Predictor::embedded_entropy`]).
     pub embedded_entropy: Option<Array1<f64>>,
+    /// What holds the truth as often as was asked, where it was.
+    pub sets: Option<Sets>,
     /// Rows in which something was missing, and was filled.
     pub filled: usize,
     /// The columns that are carried along, a list of texts a row; empty where none is.
@@ -137,6 +141,11 @@ impl Model {
             } else {
                 None
             };
+            let decision = || self.decision(raw.clone(), file.name(), &lines, 1);
+            let sets = beside
+                .within
+                .map(|within| Ok::<_, WorkbenchError>(self.sets(&decision()?, within)));
+            let sets = sets.transpose()?;
             let probabilities = shares.take_if(|_| beside.probabilities);
             let predicted = self.predict(raw, file.name(), &lines, 1)?;
             let rows = lines.len();
@@ -147,6 +156,7 @@ impl Model {
                 probabilities,
                 entropy,
                 embedded_entropy,
+                sets,
                 filled,
                 kept,
             };

@@ -214,6 +214,13 @@ pub(crate) struct BesideArgs {
     /// Conditional mean embeddings also say it by an embedding of its own.
     #[arg(long)]
     pub entropy: bool,
+    /// A share below 1: adds the classes, or the interval, that hold the truth of so many rows. It is learned
+    /// from the rows of --calibration, whatever the method (split conformal prediction).
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibration")]
+    pub coverage: Option<f64>,
+    /// Rows with their target that the model was not fitted to, and that are like those to predict.
+    #[arg(long, value_name = "FILE", requires = "coverage")]
+    pub calibration: Option<PathBuf>,
 }
 
 /// What becomes of a category that the fit did not see.

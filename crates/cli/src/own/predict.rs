@@ -6,7 +6,9 @@ use mercer_datasets::{Numbering, Unknown, Widened};
 use mercer_harness::Stop;
 use mercer_learning::{LearningError, counted};
 use mercer_methods::all;
-use mercer_workbench::{ExtraColumns, Model, Predicted, PredictedRows, WorkbenchError};
+use mercer_workbench::{
+    Conformal, ExtraColumns, Model, Predicted, PredictedRows, Sets, Table, WorkbenchError,
+};
 use ndarray::Array2;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -17,6 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const ENTROPY: &str = "entropy";
 const EMBEDDED_ENTROPY: &str = "embedded-entropy";
 const LINE: &str = "line";
+const LOW: &str = "low";
+const HIGH: &str = "high";
+const SET: &str = "set";
 
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let methods = all();
@@ -67,7 +72,8 @@ fn write_all(
     // Where rows may be left out, something must say which are there.
     let numbered = widened.unknown == Unknown::Skip && widened.keep.is_empty();
     let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
-    let beside = ExtraColumns { probabilities, entropy, widened };
+    let within = within(model, args, &widened)?;
+    let beside = ExtraColumns { probabilities, entropy, within, widened };
     let mut embeds_entropy = false;
     if probabilities || entropy {
         // Said before anything is written.
@@ -95,6 +101,10 @@ fn write_all(
         if args.beside.proba {
             heads.extend(labels.iter().map(|label| quoted(&format!("p({label})"))));
         }
+        if within.is_some() {
+            let ends: &[&str] = if labels.is_empty() { &[LOW, HIGH] } else { &[SET] };
+            heads.extend(ends.iter().map(|&head| head.to_owned()));
+        }
         heads.extend(args.beside.entropy.then(|| ENTROPY.to_owned()));
         heads.extend(embeds_entropy.then(|| EMBEDDED_ENTROPY.to_owned()));
         format!("{}\n", heads.join(","))
@@ -106,7 +116,7 @@ fn write_all(
         if args.json {
             objects(&rows, labels, &args.keep, numbered)
         } else {
-            lines(&rows, &fields, numbered)
+            lines(&rows, labels, &fields, numbered)
         }
     };
     let count = model.predict_file(file, threads(args.threads), &beside, form, |text| {
@@ -137,8 +147,28 @@ fn write_all(
     Ok(count)
 }
 
+/// What --coverage asks for, learned from the rows of --calibration.
+fn within(
+    model: &Model,
+    args: &PredictArgs,
+    widened: &Widened,
+) -> anyhow::Result<Option<Conformal>> {
+    let (Some(wanted), Some(path)) = (args.beside.coverage, &args.beside.calibration) else {
+        return Ok(None);
+    };
+    let file = open(path, &args.file)?;
+    if file.sha256()? == model.header.data.sha256 {
+        tracing::warn!(
+            "{} is the file that the model was fitted to: it is nearer to these rows than to others, and the sets are too small",
+            file.name()
+        );
+    }
+    let table = Table::wider(&file, model.header.schema.clone(), widened)?;
+    Ok(Some(model.conformal(&table, wanted, threads(args.threads))?))
+}
+
 /// Rows of CSV; `fields` are the labels as they stand in it.
-fn lines(rows: &PredictedRows, fields: &[String], numbered: bool) -> String {
+fn lines(rows: &PredictedRows, labels: &[String], fields: &[String], numbered: bool) -> String {
     let mut text = String::new();
     for row in 0..rows.lines.len() {
         for kept in rows.kept.get(row).into_iter().flatten() {
@@ -157,8 +187,21 @@ fn lines(rows: &PredictedRows, fields: &[String], numbered: bool) -> String {
         };
         written.expect("a string takes all that is written to it");
         let shares = rows.probabilities.iter().flat_map(|shares| shares.row(row));
+        for number in shares {
+            write!(text, ",{number}").expect("a string takes all that is written to it");
+        }
+        let written = match &rows.sets {
+            Some(Sets::Classes(sets)) => {
+                let names: Vec<&str> =
+                    sets[row].iter().map(|&at| labels[at as usize].as_str()).collect();
+                write!(text, ",{}", quoted(&names.join("|")))
+            }
+            Some(Sets::Intervals(ends)) => write!(text, ",{},{}", ends[row].0, ends[row].1),
+            None => Ok(()),
+        };
+        written.expect("a string takes all that is written to it");
         let entropies = rows.entropy.iter().chain(&rows.embedded_entropy).map(|each| &each[row]);
-        for number in shares.chain(entropies) {
+        for number in entropies {
             write!(text, ",{number}").expect("a string takes all that is written to it");
         }
         text.push('\n');
@@ -185,6 +228,17 @@ fn objects(rows: &PredictedRows, labels: &[String], keep: &[String], numbered: b
             let named = labels.iter().zip(shares.row(row)).map(|(l, &p)| (l.clone(), json!(p)));
             let named = json!(named.collect::<serde_json::Map<_, _>>());
             object.insert("probabilities".to_owned(), named);
+        }
+        match &rows.sets {
+            Some(Sets::Classes(sets)) => {
+                let names = sets[row].iter().map(|&at| &labels[at as usize]);
+                object.insert(SET.to_owned(), json!(names.collect::<Vec<_>>()));
+            }
+            Some(Sets::Intervals(ends)) => {
+                object.insert(LOW.to_owned(), json!(ends[row].0));
+                object.insert(HIGH.to_owned(), json!(ends[row].1));
+            }
+            None => {}
         }
         let entropies = [(ENTROPY, &rows.entropy), (EMBEDDED_ENTROPY, &rows.embedded_entropy)];
         for (name, each) in entropies {

@@ -46,3 +46,66 @@ fn intervals_of_numbers_have_a_width_in_units_of_the_target() {
     assert!((95.0..125.0).contains(&width), "{text}"); // nine tenths of 0 to 120
     assert!(!text.contains("worst class"), "{text}");
 }
+
+/// Rows whose target is ten times a column and some noise.
+fn noisy(from: usize, to: usize) -> String {
+    let mut rows = "x,y\n".to_owned();
+    for row in from..to {
+        let (x, noise) = (row * 31 % 97, row * 7919 % 101);
+        writeln!(rows, "{x},{}.5", 10 * x + noise).unwrap();
+    }
+    rows
+}
+
+#[test]
+fn predict_adds_intervals_that_hold_as_many_new_rows_as_was_asked() {
+    let place = Place::new();
+    for (name, from, to) in [("fit", 0, 300), ("apart", 300, 500), ("new", 500, 900)] {
+        std::fs::write(place.path(&format!("{name}.csv")), noisy(from, to)).unwrap();
+    }
+    place.run("fit --method kernel-ridge --data fit.csv --out m.safetensors").with_code(0);
+    let line = "predict m.safetensors --data new.csv --coverage 0.9 --calibration apart.csv";
+    let text = place.run(line).with_code(0).stdout;
+    assert!(text.starts_with("prediction,low,high\n"), "{text}");
+    let truths = noisy(500, 900);
+    let truths = truths.lines().skip(1).map(|line| line.split(',').nth(1).unwrap());
+    let held = text.lines().skip(1).zip(truths).filter(|(line, truth)| {
+        let ends: Vec<f64> = line.split(',').map(|number| number.parse().unwrap()).collect();
+        (ends[1]..=ends[2]).contains(&truth.parse().unwrap())
+    });
+    // 360 of 400 in the mean; calibration and test together deviate by some 10 rows.
+    let held = held.count();
+    assert!((320..=395).contains(&held), "{held}");
+    let json = place.run(&format!("{line} --json")).with_code(0).json();
+    assert!(json[0]["low"].as_f64().unwrap() < json[0]["high"].as_f64().unwrap());
+
+    let said = place.run(&line.replace("apart.csv", "fit.csv")).with_code(0).stderr;
+    assert!(said.contains("the file that the model was fitted to"), "{said}");
+    let said = place.run(&line.replace("0.9", "0.999")).with_code(2).stderr;
+    assert!(said.contains("at most 0.995 with 200 calibration rows"), "{said}");
+    let alone = "predict m.safetensors --data new.csv --coverage 0.9";
+    assert!(place.run(alone).with_code(2).stderr.contains("--calibration"));
+}
+
+#[test]
+fn predict_adds_sets_of_classes() {
+    let place = Place::new();
+    let iris = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/iris/iris.svm");
+    let iris = std::fs::read_to_string(iris).unwrap();
+    let part = |own: usize| -> Vec<&str> { iris.lines().skip(own).step_by(3).collect() };
+    for (own, name) in ["fit", "apart", "new"].iter().enumerate() {
+        std::fs::write(place.path(&format!("{name}.svm")), part(own).join("\n")).unwrap();
+    }
+    place.run("fit --method kernel-ridge --data fit.svm --out m.safetensors").with_code(0);
+    let line = "predict m.safetensors --data new.svm --coverage 0.9 --calibration apart.svm";
+    let text = place.run(line).with_code(0).stdout;
+    assert_eq!(text.lines().next(), Some("prediction,set"));
+    let json = place.run(&format!("{line} --json")).with_code(0).json();
+    let truths = part(2).into_iter().map(|line| line.split(' ').next().unwrap());
+    let held =
+        json.as_array().unwrap().iter().zip(truths).filter(|(row, truth)| {
+            row["set"].as_array().unwrap().iter().any(|class| class == truth)
+        });
+    // Of 50 new rows nine tenths in the mean; 40 are more than two standard errors below.
+    assert!(held.count() >= 40, "{text}");
+}
