@@ -22,6 +22,7 @@ pub fn catalogue() -> &'static Catalogue {
             artefacts: files::ARTEFACTS,
             renderers: RENDERERS,
             simulations: SIMULATIONS,
+            timings: complexity::page::MEASURED,
             curves: CURVES,
             ratios: &[(
                 hyper::known_kernel::PATH.method.name,
@@ -151,12 +152,9 @@ const RENDERERS: &[(&str, Renderer)] = &[
     ("askl/table1", askl::table1::render),
     ("askl/table2", askl::table2::render),
     ("askl/ranks", askl::ranks::render),
-    ("askl/figure1", askl::figure1::render),
-    ("askl/figure2", askl::figure2::render),
     ("askl/figure3", askl::figure3::render),
     ("askl/figure4", askl::figure4::render),
     ("rftk/table1", rftk::table1::render),
-    ("rftk/table2", rftk::table2::render),
     ("rftk/figure1a", rftk::figure1a::render),
     ("rftk/figure1b", rftk::figure1b::render),
     ("rftk/figure1c", rftk::figure1c::render),
@@ -175,7 +173,6 @@ const RENDERERS: &[(&str, Renderer)] = &[
     ("rftk/figure2b", rftk::figure2b::render),
     ("rftk/figure2c", rftk::figure2c::render),
     ("hyper/table1", hyper::table1::render),
-    ("hyper/figure1", hyper::figure1::render),
     ("hyper/all-pairs", hyper::all_pairs::render),
     ("hyper/exact-or-nystrom", hyper::exact_or_nystrom::render),
     ("audit/paired-t", audit::paired_t::render),
@@ -212,9 +209,7 @@ const RENDERERS: &[(&str, Renderer)] = &[
     ("theory/mce-bound", theory::mce_bound::render),
     ("theory/hyper-decomposition", theory::hyper_decomposition::render),
     ("complexity/mce", mce::complexity::render),
-    ("complexity/hyper-krr", complexity::hyper::render),
     ("complexity/hyper-memory", complexity::hyper_memory::render),
-    ("complexity/exponents", complexity::page::render),
 ];
 
 /// Simulations and measurements.

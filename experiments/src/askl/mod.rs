@@ -1,7 +1,5 @@
 //! Automated Spectral Kernel Learning.
 
-pub(crate) mod figure1;
-pub(crate) mod figure2;
 pub(crate) mod figure3;
 pub(crate) mod figure4;
 pub(crate) mod ranks;

@@ -6,7 +6,6 @@ pub(crate) mod edges;
 pub(crate) mod exact_cost;
 pub(crate) mod exact_or_nystrom;
 pub(crate) mod exact_path;
-pub(crate) mod figure1;
 pub(crate) mod figure2;
 pub(crate) mod figure3;
 pub(crate) mod known_kernel;
