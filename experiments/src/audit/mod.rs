@@ -1,7 +1,5 @@
 //! Audits: one question each about why numbers differ.
 
-pub(crate) mod askl_cost;
-pub(crate) mod askl_deviations;
 pub(crate) mod askl_first;
 pub(crate) mod askl_frozen;
 pub(crate) mod askl_looseness;
