@@ -23,7 +23,6 @@ pub(crate) fn render(
     if let (Some(note), Some(first)) = (collapsed(context)?, rendered.tables.first_mut()) {
         first.notes.push(note);
     }
-    rendered.tables.push(ranks(context)?);
     rendered.tables.push(iterations(context)?);
     Ok(rendered)
 }
@@ -116,39 +115,6 @@ fn told(cell: &StudyCell, record: &Record, scores: &Scores<'_>) -> Option<String
         loss.unwrap_or_default(),
         rate.unwrap_or_default()
     ))
-}
-
-/// Whether fits without a ridge pass through their rows: rank and training loss.
-fn ranks(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
-    let study = context.cells(STUDY)?;
-    let mut table = Table::new("rftk/table1-ranks", "Rank and training loss of the fits without a ridge")
-        .caption("Means over the repeats, of the rank the smallest and the largest as well. Loss: mean squared error of the training rows over one-hot classes (all classes together). Of n rows that all differ and at least as many features the pseudo-inverse has rank n and loss 0; a smaller rank is that of equal rows, of fewer features, or of a cut-off, be it at rounding.")
-        .columns(["Variant", "Dataset", "Method"].map(Column::left))
-        .columns(["Rows", "Rank", "Smallest", "Largest", "Loss", "Repeats"].map(Column::right));
-    for cell in &study.1 {
-        let key = cell.key();
-        let exact = ["printed", "tuned"].contains(&key.variant.as_str());
-        if !exact || !["kernel-ridgeless", "rf-ridgeless"].contains(&key.method.as_str()) {
-            continue;
-        }
-        let values = |name| -> Vec<f64> { cell.of(name).into_iter().map(|(_, v)| v).collect() };
-        let (ranks, losses) = (summarise(&values("rank")), summarise(&values("loss")));
-        let (Some(ranks), Some(losses)) = (ranks, losses) else { continue };
-        let all = values("rank");
-        let rows = cell.records().map(|record| record.result.rows[0]).max().unwrap_or(0);
-        table = table.row(Row::new([
-            Cell::text(&key.variant),
-            Cell::text(&key.dataset),
-            Cell::text(cell.label()),
-            Cell::count(rows as usize),
-            Cell::number(ranks.mean, 0),
-            Cell::number(all.iter().copied().fold(f64::INFINITY, f64::min), 0),
-            Cell::number(all.iter().copied().fold(0.0, f64::max), 0),
-            Cell::text(format!("{:.1e}", losses.mean)).sort(losses.mean),
-            Cell::count(ranks.count),
-        ]));
-    }
-    Ok(table)
 }
 
 /// How far the iterations came where the matrix was too large to store.
