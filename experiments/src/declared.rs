@@ -165,7 +165,6 @@ const RENDERERS: &[(&str, Renderer)] = &[
     ("mce/figure2-pixels", mce::figure2_pixels::render),
     ("rftk/figure2c", rftk::figure2c::render),
     ("hyper/table1", hyper::table1::render),
-    ("hyper/exact-or-nystrom", hyper::exact_or_nystrom::render),
     ("audit/askl-search", audit::askl_search::render),
     ("audit/askl-first", audit::askl_first::render),
     ("audit/askl-objective", audit::askl_objective::render),

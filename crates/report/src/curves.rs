@@ -73,7 +73,7 @@ const fn some() -> usize {
 struct Along {
     head: String,
     #[serde(default)]
-    scale: ScaleName,
+    scale: Scale,
     range: Option<(f64, f64)>,
     /// Of `x`, `step` or `epoch` of a curve, or a setting. Of `y`, a value of the curves or a sum of several, each
     /// with its weight; of a setting, a query.
@@ -93,36 +93,6 @@ struct Along {
 
 const fn one() -> f64 {
     1.0
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum ScaleName {
-    #[default]
-    Linear,
-    Log10,
-    Log2,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum StyleName {
-    #[default]
-    Line,
-    Points,
-    LinePoints,
-    Dashed,
-}
-
-impl From<StyleName> for Style {
-    fn from(name: StyleName) -> Self {
-        match name {
-            StyleName::Line => Self::Line,
-            StyleName::Points => Self::Points,
-            StyleName::LinePoints => Self::LinePoints,
-            StyleName::Dashed => Self::Dashed,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -154,12 +124,7 @@ struct Point {
 
 impl Along {
     fn axis(&self, names: &Names) -> Axis {
-        let scale = match self.scale {
-            ScaleName::Linear => Scale::Linear,
-            ScaleName::Log10 => Scale::Log10,
-            ScaleName::Log2 => Scale::Log2,
-        };
-        Axis { scale, range: self.range, ..Axis::linear(filled(&self.head, names)) }
+        Axis { scale: self.scale, range: self.range, ..Axis::linear(filled(&self.head, names)) }
     }
 
     fn of(&self, value: f64) -> f64 {
@@ -250,8 +215,8 @@ impl Curves {
             }
             let line = points.iter().map(|point| (point.x, point.y));
             let series = Series::line(filled(&self.line, &names), line);
-            let style: StyleName = word(&self.style, &names)?.unwrap_or_default();
-            let series = series.style(style.into());
+            let style: Style = word(&self.style, &names)?.unwrap_or_default();
+            let series = series.style(style);
             let spread = points.iter().any(|point| point.count > 1)
                 && !filled(&self.band, &names).is_empty();
             let band = points.iter().map(|point| self.y.within(point.band));
@@ -284,7 +249,7 @@ impl Curves {
         }
         let most = looks.values().map(|(_, values)| values.len()).max().unwrap_or(0);
         // A logarithmic axis has no place for the start.
-        let has_place = |x: f64| self.x.scale == ScaleName::Linear || x > 0.0;
+        let has_place = |x: f64| self.x.scale == Scale::Linear || x > 0.0;
         looks.retain(|_, (x, values)| values.len() == most && has_place(*x));
         let band = word(&self.band, names)?;
         let of_look = |(x, values)| self.point(self.x.of(x), values, band);

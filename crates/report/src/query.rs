@@ -50,7 +50,7 @@ impl TryFrom<toml::Table> for Query {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct OfCell {
-    /// `askl/table2:released:sk:segment`; `*` for variant or method means all of them together.
+    /// `askl/table2:released:sk:segment`; `*` for a variant, method or dataset means all of them together.
     cell: Place,
     /// Its mean paired difference from this cell.
     minus: Option<Place>,
@@ -192,7 +192,10 @@ enum Outcome {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OfSimulation {
     simulation: String,
+    /// With a `*` at its end all numbers of names that begin so.
     value: String,
+    #[serde(default)]
+    reduce: Reduce,
     #[serde(default = "one")]
     scale: f64,
     digits: Option<usize>,

@@ -124,9 +124,9 @@ pub(crate) fn product(
     Ok(all)
 }
 
-/// A text with each name in braces replaced by what it stands for.
+/// A text with each name in braces replaced by what it stands for, in which there may be names again.
 pub(crate) fn filled(text: &str, names: &Names) -> String {
-    names.iter().fold(text.to_owned(), |text, (name, value)| {
+    names.iter().chain(names).fold(text.to_owned(), |text, (name, value)| {
         let said = match value {
             Value::String(said) => said.clone(),
             other => other.to_string(),

@@ -3,7 +3,6 @@
 pub(crate) mod approximation;
 pub(crate) mod edges;
 pub(crate) mod exact_cost;
-pub(crate) mod exact_or_nystrom;
 pub(crate) mod exact_path;
 pub(crate) mod figure2;
 pub(crate) mod known_kernel;

@@ -1,7 +1,8 @@
 //! What records and printed numbers answer.
 
 use super::{
-    At, Count, Formula, Given, Inputs, OfCell, OfPrint, Outcome, Part, Place, Query, Reduce, form,
+    At, Count, Formula, Given, Inputs, OfCell, OfPrint, OfSimulation, Outcome, Part, Place, Query,
+    Reduce, form,
 };
 use crate::cell::{StudyCell, common_repeats, snapped};
 use crate::pairs::Side;
@@ -136,9 +137,10 @@ impl Query {
                 let simulation = context.catalogue.simulation(&own.simulation);
                 let simulation = simulation
                     .ok_or_else(|| form(&format!("no simulation `{}`", own.simulation)))?;
-                let record = context.records.get(&simulation.key());
-                let value = record.and_then(|record| record.result.facts.get(&own.value));
-                value.map(|value| own.scale * value)
+                return Ok(context
+                    .records
+                    .get(&simulation.key())
+                    .and_then(|record| own.of(record)));
             }
             Self::Bound(own) => {
                 let Some(inputs) = own.inputs(context)? else { return Ok(None) };
@@ -220,6 +222,10 @@ impl OfCell {
         let cells = self.cell.all(context)?;
         let Some(first) = cells.first() else { return Ok(None) };
         let planned = f64::from(first.repeats_of_paper());
+        // What is taken off itself is no difference.
+        if self.minus_value.is_some() && self.minus_value == self.value {
+            return Ok(None);
+        }
         if let Some(number) = self.counted(&cells) {
             return Ok(number.map(Answer::from));
         }
@@ -273,6 +279,19 @@ impl OfCell {
             values.retain(|(repeat, _)| chosen.contains(repeat));
         }
         values.into_iter().map(|(_, value)| self.scale * value).collect()
+    }
+}
+
+impl OfSimulation {
+    fn of(&self, record: &Record) -> Option<Answer> {
+        let named = |name: &String| match self.value.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => *name == self.value,
+        };
+        let all = record.result.facts.iter().chain(&record.run.seconds);
+        let values: Vec<f64> =
+            all.filter(|(name, _)| named(name)).map(|(_, value)| self.scale * value).collect();
+        Answer::of(self.reduce, &values)
     }
 }
 
@@ -385,7 +404,7 @@ impl Place {
         let is = |wanted: &str, own: &str| wanted == "*" || wanted == own;
         let places = study.1.iter().enumerate().filter(|(_, cell)| {
             let key = cell.key();
-            is(variant, &key.variant) && is(method, &key.method) && key.dataset == *dataset
+            is(variant, &key.variant) && is(method, &key.method) && is(dataset, &key.dataset)
         });
         let found = places.map(|(place, _)| Found { study: Arc::clone(&study), place });
         Ok(found.collect())
