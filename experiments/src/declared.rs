@@ -161,7 +161,6 @@ const RENDERERS: &[(&str, Renderer)] = &[
     ("mce/table1", mce::table1::render),
     ("mce/table2", mce::table2::render),
     ("mce/figure1", mce::figure1::render),
-    ("mce/figure2-cnn", mce::figure2_cnn::render),
     ("mce/figure2-pixels", mce::figure2_pixels::render),
     ("rftk/figure2c", rftk::figure2c::render),
     ("hyper/table1", hyper::table1::render),

@@ -22,7 +22,10 @@ pub(crate) struct Curves {
     title: Option<String>,
     /// In place of the artefact's.
     caption: Option<String>,
-    /// Panels side by side, at most.
+    /// Whether the axes of all panels are alike: a linear one begins at 0.
+    #[serde(default)]
+    equal_axes: bool,
+    /// Panels side by side.
     #[serde(default = "two")]
     columns: usize,
     /// What the panels are of.
@@ -180,10 +183,12 @@ impl Curves {
         for names in product(context, &self.panels, &Names::new())? {
             panels.extend(self.one_panel(context, &names)?);
         }
+        if self.equal_axes {
+            alike(&mut panels);
+        }
         let Own { id, title, caption } =
             artefact.with(self.name.as_deref(), self.title.as_deref(), self.caption.as_deref());
-        let figure =
-            Figure::new(id, title).caption(caption).columns(panels.len().min(self.columns));
+        let figure = Figure::new(id, title).caption(caption).columns(self.columns);
         Ok((!panels.is_empty()).then(|| panels.into_iter().fold(figure, Figure::panel)))
     }
 
@@ -303,6 +308,34 @@ impl Curves {
             }
         }
         Ok(points)
+    }
+}
+
+/// Gives all panels the axes that hold all of them.
+fn alike(panels: &mut [Panel]) {
+    let (mut xs, mut ys) = (Vec::new(), Vec::new());
+    for panel in panels.iter() {
+        for (x, y) in panel.series.iter().flat_map(|series| &series.points) {
+            xs.push(*x);
+            ys.push(*y);
+        }
+        for mark in &panel.marks {
+            if let Mark::Horizontal { y, .. } | Mark::Point { y, .. } = mark {
+                ys.push(*y);
+            }
+        }
+    }
+    let ends = |scale: Scale, values: &[f64]| {
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let positive = values.iter().copied().filter(|value| *value > 0.0);
+        match scale {
+            Scale::Linear => (0.0, most),
+            _ => (0.9 * positive.fold(f64::INFINITY, f64::min), 1.05 * most),
+        }
+    };
+    for panel in panels.iter_mut() {
+        panel.x.range = Some(ends(panel.x.scale, &xs));
+        panel.y.range = Some(ends(panel.y.scale, &ys));
     }
 }
 

@@ -109,6 +109,8 @@ enum Part {
     PlaceOfHighest,
     /// How many points there are.
     Points,
+    /// The passes over the rows at the last one.
+    Passes,
 }
 
 /// The repeats whose fact lies between two values.

@@ -4,7 +4,6 @@ pub(crate) mod complexity;
 pub(crate) mod curves;
 pub(crate) mod draws;
 pub(crate) mod figure1;
-pub(crate) mod figure2_cnn;
 pub(crate) mod figure2_pixels;
 pub(crate) mod pixel_lengths;
 pub(crate) mod sizes;

@@ -387,6 +387,7 @@ fn of_part(curve: &[CurvePoint], name: &str, part: Part) -> Option<f64> {
         }
         Part::Highest => highest().map(|(_, value)| value),
         Part::PlaceOfHighest => highest().map(|(step, _)| step),
+        Part::Passes => curve.last().map(|point| point.epoch),
         Part::Points => (!points.is_empty()).then_some(points.len() as f64),
     }
 }
