@@ -15,9 +15,9 @@ mod rftk;
 mod scalars;
 mod theory;
 
-pub use complexity::Scaling;
 pub use complexity::page::claimed_costs;
 pub use declared::catalogue;
+pub use mercer_report::Scaling;
 
 use mercer_learning::Method;
 use mercer_methods::all;

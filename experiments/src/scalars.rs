@@ -1,30 +1,36 @@
 //! Numbers that findings ask for by name: formulas of a few inputs, and counts over the printed tables.
 
 use crate::audit::rows::rows;
-use crate::audit::{askl_deviations, askl_frozen, askl_looseness, askl_objective, askl_underlines};
+use crate::audit::{askl_frozen, askl_looseness, askl_objective, askl_underlines};
 use crate::catalogue;
 use crate::rftk::figure1b::distance_slope;
 use mercer_kernels::WishartHyper;
 use mercer_report::{ExperimentError, Inputs, RenderContext, Scalar};
+use mercer_statistics::binomial_deviation;
 use ndarray::{Array1, Array2};
 
 /// | name | inputs | value |
 /// |---|---|---|
 /// | `slope-of-norm` | `squared-norm` | `2 ‖a‖`: by so much the gradient of `‖a‖` is shorter than that of `‖a‖²` |
 /// | `frozen-reach` | `features` | `2 √(D/π)`, the largest output of a standard normal read-out |
+/// | `steps` | `rows`, `batch`, `epochs` | of the optimiser |
 /// | `shrinkage` | `rows`, `batch`, `epochs`, `rate`, `lambda1` | what every singular value loses |
 /// | `smallest-singular-value` | `features`, `outputs` | `√D − √K` |
 /// | `mean-target` | `zero`, `mean` | the mean, from the RMSE of two trivial predictors |
 /// | `wishart-similarity` | `gaussian`, `columns`, `excess`, `scatter` | Wishart's hyper-kernel of a pair with itself, `b = d + excess` and `D = scatter · σ² I`, where `exp(−‖x − x'‖²/(2σ²))` is `gaussian` |
-/// | `slack-of-the-bound` | | (11) over the exact average, in the example |
-/// | `slack-of-the-pairing` | | the part of it that the pairing of norms has |
+/// | `example-of-slack` | `what` | the average of the example that is `exact`, that of the `pairing` of norms, the `bound` (11), the `rate` (12) |
 /// | `binomial` | `paper`, `dataset`, `method` | deviation of a printed accuracy on the test rows of a repeat, in points |
 /// | `printed-marks` | `what` | printed cells of ASKL's Table 2 that are `level` with the best of the row, `underlined`, or `both`; accuracies whose mean plus deviation is `above-hundred` |
+/// | `printed-differences` | `what` | differences of printed means of that table from the best of the row: `all`, or those significant by the `naive` test, or by the `corrected` one of methods that are independent or move `together` over the splits |
 /// | `concordant-pairs` | `variant`, `what` | pairs of methods of that table: `all`, or those in which the smaller `objective` or `loss` scores better |
 /// | `distance-slope` | `variant`, `dataset`, `batch` | slope of the squared distance of RFTK's Figure 1(b) against the passes, both logarithmic |
 pub(crate) const SCALARS: &[(&str, Scalar)] = &[
     ("slope-of-norm", |_, inputs| Ok(Some(2.0 * inputs.number("squared-norm")?.sqrt()))),
     ("frozen-reach", |_, inputs| Ok(Some(askl_frozen::reach(inputs.number("features")?)))),
+    ("steps", |_, inputs| {
+        let (rows, batch) = (inputs.number("rows")? as usize, inputs.number("batch")? as usize);
+        Ok(Some(askl_frozen::steps(rows, batch, inputs.number("epochs")?)))
+    }),
     ("shrinkage", |_, inputs| {
         Ok(Some(askl_frozen::shrinkage(
             inputs.number("rows")? as usize,
@@ -46,13 +52,15 @@ pub(crate) const SCALARS: &[(&str, Scalar)] = &[
         let (gaussian, scatter) = (inputs.number("gaussian")?, inputs.number("scatter")?);
         wishart_similarity(gaussian, columns, excess, scatter).map(Some)
     }),
-    ("slack-of-the-bound", |_, _| {
+    ("example-of-slack", |_, inputs| {
         let slack = askl_looseness::slack()?;
-        Ok(Some(slack.bound / slack.exact.spectral))
-    }),
-    ("slack-of-the-pairing", |_, _| {
-        let slack = askl_looseness::slack()?;
-        Ok(Some(slack.exact.frobenius / slack.exact.spectral))
+        Ok(Some(match inputs.name("what")? {
+            "exact" => slack.exact.spectral,
+            "pairing" => slack.exact.frobenius,
+            "bound" => slack.bound,
+            "rate" => slack.rate,
+            other => return Err(wrong(&format!("the example has no `{other}`"))),
+        }))
     }),
     ("binomial", |_, inputs| {
         let (dataset, method) = (inputs.name("dataset")?, inputs.name("method")?);
@@ -60,9 +68,20 @@ pub(crate) const SCALARS: &[(&str, Scalar)] = &[
         let same =
             |cell: &&mercer_report::PublishedCell| cell.dataset == dataset && cell.method == method;
         let found = cells.iter().find(same).ok_or_else(|| wrong(&"it is not printed"))?;
-        askl_deviations::binomial_points(found.mean, rows(dataset)?.1).map(Some)
+        let test_rows = rows(dataset)?.1 as u64;
+        Ok(Some(100.0 * binomial_deviation(found.mean / 100.0, test_rows)?))
     }),
     ("printed-marks", |_, inputs| printed_marks(inputs).map(|count| Some(count as f64))),
+    ("printed-differences", |_, inputs| {
+        let found = askl_underlines::significant(&askl_underlines::judged()?);
+        Ok(Some(match inputs.name("what")? {
+            "all" => found.all,
+            "naive" => found.naive,
+            "corrected" => found.corrected,
+            "together" => found.together,
+            other => return Err(wrong(&format!("no differences are `{other}`"))),
+        } as f64))
+    }),
     ("concordant-pairs", |context, inputs| {
         let Some(found) = askl_objective::concordance(context, inputs.name("variant")?)? else {
             return Ok(None);

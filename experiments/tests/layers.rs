@@ -6,14 +6,8 @@ use toml::{Table, Value};
 
 /// The crates that may see polars: where tables of data or of records are wrangled, and the one
 /// that unites the features of outside crates.
-const WRANGLERS: [&str; 6] = [
-    "mercer-datasets",
-    "mercer-dependencies",
-    "mercer-experiments",
-    "mercer-outside",
-    "mercer-parquet",
-    "mercer-render",
-];
+const WRANGLERS: [&str; 5] =
+    ["mercer-datasets", "mercer-dependencies", "mercer-outside", "mercer-parquet", "mercer-render"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

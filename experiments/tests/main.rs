@@ -9,6 +9,7 @@ mod embeddings;
 mod errata;
 mod examples;
 mod golden;
+mod kinds;
 mod layers;
 mod made_up;
 mod published;

@@ -1,6 +1,7 @@
 //! Scales, ranges and ticks.
 
 use crate::RenderError;
+use serde::Deserialize;
 
 /// How values are laid out along an axis.
 ///
@@ -16,7 +17,8 @@ use crate::RenderError;
 /// assert!(matches!(refused, RenderError::Range { low: 0.0, .. }));
 /// # Ok::<(), RenderError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Equal differences are equally long.
     #[default]

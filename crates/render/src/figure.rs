@@ -4,6 +4,7 @@ use crate::canvas::{self, Canvas, Point, Scene};
 use crate::escape::csv_line;
 use crate::{Axis, Raster, RenderError, plot};
 use plotters::prelude::DrawingBackend;
+use serde::Deserialize;
 
 /// A figure of one or more panels with one legend.
 ///
@@ -102,7 +103,8 @@ pub struct Panel {
 /// assert_eq!((bars.style, Style::default()), (Style::Bars, Style::Line));
 /// assert_eq!(bars.style(Style::Dashed).points, [(0.0, 3.0)]); // another look, the same numbers
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Style {
     /// A line, its dashes by the place of its label in the legend.
     #[default]

@@ -1,10 +1,15 @@
 use crate::board::Board;
+use crate::curves::Curves;
 use crate::errata::{self, Erratum};
+use crate::facts::Facts;
+use crate::growth::Exponents;
 use crate::pairs::{self, Pair};
-use crate::rendered::{Head, Rendered};
+use crate::rendered::{Drawing, Head, Rendered};
 use crate::results_table::ResultsTable;
+use crate::structure::Structure;
 use crate::{ExperimentError, RenderContext};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// Turns records into tables and figures; fits nothing.
 pub type Renderer = fn(&RenderContext<'_>, &Artefact) -> Result<Rendered, ExperimentError>;
@@ -47,6 +52,18 @@ pub struct Artefact {
     /// Methods ranked over the datasets of a study.
     #[serde(default)]
     pub(crate) board: Option<Board>,
+    /// Tables of numbers that queries answer.
+    #[serde(default)]
+    pub(crate) facts: Vec<Facts>,
+    /// Figures of lines.
+    #[serde(default)]
+    pub(crate) curves: Vec<Curves>,
+    /// How the times that its simulations measured grow.
+    #[serde(default)]
+    pub(crate) timing: Option<Exponents>,
+    /// Boxes and arrows.
+    #[serde(default)]
+    pub(crate) diagram: Option<Structure>,
     /// Whether it is ours, although its name is that of a table or figure of the paper.
     #[serde(default)]
     pub(crate) ours: bool,
@@ -84,6 +101,18 @@ impl Artefact {
         if !self.errata.is_empty() {
             rendered.tables.push(errata::table(self.head(), &self.errata));
         }
+        for facts in &self.facts {
+            rendered.tables.push(facts.render(context, self.head())?);
+        }
+        if let Some(timing) = &self.timing {
+            rendered.tables.push(timing.table(context, self.head(), &self.simulations)?);
+        }
+        for curves in &self.curves {
+            let figure = curves.render(context, self.head())?;
+            rendered.drawings.extend(figure.map(Drawing::Figure));
+        }
+        let diagram = self.diagram.as_ref().map(|diagram| diagram.diagram(self.head()));
+        rendered.drawings.extend(diagram.map(Drawing::Diagram));
         Ok(rendered)
     }
 
@@ -93,22 +122,28 @@ impl Artefact {
 
     /// What is wrong with its file.
     pub(crate) fn fault(&self) -> Option<&'static str> {
-        let kinds = usize::from(self.results.is_some())
-            + usize::from(self.board.is_some())
-            + usize::from(!self.pairs.is_empty())
-            + usize::from(!self.errata.is_empty());
         if self.code.is_some() != self.renderer.is_some() {
             return Some("`code` must be there where a function renders it, and nowhere else");
         }
-        match (kinds, self.renderer) {
-            (0, None) => Some(
-                "nothing is shown: it needs [results], [board], [[pair]], [[erratum]] or `code`",
-            ),
-            (0 | 1, _) => None,
-            _ => Some(
-                "[results], [board], [[pair]] and [[erratum]] are tables of one name: take one of them",
-            ),
+        let unnamed = [
+            self.results.is_some(),
+            self.board.is_some(),
+            !self.pairs.is_empty(),
+            !self.errata.is_empty(),
+            self.diagram.is_some(),
+        ];
+        let names = unnamed.into_iter().filter(|there| *there).map(|_| None);
+        let names = names.chain(self.facts.iter().map(|facts| facts.name.as_deref()));
+        let names = names.chain(self.curves.iter().map(|curves| curves.name.as_deref()));
+        let names = names.chain(self.timing.iter().map(|timing| timing.name.as_deref()));
+        let names: Vec<Option<&str>> = names.collect();
+        if names.is_empty() && self.renderer.is_none() {
+            return Some(
+                "nothing is shown: it needs [results], [board], [[pair]], [[erratum]], [[facts]], [[curves]], [timing], [diagram] or `code`",
+            );
         }
+        (names.iter().collect::<BTreeSet<_>>().len() < names.len())
+            .then_some("two of its tables and figures have one name: give all but one a `name`")
     }
 
     /// Whether it belongs to a paper: one of its tables and figures, an audit of it, its theory or its

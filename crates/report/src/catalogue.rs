@@ -2,6 +2,7 @@
 
 use crate::artefact::{Artefact, Renderer};
 use crate::claim::Claim;
+use crate::growth::Timing;
 use crate::query::Scalar;
 use crate::simulation::Simulation;
 use crate::{ExperimentError, Finding, Paper};
@@ -28,6 +29,8 @@ pub struct Declared {
     pub renderers: &'static [(&'static str, Renderer)],
     /// Simulations and measurements.
     pub simulations: &'static [&'static Simulation],
+    /// Those of them that measure how times grow.
+    pub timings: &'static [Timing],
     /// Trials that are whole curves.
     pub curves: &'static [Path],
     /// Of those that fit a part of their training rows.
@@ -142,6 +145,11 @@ impl Catalogue {
     /// The simulation of that name.
     pub fn simulation(&self, name: &str) -> Option<&'static Simulation> {
         self.declared.simulations.iter().copied().find(|own| own.name == name)
+    }
+
+    /// What a simulation of that name measures.
+    pub(crate) fn timing(&self, name: &str) -> Option<&'static Timing> {
+        self.declared.timings.iter().find(|timing| timing.measurement.name == name)
     }
 
     /// Trials that are whole curves.
@@ -303,6 +311,7 @@ pub(crate) fn toy() -> Catalogue {
         artefacts: Box::leak(Box::new([("toy-table1", artefact)])),
         renderers: &[],
         simulations: &[],
+        timings: &[],
         curves: &[],
         ratios: &[],
         studies: &[],

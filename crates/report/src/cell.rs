@@ -278,29 +278,6 @@ impl StudyCell {
             .collect()
     }
 
-    /// The corrected test of one value at the end of the curves minus another, repeat by repeat; none
-    /// for fewer than two repeats.
-    ///
-    /// # Errors
-    /// Of the test.
-    pub fn compare_at_end(
-        &self,
-        first: &str,
-        second: &str,
-    ) -> Result<Option<TTest>, ExperimentError> {
-        let theirs: std::collections::BTreeMap<u32, f64> =
-            self.at_end(second).into_iter().collect();
-        let differences: Vec<f64> = self
-            .at_end(first)
-            .into_iter()
-            .filter_map(|(repeat, value)| Some(value - theirs.get(&repeat)?))
-            .collect();
-        if differences.len() < 2 {
-            return Ok(None);
-        }
-        Ok(Some(corrected_t(&snapped(differences), self.ratio_of(first))?))
-    }
-
     fn fixed_test(&self) -> bool {
         matches!(self.trials[0].protocol.split, Some(SplitRule::Official { .. }))
     }

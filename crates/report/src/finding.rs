@@ -1,4 +1,4 @@
-use crate::query::Query;
+use crate::query::{Query, spelled};
 use crate::{ExperimentError, RenderContext};
 use mercer_records::Key;
 use serde::Deserialize;
@@ -219,15 +219,7 @@ impl Finding {
     /// # Errors
     /// If a query names a study or a paper that does not exist.
     pub fn text(&self, context: &RenderContext<'_>) -> Result<String, ExperimentError> {
-        let mut text = self.body.to_owned();
-        for (name, query) in &self.numbers {
-            let shown = query.answer(context)?.map_or_else(
-                || "(not run)".to_owned(),
-                |value| mercer_render::number(value, query.digits()),
-            );
-            text = text.replace(&format!("{{{name}}}"), &shown);
-        }
-        Ok(text)
+        spelled(self.body, &self.numbers, context)
     }
 
     /// Whether every number has its records.

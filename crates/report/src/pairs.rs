@@ -154,7 +154,7 @@ pub fn not_run_yet<'a>(
         let laid_out = context.cells(study)?;
         let of_side = |cell: &&StudyCell| {
             let key = cell.key();
-            key.variant == *variant && key.method == *method && cell.score().is_none()
+            key.variant == *variant && key.method == *method && cell.records().next().is_none()
         };
         for cell in laid_out.1.iter().filter(of_side) {
             let dataset = &cell.key().dataset;

@@ -128,6 +128,18 @@ impl Catalogue {
         Ok((repeats, file.numbers().map_err(|reason| form(paper, reason))?))
     }
 
+    /// Both of these, the quoted ones without a deviation.
+    ///
+    /// # Errors
+    /// As [`Catalogue::published`].
+    pub(crate) fn all_printed(&self, paper: &str) -> Result<Vec<PublishedCell>, ExperimentError> {
+        let file = self.read(paper)?;
+        let quoted: Vec<PublishedCell> = file.quoted.iter().map(PublishedCell::from).collect();
+        let mut all = file.numbers().map_err(|reason| form(paper, reason))?;
+        all.extend(quoted);
+        Ok(all)
+    }
+
     /// The numbers that a paper prints without a deviation.
     ///
     /// # Errors

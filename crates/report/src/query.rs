@@ -1,15 +1,15 @@
-use crate::cell::{StudyCell, common_repeats};
-use crate::pairs::Side;
-use crate::{ExperimentError, RenderContext, compare};
-use mercer_harness::Spec;
-use mercer_records::Record;
-use mercer_statistics::summarise;
+//! Where a number of a finding or a table comes from.
+
+mod answer;
+
+use crate::{ExperimentError, RenderContext};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-/// Where a number of a finding comes from: what it is asked of, which value, and how that is reduced to one number.
+pub(crate) use answer::{Answer, spelled};
+
+/// What a number is asked of, which value, and how that is reduced to one number.
 /// The first word of each says of what: a cell, the printed numbers, how often one side is ahead, a simulation, a
 /// bound, or a formula.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -48,14 +48,20 @@ impl TryFrom<toml::Table> for Query {
 
 /// Of the records of a cell.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct OfCell {
-    /// `askl/table2:released:sk:segment`.
+    /// `askl/table2:released:sk:segment`; `*` for a variant, method or dataset means all of them together.
     cell: Place,
     /// Its mean paired difference from this cell.
     minus: Option<Place>,
-    /// A metric, a fact, or, with `at`, a value of its curves; without it the score, in printed units.
+    /// A metric, a fact, `setting:NAME`, `seconds:PHASE`, `processor-seconds:PHASE`, `rows:train`, `rows:test`, `fits:open`, `bytes:peak`,
+    /// or,
+    /// with `at`, a value of its curves; without it the score, in printed units.
     value: Option<String>,
+    /// What to take of records that do not have the value.
+    or: Option<String>,
+    /// A value of the same curves that is taken off, repeat by repeat.
+    minus_value: Option<String>,
     /// Where on the curves.
     at: Option<At>,
     /// Only of these repeats.
@@ -97,6 +103,14 @@ enum Part {
     End,
     /// The mean over the last tenth of the points.
     Tail,
+    /// The largest value.
+    Highest,
+    /// The step that has it first.
+    PlaceOfHighest,
+    /// How many points there are.
+    Points,
+    /// The passes over the rows at the last one.
+    Passes,
 }
 
 /// The repeats whose fact lies between two values.
@@ -110,6 +124,12 @@ struct Among {
     most: f64,
 }
 
+impl Among {
+    fn holds(&self, value: f64) -> bool {
+        (self.least..=self.most).contains(&value)
+    }
+}
+
 /// How the values of the repeats become one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -119,10 +139,13 @@ enum Reduce {
     /// Of values that are positive and lie decades apart.
     GeometricMean,
     Deviation,
+    Median,
     Least,
     Most,
     /// How many there are.
     Count,
+    /// How many of them are above 0.
+    Above,
 }
 
 /// Of the printed numbers.
@@ -140,6 +163,9 @@ pub(crate) struct OfPrint {
     #[serde(default)]
     reduce: Reduce,
     digits: Option<usize>,
+    /// Whether there may be none.
+    #[serde(default)]
+    optional: bool,
 }
 
 /// On how many datasets the mean of the first is better than that of the second, worse than it, or there at all beside
@@ -168,7 +194,10 @@ enum Outcome {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OfSimulation {
     simulation: String,
+    /// With a `*` at its end all numbers of names that begin so.
     value: String,
+    #[serde(default)]
+    reduce: Reduce,
     #[serde(default = "one")]
     scale: f64,
     digits: Option<usize>,
@@ -185,10 +214,10 @@ pub(crate) struct Formula {
     digits: Option<usize>,
 }
 
-/// An input of a formula: a number, a name, or what another query answers.
+/// A number, a name, or what another query answers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-enum Given {
+pub(crate) enum Given {
     Number(f64),
     Name(String),
     Asked(Box<Query>),
@@ -238,9 +267,12 @@ const fn highest() -> f64 {
     f64::INFINITY
 }
 
-/// What findings ask for in a wrong form.
+/// The file of a fault of a query that does not know who asks.
+pub(crate) const ASKED_BY: &str = "findings";
+
+/// A number that is asked for in a wrong form.
 pub(crate) fn form(reason: &impl std::fmt::Display) -> ExperimentError {
-    ExperimentError::Form { file: "findings".to_owned(), reason: reason.to_string() }
+    ExperimentError::Form { file: ASKED_BY.to_owned(), reason: reason.to_string() }
 }
 
 impl Query {
@@ -251,91 +283,22 @@ impl Query {
             | Self::Printed(OfPrint { digits: Some(digits), .. })
             | Self::Simulation(OfSimulation { digits: Some(digits), .. })
             | Self::Formula(Formula { digits: Some(digits), .. }) => *digits,
-            Self::Count(_) | Self::Cell(OfCell { reduce: Reduce::Count, .. }) => 0,
+            Self::Count(_) | Self::Cell(OfCell { reduce: Reduce::Count | Reduce::Above, .. }) => 0,
             _ => 2,
         }
     }
 
-    /// The number, or `None` where the records for it are not there.
-    ///
-    /// # Errors
-    /// If it names a study, paper, dataset, bound or formula that does not exist.
-    pub fn answer(&self, context: &RenderContext<'_>) -> Result<Option<f64>, ExperimentError> {
+    /// Whether records stand behind it.
+    pub fn is_of_records(&self) -> bool {
         match self {
-            Self::Cell(own) => own.answer(context),
-            Self::Printed(own) => own.answer(context).map(Some),
-            Self::Count(own) => own.answer(context),
-            Self::Simulation(own) => {
-                let simulation = context.catalogue.simulation(&own.simulation);
-                let simulation = simulation
-                    .ok_or_else(|| form(&format!("no simulation `{}`", own.simulation)))?;
-                let record = context.records.get(&simulation.key());
-                let value = record.and_then(|record| record.result.facts.get(&own.value));
-                Ok(value.map(|value| own.scale * value))
-            }
-            Self::Bound(own) => {
-                let Some(inputs) = own.inputs(context)? else { return Ok(None) };
-                let calculator = mercer_theory::find_calculator(&own.name);
-                let inputs = inputs.numbers.iter().map(|(name, value)| (name.as_str(), *value));
-                let bound = calculator.and_then(|calculator| calculator.bound(&inputs.collect()));
-                Ok(Some(bound.map_err(|error| form(&error))?.value))
-            }
-            Self::Formula(own) => {
-                let Some(inputs) = own.inputs(context)? else { return Ok(None) };
-                own.value(context, &inputs)
-            }
+            Self::Cell(_) | Self::Count(Count { paper: None, .. }) | Self::Simulation(_) => true,
+            Self::Printed(_) | Self::Count(_) => false,
+            Self::Bound(own) | Self::Formula(own) => own.inputs.values().any(|given| match given {
+                Given::Asked(query) => query.is_of_records(),
+                Given::Number(_) | Given::Name(_) => false,
+            }),
         }
     }
-}
-
-impl Formula {
-    /// `None` where one is not answered.
-    fn inputs(&self, context: &RenderContext<'_>) -> Result<Option<Inputs>, ExperimentError> {
-        let mut inputs = Inputs::default();
-        for (name, given) in &self.inputs {
-            let value = match given {
-                Given::Number(value) => Some(*value),
-                Given::Asked(query) => query.answer(context)?,
-                Given::Name(text) => {
-                    inputs.names.insert(name.clone(), text.clone());
-                    continue;
-                }
-            };
-            let Some(value) = value else { return Ok(None) };
-            inputs.numbers.insert(name.clone(), value);
-        }
-        Ok(Some(inputs))
-    }
-
-    /// `ratio`, `gap`, `sum` and `product` of the inputs `of` and `to`, the `root` of `of`, the share of the
-    /// `largest-class` of a dataset in percent, or a scalar of the catalogue.
-    fn value(
-        &self,
-        context: &RenderContext<'_>,
-        inputs: &Inputs,
-    ) -> Result<Option<f64>, ExperimentError> {
-        let (of, to) = (|| inputs.number("of"), || inputs.number("to"));
-        Ok(Some(match self.name.as_str() {
-            "ratio" => of()? / to()?,
-            "gap" => of()? - to()?,
-            "sum" => of()? + to()?,
-            "product" => of()? * to()?,
-            "root" => of()?.sqrt(),
-            "largest-class" => largest_class(inputs.name("dataset")?)?,
-            other => {
-                let unknown = || form(&format!("there is no formula `{other}`"));
-                return context.catalogue.scalar(other).ok_or_else(unknown)?(context, inputs);
-            }
-        }))
-    }
-}
-
-fn largest_class(dataset: &str) -> Result<f64, ExperimentError> {
-    let entry = mercer_datasets::Catalogue::builtin().find(dataset).map_err(|e| form(&e))?;
-    let largest = entry.class_counts.values().max().copied();
-    let largest = largest.ok_or_else(|| form(&format!("{dataset} has no class counts")))?;
-    let rows: usize = entry.class_counts.values().sum();
-    Ok(100.0 * largest as f64 / rows as f64)
 }
 
 impl OfCell {
@@ -348,114 +311,14 @@ impl OfCell {
                 refused("`minus` is a difference of scores: no `value`, `at`, `among` or `reduce`")
             }
             _ if self.at.is_some() && self.value.is_none() => refused("`at` needs a `value`"),
+            _ if self.minus_value.is_some() && self.at.is_none() => {
+                refused("`minus-value` is of curves: it needs `at`")
+            }
             Reduce::Count if self.value.is_some() => {
                 refused("`reduce = \"count\"` counts records: no `value`")
             }
             _ => Ok(self),
         }
-    }
-
-    fn answer(&self, context: &RenderContext<'_>) -> Result<Option<f64>, ExperimentError> {
-        let Some(cell) = self.cell.find(context)? else { return Ok(None) };
-        if let Some(other) = &self.minus {
-            let Some(other) = other.find(context)? else { return Ok(None) };
-            return Ok(compare(&cell, &other)?.map(|test| test.difference));
-        }
-        if self.reduce == Reduce::Count && self.among.is_none() {
-            return Ok(Some(cell.records().count() as f64).filter(|count| *count > 0.0));
-        }
-        let mut values = match (&self.value, self.at) {
-            (None, _) => cell.values(),
-            (Some(name), None) => cell.of(name),
-            (Some(name), Some(at)) => on_curves(&cell, name, at),
-        };
-        if let Some(among) = &self.among {
-            let facts = cell.of(&among.fact);
-            let inside = |value: &f64| (among.least..=among.most).contains(value);
-            let chosen: BTreeSet<u32> = facts
-                .iter()
-                .filter(|(_, value)| inside(value))
-                .map(|(repeat, _)| *repeat)
-                .collect();
-            if self.reduce == Reduce::Count {
-                return Ok((!facts.is_empty()).then_some(chosen.len() as f64));
-            }
-            values.retain(|(repeat, _)| chosen.contains(repeat));
-        }
-        let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
-        Ok(self.reduce.of(&values).map(|value| self.scale * value))
-    }
-}
-
-impl Reduce {
-    /// Nothing of no values.
-    fn of(self, values: &[f64]) -> Option<f64> {
-        let summary = summarise(values)?;
-        match self {
-            Self::Mean => Some(summary.mean),
-            Self::GeometricMean => {
-                let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-                summarise(&logarithms).map(|summary| summary.mean.exp())
-            }
-            Self::Deviation => (summary.count > 1).then_some(summary.sample_std),
-            Self::Least => values.iter().copied().reduce(f64::min),
-            Self::Most => values.iter().copied().reduce(f64::max),
-            Self::Count => Some(summary.count as f64),
-        }
-    }
-}
-
-/// Repeat and value of each curve that has it there.
-fn on_curves(cell: &StudyCell, name: &str, at: At) -> Vec<(u32, f64)> {
-    let value = |record: &Record| {
-        let curve = &record.result.curve;
-        match at {
-            At::Name(Part::End) => curve.last()?.values.get(name).copied(),
-            At::Step(step) => {
-                curve.iter().find(|point| point.step == step)?.values.get(name).copied()
-            }
-            At::Name(Part::Tail) => {
-                let values: Vec<f64> =
-                    curve.iter().filter_map(|point| point.values.get(name).copied()).collect();
-                let tail = &values[values.len() - values.len().div_ceil(10)..];
-                summarise(tail).map(|summary| summary.mean)
-            }
-        }
-    };
-    cell.records().filter_map(|record| Some((record.key.repeat, value(record)?))).collect()
-}
-
-impl Place {
-    fn find(&self, context: &RenderContext<'_>) -> Result<Option<Found>, ExperimentError> {
-        let Self([study, variant, method, dataset]) = self;
-        find(context, &Side::new(study, variant, method), dataset)
-    }
-}
-
-fn find(
-    context: &RenderContext<'_>,
-    side: &Side,
-    dataset: &str,
-) -> Result<Option<Found>, ExperimentError> {
-    let study = context.cells(&side.study)?;
-    let place = study.1.iter().position(|cell| {
-        let key = cell.key();
-        key.variant == side.variant && key.dataset == dataset && key.method == side.method
-    });
-    Ok(place.map(|place| Found { study, place }))
-}
-
-/// A cell of a study that others hold, too.
-struct Found {
-    study: Arc<(Spec, Vec<StudyCell>)>,
-    place: usize,
-}
-
-impl std::ops::Deref for Found {
-    type Target = StudyCell;
-
-    fn deref(&self) -> &StudyCell {
-        &self.study.1[self.place]
     }
 }
 
@@ -466,74 +329,6 @@ impl OfPrint {
             Reduce::Mean | Reduce::Deviation => Ok(self),
             _ => Err("of a printed number `reduce` is mean or deviation".to_owned()),
         }
-    }
-
-    fn answer(&self, context: &RenderContext<'_>) -> Result<f64, ExperimentError> {
-        let [paper, method, dataset] = self.printed.split(':').collect::<Vec<_>>()[..] else {
-            return Err(form(&format!("`{}` is no PAPER:METHOD:DATASET", self.printed)));
-        };
-        let found = context.catalogue.published(paper)?.1.into_iter().find(|cell| {
-            (cell.dataset.as_str(), cell.method.as_str()) == (dataset, method)
-                && self.table.as_ref().is_none_or(|table| *table == cell.table)
-                && self.metric.as_ref().is_none_or(|metric| *metric == cell.metric)
-                && self.setting.iter().all(|words| cell.setting.contains(words.as_str()))
-        });
-        let cell =
-            found.ok_or_else(|| form(&format!("{paper} prints no {method} on {dataset}")))?;
-        Ok(if self.reduce == Reduce::Deviation { cell.std } else { cell.mean })
-    }
-}
-
-impl Count {
-    fn answer(&self, context: &RenderContext<'_>) -> Result<Option<f64>, ExperimentError> {
-        // Gains of the first over the second, dataset by dataset.
-        let gains = match &self.paper {
-            Some(paper) => self.printed(context, paper)?,
-            None => self.ours(context)?,
-        };
-        let counted = gains.iter().filter(|gain| match self.outcome {
-            Outcome::Ahead => **gain > 0.0,
-            Outcome::Behind => **gain < 0.0,
-            Outcome::Compared => true,
-        });
-        Ok((!gains.is_empty()).then_some(counted.count() as f64))
-    }
-
-    fn ours(&self, context: &RenderContext<'_>) -> Result<Vec<f64>, ExperimentError> {
-        let side = |text: &String| Side::try_from(text.clone()).map_err(|error| form(&error));
-        let (first, second) = (side(&self.first)?, side(&self.second)?);
-        let study = context.cells(&first.study)?;
-        let mut gains = Vec::new();
-        for dataset in &study.0.datasets {
-            let (Some(a), Some(b)) =
-                (find(context, &first, dataset)?, find(context, &second, dataset)?)
-            else {
-                continue;
-            };
-            let common = common_repeats(&[&a, &b]);
-            if let (Some(ours), Some(theirs)) = (a.mean_over(&common), b.mean_over(&common)) {
-                gains.push(if a.better(1.0, 0.0) { ours - theirs } else { theirs - ours });
-            }
-        }
-        Ok(gains)
-    }
-
-    fn printed(
-        &self,
-        context: &RenderContext<'_>,
-        paper: &str,
-    ) -> Result<Vec<f64>, ExperimentError> {
-        let cells = context.catalogue.published(paper)?.1;
-        let gain = |ours: &crate::PublishedCell| {
-            let same = |cell: &&crate::PublishedCell| {
-                cell.dataset == ours.dataset && cell.method == self.second
-            };
-            let missing =
-                || form(&format!("{paper} prints no {} on {}", self.second, ours.dataset));
-            let gain = ours.mean - cells.iter().find(same).ok_or_else(missing)?.mean;
-            Ok(if ours.metric == "accuracy_percent" { gain } else { -gain })
-        };
-        cells.iter().filter(|cell| cell.method == self.first).map(gain).collect()
     }
 }
 
@@ -565,17 +360,5 @@ mod tests {
             let error = read(text).unwrap_err();
             assert!(error.contains(words), "{error}");
         }
-    }
-
-    #[test]
-    fn values_are_reduced_to_one_number() {
-        let of = |reduce: Reduce, values: &[f64]| reduce.of(values);
-        assert_eq!(of(Reduce::Mean, &[1.0, 3.0]), Some(2.0));
-        assert_eq!(of(Reduce::Deviation, &[1.0, 3.0]), Some(2f64.sqrt()));
-        assert_eq!(of(Reduce::Deviation, &[1.0]), None);
-        assert_eq!(of(Reduce::Least, &[2.0, -1.0]), Some(-1.0));
-        assert_eq!(of(Reduce::Most, &[2.0, -1.0]), Some(2.0));
-        assert!((of(Reduce::GeometricMean, &[1.0, 100.0]).unwrap() - 10.0).abs() < 1e-12);
-        assert_eq!(of(Reduce::Mean, &[]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What an artefact becomes: tables, drawings, and the cells behind them.
 
-use crate::{Comparison, StudyCell};
+use crate::{Comparison, ExperimentError, StudyCell};
 use mercer_render::{Diagram, Figure, Table};
 use serde::Serialize;
 
@@ -10,6 +10,35 @@ pub(crate) struct Head<'a> {
     pub id: &'a str,
     pub title: &'a str,
     pub caption: &'a str,
+}
+
+/// A table or figure among several of an artefact.
+#[derive(Debug, Clone)]
+pub(crate) struct Own {
+    pub id: String,
+    pub title: String,
+    pub caption: String,
+}
+
+impl Head<'_> {
+    /// With a name behind the artefact's own, a title and a caption, where they are given.
+    pub fn with(self, name: Option<&str>, title: Option<&str>, caption: Option<&str>) -> Own {
+        let id = name.map_or_else(|| self.id.to_owned(), |name| format!("{}-{name}", self.id));
+        let [title, caption] =
+            [title.unwrap_or(self.title), caption.unwrap_or(self.caption)].map(str::to_owned);
+        Own { id, title, caption }
+    }
+
+    /// A fault of what the artefact's file asks for, with the name of the file.
+    pub fn in_file(self, error: ExperimentError) -> ExperimentError {
+        match error {
+            ExperimentError::Form { file, reason } if file == crate::query::ASKED_BY => {
+                let file = format!("artefacts/{}.toml", self.id.replacen('/', "-", 1));
+                ExperimentError::Form { file, reason }
+            }
+            other => other,
+        }
+    }
 }
 
 /// What a rendering leaves.

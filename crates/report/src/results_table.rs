@@ -4,6 +4,7 @@
 use crate::cell::{LEVEL, best_of};
 use crate::comparison::{BY_CHOICE, CLASSES, badge, counts, word};
 use crate::published::PublishedCell;
+use crate::query::{Query, spelled};
 use crate::rendered::{Head, PublishedNumber};
 use crate::{CellReport, Comparison, ExperimentError, RenderContext, Rendered, StudyCell, compare};
 use mercer_learning::Metric;
@@ -38,6 +39,11 @@ pub(crate) struct ResultsTable {
     printed_deviation: String,
     /// Lines below the table, after those on the variants.
     notes: Vec<String>,
+    /// Lines below the table of verdicts, with these numbers in braces.
+    #[serde(default)]
+    verdict_notes: Vec<String>,
+    #[serde(default)]
+    numbers: BTreeMap<String, Query>,
 }
 
 /// The note of a cell without a record.
@@ -45,9 +51,7 @@ const NOT_RUN: &str = "not run yet";
 
 /// Whether nothing of a cell has been run although its data are there.
 pub(crate) fn not_run(context: &RenderContext<'_>, cell: &StudyCell) -> bool {
-    cell.score().is_none()
-        && cell.without_score().next().is_none()
-        && !context.missing.contains_key(&cell.key().dataset)
+    cell.records().next().is_none() && !context.missing.contains_key(&cell.key().dataset)
 }
 
 /// `printed (usps), tuned (pendigits, mnist)`: what has not been run, line by line.
@@ -169,7 +173,10 @@ impl ResultsTable {
         for note in &self.notes {
             table = table.note(note);
         }
-        let summary = self.summary(artefact, &reports);
+        let mut summary = self.summary(artefact, &reports);
+        for note in &self.verdict_notes {
+            summary = summary.note(spelled(note, &self.numbers, context)?);
+        }
         Ok(Rendered { tables: vec![table, summary], drawings: Vec::new(), cells: reports })
     }
 

@@ -258,7 +258,7 @@ fn text(value: &Value) -> String {
 }
 
 /// `2000`, `0.05`, `1e-3`: small settings are shorter with an exponent.
-pub(crate) fn short(value: f64) -> String {
+fn short(value: f64) -> String {
     let (plain, scientific) = (format!("{value}"), format!("{value:e}"));
     if value < 1.0 && scientific.len() < plain.len() { scientific } else { plain }
 }

@@ -1,7 +1,5 @@
 //! Audits: one question each about why numbers differ.
 
-pub(crate) mod askl_cost;
-pub(crate) mod askl_deviations;
 pub(crate) mod askl_first;
 pub(crate) mod askl_frozen;
 pub(crate) mod askl_looseness;
@@ -9,18 +7,10 @@ pub(crate) mod askl_objective;
 pub(crate) mod askl_protocol;
 pub(crate) mod askl_search;
 pub(crate) mod askl_underlines;
-pub(crate) mod hyper;
 pub(crate) mod hyper_errata;
 pub(crate) mod hyper_ridge;
-pub(crate) mod hyper_spectrum;
-pub(crate) mod hyper_subsets;
-pub(crate) mod hyper_third_factor;
 pub(crate) mod paired_t;
 pub(crate) mod rftk_beta_zero;
-pub(crate) mod rftk_penalty;
-pub(crate) mod rftk_precision;
-pub(crate) mod rftk_trace_scale;
-pub(crate) mod rftk_width;
 pub(crate) mod rows;
 pub(crate) mod sizes;
 pub(crate) mod tuning;

@@ -1,8 +1,6 @@
 //! How often the papers' paired t-test finds a difference where there is none.
 
-use super::sizes;
-use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
+use mercer_report::{ExperimentError, Simulation};
 use mercer_statistics::{EqualMethods, null_rejection_rates, wilson_interval};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -44,44 +42,4 @@ fn compute() -> Result<BTreeMap<String, f64>, ExperimentError> {
         }
     }
     Ok(numbers)
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(
-    context: &RenderContext<'_>,
-    artefact: &Artefact,
-) -> Result<Rendered, ExperimentError> {
-    let mut table = Table::new(&artefact.id, &artefact.title)
-        .caption(format!(
-            "Two methods that are equally good by symmetry, compared on J random 80/20 splits of one sample of 500 rows, {STUDIES} simulated studies: how often each test says \"significant at 5 %\". An honest test says so 5 % of the time; 95 % Wilson intervals."
-        ))
-        .columns([Column::right("Splits J")])
-        .columns(["Paired t (as in the papers)", "Corrected resampled t"].map(Column::right));
-    if let Some(record) = context.records.get(&SIMULATION.key()) {
-        let facts = &record.result.facts;
-        for splits in SPLITS {
-            let cell = |name: &str| {
-                let number = |end: &str| {
-                    100.0
-                        * facts
-                            .get(&format!("{name} {splits:02}{end}"))
-                            .copied()
-                            .unwrap_or(f64::NAN)
-                };
-                Cell::text(format!(
-                    "{:.1} % [{:.1}, {:.1}]",
-                    number(""),
-                    number(" low"),
-                    number(" high")
-                ))
-                .sort(number(""))
-            };
-            table = table.row(Row::new([Cell::count(splits), cell("naive"), cell("corrected")]));
-        }
-    } else {
-        table = table.note("Not run yet: mercer reproduce audit/paired-t");
-    }
-    let mut tables = vec![table];
-    tables.extend(sizes::tables(context.records.get(&sizes::SIMULATION.key())));
-    Ok(Rendered { tables, ..Rendered::default() })
 }

@@ -1,7 +1,5 @@
 //! How often the rules behind verdicts and claims err where there is no difference, and what they see where there is one.
 
-use mercer_records::Record;
-use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::{ExperimentError, Simulation};
 use mercer_statistics::{
     Design, EqualMethods, SameProcedure, Verdict, below_the_best, corrected_t, paired_t, stouffer,
@@ -80,7 +78,9 @@ fn compute() -> Result<BTreeMap<String, f64>, ExperimentError> {
             }
             Ok(differs)
         })?;
-        numbers.extend(SHIFTS.iter().zip(found).map(|(s, share)| (cell_name(name, *s), share)));
+        numbers.extend(
+            SHIFTS.iter().zip(found).map(|(shift, share)| (format!("{name} shift {shift}"), share)),
+        );
     }
     for (name, design, ratio) in SPLITS {
         let found = shares(STUDIES, |number| {
@@ -104,10 +104,6 @@ fn compute() -> Result<BTreeMap<String, f64>, ExperimentError> {
         numbers.insert(format!("one pair {methods}"), found[1]);
     }
     Ok(numbers)
-}
-
-fn cell_name(cell: &str, shift: f64) -> String {
-    format!("{cell} shift {shift}")
 }
 
 /// Gains of the first of two methods over the second, split by split.
@@ -150,56 +146,4 @@ fn below_its_row(number: u64, methods: usize) -> Result<[bool; 2], ExperimentErr
     let least = least.clamp(1e-15, 1.0 - 1e-15);
     let hsu = below_the_best(least, REPEATS as f64 - 1.0, methods - 1)?;
     Ok([hsu < LEVEL, of_best.1 < LEVEL])
-}
-
-/// The tables, from the record.
-pub(crate) fn tables(record: Option<&Record>) -> Vec<Table> {
-    let number = |name: &str| record.and_then(|record| record.result.facts.get(name).copied());
-    let share = |name: &str| {
-        number(name).map_or_else(
-            || Cell::text("not run"),
-            |share| Cell::text(format!("{:.1} %", 100.0 * share)).sort(share),
-        )
-    };
-    let mut cells = Table::new("audit/paired-t-cells", "How often a cell differs, by the rule for cells")
-        .caption(format!("Two studies of the same method on the same 500 rows, each with splits of its own, {STUDIES} times. The printed mean is moved by so many points: without a shift every `differs` is false."))
-        .columns([Column::left("Splits and repeats")])
-        .columns(SHIFTS.map(|shift| Column::right(format!("{shift} points"))));
-    for (name, ..) in CELLS {
-        let row = SHIFTS.iter().map(|shift| share(&cell_name(name, *shift)));
-        cells = cells.row(Row::new(std::iter::once(Cell::text(name)).chain(row)));
-    }
-    let mut splits = Table::new("audit/paired-t-splits", "False alarms by the kind of splits")
-        .caption(format!("Two equally good methods over ten splits of 500 rows, {STUDIES} studies, level 5 %. The correction is for random splits; folds share no test row and have the ordinary test."))
-        .columns([Column::left("Splits")])
-        .columns(["Ordinary paired t", "Corrected"].map(Column::right));
-    for (name, ..) in SPLITS {
-        let row = ["ordinary", "corrected"].map(|test| share(&format!("{test} {name}")));
-        splits = splits.row(Row::new(std::iter::once(Cell::text(name)).chain(row)));
-    }
-    let mut claims = Table::new("audit/paired-t-claims", "How often a claim over data sets is decided")
-        .caption(format!("Two methods on 6, 9 or 12 data sets of 500 rows, ten random 80/20 splits each, {MANY} studies, level 5 % for one claim. The first method is better by so many points: without a gain every decision is false."))
-        .columns(["Data sets", "Test"].map(Column::left))
-        .columns(GAINS.map(|gain| Column::right(format!("{gain} points"))));
-    for count in DATA_SETS {
-        for (test, name) in [("stouffer", "Stouffer over the repeats"), ("wilcoxon", "Wilcoxon")] {
-            let row = GAINS.iter().map(|gain| share(&format!("{test} {count} gain {gain}")));
-            let head = [Cell::count(count), Cell::text(name)].into_iter();
-            claims = claims.row(Row::new(head.chain(row)));
-        }
-    }
-    let mut best = Table::new(
-        "audit/paired-t-best",
-        "How often an equal method is called worse than the best",
-    )
-    .caption(format!(
-        "Equally good methods on ten random 80/20 splits of 500 rows, {MANY} studies, level 5 %."
-    ))
-    .columns([Column::right("Methods")])
-    .columns(["Hsu's comparison with the best", "The test of that pair"].map(Column::right));
-    for methods in METHODS {
-        let row = ["hsu", "one pair"].map(|test| share(&format!("{test} {methods}")));
-        best = best.row(Row::new(std::iter::once(Cell::count(methods)).chain(row)));
-    }
-    vec![cells, splits, claims, best]
 }

@@ -1,12 +1,10 @@
 //! Learning a kernel from pairs.
 
-use super::{
-    ELEMENTARY, Scaling, Work, growth_table, growths, measure, processor_seconds, settings,
-};
+use super::{ELEMENTARY, Operations, measure, processor_seconds, settings};
 use mercer_kernels::{GaussianHyper, HyperKernel, Pairs};
 use mercer_learning::{Fitting, LearningError};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
-use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
+use mercer_report::{Scaling, Simulation};
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -43,7 +41,7 @@ pub(crate) const SERIES: &[Scaling] = &[
         work: |m| {
             let pairs = Pairs::count(m) as f64;
             let named = pairs.powi(3) / 3.0;
-            Work { named, all: named + 0.5 * pairs * pairs * 8.0 }
+            Operations { named, all: named + 0.5 * pairs * pairs * 8.0 }
         },
         seconds: |m| seconds(m, PairSolver::Cholesky, None, 1),
     },
@@ -93,7 +91,7 @@ pub(crate) const SERIES: &[Scaling] = &[
             let named = ITERATIONS as f64 * 0.5 * m.powi(4);
             // A dozen passes an iteration over vectors of pairs; the exponentials once.
             let vectors = 0.5 * m * m * 24.0 * ITERATIONS as f64;
-            Work { named, all: named + vectors + m * m * ELEMENTARY }
+            Operations { named, all: named + vectors + m * m * ELEMENTARY }
         },
         seconds: |m| seconds(m, PairSolver::ConjugateGradients, None, 1),
     },
@@ -109,7 +107,7 @@ pub(crate) const SERIES: &[Scaling] = &[
             let (m, rank, landmarks) = (m as f64, RANK as f64, LINEAR_LANDMARKS as f64);
             let named = m * rank * landmarks.powi(4) / 12.0;
             // Two partial factors of L columns, and the point factors.
-            Work { named, all: named + 2.0 * m * rank * (rank + ELEMENTARY) }
+            Operations { named, all: named + 2.0 * m * rank * (rank + ELEMENTARY) }
         },
         seconds: |m| seconds(m, PairSolver::LinearTime, Some(LINEAR_LANDMARKS), 1),
     },
@@ -121,11 +119,11 @@ const LINEAR_LANDMARKS: usize = 14;
 
 /// Over `P` pairs in each of `v` subsets and `R` pairs of landmarks: values, two products, and two
 /// eigendecompositions.
-fn nystrom(points: usize, landmarks: usize, subsets: usize) -> Work {
+fn nystrom(points: usize, landmarks: usize, subsets: usize) -> Operations {
     let v = subsets as f64;
     let (pairs, own) = (Pairs::count(points / subsets) as f64, Pairs::count(landmarks) as f64);
     let named = v * 3.0 * pairs * own * own;
-    Work { named, all: named + v * (8.0 * pairs * own + 18.0 * own.powi(3)) }
+    Operations { named, all: named + v * (8.0 * pairs * own + 18.0 * own.powi(3)) }
 }
 
 /// Processor seconds of learning one kernel.
@@ -174,21 +172,10 @@ pub(crate) fn learning_seconds(
     learned.map(|_| seconds)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(
-    context: &RenderContext<'_>,
-    artefact: &Artefact,
-) -> Result<Rendered, ExperimentError> {
-    let measured = growths(context, &MEASUREMENT, SERIES);
-    let mut table = growth_table(&artefact.id, &artefact.title, measured.iter().flatten());
-    if measured.is_none() {
-        table = table.note("Not run yet: mercer reproduce complexity/hyper-krr");
-    }
-    table = table.note(format!(
-        "{INPUTS} inputs. Pairs are unordered, m (m + 1)/2 of them, which divides the three printed costs by 8 and leaves their exponents."
-    ));
-    Ok(Rendered { tables: vec![table], ..Rendered::default() })
-}
+/// What the rows of this measurement need said.
+pub(crate) const NOTES: [&str; 1] = [
+    "Learning a kernel from pairs: 10 inputs. Pairs are unordered, m (m + 1)/2 of them, which divides the three printed costs by 8 and leaves their exponents.",
+];
 
 #[cfg(test)]
 mod tests {

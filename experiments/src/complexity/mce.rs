@@ -1,8 +1,8 @@
 //! Learning steps of conditional mean embeddings.
 
-use super::{ELEMENTARY, Scaling, Work, measure, settings, step_seconds};
+use super::{ELEMENTARY, Operations, measure, settings, step_seconds};
 use mercer_learning::{LearningError, Settings, Streams};
-use mercer_report::Simulation;
+use mercer_report::{Scaling, Simulation};
 
 pub(crate) const MEASUREMENT: Simulation = Simulation {
     name: "complexity/mce",
@@ -104,19 +104,19 @@ pub(crate) const MORE_FEATURES: &[Scaling] = &[Scaling {
 }];
 
 /// A step that factors the Gram matrix of `n` rows.
-fn factored(n: usize) -> Work {
+fn factored(n: usize) -> Operations {
     let (n, d, k) = (n as f64, SHAPE.0 as f64, SHAPE.1 as f64);
     let named = n.powi(3) / 3.0;
     // Gram matrix and length scales; solves with K and 2 K columns, the adjoint of rank 2 K.
-    Work { named, all: named + n * n * (3.0 * d + 8.0 * k + 0.5 * ELEMENTARY) }
+    Operations { named, all: named + n * n * (3.0 * d + 8.0 * k + 0.5 * ELEMENTARY) }
 }
 
 /// A step with `p` explicit features: the normal matrix and its factor; features and their
 /// gradient, solves and products with K columns.
-fn explicit(n: usize, p: usize) -> Work {
+fn explicit(n: usize, p: usize) -> Operations {
     let (n, p, d, k) = (n as f64, p as f64, SHAPE.0 as f64, SHAPE.1 as f64);
     let named = n * p * p + p.powi(3) / 3.0;
-    Work { named, all: named + n * p * (2.0 * d + ELEMENTARY + 12.0 * k) }
+    Operations { named, all: named + n * p * (2.0 * d + ELEMENTARY + 12.0 * k) }
 }
 
 /// Processor seconds of a step, `passes` over the rows in batches that make so many `steps` each.

@@ -3,9 +3,9 @@
 //! The corollary names three ways to the rate n^(-1/2), each a batch size and a number of steps that grow
 //! with n; Table 2's cost of one of them, O(MbT), is then a cost in n alone.
 
-use super::{Scaling, measure, settings};
+use super::{measure, settings};
 use crate::rftk::table2::{START, Sizes, seconds, work};
-use mercer_report::Simulation;
+use mercer_report::{Scaling, Simulation};
 
 pub(crate) const MEASUREMENT: Simulation = Simulation {
     name: "complexity/sgd",

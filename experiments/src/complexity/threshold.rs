@@ -1,8 +1,8 @@
 //! Singular value thresholding of a read-out through its small Gram matrix.
 
-use super::{Scaling, Work, measure, processor_seconds, settings};
+use super::{Operations, measure, processor_seconds, settings};
 use mercer_learning::LearningError;
-use mercer_report::Simulation;
+use mercer_report::{Scaling, Simulation};
 use mercer_solvers::{Route, Threshold};
 use ndarray::Array2;
 
@@ -48,10 +48,10 @@ pub(crate) const SERIES: &[Scaling] = &[
 ];
 
 /// The Gram matrix, what it removes, and an eigendecomposition or some ten small products.
-fn work(rows: usize, columns: usize) -> Work {
+fn work(rows: usize, columns: usize) -> Operations {
     let (rows, k) = (rows as f64, columns as f64);
     let named = 4.0 * rows * k * k;
-    Work { named, all: named + 24.0 * k.powi(3) }
+    Operations { named, all: named + 24.0 * k.powi(3) }
 }
 
 /// Processor seconds of a few thresholdings.

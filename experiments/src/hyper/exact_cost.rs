@@ -3,11 +3,10 @@
 use super::exact_path::{WAYS, Way};
 use crate::complexity::processor_seconds;
 use mercer_harness::metered;
-use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, total_variance};
+use mercer_kernels::{GaussianHyper, HyperKernel, total_variance};
 use mercer_learning::{Fitting, LearningError, Streams, fact};
 use mercer_models::hyper_rkhs::{PairRidge, PairSolver, PairTarget};
-use mercer_render::{Cell, Column, Row, Table};
-use mercer_report::{ExperimentError, RenderContext, Simulation};
+use mercer_report::{ExperimentError, Simulation};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -80,44 +79,6 @@ fn cost(ridge: &PairRidge, points: usize) -> Result<(f64, u64, f64), LearningErr
         processor_seconds(|| metered(|| ridge.learn(&hyper, sample.inputs(), &target, &fitting)));
     let iterations = learned?.facts.get(fact::ITERATIONS).copied().unwrap_or(0.0);
     Ok((seconds, bytes, iterations))
-}
-
-pub(super) fn table(context: &RenderContext<'_>) -> Table {
-    let mut table = Table::new("hyper/exact-or-nystrom-cost", "What the two cost")
-        .caption(format!(
-            "One solve at λ = {LAMBDA} and the width of the total variance, {INPUTS} inputs, generated rows, one thread: median processor seconds of {REPEATS}, and the most memory held, coefficients of the learned kernel included. Conjugate gradients end at a relative residual of 1e-6."
-        ))
-        .columns([Column::left("Solution")])
-        .columns(["Points", "Unordered pairs", "Iterations", "Seconds", "MB"].map(Column::right));
-    let Some(record) = context.records.get(&MEASUREMENT.key()) else {
-        return table.note("Not run yet: mercer reproduce hyper/exact-or-nystrom");
-    };
-    for (name, points, ridge) in solves() {
-        let mut seconds: Vec<f64> = (1..=REPEATS)
-            .filter_map(|repeat| record.run.seconds.get(&format!("seconds {name} #{repeat}")))
-            .copied()
-            .collect();
-        seconds.sort_by(f64::total_cmp);
-        let fact = |what: &str| record.result.facts.get(&format!("{what} {name}")).copied();
-        let shown = |value: Option<f64>, digits| match value {
-            Some(value) if value > 0.0 => Cell::number(value, digits),
-            _ => Cell::text("-"),
-        };
-        let title = match ridge.solver {
-            PairSolver::ConjugateGradients => "exact".to_owned(),
-            PairSolver::Nystrom => format!("Nyström, M = {}", ridge.landmarks.unwrap_or(0)),
-            _ => format!("linear time, M = {LINEAR}"),
-        };
-        table = table.row(Row::new([
-            Cell::text(title),
-            Cell::count(points),
-            Cell::count(Pairs::count(points)),
-            shown(fact("iterations"), 0),
-            shown(seconds.get(seconds.len() / 2).copied(), 2),
-            shown(fact("bytes").map(|bytes| 1e-6 * bytes), 1),
-        ]));
-    }
-    table
 }
 
 #[cfg(test)]

@@ -1,14 +1,10 @@
 //! Generalization Properties of hyper-RKHS and its Applications: its tables and figures.
 
-pub(crate) mod all_pairs;
 pub(crate) mod approximation;
 pub(crate) mod edges;
 pub(crate) mod exact_cost;
-pub(crate) mod exact_or_nystrom;
 pub(crate) mod exact_path;
-pub(crate) mod figure1;
 pub(crate) mod figure2;
-pub(crate) mod figure3;
 pub(crate) mod known_kernel;
 pub(crate) mod pair_audit;
 mod ridges;

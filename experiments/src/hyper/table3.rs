@@ -1,7 +1,6 @@
 //! Table 3: large data by divide and conquer, with what the printed accuracies leave out: the
 //! majority class, balanced accuracy, and the recall of the rare class.
 
-use super::all_pairs::uneven;
 use mercer_learning::fact;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::PublishedCell;
@@ -102,6 +101,34 @@ pub(crate) fn render(
         &reports,
     );
     Ok(Rendered { tables: vec![table, verdicts], cells: reports, ..Rendered::default() })
+}
+
+/// Where a method and the machine beside it do not have the same repeats: their means over those that both
+/// have.
+fn uneven(cells: &[StudyCell]) -> Vec<String> {
+    let repeats = |cell: &StudyCell| -> Vec<u32> {
+        cell.of("accuracy").into_iter().map(|(repeat, _)| repeat).collect()
+    };
+    let ours = cells.iter().filter(|cell| cell.key().method == "hyper-krr-linear");
+    ours.filter_map(|ours| {
+        let theirs = cells.iter().find(|cell| {
+            cell.key().method == "gaussian-svm" && cell.key().variant == ours.key().variant
+        })?;
+        if repeats(ours) == repeats(theirs) {
+            return None;
+        }
+        let common = mercer_report::common_repeats(&[ours, theirs]);
+        let (a, b) = (ours.mean_over(&common)?, theirs.mean_over(&common)?);
+        Some(format!(
+            "{}, {}: the two do not have the same repeats; over those that both have ({}) {} has {a:.2} % and {} {b:.2} %.",
+            ours.key().dataset,
+            ours.key().variant,
+            common.len(),
+            ours.label(),
+            theirs.label(),
+        ))
+    })
+    .collect()
 }
 
 /// A printed accuracy, with the seconds beside it.

@@ -1,7 +1,6 @@
 //! Time of a learning step against what is factored: `n³`, and `n_b³` in batches.
 
 use super::Cells;
-use crate::complexity::{growth_table, growths, mce};
 use mercer_datasets::Catalogue;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Style, Table};
 use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
@@ -69,17 +68,10 @@ pub(crate) fn render(
         .caption("Seconds of a learning step against its rows, over the datasets of Table 1.")
         .panel(panel.clone());
     let drawings = if panel.series.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
-    let measured = growths(context, &mce::MEASUREMENT, mce::SERIES);
-    let more = growths(context, &mce::FEATURES_ALONE, mce::MORE_FEATURES);
-    let mut exponents = growth_table(
-        "complexity/mce-exponents",
-        "Exponents of a learning step",
-        measured.iter().chain(&more).flatten(),
-    );
-    if measured.is_none() || more.is_none() {
-        exponents = exponents.note("Not run yet: mercer reproduce complexity/mce");
-    }
-    Ok(Rendered { tables: vec![table, exponents], drawings, ..Rendered::default() })
+    let mut rendered = artefact.declared(context)?;
+    rendered.tables.insert(0, table);
+    rendered.drawings.extend(drawings);
+    Ok(rendered)
 }
 
 /// What the tables that show [`step_seconds`] say of them.

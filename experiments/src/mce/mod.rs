@@ -4,15 +4,9 @@ pub(crate) mod complexity;
 pub(crate) mod curves;
 pub(crate) mod draws;
 pub(crate) mod figure1;
-pub(crate) mod figure2_cnn;
 pub(crate) mod figure2_pixels;
-pub(crate) mod figure2_sizes;
-pub(crate) mod folds;
-pub(crate) mod median;
 pub(crate) mod pixel_lengths;
-pub(crate) mod redundancy;
 pub(crate) mod sizes;
-pub(crate) mod sum_or_mean;
 pub(crate) mod table1;
 pub(crate) mod table2;
 

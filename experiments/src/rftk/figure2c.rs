@@ -1,9 +1,29 @@
 //! Figure 2(c): training loss and the trace term on MNIST along training.
 
-use super::figure2b::{STUDY, label, looks};
 use mercer_learning::fact;
 use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
 use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
+
+/// The study whose records Figures 2(b) and 2(c) show.
+const STUDY: &str = "rftk/figure2b";
+
+/// Looks between two records of the figure: the paper's axis counts these, not passes.
+const EVERY: f64 = 200.0;
+
+/// Head of a line: the method, and that its penalty is off.
+fn label(cell: &StudyCell) -> String {
+    match cell.key().variant.as_str() {
+        "no-trace" => format!("{}, beta = 0", cell.label()),
+        _ => cell.label().to_owned(),
+    }
+}
+
+/// Record and value along training of the first repeat that has a curve.
+fn looks(cell: &StudyCell, value: &str) -> Vec<(f64, f64)> {
+    let record = cell.records().find(|record| !record.result.curve.is_empty());
+    let points = record.into_iter().flat_map(|record| &record.result.curve);
+    points.filter_map(|p| Some((p.step as f64 / EVERY, *p.values.get(value)?))).collect()
+}
 
 /// Weight of the code's trace term, rows that it sums over, and the share of batches that it plots. Ours may
 /// sum over fewer rows: [`trace_rows`].

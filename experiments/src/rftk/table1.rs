@@ -1,8 +1,6 @@
 //! Table 1: accuracy of kernel and random-feature methods on the paper's datasets, and on vowel.
 
-use mercer_learning::fact;
 use mercer_records::Record;
-use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
@@ -23,8 +21,6 @@ pub(crate) fn render(
     if let (Some(note), Some(first)) = (collapsed(context)?, rendered.tables.first_mut()) {
         first.notes.push(note);
     }
-    rendered.tables.push(ranks(context)?);
-    rendered.tables.push(iterations(context)?);
     Ok(rendered)
 }
 
@@ -116,80 +112,6 @@ fn told(cell: &StudyCell, record: &Record, scores: &Scores<'_>) -> Option<String
         loss.unwrap_or_default(),
         rate.unwrap_or_default()
     ))
-}
-
-/// Whether fits without a ridge pass through their rows: rank and training loss.
-fn ranks(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
-    let study = context.cells(STUDY)?;
-    let mut table = Table::new("rftk/table1-ranks", "Rank and training loss of the fits without a ridge")
-        .caption("Means over the repeats, of the rank the smallest and the largest as well. Loss: mean squared error of the training rows over one-hot classes (all classes together). Of n rows that all differ and at least as many features the pseudo-inverse has rank n and loss 0; a smaller rank is that of equal rows, of fewer features, or of a cut-off, be it at rounding.")
-        .columns(["Variant", "Dataset", "Method"].map(Column::left))
-        .columns(["Rows", "Rank", "Smallest", "Largest", "Loss", "Repeats"].map(Column::right));
-    for cell in &study.1 {
-        let key = cell.key();
-        let exact = ["printed", "tuned"].contains(&key.variant.as_str());
-        if !exact || !["kernel-ridgeless", "rf-ridgeless"].contains(&key.method.as_str()) {
-            continue;
-        }
-        let values = |name| -> Vec<f64> { cell.of(name).into_iter().map(|(_, v)| v).collect() };
-        let (ranks, losses) = (summarise(&values("rank")), summarise(&values("loss")));
-        let (Some(ranks), Some(losses)) = (ranks, losses) else { continue };
-        let all = values("rank");
-        let rows = cell.records().map(|record| record.result.rows[0]).max().unwrap_or(0);
-        table = table.row(Row::new([
-            Cell::text(&key.variant),
-            Cell::text(&key.dataset),
-            Cell::text(cell.label()),
-            Cell::count(rows as usize),
-            Cell::number(ranks.mean, 0),
-            Cell::number(all.iter().copied().fold(f64::INFINITY, f64::min), 0),
-            Cell::number(all.iter().copied().fold(0.0, f64::max), 0),
-            Cell::text(format!("{:.1e}", losses.mean)).sort(losses.mean),
-            Cell::count(ranks.count),
-        ]));
-    }
-    Ok(table)
-}
-
-/// How far the iterations came where the matrix was too large to store.
-fn iterations(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
-    let study = context.cells(STUDY)?;
-    let mut table = Table::new("rftk/table1-iterations", "Kernel systems too large to store")
-        .caption("Conjugate gradients on the cells that the paper prints as /: rows, iterations, relative residual of the worst right-hand side, whether it is below the tolerance, test accuracy; minutes of the fit and GiB that the trial held, with other work on the machine.")
-        .columns(["Variant", "Dataset", "Method"].map(Column::left))
-        .columns(["Rows", "Iterations", "Residual"].map(Column::right))
-        .columns([Column::left("Ended")])
-        .columns(["Accuracy (%)", "Minutes", "GiB"].map(Column::right));
-    for cell in &study.1 {
-        for record in cell.records() {
-            let (facts, result) = (&record.result.facts, &record.result);
-            let (Some(residual), Some(iterations)) =
-                (facts.get(fact::RESIDUAL), facts.get(fact::ITERATIONS))
-            else {
-                continue;
-            };
-            let converged = result.convergence.get("status").and_then(|status| status.as_str());
-            let ended = match converged {
-                Some("converged") => "converged".to_owned(),
-                _ => format!("not converged, residual {residual:.1e}"),
-            };
-            let accuracy = result.metrics.get("accuracy").map_or(f64::NAN, |share| 100.0 * share);
-            let minutes = record.run.seconds.get("fit").map_or(f64::NAN, |s| s / 60.0);
-            table = table.row(Row::new([
-                Cell::text(&record.key.variant),
-                Cell::text(&record.key.dataset),
-                Cell::text(cell.label()),
-                Cell::count(result.rows[0] as usize),
-                Cell::number(*iterations, 0),
-                Cell::text(format!("{residual:.1e}")).sort(*residual),
-                Cell::text(ended),
-                Cell::number(accuracy, 2),
-                Cell::number(minutes, 1),
-                Cell::number(record.run.peak_bytes as f64 / f64::from(1 << 30), 2),
-            ]));
-        }
-    }
-    Ok(table)
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Table 2: what the methods cost, measured, beside what the paper says.
 
 use crate::complexity::{
-    ELEMENTARY, Scaling, Work, growth_table, growths, measure, processor_seconds, settings,
-    step_seconds,
+    ELEMENTARY, Operations, measure, processor_seconds, settings, step_seconds,
 };
 use mercer_kernels::{FeatureMapParams, Kernel, Map};
 use mercer_learning::{LearningError, Settings, Streams};
 use mercer_linalg::{Cholesky, semidefinite_solve, symmetric_product};
-use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
+use mercer_report::{Scaling, Simulation};
 use ndarray::{Array2, Axis};
 
 pub(crate) const MEASUREMENT: Simulation = Simulation {
@@ -83,27 +82,27 @@ fn normal(n: f64, m: f64) -> f64 {
 
 /// Operations of the term that the claim names, and of all; in b those that grow with it, since the
 /// printed product is of sizes of which no term of the algorithm has all; in d the products with the inputs.
-pub(crate) fn work(method: &str, variable: &str, Sizes { n, m, b, t, s, d }: Sizes) -> Work {
+pub(crate) fn work(method: &str, variable: &str, Sizes { n, m, b, t, s, d }: Sizes) -> Operations {
     let [n, m, b, t, s, d] = [n, m, b, t, s, d].map(|size| size as f64);
     // A feature: its product with the inputs, the cosine, and as much again for its gradient.
     let feature = 2.0 * d + ELEMENTARY;
     match method {
         "kernel-ridge" => {
             let named = n * n * n / 3.0;
-            Work { named, all: named + n * n * (d + ELEMENTARY / 2.0) }
+            Operations { named, all: named + n * n * (d + ELEMENTARY / 2.0) }
         }
         // A factor is tried, and the singular matrix is decomposed, with its vectors.
         "kernel-ridgeless" => {
             let named = n * n * n / 3.0 + EIGEN * n * n * n;
-            Work { named, all: named + n * n * (2.0 * d + ELEMENTARY) }
+            Operations { named, all: named + n * n * (2.0 * d + ELEMENTARY) }
         }
         "rf-ridge" => {
             let named = normal(n, m);
-            Work { named, all: named + n * m * feature }
+            Operations { named, all: named + n * m * feature }
         }
         "rf-sgd" => {
             let named = t * b * m * (feature + 4.0);
-            Work { named, all: named }
+            Operations { named, all: named }
         }
         // Every s-th step the features of all rows and their gradient.
         _ => {
@@ -114,7 +113,7 @@ pub(crate) fn work(method: &str, variable: &str, Sizes { n, m, b, t, s, d }: Siz
                 "d" => t / s * n * m * 4.0 * d,
                 _ => trace,
             };
-            Work { named, all: trace + batches }
+            Operations { named, all: trace + batches }
         }
     }
 }
@@ -180,22 +179,6 @@ pub(crate) fn seconds(method: &str, sizes: Sizes) -> Result<f64, LearningError> 
 fn timed(work: impl FnOnce() -> Result<Array2<f64>, LearningError>) -> Result<f64, LearningError> {
     let (seconds, done) = processor_seconds(work);
     done.map(|_| seconds)
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "every artefact renders by the same signature")]
-pub(crate) fn render(
-    context: &RenderContext<'_>,
-    artefact: &Artefact,
-) -> Result<Rendered, ExperimentError> {
-    let measured = growths(context, &MEASUREMENT, SERIES);
-    let mut table = growth_table(&artefact.id, &artefact.title, measured.iter().flatten());
-    if measured.is_none() {
-        table = table.note("Not run yet: mercer reproduce rftk/table2");
-    }
-    for note in NOTES {
-        table = table.note(note);
-    }
-    Ok(Rendered { tables: vec![table], ..Rendered::default() })
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 //! of unseen rows were recorded (this artefact's own study), and beside one of accuracy where they were not.
 
 use crate::askl::METHODS;
-use crate::askl::figure3::drawing;
 use mercer_learning::fact;
 use mercer_records::CurvePoint;
-use mercer_render::{Axis, Cell, Column, Panel, Row, Series, Table};
-use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
+use mercer_render::{Axis, Cell, Column, Figure, Panel, Row, Series, Table};
+use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 
 /// Lipschitz constant of the hinge and of cross-entropy in the Euclidean norm of the scores.
 const LIPSCHITZ: f64 = std::f64::consts::SQRT_2;
@@ -50,12 +49,13 @@ pub(crate) fn render(
             }
         }
     }
-    let drawings = drawing(
-        &artefact.id,
-        &artefact.title,
-        "First term of (10) for each method on MNIST, which bounds the excess risk; half of it bounds the gap of the surrogate loss between test and training rows, and above the loss at chance, 1 for the hinge and 2.3 for cross-entropy, that says nothing. Below it, where it is positive, ASKL's gap: in `text` and `code` that of the loss; in the variants of Table 2, whose trials recorded no loss of test rows, that of accuracy, for its size only.",
-        panels,
-    );
+    if panels.is_empty() {
+        return Ok(Rendered { tables: vec![table], ..Rendered::default() });
+    }
+    let figure = Figure::new(&artefact.id, &artefact.title)
+        .caption("First term of (10) for each method on MNIST, which bounds the excess risk; half of it bounds the gap of the surrogate loss between test and training rows, and above the loss at chance, 1 for the hinge and 2.3 for cross-entropy, that says nothing. Below it, where it is positive, ASKL's gap: in `text` and `code` that of the loss; in the variants of Table 2, whose trials recorded no loss of test rows, that of accuracy, for its size only.")
+        .columns(panels.len().min(3));
+    let drawings = vec![Drawing::Figure(panels.into_iter().fold(figure, Figure::panel))];
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
 }
 

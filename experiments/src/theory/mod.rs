@@ -1,7 +1,6 @@
 //! Bounds beside what was measured.
 
 pub(crate) mod askl_bound;
-pub(crate) mod askl_start;
 pub(crate) mod hyper_decomposition;
 mod hyper_simulation;
 pub(crate) mod mce_bound;

@@ -1,10 +1,120 @@
-use super::{REPEATS, Scaling};
+//! How the time of a method grows with one size, held against what a paper prints.
+//!
+//! A [`Scaling`] is one variable of one cost: five sizes over a factor of at least four, all else fixed, at which the
+//! term that the paper names is at least four fifths of the operations. Each size is timed a few times; a line through
+//! the logarithms of the medians gives an exponent with its interval, and that a verdict against the exponent that the
+//! printed cost has over the same sizes.
+
+use crate::rendered::{Head, Own};
+use crate::{ExperimentError, RenderContext, Simulation};
+use mercer_learning::LearningError;
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::{Line, line, summarise};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// Times that each size is timed; the median counts.
+pub const REPEATS: usize = 3;
+
+/// Counted floating-point operations; a multiply-add is two.
+#[derive(Debug, Clone, Copy)]
+pub struct Operations {
+    /// Of the terms that the claim names.
+    pub named: f64,
+    /// Of all terms.
+    pub all: f64,
+}
+
+/// One variable of one cost that a paper claims, or that we do.
+#[derive(Debug)]
+pub struct Scaling {
+    /// What is timed; with the variable, the name of the series in the record.
+    pub method: &'static str,
+    /// The same for a reader.
+    pub title: &'static str,
+    /// The cost as printed, `O(n³)`.
+    pub claim: &'static str,
+    /// Who claims it, and where.
+    pub source: &'static str,
+    /// The size that varies.
+    pub variable: &'static str,
+    /// Its values.
+    pub values: [usize; 5],
+    /// The printed cost there, up to a constant.
+    pub printed: fn(f64) -> f64,
+    /// Operations there.
+    pub work: fn(usize) -> Operations,
+    /// Processor seconds there, of one run, no threads asked for.
+    pub seconds: fn(usize) -> Result<f64, LearningError>,
+}
+
+impl Scaling {
+    /// What a record calls a number of it at one of its values.
+    pub fn named(&self, what: &str, value: usize) -> String {
+        format!("{what} {} {}={value}", self.method, self.variable)
+    }
+}
+
+/// A measurement and what it measures, with what its rows need said.
+pub struct Timing {
+    /// Its record has the times.
+    pub measurement: &'static Simulation,
+    /// In the order of a table.
+    pub series: &'static [Scaling],
+    /// Lines below it.
+    pub notes: &'static [&'static str],
+}
+
+/// A table of exponents: what the simulations of an artefact measured.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Exponents {
+    /// The end of its id, where the artefact shows more than this.
+    pub name: Option<String>,
+    /// In place of the artefact's.
+    title: Option<String>,
+}
+
+impl Exponents {
+    /// The table.
+    ///
+    /// # Errors
+    /// If nothing is declared about one of the simulations.
+    pub(crate) fn table(
+        &self,
+        context: &RenderContext<'_>,
+        artefact: Head<'_>,
+        simulations: &[String],
+    ) -> Result<Table, ExperimentError> {
+        let (mut all, mut notes, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        for name in simulations {
+            let timing = context.catalogue.timing(name).ok_or_else(|| {
+                let reason = format!("`{name}` measures no times of series");
+                artefact.in_file(crate::query::form(&reason))
+            })?;
+            notes.extend(timing.notes.iter().copied());
+            match context.records.get(&timing.measurement.key()) {
+                Some(record) => {
+                    let seconds = &record.run.seconds;
+                    all.extend(timing.series.iter().map(|own| Growth::of(own, seconds)));
+                }
+                None => missing.push(name.as_str()),
+            }
+        }
+        let Own { id, title, .. } =
+            artefact.with(self.name.as_deref(), self.title.as_deref(), None);
+        let table = notes.into_iter().fold(growth_table(&id, &title, &all), Table::note);
+        let missing = missing.join(", ");
+        Ok(if missing.is_empty() {
+            table
+        } else {
+            table.note(format!("Not run yet ({missing}): mercer reproduce {}", artefact.id))
+        })
+    }
+}
+
 /// Share of the operations that the named term must have.
-pub(super) const DOMINANT: f64 = 0.8;
+pub const DOMINANT: f64 = 0.8;
 
 /// By how much the terms that a cost does not name can move the slope of a line.
 ///
@@ -14,7 +124,7 @@ pub(super) const DOMINANT: f64 = 0.8;
 /// `Σ cᵢ ln Tᵢ` with `cᵢ = (xᵢ − x̄) / Σ (x − x̄)²`, so the worst that numbers of that range can do is
 /// `ln(1/share) Σ max(cᵢ, 0)`: a fifth more than by the ends for five sizes at equal ratios. Nothing where
 /// the named term is all there is.
-pub(super) fn margin(share: f64, values: &[usize]) -> f64 {
+fn margin(share: f64, values: &[usize]) -> f64 {
     let x: Vec<f64> = values.iter().map(|&value| (value as f64).ln()).collect();
     let mean = x.iter().sum::<f64>() / x.len() as f64;
     let spread: f64 = x.iter().map(|x| (x - mean).powi(2)).sum();
@@ -29,7 +139,7 @@ const NARROW: f64 = 0.5;
 
 /// How a measured exponent stands to a printed one. A cost in `O` notation bounds from above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+enum Verdict {
     /// A narrow interval comes within the margin of the printed exponent.
     Holds,
     /// A wide one does: of the printed exponent, and of others.
@@ -74,7 +184,7 @@ impl Verdict {
 }
 
 /// A series with what was measured of it.
-pub(crate) struct Growth {
+struct Growth {
     scaling: &'static Scaling,
     /// Exponent of the printed cost over the same sizes.
     claimed: f64,
@@ -91,7 +201,7 @@ pub(crate) struct Growth {
 
 impl Growth {
     /// From the seconds of a record.
-    pub(super) fn of(scaling: &'static Scaling, seconds: &BTreeMap<String, f64>) -> Self {
+    fn of(scaling: &'static Scaling, seconds: &BTreeMap<String, f64>) -> Self {
         let logarithms = |at: &dyn Fn(usize) -> Option<f64>| -> Option<Line> {
             let point = |&value: &usize| Some(((value as f64).ln(), at(value)?.ln()));
             line(&scaling.values.iter().map(point).collect::<Option<Vec<_>>>()?).ok()
@@ -127,7 +237,7 @@ impl Growth {
     }
 
     /// How the claim stands.
-    pub(crate) fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> Verdict {
         if self.share >= DOMINANT {
             return Verdict::of(self.claimed, self.interval(), self.margin());
         }
@@ -162,11 +272,7 @@ impl Growth {
 }
 
 /// One row a series.
-pub(crate) fn growth_table<'a>(
-    id: &str,
-    title: &str,
-    growths: impl IntoIterator<Item = &'a Growth>,
-) -> Table {
+fn growth_table<'a>(id: &str, title: &str, growths: impl IntoIterator<Item = &'a Growth>) -> Table {
     let table = Table::new(id, title)
         .caption(format!(
             "Exponent of the processor seconds in one size at a time, the others fixed: least squares on the logarithms of five medians of {REPEATS} (each the mean of runs of a tenth of a second in all), no threads asked for, with the 95 % interval of the slope (t, 3 degrees of freedom). Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms. Share: smallest share of the printed terms in them; below 80 % no more is said than that the time grows less. Margin: the most by which the other terms can move the exponent, ln(1/share) times the weights of the larger sizes in the slope (least squares; for sizes at equal ratios over a factor of four 1.2 ln(1/share)/ln 4). A claim holds where the interval comes within the margin of the printed exponent, holds as a bound where it lies below, and does not hold where it lies above; an interval wider than {NARROW} that comes within it agrees, no more, and where it is wider than 1 the claim is undecided. Of so many intervals at 95 % one or two miss the true exponent by chance: a single one that does so by a hair refutes nothing."
@@ -186,7 +292,6 @@ pub(crate) fn growth_table<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complexity::Work;
 
     const SQUARE: Scaling = Scaling {
         method: "square",
@@ -196,13 +301,19 @@ mod tests {
         variable: "n",
         values: [10, 14, 20, 28, 40],
         printed: |n| n * n,
-        work: |n| Work { named: (n * n) as f64, all: (n * n) as f64 },
+        work: |n| Operations { named: (n * n) as f64, all: (n * n) as f64 },
         seconds: |n| Ok((n * n) as f64),
     };
     static SERIES: [Scaling; 3] = [
         SQUARE,
-        Scaling { work: |n| Work { named: (n * n) as f64, all: (2 * n * n) as f64 }, ..SQUARE },
-        Scaling { work: |n| Work { named: 0.9 * (n * n) as f64, all: (n * n) as f64 }, ..SQUARE },
+        Scaling {
+            work: |n| Operations { named: (n * n) as f64, all: (2 * n * n) as f64 },
+            ..SQUARE
+        },
+        Scaling {
+            work: |n| Operations { named: 0.9 * (n * n) as f64, all: (n * n) as f64 },
+            ..SQUARE
+        },
     ];
 
     fn growth(time: impl Fn(f64) -> f64) -> Growth {
@@ -265,7 +376,12 @@ mod tests {
     #[test]
     fn a_missing_size_or_a_small_share_leaves_it_open() {
         let mut seconds = BTreeMap::new();
-        SQUARE.measure(&mut seconds).unwrap();
+        for value in SQUARE.values {
+            let time = (SQUARE.seconds)(value).unwrap();
+            seconds.extend(
+                (1..=REPEATS).map(|n| (format!("{} #{n}", SQUARE.named("seconds", value)), time)),
+            );
+        }
         assert_eq!(Growth::of(&SERIES[0], &seconds).verdict(), Verdict::Holds);
         // Half of the operations are others: that it grows less can be said, and nothing else.
         let half = |time: fn(f64) -> f64| growth_of(&SERIES[1], time).verdict();
