@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._mercer import Model
 
@@ -102,11 +102,18 @@ class _Estimator(BaseEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         return validate_data(self, X, y, ensure_min_samples=2, **self._checks(), **options)
 
-    def _fit_model(self, X, targets, labels):
+    def _weights(self, X, sample_weight):
+        """The weights of the rows as numbers from 0, not all of them 0; None where none are given."""
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return weights.tolist()
+
+    def _fit_model(self, X, targets, labels, weights):
         names = getattr(self, "feature_names_in_", None)
         names = [f"x{column}" for column in range(X.shape[1])] if names is None else list(names)
         started = time.perf_counter()
-        model = Model.fit(self._method, X, targets, names, labels, self._asked())
+        model = Model.fit(self._method, X, targets, names, labels, weights, self._asked())
         header = json.loads(model.header())
         self._model = model
         self.settings_ = header["settings"]
@@ -171,7 +178,11 @@ class _Classifier(ClassifierMixin, _Estimator):
 
     def fit(self, X, y):
         """Fit to inputs ``X`` of shape (n, d) and classes ``y`` of shape (n,)."""
+        return self._fit(X, y, None)
+
+    def _fit(self, X, y, sample_weight):
         X, y = self._both(X, y)
+        weights = self._weights(X, sample_weight)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -179,7 +190,7 @@ class _Classifier(ClassifierMixin, _Estimator):
         labels = [_label(value) for value in self.classes_]
         if len(set(labels)) < len(labels):
             labels = [f"{label} ({place})" for place, label in enumerate(labels)]
-        return self._fit_model(X, codes.astype(np.float64), labels)
+        return self._fit_model(X, codes.astype(np.float64), labels, weights)
 
     def _probabilities(self):
         return self._model.probabilities(np.zeros((1, self.n_features_in_)), 1) is not None
@@ -214,10 +225,30 @@ class _Regressor(RegressorMixin, _Estimator):
 
     def fit(self, X, y):
         """Fit to inputs ``X`` of shape (n, d) and numbers ``y`` of shape (n,)."""
+        return self._fit(X, y, None)
+
+    def _fit(self, X, y, sample_weight):
         X, y = self._both(X, y, y_numeric=True)
-        return self._fit_model(X, y.astype(np.float64), None)
+        return self._fit_model(X, y.astype(np.float64), None, self._weights(X, sample_weight))
 
     def predict(self, X):
         """The value of each row, in the unit of ``y``."""
         X = self._inputs(X)
         return _array(self._model.values(X, self._threads()))[:, 0]
+
+
+class _Weighing:
+    """Of methods that weigh rows: scikit-learn looks for the argument of ``fit``."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to inputs ``X`` of shape (n, d) and targets ``y`` of shape (n,); row ``i`` counts as
+        ``sample_weight[i]`` equal rows, and not at all where that is 0."""
+        return self._fit(X, y, sample_weight)
+
+
+class _WeighingClassifier(_Weighing, _Classifier):
+    pass
+
+
+class _WeighingRegressor(_Weighing, _Regressor):
+    pass

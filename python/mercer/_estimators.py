@@ -5,7 +5,7 @@ import json
 import keyword
 import textwrap
 
-from ._base import DEPENDS, _Classifier, _Regressor
+from ._base import DEPENDS, _Classifier, _Regressor, _WeighingClassifier, _WeighingRegressor
 from ._mercer import methods
 
 # Written in capitals, as papers do.
@@ -88,7 +88,8 @@ def _make(method):
             setattr(self, own, given.get(own, default))
 
     __init__.__signature__ = signature
-    base = _Classifier if method["classification"] else _Regressor
+    bases = (_WeighingClassifier, _WeighingRegressor) if method["weighs_rows"] else (_Classifier, _Regressor)
+    base = bases[0] if method["classification"] else bases[1]
     made = {
         "__init__": __init__,
         "__doc__": _doc(method, settings),

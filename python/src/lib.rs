@@ -47,6 +47,7 @@ fn described(method: &Method, task: Task) -> Value {
         "summary": method.summary,
         "cites": method.cites,
         "classification": task != Task::Regression,
+        "weighs_rows": method.weighs_rows(),
         "settings": settings.collect::<Vec<_>>(),
     })
 }

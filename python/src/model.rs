@@ -92,9 +92,10 @@ fn table(
     targets: Vec<f64>,
     names: Vec<String>,
     labels: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
 ) -> Table {
     let mut hash = Sha256::new();
-    for number in inputs.iter().chain(&targets) {
+    for number in inputs.iter().chain(&targets).chain(weights.iter().flatten()) {
         hash.update(number.to_le_bytes());
     }
     let sha256 = format!("{:x}", hash.finalize());
@@ -114,6 +115,7 @@ fn table(
         truths,
         sha256,
         division: None,
+        weights,
     }
 }
 
@@ -162,6 +164,7 @@ impl Asked {
             impute,
             tune: self.tune.as_deref().map(str::parse::<Budget>).transpose()?,
             metric: None,
+            class_weight: None,
             calibrate: false,
             threshold: None,
             importance: false,
@@ -188,9 +191,10 @@ impl Model {
         targets: Vec<f64>,
         names: Vec<String>,
         labels: Option<Vec<String>>,
+        weights: Option<Vec<f64>>,
         asked: &str,
     ) -> PyResult<Self> {
-        let table = table(matrix(py, &inputs)?, targets, names, labels);
+        let table = table(matrix(py, &inputs)?, targets, names, labels, weights);
         let asked = Asked::read(asked)?;
         let stop = Stop::default();
         let (send, done) = channel();

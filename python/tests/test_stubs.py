@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import mercer
-from sklearn.base import is_classifier
 
 STUBS = Path(__file__).parents[1] / "mercer" / "__init__.pyi"
 
@@ -14,7 +13,7 @@ HEAD = '''"""Made from the registry by tests/test_stubs.py."""
 from typing import Any
 
 from . import stats as stats
-from ._base import _Classifier, _Regressor
+from ._base import _Classifier, _Regressor, _WeighingClassifier, _WeighingRegressor
 from ._compare import compare as compare
 from ._data import bound as bound
 from ._data import load_dataset as load_dataset
@@ -26,7 +25,7 @@ def all_estimators() -> dict[str, type]: ...
 
 
 def stub(name, cls):
-    base = "_Classifier" if is_classifier(cls()) else "_Regressor"
+    base = cls.__base__.__name__
     parameters = inspect.signature(cls).parameters.values()
     given = [f"        {own.name}: Any = {own.default!r},\n" for own in parameters]
     return f"\nclass {name}({base}):\n    def __init__(\n        self,\n        *,\n{''.join(given)}    ) -> None: ...\n"

@@ -4,7 +4,7 @@ mod laplace;
 use crate::kernel_ridge::default_std;
 use crate::subsample::at_most;
 use kernel::ScaledGaussian;
-use laplace::{Mode, expected_share};
+use laplace::{Labelled, Mode, expected_share};
 use mercer_kernels::Kernel;
 use mercer_learning::{
     Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
@@ -81,7 +81,8 @@ mercer_learning::parameters! {
 /// One machine for each class against the others (a single one for two classes), each with its own
 /// `s` and `l`, which maximise Laplace's approximation of the evidence. The score of a class is its
 /// machine's averaged probability `∫ σ(f) N(f; m, v) df`; probabilities are the scores divided by
-/// their sum. A class without training rows scores 0.
+/// their sum. A class without training rows scores 0. A row of weight `w` counts as `w` equal rows: its
+/// likelihood is taken to that power.
 ///
 /// ```
 /// use mercer_baselines::{GaussianProcess, GaussianProcessParams};
@@ -114,7 +115,7 @@ impl GaussianProcess {
     fn machine(
         &self,
         inputs: ArrayView2<'_, f64>,
-        y: &[f64],
+        rows: Labelled<'_>,
         fitting: &Fitting<'_>,
     ) -> Result<(Machine, Minimum), LearningError> {
         let d = inputs.ncols();
@@ -128,7 +129,7 @@ impl GaussianProcess {
             let kernel = ScaledGaussian::from_logs(logs);
             let scaled = kernel.scaled(inputs);
             let gram = kernel.gram(scaled.view());
-            let mode = Mode::find(&gram, y, last.as_ref())?;
+            let mode = Mode::find(&gram, rows, last.as_ref())?;
             let gradient = kernel.gradient(&mode.sensitivity(&gram), &gram, &scaled);
             last = Some(mode.weights);
             Ok::<_, Fault>((-mode.evidence, gradient.iter().map(|g| -g).collect()))
@@ -143,7 +144,7 @@ impl GaussianProcess {
         let minimum = lbfgs.minimise(evidence, &start).map_err(|Fault(error)| error)?;
         let kernel = ScaledGaussian::from_logs(&minimum.x);
         let scaled = kernel.scaled(inputs);
-        let mode = Mode::find(&kernel.gram(scaled.view()), y, None)?;
+        let mode = Mode::find(&kernel.gram(scaled.view()), rows, None)?;
         let Mode { weights, reduction, .. } = mode;
         Ok((Machine { kernel, scaled, weights, reduction }, minimum))
     }
@@ -188,7 +189,8 @@ impl Learner for GaussianProcess {
         for class in classes {
             let y: Vec<f64> =
                 labels.iter().map(|&l| if l as usize == class { 1.0 } else { -1.0 }).collect();
-            let (machine, minimum) = self.machine(sample.inputs(), &y, fitting)?;
+            let rows = Labelled { y: &y, weights: sample.weights() };
+            let (machine, minimum) = self.machine(sample.inputs(), rows, fitting)?;
             machines.insert(class, machine);
             evidence -= minimum.value;
             iterations += minimum.iterations;
@@ -214,6 +216,10 @@ impl Learner for GaussianProcess {
         ]);
         let predictor = Processes { task, features: d, machines };
         Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+
+    fn weighs_rows(&self) -> bool {
+        true
     }
 }
 

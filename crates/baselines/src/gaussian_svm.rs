@@ -12,6 +12,7 @@ use mercer_learning::{
     Shape, Space, Streams, Targets, Task, Tasks, Where, declared, fact, with_conditions,
     with_hints,
 };
+use ndarray::{Array1, ArrayView1};
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -148,11 +149,11 @@ mercer_learning::parameters! {
 /// Support vector machine with a Gaussian kernel: C-SVC for classes, ε-SVR for real targets.
 ///
 /// `min_f ½ ‖f‖² + C Σ loss(f(x_i) + b, y_i)` with the hinge, or with `max(0, |y − f| − ε)` on
-/// targets standardised to mean 0 and deviation 1. linfa-svm solves the dual by SMO. Its iteration
+/// targets standardised to mean 0 and deviation 1. Weights of rows multiply their `C`. linfa-svm solves the dual by SMO. Its iteration
 /// limit (10 million a machine) is reported as convergence; the violation of optimality that it
 /// left is measured afresh here and stands among the facts (`kkt-violation`), with `rows-used` (by any
 /// machine), `support-vectors` and `machines`. A machine cannot be interrupted while it runs; time limits
-/// act between machines.
+/// act between machines. linfa gives all rows of a class one cost: rows with weights are solved by [`mercer_solvers::Smo`].
 ///
 /// ```
 /// use linfa::{DatasetBase, traits::{Fit, Predict}};
@@ -194,7 +195,8 @@ impl Learner for GaussianSvm {
         let Shape { rows: n, features: d, task } = sample.shape();
         let std = self.params.std.unwrap_or(default_std(d));
         sample.require_distances(std)?;
-        let dual = Dual { inputs: sample.inputs(), std, cost, tolerance };
+        let (weights, limits) = (sample.weights(), fitting.limits);
+        let dual = Dual { inputs: sample.inputs(), std, cost, tolerance, weights, limits };
         let everything: Vec<usize> = (0..n).collect();
         let mut used = vec![!by_pair; n];
         let mut machines = Vec::new();
@@ -207,7 +209,10 @@ impl Learner for GaussianSvm {
         };
         let reading = match sample.targets() {
             Targets::Real(values) => {
-                let (mean, deviation) = (values.sum() / n as f64, values.std(0.0));
+                let (mean, deviation) = match weights {
+                    None => (values.sum() / n as f64, values.std(0.0)),
+                    Some(weights) => weighted_moments(values, weights),
+                };
                 // Equal targets need no scale: the tube around their mean holds them all.
                 let scale = if deviation > 0.0 { deviation } else { 1.0 };
                 let standard = values.mapv(|value| (value - mean) / scale);
@@ -267,6 +272,17 @@ impl Learner for GaussianSvm {
             facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
+
+    fn weighs_rows(&self) -> bool {
+        true
+    }
+}
+
+/// Mean and standard deviation of values that count by weights.
+fn weighted_moments(values: &Array1<f64>, weights: ArrayView1<'_, f64>) -> (f64, f64) {
+    let total = weights.sum();
+    let mean = weights.dot(values) / total;
+    (mean, (weights.dot(&values.mapv(|value| (value - mean).powi(2))) / total).sqrt())
 }
 
 /// The rows of two classes, or `cap` of them: each class its share, but one row at least.

@@ -1,6 +1,6 @@
 mod choice;
 
-pub(crate) use choice::{RidgeChoice, chosen_ridge};
+pub(crate) use choice::{Regressed, RidgeChoice, chosen_ridge};
 
 use crate::sections::{kept, restored};
 use crate::subsample::at_most;
@@ -11,7 +11,7 @@ use mercer_learning::{
     Space, State, Targets, Task, Tasks, declared, fact, with_hints,
 };
 use mercer_linalg::{LinalgError, definite_solve};
-use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 use rand::seq::index;
 use std::collections::BTreeMap;
 
@@ -120,7 +120,8 @@ mercer_learning::parameters! {
 /// Gaussian kernel ridge regression, `f(x) = ȳ + Σ α_i k(x, x_i)` with
 /// `(K + λ n I) α = y − ȳ`.
 ///
-/// It minimises `(1/n) Σ (f(x_i) − y_i)² + λ ‖f‖²` over the kernel's space (`ȳ` apart). Classes are
+/// It minimises `(1/n) Σ (f(x_i) − y_i)² + λ ‖f‖²` over the kernel's space (`ȳ` apart). Of rows with weights the
+/// mean is weighted, `(1/Σw) Σ w_i (f(x_i) − y_i)²`, and so is `ȳ`; there may be 12,000 of them. Classes are
 /// fitted as `K` one-hot columns at once, and the largest wins. Cholesky in place up to 12,000 rows;
 /// if the matrix is singular to rounding, the jitter that it took is among the facts, with the rows
 /// used. Equal rows with different targets have no solution without a ridge: there the least-squares
@@ -174,16 +175,17 @@ impl Learner for KernelRidge {
         let mut y = one_column_an_output(sample.targets(), n, outputs);
         let mut mean = Array1::zeros(outputs);
         if self.params.centre {
-            mean = y.mean_axis(Axis(0)).expect("a sample has rows");
+            mean = mean_of(&y, sample.weights());
             y -= &mean;
         }
+        let total = sample.total_weight();
         let std = self.params.std.unwrap_or(default_std(d));
         sample.require_distances(std)?;
         let choice = match self.params.lambda {
             Some(_) => None,
             None => Some(choice::of_ridge(&sample, std, &y, self.params.centre, fitting)?),
         };
-        let ridge = choice.map_or(self.params.lambda.unwrap_or(0.0) * n as f64, |made| made.ridge);
+        let ridge = choice.map_or(self.params.lambda.unwrap_or(0.0) * total, |made| made.ridge);
         if !ridge.is_finite() {
             let lambda = self.params.lambda.unwrap_or(f64::INFINITY);
             return Err(LearningError::setting(
@@ -193,6 +195,10 @@ impl Learner for KernelRidge {
             ));
         }
         let mut solution = if n > CAP {
+            if sample.weights().is_some() {
+                let must = "at most 12000 where rows have weights";
+                return Err(LearningError::setting("cap", self.params.cap, must));
+            }
             let system = GaussianSystem {
                 inputs: sample.inputs(),
                 std,
@@ -208,7 +214,7 @@ impl Learner for KernelRidge {
         if let Some(made) = choice {
             let at_the_end = f64::from(u8::from(made.at_the_end));
             let chosen = [
-                ("lambda", made.ridge / n as f64),
+                ("lambda", made.ridge / total),
                 ("leave-one-out", made.error),
                 ("grid-end", at_the_end),
             ];
@@ -219,6 +225,25 @@ impl Learner for KernelRidge {
             KernelExpansion { task, sections, coefficients: solution.coefficients, mean };
         Ok(Outcome { predictor, convergence: solution.convergence, facts: solution.facts }.boxed())
     }
+
+    fn weighs_rows(&self) -> bool {
+        true
+    }
+}
+
+/// The mean of each column, with the rows' weights where they have some.
+fn mean_of(y: &Array2<f64>, weights: Option<ArrayView1<'_, f64>>) -> Array1<f64> {
+    weights.map_or_else(
+        || y.mean_axis(Axis(0)).expect("a sample has rows"),
+        |weights| weights.dot(y) / weights.sum(),
+    )
+}
+
+/// `S K S` of a kernel matrix, `S = diag(√w)`: with targets `S y` its regression is the weighted one, of
+/// coefficients `S β`, and leaving a row out of it leaves the row out with all its weight.
+fn weigh(gram: &mut Array2<f64>, roots: &Array1<f64>) {
+    *gram *= roots;
+    *gram *= &roots.view().insert_axis(Axis(1));
 }
 
 /// `α` and how it was found.
@@ -228,7 +253,7 @@ struct Solution {
     facts: BTreeMap<String, f64>,
 }
 
-/// Cholesky of the stored matrix.
+/// Cholesky of the stored matrix; of rows with weights, of [`weigh`]'s.
 fn factored(
     sample: &Sample,
     std: f64,
@@ -241,18 +266,33 @@ fn factored(
     let doubles = n as u64 * (n + 2 * d + 2 * outputs) as u64;
     fitting.limits.reserve(8 * doubles)?;
     let threads = fitting.threads;
+    let roots = sample.root_weights();
     let mut gram = Kernel::Gaussian { std }.upper_gram(sample.inputs(), threads);
+    if let Some(roots) = &roots {
+        weigh(&mut gram, roots);
+    }
     gram.diag_mut().mapv_inplace(|entry| entry + ridge);
     fitting.limits.check()?;
     let again = || {
         // The whole matrix, its eigenvectors and their room.
         fitting.limits.reserve(8 * 5 * n as u64 * n as u64).map_err(Stopped::Outside)?;
         let mut gram = Kernel::Gaussian { std }.gram(sample.inputs());
+        if let Some(roots) = &roots {
+            weigh(&mut gram, roots);
+        }
         gram.diag_mut().mapv_inplace(|entry| entry + ridge);
         fitting.limits.check().map_err(Stopped::Outside)?;
         Ok(gram)
     };
-    let solved = definite_solve(threads, gram, y, again).map_err(Stopped::said)?;
+    let column = roots.as_ref().map(|roots| roots.view().insert_axis(Axis(1)));
+    let mut solved = match &column {
+        Some(column) => definite_solve(threads, gram, &(y * column), again),
+        None => definite_solve(threads, gram, y, again),
+    }
+    .map_err(Stopped::said)?;
+    if let Some(column) = &column {
+        solved.x *= column;
+    }
     let facts =
         [("jitter", solved.jitter), ("rank", solved.rank as f64), ("cutoff", solved.cutoff)];
     Ok(Solution {

@@ -34,11 +34,15 @@ impl Learner for Majority {
             let method = METHOD.name.to_owned();
             return Err(LearningError::Task { method, task: task.name() });
         };
-        let n = sample.rows() as f64;
+        let n = sample.total_weight();
         // The shares of the classes: their largest is the majority, and they are probabilities.
         let scores: Array1<f64> =
-            sample.class_counts().into_iter().map(|count| count as f64 / n).collect();
+            sample.class_weights().into_iter().map(|weight| weight / n).collect();
         Ok(Constant { task, features: sample.features(), scores }.fitted())
+    }
+
+    fn weighs_rows(&self) -> bool {
+        true
     }
 }
 

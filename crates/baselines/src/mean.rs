@@ -34,8 +34,13 @@ impl Learner for Mean {
             let method = METHOD.name.to_owned();
             return Err(LearningError::Task { method, task: task.name() });
         };
-        let mean = values.sum() / values.len() as f64;
+        let sum = sample.weights().map_or_else(|| values.sum(), |weights| weights.dot(&values));
+        let mean = sum / sample.total_weight();
         Ok(Constant { task, features: sample.features(), scores: array![mean] }.fitted())
+    }
+
+    fn weighs_rows(&self) -> bool {
+        true
     }
 }
 

@@ -1,7 +1,7 @@
 mod kernel;
 mod metric;
 
-use crate::kernel_ridge::{RidgeChoice, chosen_ridge, one_column_an_output};
+use crate::kernel_ridge::{Regressed, RidgeChoice, chosen_ridge, one_column_an_output};
 use crate::subsample::{at_most, drawn};
 use kernel::{BLOCK, Expansion, Points, Radial};
 use mercer_learning::{
@@ -187,7 +187,8 @@ impl RecursiveFeatureMachine {
         let some = Points::new(points.rows.select(Axis(0), &rows));
         let targets = y.select(Axis(0), &rows);
         let gram = || kernel.gram(&some, fitting.threads);
-        chosen_ridge("ridge", targets, self.params.centre, fitting, gram)
+        let regressed = Regressed { targets, centre: self.params.centre, weights: None };
+        chosen_ridge("ridge", regressed, fitting, gram)
     }
 
     /// The regressions of rounds 0 to `rounds`, or fewer where no gradient is left.

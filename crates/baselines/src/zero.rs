@@ -36,6 +36,11 @@ impl Learner for Zero {
         }
         Ok(Constant { task, features: sample.features(), scores: array![0.0] }.fitted())
     }
+
+    /// No row changes what it says, whatever its weight.
+    fn weighs_rows(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ fn methods() -> Listing {
             vec![
                 json!(method.name),
                 json!(method.tasks.name()),
+                json!(if method.weighs_rows() { "yes" } else { "no" }),
                 json!(method.cost.fit),
                 json!(method.cost.predict),
                 json!(method.cost.memory),
@@ -51,7 +52,8 @@ fn methods() -> Listing {
             ]
         })
         .collect();
-    let heads = &["method", "tasks", "fit", "predict a row", "memory", "source", "summary"];
+    let heads =
+        &["method", "tasks", "weights", "fit", "predict a row", "memory", "source", "summary"];
     Listing { heads, rows }
 }
 
@@ -71,7 +73,8 @@ fn print_methods() -> anyhow::Result<()> {
     writeln!(std::io::stdout())?;
     print_words("All methods:")?;
     let entry = |method: &Method| {
-        let about = format!("  {}; {}", method.tasks.name(), method.cites);
+        let weighs = if method.weighs_rows() { "; weighs rows" } else { "" };
+        let about = format!("  {}{weighs}; {}", method.tasks.name(), method.cites);
         (method.name.to_owned(), vec![method.summary.to_owned(), about])
     };
     print_entries(&all().iter().map(entry).collect::<Vec<_>>())?;

@@ -98,6 +98,7 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
         Some(extra) => format!("with --set {}", assigned(&extra)),
         None => "no".to_owned(),
     };
+    let weighs = if method.weighs_rows() { "yes" } else { "no" };
     let heads = &["setting", "default", "allowed", "tuned over", "meaning"];
     let rows: Vec<Vec<Value>> = settings
         .iter()
@@ -120,7 +121,8 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
         let object = json!({
             "method": method.name, "aliases": aliases, "tasks": method.tasks.name(),
             "fit": method.cost.fit, "predict": method.cost.predict, "memory": method.cost.memory,
-            "source": method.cites, "summary": method.summary, "proba": shares, "settings": listed,
+            "source": method.cites, "summary": method.summary, "proba": shares, "weights": weighs,
+            "settings": listed,
         });
         writeln!(stdout, "{object:#}")?;
         return Ok(());
@@ -132,6 +134,7 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
         ("summary", method.summary.to_owned()),
         ("tasks", method.tasks.name().to_owned()),
         ("--proba", shares),
+        ("--weights", weighs.to_owned()),
         ("fit", method.cost.fit.to_owned()),
         ("predict a row", method.cost.predict.to_owned()),
         ("memory", method.cost.memory.to_owned()),

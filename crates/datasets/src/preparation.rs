@@ -82,7 +82,7 @@ impl Moments {
         self.high = self.high.max(value);
     }
 
-    /// The same number `count` more times.
+    /// The same number `count` more times, which need not be whole.
     fn repeat(&mut self, value: f64, count: f64) {
         if count == 0.0 {
             return;
@@ -401,11 +401,15 @@ pub struct Preparing<'a> {
     scaling: Scaling,
     impute: Option<Impute>,
     moments: Vec<Moments>,
+    /// How often each feature was missing, by the weights of the rows.
     missing: Vec<f64>,
-    /// All numbers of each feature, for medians.
+    /// In how many rows it was.
+    holes: Vec<usize>,
+    /// All numbers of each feature, for medians, and their weights where rows have some.
     values: Vec<Vec<f64>>,
+    weights: Vec<Vec<f64>>,
     /// How often each level of an ordinal column occurred, by feature.
-    codes: BTreeMap<usize, BTreeMap<u32, usize>>,
+    codes: BTreeMap<usize, BTreeMap<u32, f64>>,
     target: Moments,
 }
 
@@ -428,7 +432,9 @@ impl<'a> Preparing<'a> {
             impute,
             moments: vec![Moments::default(); width],
             missing: vec![0.0; width],
+            holes: vec![0; width],
             values: vec![Vec::new(); held],
+            weights: vec![Vec::new(); held],
             codes,
             target: Moments::default(),
         }
@@ -452,6 +458,7 @@ impl<'a> Preparing<'a> {
                     return Err(missing(self.schema, (at, value), file, line, remedy));
                 }
                 self.missing[at] += 1.0;
+                self.holes[at] += 1;
                 continue;
             }
             self.moments[at].see(value);
@@ -461,11 +468,67 @@ impl<'a> Preparing<'a> {
         }
         for (&at, counts) in &mut self.codes {
             if !row[at].is_nan() {
-                *counts.entry(row[at] as u32).or_default() += 1;
+                *counts.entry(row[at] as u32).or_default() += 1.0;
             }
         }
         if let Some(Truth::Value(value)) = truth {
             self.target.see(value);
+        }
+        Ok(())
+    }
+
+    /// One more row that counts as `weight` equal rows; of weight 0 it is not looked at. All rows are to be seen so,
+    /// or none.
+    ///
+    /// ```
+    /// # use mercer_datasets::{Preparing, RowFile, Scaling, SchemaOptions, Truth, survey};
+    /// # let file = RowFile::spooled(&b"x,y\n1,0.5\n4,2.5\n"[..], "toys", None)?;
+    /// # let (schema, _) = survey(&file, &SchemaOptions::default())?;
+    /// let mut preparing = Preparing::new(&schema, Scaling::Standard, None);
+    /// preparing.see_weighted(&[1.0], Some(Truth::Value(0.5)), "toys", 2, 2.0)?;
+    /// preparing.see_weighted(&[4.0], Some(Truth::Value(2.5)), "toys", 3, 1.0)?;
+    /// let mut inputs = ndarray::array![[2.0]];
+    /// preparing.finish()?.apply(&mut inputs, &schema, "toys", &[4])?;
+    /// assert_eq!(inputs, ndarray::array![[0.0]]); // the mean of 1, 1 and 4
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Preparing::see`].
+    pub fn see_weighted(
+        &mut self,
+        row: &[f64],
+        truth: Option<Truth>,
+        file: &str,
+        line: usize,
+        weight: f64,
+    ) -> Result<(), DataError> {
+        if weight == 0.0 {
+            return Ok(());
+        }
+        for (at, &value) in row.iter().enumerate() {
+            if value.is_nan() {
+                if self.impute.is_none() {
+                    let remedy = "fill it (--impute mean or median), or remove the row";
+                    return Err(missing(self.schema, (at, value), file, line, remedy));
+                }
+                self.missing[at] += weight;
+                self.holes[at] += 1;
+                continue;
+            }
+            self.moments[at].repeat(value, weight);
+            if let Some((values, weights)) = self.values.get_mut(at).zip(self.weights.get_mut(at)) {
+                values.push(value);
+                weights.push(weight);
+            }
+        }
+        for (&at, counts) in &mut self.codes {
+            if !row[at].is_nan() {
+                *counts.entry(row[at] as u32).or_default() += weight;
+            }
+        }
+        if let Some(Truth::Value(value)) = truth {
+            self.target.repeat(value, weight);
         }
         Ok(())
     }
@@ -514,7 +577,7 @@ impl<'a> Preparing<'a> {
         };
         let mut at = 0;
         let missing = self.schema.columns.iter().map(|column| {
-            let rows = self.missing[at] as usize;
+            let rows = self.holes[at];
             at += column.width();
             rows
         });
@@ -538,12 +601,13 @@ impl<'a> Preparing<'a> {
             match &column.content {
                 Holds::Numbers => fill.push(match impute {
                     Impute::Mean => self.moments[at].mean(),
-                    Impute::Median => median(&mut self.values[at]),
+                    Impute::Median if self.weights[at].is_empty() => median(&mut self.values[at]),
+                    Impute::Median => weighted_median(&self.values[at], &self.weights[at]),
                 }),
                 Holds::Categories { encoding: Categories::Ordinal, .. } => {
                     // Of equally frequent levels the first.
                     let counts = self.codes[&at].iter();
-                    let most = counts.max_by_key(|&(code, count)| (count, std::cmp::Reverse(code)));
+                    let most = counts.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
                     fill.push(most.map_or(0.0, |(&code, _)| f64::from(code)));
                 }
                 Holds::Categories { encoding: Categories::OneHot, levels } => {
@@ -571,6 +635,26 @@ fn median(values: &mut [f64]) -> f64 {
     }
     let lower = values[..middle].iter().copied().fold(f64::NEG_INFINITY, f64::max);
     f64::midpoint(lower, upper)
+}
+
+/// The median of numbers that each occur as often as a weight says: the number at half the weight, or where two meet
+/// there, their mean.
+fn weighted_median(values: &[f64], weights: &[f64]) -> f64 {
+    let mut pairs: Vec<(f64, f64)> = values.iter().copied().zip(weights.iter().copied()).collect();
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = pairs.iter().map(|(_, weight)| weight).sum();
+    let mut below = 0.0;
+    for (at, &(value, weight)) in pairs.iter().enumerate() {
+        below += weight;
+        let left = 2.0 * below - total;
+        if left.abs() <= 1e-12 * total {
+            return f64::midpoint(value, pairs.get(at + 1).map_or(value, |next| next.0));
+        }
+        if left > 0.0 {
+            return value;
+        }
+    }
+    pairs.last().map_or(f64::NAN, |last| last.0)
 }
 
 #[cfg(test)]
@@ -673,6 +757,52 @@ mod tests {
     }
 
     proptest! {
+        /// Numbers, medians, categories and targets of rows with weights are those of so many equal rows.
+        #[test]
+        fn a_weight_is_so_many_equal_rows(
+            rows in proptest::collection::vec((-9..9i32, 0..4usize, 0..3usize, 0..4usize), 4..12),
+            median in proptest::bool::ANY,
+        ) {
+            // Of equally frequent categories rounding would choose.
+            let mut counts = [0, 1, 3].map(|level| {
+                1 + rows.iter().filter(|row| row.1 == level).map(|row| row.3).sum::<usize>()
+            });
+            counts.sort_unstable();
+            prop_assume!(counts[2] > counts[1]);
+            let line = |&(x, level, y, _): &(i32, usize, usize, usize)| {
+                let x = if x == -9 { String::new() } else { x.to_string() };
+                format!("{x},{},{y}.5\n", ["red", "blue", "", "green"][level])
+            };
+            let whole = "1,red,0.5\n2,blue,1.5\n3,green,0.25\n";
+            let text = format!("a,b,y\n{whole}{}", rows.iter().map(line).collect::<String>());
+            let times: Vec<usize> = [1, 1, 1].into_iter().chain(rows.iter().map(|row| row.3)).collect();
+            let file = RowFile::spooled(text.as_bytes(), "f", None).unwrap();
+            let impute = Some(if median { Impute::Median } else { Impute::Mean });
+            for categories in [Categories::OneHot, Categories::Ordinal] {
+                let options = SchemaOptions { categories, kind: Some(crate::Kind::Regression), ..SchemaOptions::default() };
+                let (schema, count) = survey(&file, &options).unwrap();
+                let mut both = [0, 1].map(|_| Preparing::new(&schema, Scaling::Standard, impute));
+                let mut reading = schema.read(&file).unwrap();
+                for &times in &times {
+                    let row = reading.next(true).unwrap().unwrap();
+                    both[0].see_weighted(row.numbers, row.truth, "f", row.line, times as f64).unwrap();
+                    for _ in 0..times {
+                        both[1].see(row.numbers, row.truth, "f", row.line).unwrap();
+                    }
+                }
+                let (inputs, _, lines) = schema.read(&file).unwrap().chunk(count, true).unwrap();
+                let [weighted, repeated] = both.map(|preparing| {
+                    let preparation = preparing.finish().unwrap();
+                    let mut inputs = inputs.clone();
+                    preparation.apply(&mut inputs, &schema, "f", &lines).unwrap();
+                    (inputs, preparation.target().unwrap())
+                });
+                assert_abs_diff_eq!(weighted.0, repeated.0, epsilon = 1e-9);
+                assert_abs_diff_eq!(weighted.1.mean, repeated.1.mean, epsilon = 1e-9);
+                assert_abs_diff_eq!(weighted.1.deviation, repeated.1.deviation, epsilon = 1e-9);
+            }
+        }
+
         #[test]
         fn moments_are_those_of_the_definition(
             values in proptest::collection::vec(-1e3..1e3f64, 1..30), extra in 0usize..5, fill in -1e3..1e3f64,

@@ -13,6 +13,8 @@
 //! A newcomer is so tested before its author writes a test. The toy samples are drawn here from
 //! fixed seeds: two Gaussian blobs, three blobs, and a noisy linear target.
 
+mod weights;
+
 use crate::{
     Allowed, Checkpoints, Fitting, Kind, LearningError, Limits, Method, Predictions, Predictor,
     Sample, Setting, Settings, Shape, State, Task, accuracy, root_mean_squared_error,
@@ -193,7 +195,8 @@ impl<'a> Conformance<'a> {
     /// and holds defaults and tuner, which stay in its ranges; fits are reproducible; a row's prediction depends neither on
     /// the order nor on the company of the other rows; inputs of a wrong width and NaN are refused;
     /// one column, one class, and rows that are all equal end in a fit or in a clear error; it can be kept and restored; a fit
-    /// that was kept when it was cut off goes on to the same bits; and it beats chance.
+    /// that was kept when it was cut off goes on to the same bits; where it weighs rows, a weight is so many
+    /// equal rows; and it beats chance.
     ///
     /// # Errors
     /// The first [`Violation`].
@@ -389,6 +392,7 @@ impl<'a> Conformance<'a> {
             self.beats_chance(&predictions, &test)?;
         }
         self.equal_rows(&train)?;
+        self.weights_count_rows(task)?;
         // One column is enough to learn from, or to be refused; never to panic on.
         let narrow = toy(task, 1, 40, 3);
         let predictor = self.fit(&narrow, 7)?;
@@ -666,6 +670,7 @@ mod tests {
         OneClass,
         Amnesic,
         Divides,
+        Unweighted,
     }
 
     crate::parameters! {
@@ -721,8 +726,12 @@ mod tests {
             sample.require_two_classes()?;
             let (counts, labels) = (sample.class_counts(), sample.labels().unwrap());
             let mut means = Array2::zeros((counts.len(), sample.features()));
-            for (row, &label) in sample.inputs().rows().into_iter().zip(labels) {
-                let share = 1.0 / counts[label as usize] as f64;
+            let sums = sample.class_weights();
+            for (at, (row, &label)) in sample.inputs().rows().into_iter().zip(labels).enumerate() {
+                let share = match (self.0, sample.weights()) {
+                    (Fault::Unweighted, _) | (_, None) => 1.0 / counts[label as usize] as f64,
+                    (_, Some(weights)) => weights[at] / sums[label as usize],
+                };
                 means.row_mut(label as usize).scaled_add(share, &row);
             }
             let offset = match self.0 {
@@ -732,6 +741,10 @@ mod tests {
             let predictor = Means { fault: self.0, centres: means, offset };
             let (convergence, facts) = (Convergence::Exact, BTreeMap::new());
             Ok(Outcome { predictor, convergence, facts }.boxed())
+        }
+
+        fn weighs_rows(&self) -> bool {
+            true
         }
     }
 
@@ -801,6 +814,7 @@ mod tests {
             ("one-class", "one class is fitted or refused as such"),
             ("amnesic", "a fitted model can be kept"),
             ("divides", "scores are numbers"),
+            ("unweighted", "a weight is so many equal rows"),
         ] {
             let faulty = Conformance::of(&METHOD).with(Settings::new().with("fault", fault));
             assert_eq!(faulty.check().unwrap_err().law, law, "{fault}");

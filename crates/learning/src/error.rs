@@ -52,6 +52,17 @@ pub enum LearningError {
         /// The offending value.
         value: f64,
     },
+    /// A weight of a row that says not how often it counts.
+    #[error("the weight of row {row} is {value}; it must be at least 0 and finite")]
+    Weight {
+        /// Row, from 0.
+        row: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// Weights of which none is positive.
+    #[error("all weights are 0: no row counts; give some rows a weight above 0")]
+    NoWeight,
     /// A setting that was given and would do nothing.
     #[error(
         "setting `{name}` would do nothing: it counts only where {only}, and here {here}; leave it out"

@@ -59,6 +59,12 @@ pub trait Learner: Send + Sync {
         }
         self.fit(&windows.next()?, fitting)
     }
+
+    /// Whether [`Learner::fit`] heeds [`Sample::weights`] exactly: a row of weight 2 counts as two equal rows.
+    /// A learner that does not must be handed none; [`crate::conformance`] holds the others to their word.
+    fn weighs_rows(&self) -> bool {
+        false
+    }
 }
 
 /// The tasks that a method can do.
@@ -315,6 +321,23 @@ impl Method {
         let remedies: Vec<_> = remedies.map(|(word, names)| format!("{word} {names}")).collect();
         let remedies = remedies.join(", or ");
         Some(if remedies.is_empty() { told } else { format!("{told}; take {remedies}") })
+    }
+
+    /// Whether its learners heed weights of rows ([`Learner::weighs_rows`]), at their default settings.
+    ///
+    /// ```
+    /// use mercer_learning::Method;
+    /// /// Methods for a table whose rows have weights.
+    /// fn able(methods: &[Method]) -> Vec<&str> {
+    ///     methods.iter().filter(|method| method.weighs_rows()).map(|method| method.name).collect()
+    /// }
+    /// assert!(able(&[]).is_empty());
+    /// ```
+    pub fn weighs_rows(&self) -> bool {
+        let classes = self.tasks.include(Task::Classification { classes: 2 });
+        let task = if classes { Task::Classification { classes: 2 } } else { Task::Regression };
+        let settings = (self.defaults)(&Shape { rows: 100, features: 2, task });
+        self.learner(&settings, task).is_ok_and(|learner| learner.weighs_rows())
     }
 
     /// Settings of a first run on a table of one's own: the defaults, overridden by `user_defaults`.

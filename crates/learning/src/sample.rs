@@ -96,6 +96,8 @@ pub struct Shape {
 pub struct Sample {
     inputs: Array2<f64>,
     targets: Targets,
+    /// Positive, one a row; `None` where each row counts once.
+    weights: Option<Array1<f64>>,
 }
 
 impl Sample {
@@ -125,7 +127,7 @@ impl Sample {
             return Err(LearningError::Label { row, label, classes });
         }
         let targets = Targets::Classes { labels, classes };
-        Ok(Self { inputs, targets })
+        Ok(Self { inputs, targets, weights: None })
     }
 
     /// A regression sample: `inputs` is `n × d`, `values` has `n` entries.
@@ -147,7 +149,67 @@ impl Sample {
         if let Some((row, &value)) = values.iter().enumerate().find(|(_, v)| !v.is_finite()) {
             return Err(LearningError::TargetNotFinite { row, value });
         }
-        Ok(Self { inputs, targets: Targets::Real(values) })
+        Ok(Self { inputs, targets: Targets::Real(values), weights: None })
+    }
+
+    /// The sample with a weight `w_i ≥ 0` for each row, in place of those that it had: row `i` counts as `w_i`
+    /// equal rows.
+    ///
+    /// Rows of weight 0 are left out. Weights that are all 1 are none: nothing changes then, to the last bit.
+    /// A learner heeds weights where [`crate::Learner::weighs_rows`] says so.
+    ///
+    /// ```
+    /// use mercer_learning::{LearningError, Sample};
+    /// use ndarray::array;
+    /// let sample = Sample::regression(array![[0.0], [1.0], [2.0]], array![5.0, 6.0, 7.0])?;
+    /// let weighted = sample.clone().weighted(&[2.0, 0.0, 0.5])?;
+    /// assert_eq!(weighted.inputs(), array![[0.0], [2.0]]);
+    /// assert_eq!(weighted.weights(), Some(array![2.0, 0.5].view()));
+    /// assert_eq!(sample.clone().weighted(&[1.0; 3])?, sample);
+    /// let refused = sample.clone().weighted(&[1.0, -1.0, 1.0]);
+    /// assert_eq!(refused, Err(LearningError::Weight { row: 1, value: -1.0 }));
+    /// assert_eq!(sample.weighted(&[0.0; 3]), Err(LearningError::NoWeight));
+    /// # Ok::<(), LearningError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LearningError::Weight`] for a weight that is negative, infinite or NaN; [`LearningError::NoWeight`] if
+    /// all are 0.
+    ///
+    /// # Panics
+    /// If there is not a weight a row.
+    pub fn weighted(self, weights: &[f64]) -> Result<Self, LearningError> {
+        assert_eq!(weights.len(), self.rows(), "a weight a row");
+        let sound = |weight: f64| weight >= 0.0 && weight.is_finite();
+        if let Some((row, &value)) = weights.iter().enumerate().find(|(_, weight)| !sound(**weight))
+        {
+            return Err(LearningError::Weight { row, value });
+        }
+        let bare = Self { weights: None, ..self };
+        if weights.iter().all(|weight| weight.to_bits() == 1f64.to_bits()) {
+            return Ok(bare);
+        }
+        let rows: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        if rows.is_empty() {
+            return Err(LearningError::NoWeight);
+        }
+        let kept = if rows.len() == weights.len() { bare } else { bare.select(&rows)? };
+        Ok(Self { weights: Some(rows.into_iter().map(|row| weights[row]).collect()), ..kept })
+    }
+
+    /// The weights of the rows, all positive, if they have any.
+    pub fn weights(&self) -> Option<ArrayView1<'_, f64>> {
+        self.weights.as_ref().map(Array1::view)
+    }
+
+    /// `√w_i`, if the rows have weights: least squares on rows times these are weighted least squares.
+    pub fn root_weights(&self) -> Option<Array1<f64>> {
+        self.weights.as_ref().map(|weights| weights.mapv(f64::sqrt))
+    }
+
+    /// `Σ w_i`: the number of rows where they have no weights.
+    pub fn total_weight(&self) -> f64 {
+        self.weights.as_ref().map_or(self.rows() as f64, Array1::sum)
     }
 
     /// The inputs `X`, `n × d`.
@@ -227,7 +289,8 @@ impl Sample {
             },
             Targets::Real(values) => Targets::Real(values.select(Axis(0), rows)),
         };
-        Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets })
+        let weights = self.weights.as_ref().map(|weights| weights.select(Axis(0), rows));
+        Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets, weights })
     }
 
     /// The sample with its inputs changed where they are, by a scaler, say; no copy is made.
@@ -304,6 +367,25 @@ impl Sample {
             }
             Targets::Real(_) => Vec::new(),
         }
+    }
+
+    /// The weight of each class, `Σ w_i` over its rows; empty for regression.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use ndarray::array;
+    /// let sample = Sample::classification(array![[0.0], [1.0], [2.0]], vec![2, 0, 2], 3)?;
+    /// assert_eq!(sample.class_weights(), [1.0, 0.0, 2.0]);
+    /// assert_eq!(sample.weighted(&[1.0, 3.0, 0.5])?.class_weights(), [3.0, 0.0, 1.5]);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    pub fn class_weights(&self) -> Vec<f64> {
+        let Targets::Classes { labels, classes } = &self.targets else { return Vec::new() };
+        let mut sums = vec![0.0; *classes];
+        for (row, &label) in labels.iter().enumerate() {
+            sums[label as usize] += self.weights.as_ref().map_or(1.0, |weights| weights[row]);
+        }
+        sums
     }
 
     /// Refuses a classification sample in which fewer than two classes occur.
@@ -411,6 +493,21 @@ mod tests {
         let picked = sample.unwrap().select(&[2, 0, 2]).unwrap();
         assert_eq!(picked.inputs(), array![[2.0], [0.0], [2.0]]);
         assert_eq!(picked.values().unwrap(), array![20.0, 0.0, 20.0]);
+    }
+
+    #[test]
+    fn weights_go_with_their_rows() {
+        let sample = Sample::classification(array![[0.0], [1.0], [2.0]], vec![0, 1, 2], 3).unwrap();
+        let weighted = sample.weighted(&[0.5, 0.0, 4.0]).unwrap();
+        let picked = weighted.select(&[1, 0, 1]).unwrap().against_rest(2).unwrap();
+        assert_eq!(picked.weights(), Some(array![4.0, 0.5, 4.0].view()));
+        assert_eq!((picked.labels().unwrap(), picked.total_weight()), (&[1, 0, 1][..], 8.5));
+        let halved = picked.map_inputs(|inputs| *inputs *= 0.5).unwrap();
+        assert_eq!(halved.root_weights().unwrap()[0].to_bits(), 2f64.to_bits());
+        for bad in [f64::NAN, f64::INFINITY, -1e-300] {
+            let refused = halved.clone().weighted(&[1.0, 1.0, bad]);
+            assert!(matches!(refused, Err(LearningError::Weight { row: 2, .. })), "{refused:?}");
+        }
     }
 
     #[test]

@@ -89,6 +89,11 @@ impl<'a> RidgePath<'a> {
         Ok(Self { matrix, targets: right, primal, values, cutoff, vectors, coordinates, left })
     }
 
+    /// Number of rows `n`.
+    pub fn rows(&self) -> usize {
+        self.targets.nrows()
+    }
+
     /// Number of eigenvalues above the cut-off.
     pub fn rank(&self) -> usize {
         self.values.len()

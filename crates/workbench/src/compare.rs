@@ -2,7 +2,10 @@ use crate::evaluate::chance;
 use crate::intervals::alike;
 use crate::provenance::provenance;
 use crate::tuning::offered;
-use crate::{Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary};
+use crate::{
+    Choices, Evaluation, Splitting, Table, WorkbenchError, evaluate, method_for, primary,
+    require_weighing,
+};
 use mercer_learning::{LearningError, Method, Metric, Settings, Shape, Streams, find};
 use mercer_statistics::{average_ranks, corrected_t, holm, nemenyi_critical_difference, paired_t};
 use serde::Serialize;
@@ -296,6 +299,7 @@ pub fn compare(
             return refused(name.clone(), "named once");
         }
         titles.push(method_for(methods, name, table.task())?.title.to_owned());
+        require_weighing(methods, name, table, choices)?;
     }
     let mut notes: Vec<String> = Vec::new();
     let shape = Shape { rows: table.rows(), features: table.schema.width(), task: table.task() };

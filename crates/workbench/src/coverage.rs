@@ -1,7 +1,7 @@
 //! Split conformal prediction: sets of classes, and intervals of numbers, that hold the truth as often as is asked.
 
 use crate::fit::fit_sample;
-use crate::{Choices, Splitting, Table, WorkbenchError, method_for};
+use crate::{Choices, Splitting, Table, WorkbenchError, method_for, require_weighing};
 use mercer_datasets::Preparation;
 use mercer_learning::{Method, Predictor, Streams, Targets};
 use mercer_statistics::wilson_interval;
@@ -96,6 +96,7 @@ pub fn coverage(
         return refused(wanted.to_string(), must);
     }
     let method = method_for(methods, name, table.task())?;
+    require_weighing(methods, name, table, choices)?;
     let streams = Streams::root(choices.seed);
     let splits = table.splits(splitting, &streams)?;
     let mut tally = Tally { classes: vec![(0, 0); table.task().outputs()], size: 0.0 };
@@ -108,7 +109,7 @@ pub fn coverage(
         let [proper, calibration] = [apart.train, apart.test]
             .map(|places| places.into_iter().map(|at| split.train[at]).collect::<Vec<_>>());
         let preparation = table.prepare(&proper, choices.scaling, choices.impute)?;
-        let train = table.sample(&proper, &preparation)?;
+        let train = table.training(&proper, &preparation, choices)?;
         let fitted = fit_sample(method, &train, choices, &own)
             .map_err(|error| error.by_name(&table.schema))?;
         let predictor = &*fitted.outcome.predictor;

@@ -26,6 +26,16 @@ pub enum WorkbenchError {
         /// The methods that can.
         able: String,
     },
+    /// A method that does not weigh rows, where rows or classes have weights.
+    #[error("`{flag}`: {method} does not weigh rows; these do: {able}")]
+    CannotWeigh {
+        /// What gave the weights.
+        flag: &'static str,
+        /// The method.
+        method: String,
+        /// The methods that can, of those that do the task.
+        able: String,
+    },
     /// An argument outside its range.
     #[error("`{name}` is {value}; it must be {must}")]
     Argument {
@@ -161,6 +171,7 @@ impl WorkbenchError {
         matches!(
             self,
             Self::CannotDo { .. }
+                | Self::CannotWeigh { .. }
                 | Self::Argument { .. }
                 | Self::Exists { .. }
                 | Self::Output { .. }

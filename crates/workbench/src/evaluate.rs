@@ -1,7 +1,9 @@
 use crate::fit::{finite, fit_sample, said_of};
 use crate::importance::{CurvePoint, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
-use crate::{Choices, Division, Model, Scores, Table, WorkbenchError, method_for, primary};
+use crate::{
+    Choices, Division, Model, Scores, Table, WorkbenchError, method_for, primary, require_weighing,
+};
 use mercer_datasets::{Split, Truths, k_folds, random_split, stratified_split};
 use mercer_learning::{
     Method, Metric, Predictions, Settings, Streams, Task, confusion, counted, fact, folds,
@@ -305,6 +307,7 @@ pub fn evaluate(
     mut told: impl FnMut(usize, usize),
 ) -> Result<Evaluation, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
+    require_weighing(methods, name, table, choices)?;
     let streams = Streams::root(choices.seed);
     let splits = table.splits(splitting, &streams)?;
     let splitting = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));
@@ -320,7 +323,7 @@ pub fn evaluate(
     for (index, split) in splits.iter().enumerate() {
         choices.limits.check()?;
         let preparation = table.prepare(&split.train, choices.scaling, choices.impute)?;
-        let train = table.sample(&split.train, &preparation)?;
+        let train = table.training(&split.train, &preparation, choices)?;
         let own = streams.child(&format!("split {index}"));
         let fitted = fit_sample(method, &train, choices, &own)
             .map_err(|error| error.by_name(&table.schema))?;

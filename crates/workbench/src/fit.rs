@@ -2,7 +2,10 @@ use crate::adjustment::{Adjusted, learn};
 use crate::header::{Chosen, DataNote};
 use crate::intervals::NamedInterval;
 use crate::tuning::tune_sample;
-use crate::{Adjustment, Budget, Header, MAJOR, MINOR, Model, Table, WorkbenchError, score};
+use crate::{
+    Adjustment, Budget, ClassWeight, Header, MAJOR, MINOR, Model, Table, WorkbenchError,
+    require_weighing, score,
+};
 use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
 use mercer_harness::declared_bytes;
 use mercer_learning::{
@@ -38,6 +41,8 @@ pub struct Choices<'a> {
     pub tune: Option<Budget>,
     /// What settings are tuned and methods ranked by; [`crate::primary`] where nothing is said.
     pub metric: Option<Metric>,
+    /// Weights of classes in a fit, which multiply those of rows.
+    pub class_weight: Option<ClassWeight>,
     /// Whether scores become probabilities by what rows held out inside the training part say.
     pub calibrate: bool,
     /// What the threshold of two classes is chosen by, on such rows; the usual one without it.
@@ -63,6 +68,7 @@ impl Choices<'_> {
             impute: None,
             tune: None,
             metric: None,
+            class_weight: None,
             calibrate: false,
             threshold: None,
             importance: false,
@@ -223,9 +229,10 @@ pub fn fit(
     choices: &Choices<'_>,
 ) -> Result<Model, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
+    require_weighing(methods, name, table, choices)?;
     let rows: Vec<usize> = (0..table.rows()).collect();
     let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
-    let sample = table.sample(&rows, &preparation)?;
+    let sample = table.training(&rows, &preparation, choices)?;
     let streams = Streams::root(choices.seed);
     let fitted = fit_sample(method, &sample, choices, &streams)
         .map_err(|error| error.by_name(&table.schema))?;
@@ -233,8 +240,11 @@ pub fn fit(
     let schema = table.schema.clone();
     let FittedTo { outcome, settings, tuning, adjustment } = fitted;
     let data =
-        DataNote { file: table.name.clone(), rows: table.rows(), sha256: table.sha256.clone() };
+        DataNote { file: table.name.clone(), rows: sample.rows(), sha256: table.sha256.clone() };
     let mut header = header_of(method, &settings, schema, preparation, data, choices, &outcome);
+    if let Some(chosen) = &mut header.chosen {
+        chosen.weighted = table.weights.is_some();
+    }
     (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
     header.adjustment = adjustment;
     Ok(Model { header, predictor: outcome.predictor })
@@ -260,6 +270,8 @@ pub(crate) fn header_of(
             given: choices.settings.iter().map(|(name, _)| name.to_owned()).collect(),
             scaling: choices.scaling,
             impute: choices.impute,
+            weighted: false,
+            class_weight: choices.class_weight.as_ref().map(ToString::to_string),
         }),
         seed: choices.seed,
         threads: choices.threads.max(1),

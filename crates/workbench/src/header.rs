@@ -64,6 +64,12 @@ pub struct Chosen {
     /// What stands in for missing numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impute: Option<Impute>,
+    /// Whether the rows had weights.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weighted: bool,
+    /// Weights of classes, as they are typed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_weight: Option<String>,
 }
 
 /// Where the value of a setting comes from.

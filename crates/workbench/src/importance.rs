@@ -86,7 +86,7 @@ fn score(
     streams: &Streams,
 ) -> Result<Scores, WorkbenchError> {
     let preparation = table.prepare(train, choices.scaling, choices.impute)?;
-    let sample = table.sample(train, &preparation)?;
+    let sample = table.training(train, &preparation, choices)?;
     let fitted = fit_sample(method, &sample, choices, streams)?;
     finite(said_of(&*fitted.outcome.predictor, table, test, &preparation)?.scores())
 }

@@ -38,6 +38,7 @@ mod stream;
 mod table;
 mod tuning;
 mod tuning_page;
+mod weights;
 
 pub use across::{Across, MethodAcross, PairAcross, across};
 pub use adjustment::{Adjustment, Calibration, Threshold};
@@ -66,6 +67,7 @@ pub use stream::{ExtraColumns, PredictedRows};
 pub use table::Table;
 pub use tuning::{Budget, tune};
 pub use tuning_page::tuning_page;
+pub use weights::{ClassWeight, require_weighing};
 
 /// The snippets of the book, carried out as the examples of this page are.
 #[cfg(doctest)]

@@ -189,6 +189,10 @@ pub fn fit_in_passes(
         let name = if choices.calibrate { "calibrate" } else { "threshold" };
         return refused(name, "given".to_owned(), "left out where rows are read in passes");
     }
+    if let Some(of_classes) = &choices.class_weight {
+        let must = "left out where rows are read in passes";
+        return refused("class-weight", format!("`{of_classes}`"), must);
+    }
     let (schema, rows) = survey(file, options)?;
     let buffer = affordable(buffer.min(rows).max(2), schema.width(), options, choices);
     let method = method_for(methods, name, task_of(&schema))?;

@@ -67,7 +67,7 @@ pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static 
     } else {
         format!("{columns}, which are {}", counted(inputs, "input", "inputs"))
     };
-    vec![
+    let mut lines = vec![
         ("Data", table.name.clone()),
         ("SHA-256", table.sha256.clone()),
         ("Rows", table.rows().to_string()),
@@ -81,5 +81,10 @@ pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static 
         ("Left out", or(dropped.join(", "), "no column")),
         ("Settings given", or(given.join(", "), "none")),
         ("Tuned", if choices.tune.is_some() { "yes" } else { "no" }.to_owned()),
-    ]
+    ];
+    let of_rows = table.weights.as_ref().map(|_| ("Weights of rows", "yes".to_owned()));
+    let of_classes = choices.class_weight.as_ref();
+    let of_classes = of_classes.map(|own| ("Weights of classes", own.to_string()));
+    lines.extend(of_rows.into_iter().chain(of_classes));
+    lines
 }

@@ -1,4 +1,5 @@
-use crate::{DivideBy, Division, Splitting, WorkbenchError};
+use crate::weights::{row_weights, weighted};
+use crate::{Choices, DivideBy, Division, Splitting, WorkbenchError};
 use mercer_datasets::{
     DataError, Impute, Kind, Preparation, Preparing, RowFile, Scaling, Schema, SchemaOptions,
     Split, Truth, Truths, Widened, survey,
@@ -36,6 +37,8 @@ pub struct Table {
     pub sha256: String,
     /// How its rows may be divided, where a column says it.
     pub division: Option<Division>,
+    /// How often each row counts in a fit, where a column says it; 0 leaves it out.
+    pub weights: Option<Vec<f64>>,
 }
 
 impl Table {
@@ -78,15 +81,54 @@ impl Table {
         options: &SchemaOptions,
         by: &DivideBy,
     ) -> Result<Self, WorkbenchError> {
-        let column = by.column();
-        let aside = Some((column.clone(), by.flag()));
-        let table = Self::read(file, &SchemaOptions { aside, ..options.clone() })?;
-        let widened = Widened { keep: vec![column.clone()], ..Widened::default() };
+        Self::read_beside(file, options, Some(by), None)
+    }
+
+    /// The same, with columns that are no features: one that says how the rows may be divided, and one of
+    /// numbers from 0 that says how often each row counts in a fit.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::Table;
+    /// let file = RowFile::spooled(&b"x,w,kind\n1,2,a\n2,0,b\n3,0.5,a\n"[..], "toys", None)?;
+    /// let table = Table::read_beside(&file, &SchemaOptions::default(), None, Some("w"))?;
+    /// assert_eq!((table.schema.width(), table.weights), (1, Some(vec![2.0, 0.0, 0.5])));
+    /// let wrong = RowFile::spooled(&b"x,w,kind\n1,2,a\n2,-1,b\n"[..], "toys", None)?;
+    /// let refused = Table::read_beside(&wrong, &SchemaOptions::default(), None, Some("w"));
+    /// assert!(refused.unwrap_err().to_string().starts_with("toys:3: column `w` `-1` is negative"));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Table::read_divided`]; [`DataError::Line`] for a weight that is negative, missing or no number;
+    /// [`DataError::Format`] if all are 0.
+    pub fn read_beside(
+        file: &RowFile,
+        options: &SchemaOptions,
+        by: Option<&DivideBy>,
+        weights: Option<&str>,
+    ) -> Result<Self, WorkbenchError> {
+        let divided = by.map(|by| (by.column().clone(), by.flag()));
+        let weighed = weights.map(|column| (column.to_owned(), "--weights"));
+        let aside: Vec<(String, &'static str)> = divided.into_iter().chain(weighed).collect();
+        let keep: Vec<String> = aside.iter().map(|(column, _)| column.clone()).collect();
+        let mut table = Self::read(file, &SchemaOptions { aside, ..options.clone() })?;
+        if keep.is_empty() {
+            return Ok(table);
+        }
+        let widened = Widened { keep, ..Widened::default() };
         let mut reading = table.schema.read_wider(file, &widened)?;
         reading.chunk(usize::MAX, true)?;
-        let texts: Vec<String> = reading.take_kept().into_iter().flatten().collect();
-        let division = Division::of(by, &texts, &table.lines, &table.name)?;
-        Ok(Self { division: Some(division), ..table })
+        let rows = reading.take_kept();
+        let texts = |at: usize| rows.iter().map(|row| row[at].clone()).collect::<Vec<String>>();
+        if let Some(by) = by {
+            table.division = Some(Division::of(by, &texts(0), &table.lines, &table.name)?);
+        }
+        if let Some(column) = weights {
+            let texts = texts(usize::from(by.is_some()));
+            table.weights = Some(row_weights(column, &texts, &table.lines, &table.name)?);
+        }
+        Ok(table)
     }
 
     /// The splits of its rows; they depend on the seed and not on any method.
@@ -166,7 +208,7 @@ impl Table {
         }
         drop(reading);
         let (name, sha256) = (file.name().to_owned(), file.sha256()?);
-        Ok(Self { name, schema, raw, truths, lines, sha256, division: None })
+        Ok(Self { name, schema, raw, truths, lines, sha256, division: None, weights: None })
     }
 
     /// Number of rows.
@@ -252,7 +294,7 @@ impl Table {
         }
     }
 
-    /// Learns how rows are filled and scaled from these rows and no others.
+    /// Learns how rows are filled and scaled from these rows and no others, each as often as its weight says.
     ///
     /// ```
     /// # use mercer_datasets::{RowFile, SchemaOptions};
@@ -283,7 +325,11 @@ impl Table {
         for &row in rows {
             let numbers = self.raw.row(row);
             let numbers = numbers.as_slice().expect("rows of the table are contiguous");
-            preparing.see(numbers, Some(self.truth(row)), &self.name, self.lines[row])?;
+            let (truth, line) = (Some(self.truth(row)), self.lines[row]);
+            match self.weights.as_ref().map(|weights| weights[row]) {
+                None => preparing.see(numbers, truth, &self.name, line)?,
+                Some(weight) => preparing.see_weighted(numbers, truth, &self.name, line, weight)?,
+            }
         }
         Ok(preparing.finish()?)
     }
@@ -312,6 +358,16 @@ impl Table {
         preparation: &Preparation,
     ) -> Result<Sample, WorkbenchError> {
         self.sample_with(rows, self.raw.select(Axis(0), rows), preparation)
+    }
+
+    /// Rows to fit to, with the weights of rows and classes; without those of weight 0.
+    pub(crate) fn training(
+        &self,
+        rows: &[usize],
+        preparation: &Preparation,
+        choices: &Choices<'_>,
+    ) -> Result<Sample, WorkbenchError> {
+        Ok(weighted(self.sample(rows, preparation)?, self, rows, choices)?)
     }
 
     /// The same with these inputs in place of the rows' own.

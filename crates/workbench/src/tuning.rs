@@ -1,4 +1,4 @@
-use crate::{Choices, Table, WorkbenchError};
+use crate::{Choices, Table, WorkbenchError, require_weighing};
 use mercer_harness::Tuner;
 use mercer_learning::{Limits, Method, Metric, Sample, Settings, Streams, Task, counted};
 use mercer_records::Tuning;
@@ -153,7 +153,8 @@ pub fn tune(
 ) -> Result<Tuning, WorkbenchError> {
     let rows: Vec<usize> = (0..table.rows()).collect();
     let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
-    let sample = table.sample(&rows, &preparation)?;
+    require_weighing(std::slice::from_ref(method), method.name, table, choices)?;
+    let sample = table.training(&rows, &preparation, choices)?;
     sample.require_two_classes()?;
     method.check_active(&choices.settings, &sample.shape())?;
     let streams = Streams::root(choices.seed);

@@ -1,11 +1,12 @@
 //! Laplace's approximation of a binary Gaussian process classifier with logistic likelihood.
 //!
 //! `K` is the kernel matrix (`n × n`), `y` labels in `{−1, 1}`, `t = (y + 1)/2`, `π = 1/(1 + e^−f)`,
-//! `W = diag(π (1 − π))`, `B = I + W^½ K W^½`, `R = W^½ B⁻¹ W^½`.
+//! `W = diag(π (1 − π))`, `B = I + W^½ K W^½`, `R = W^½ B⁻¹ W^½`. With a weight `w_i` a row counts as `w_i` equal
+//! rows, whose likelihoods multiply: `W_ii`, `t_i − π_i` and the logarithm of its likelihood are `w_i` times as large.
 
 use mercer_learning::LearningError;
 use mercer_linalg::{Cholesky, LinalgError, product};
-use ndarray::{Array1, Array2, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView1, Axis, Zip};
 use statrs::function::erf::erfc;
 use std::f64::consts::SQRT_2;
 
@@ -18,7 +19,7 @@ const GROWTH: f64 = 1e-10;
 /// The mode of the posterior, and what follows from it.
 #[derive(Debug, Clone)]
 pub(super) struct Mode {
-    /// `a = K⁻¹ f = t − π` at the mode.
+    /// `a = K⁻¹ f = t − π` at the mode; `w (t − π)` with weights.
     pub weights: Array1<f64>,
     /// `R`, symmetric.
     pub reduction: Array2<f64>,
@@ -26,6 +27,15 @@ pub(super) struct Mode {
     pub evidence: f64,
     /// `π` at the mode.
     shares: Array1<f64>,
+    /// `w`, if the rows have weights.
+    row_weights: Option<Array1<f64>>,
+}
+
+/// Labels `y` in `{−1, 1}`, and the weights of their rows, if they have some.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Labelled<'a> {
+    pub y: &'a [f64],
+    pub weights: Option<ArrayView1<'a, f64>>,
 }
 
 fn sigmoid(f: f64) -> f64 {
@@ -43,22 +53,49 @@ fn fault(error: &LinalgError) -> LearningError {
 }
 
 /// `ψ = −aᵀf/2 − Σ log(1 + e^{−y f})`.
-fn posterior(a: &Array1<f64>, f: &Array1<f64>, y: &[f64]) -> f64 {
-    -0.5 * a.dot(f) - f.iter().zip(y).map(|(f, y)| softplus(-y * f)).sum::<f64>()
+fn posterior(a: &Array1<f64>, f: &Array1<f64>, rows: Labelled<'_>) -> f64 {
+    let losses = f.iter().zip(rows.y).map(|(f, y)| softplus(-y * f));
+    let loss: f64 = match rows.weights {
+        None => losses.sum(),
+        Some(weights) => losses.zip(weights).map(|(loss, weight)| loss * weight).sum(),
+    };
+    -0.5 * a.dot(f) - loss
 }
 
 /// The factor of `B` at `f`, with `W^½` and `π`.
 fn factor(
     gram: &Array2<f64>,
     f: &Array1<f64>,
+    weights: Option<ArrayView1<'_, f64>>,
 ) -> Result<(Cholesky, Array1<f64>, Array1<f64>), LearningError> {
     let shares = f.mapv(sigmoid);
-    let root = shares.mapv(|p| (p * (1.0 - p)).sqrt());
+    let mut root = shares.mapv(|p| (p * (1.0 - p)).sqrt());
+    if let Some(weights) = weights {
+        root *= &weights.mapv(f64::sqrt);
+    }
     let mut b = gram.clone();
     b *= &root;
     b *= &root.view().insert_axis(Axis(1));
     b.diag_mut().mapv_inplace(|entry| entry + 1.0);
     Ok((Cholesky::factor(b).map_err(|error| fault(&error))?, root, shares))
+}
+
+/// `W f + t − π`, what a step of Newton's method pulls towards; `W f + w (t − π)` with weights.
+fn pull(
+    f: &Array1<f64>,
+    root: &Array1<f64>,
+    shares: &Array1<f64>,
+    targets: &Array1<f64>,
+    weights: Option<ArrayView1<'_, f64>>,
+) -> Array1<f64> {
+    let mut c = Array1::zeros(f.len());
+    let zipped = Zip::from(&mut c).and(f).and(root).and(shares).and(targets);
+    let Some(weights) = weights else {
+        zipped.for_each(|c, f, root, share, target| *c = root * root * f + target - share);
+        return c;
+    };
+    zipped.for_each(|c, _, _, share, target| *c = target - share);
+    c * weights + root * root * f
 }
 
 impl Mode {
@@ -69,27 +106,22 @@ impl Mode {
     /// [`LearningError::Numerical`] if `B` cannot be factored.
     pub fn find(
         gram: &Array2<f64>,
-        y: &[f64],
+        rows: Labelled<'_>,
         start: Option<&Array1<f64>>,
     ) -> Result<Self, LearningError> {
-        let n = y.len();
-        let targets: Array1<f64> = y.iter().map(|y| f64::midpoint(*y, 1.0)).collect();
+        let (n, weights) = (rows.y.len(), rows.weights);
+        let targets: Array1<f64> = rows.y.iter().map(|y| f64::midpoint(*y, 1.0)).collect();
         let mut a = start.cloned().unwrap_or_else(|| Array1::zeros(n));
         let mut f = gram.dot(&a);
-        let mut height = posterior(&a, &f, y);
-        let flat = -(n as f64) * std::f64::consts::LN_2;
+        let mut height = posterior(&a, &f, rows);
+        let total = weights.map_or(n as f64, |weights| weights.sum());
+        let flat = -total * std::f64::consts::LN_2;
         if height < flat {
             (a, f, height) = (Array1::zeros(n), Array1::zeros(n), flat);
         }
         for _ in 0..STEPS {
-            let (b, root, shares) = factor(gram, &f)?;
-            let mut c = Array1::zeros(n);
-            Zip::from(&mut c)
-                .and(&f)
-                .and(&root)
-                .and(&shares)
-                .and(&targets)
-                .for_each(|c, f, root, share, target| *c = root * root * f + target - share);
+            let (b, root, shares) = factor(gram, &f, weights)?;
+            let c = pull(&f, &root, &shares, &targets, weights);
             let right = (&root * &gram.dot(&c)).insert_axis(Axis(1));
             let solved = b.solve(&right).map_err(|error| fault(&error))?.remove_axis(Axis(1));
             let full = &c - &(&root * &solved);
@@ -98,7 +130,7 @@ impl Mode {
             for _ in 0..HALVINGS {
                 let next = &a + &(size * &step);
                 let latent = gram.dot(&next);
-                let value = posterior(&next, &latent, y);
+                let value = posterior(&next, &latent, rows);
                 if value >= height {
                     moved = Some((next, latent, value));
                     break;
@@ -112,11 +144,16 @@ impl Mode {
                 break;
             }
         }
-        let (b, root, shares) = factor(gram, &f)?;
+        let (b, root, shares) = factor(gram, &f, weights)?;
         let evidence = height - 0.5 * b.log_determinant();
         let mut reduction = b.solve(&Array2::from_diag(&root)).map_err(|error| fault(&error))?;
         reduction *= &root.view().insert_axis(Axis(1));
-        Ok(Self { weights: &targets - &shares, reduction, evidence, shares })
+        let mut slopes = &targets - &shares;
+        if let Some(weights) = weights {
+            slopes *= &weights;
+        }
+        let row_weights = weights.map(|weights| weights.to_owned());
+        Ok(Self { weights: slopes, reduction, evidence, shares, row_weights })
     }
 
     /// `M` with `∂ log q/∂θ = <M, ∂K/∂θ>` for every kernel parameter `θ` (Alg. 5.1):
@@ -131,6 +168,9 @@ impl Mode {
         Zip::from(&mut s).and(&gram.diag()).and(&explained).and(&self.shares).for_each(
             |s, k, explained, p| *s = -0.5 * (k - explained) * p * (1.0 - p) * (1.0 - 2.0 * p),
         );
+        if let Some(weights) = &self.row_weights {
+            s *= weights;
+        }
         let u = &s - &r.dot(&gram.dot(&s));
         let mut m = kr; // its memory
         Zip::indexed(&mut m).and(r).for_each(|(i, j), m, r| {

@@ -20,7 +20,7 @@ fn kernel(s: f64, l: [f64; 2]) -> ScaledGaussian {
 fn at(kernel: &ScaledGaussian, y: &[f64]) -> (Mode, Vec<f64>) {
     let scaled = kernel.scaled(toy().view());
     let gram = kernel.gram(scaled.view());
-    let mode = Mode::find(&gram, y, None).unwrap();
+    let mode = Mode::find(&gram, Labelled { y, weights: None }, None).unwrap();
     let gradient = kernel.gradient(&mode.sensitivity(&gram), &gram, &scaled);
     (mode, gradient)
 }
@@ -99,9 +99,9 @@ fn gradients_agree_with_central_differences() {
 fn the_start_of_newton_does_not_matter() {
     let kernel = kernel(3.0, [0.8, 1.1]);
     let gram = kernel.gram(kernel.scaled(toy().view()).view());
-    let cold = Mode::find(&gram, &YA, None).unwrap();
+    let cold = Mode::find(&gram, Labelled { y: &YA, weights: None }, None).unwrap();
     for start in [array![0.3, -0.1, 0.2, 0.5, -0.4, 0.0], Array1::from_elem(6, 50.0)] {
-        let warm = Mode::find(&gram, &YA, Some(&start)).unwrap();
+        let warm = Mode::find(&gram, Labelled { y: &YA, weights: None }, Some(&start)).unwrap();
         assert_relative_eq!(cold.evidence, warm.evidence, max_relative = 1e-12);
         assert_abs_diff_eq!(cold.weights, warm.weights, epsilon = 1e-9);
     }
@@ -203,7 +203,7 @@ fn evidence_gradient_and_latent_values_are_those_of_scikit_learn() {
     };
     let scaled = kernel.scaled(matrix("x").view());
     let gram = kernel.gram(scaled.view());
-    let mode = Mode::find(&gram, &y, None).unwrap();
+    let mode = Mode::find(&gram, Labelled { y: &y, weights: None }, None).unwrap();
     assert_relative_eq!(mode.evidence, given["evidence"].as_f64().unwrap(), max_relative = 1e-11);
     let gradient = kernel.gradient(&mode.sensitivity(&gram), &gram, &scaled);
     for (ours, theirs) in gradient.iter().zip(vector(&given["gradient"])) {

@@ -1,9 +1,11 @@
+use crate::kernel_machine::{Stop, failed as unsolved};
 use linfa::DatasetBase;
 use linfa::traits::Fit;
 use linfa_svm::Svm;
 use mercer_kernels::Kernel;
-use mercer_learning::LearningError;
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use mercer_learning::{LearningError, Limits};
+use mercer_solvers::{Dual as Weighted, Precomputed, Smo, SolverError};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// linfa drops dual variables below this as rounding.
 const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
@@ -15,6 +17,9 @@ pub(super) struct Dual<'a> {
     pub(super) std: f64,
     pub(super) cost: f64,
     pub(super) tolerance: f64,
+    /// Weights of the rows, which multiply the cost; linfa knows none, and our own SMO solves then.
+    pub(super) weights: Option<ArrayView1<'a, f64>>,
+    pub(super) limits: &'a dyn Limits,
 }
 
 /// One solved dual problem: `f(x) = Σ weights · k(x, x_row) − rho`.
@@ -37,6 +42,11 @@ impl Dual<'_> {
         positive: &dyn Fn(&usize) -> bool,
     ) -> Result<Machine, LearningError> {
         let signs: Array1<bool> = rows.iter().map(positive).collect();
+        if let Some(weights) = self.weights {
+            let own = weights.select(Axis(0), rows);
+            let dual = Weighted::classification(&signs.to_vec(), self.cost);
+            return self.weighted(rows, dual.and_then(|dual| dual.weighted(own.view())));
+        }
         let dataset = DatasetBase::new(self.inputs.select(Axis(0), rows), signs.clone());
         let svm = Svm::<f64, bool>::params()
             .gaussian_kernel(linfa_width(self.std))
@@ -62,6 +72,11 @@ impl Dual<'_> {
         targets: &Array1<f64>,
         epsilon: f64,
     ) -> Result<Machine, LearningError> {
+        if let Some(weights) = self.weights {
+            let rows: Vec<usize> = (0..targets.len()).collect();
+            let dual = Weighted::regression(targets.view(), epsilon, self.cost);
+            return self.weighted(&rows, dual.and_then(|dual| dual.weighted(weights)));
+        }
         let dataset = DatasetBase::new(self.inputs.to_owned(), targets.clone());
         let svm = Svm::<f64, f64>::params()
             .gaussian_kernel(linfa_width(self.std))
@@ -80,6 +95,29 @@ impl Dual<'_> {
         });
         let rows: Vec<usize> = (0..targets.len()).collect();
         finish(&rows, &svm, worst_pair(conditions))
+    }
+
+    /// The machine of a dual in which each row has a cost of its own, by sequential minimal optimisation.
+    fn weighted(
+        &self,
+        rows: &[usize],
+        dual: Result<Weighted, SolverError>,
+    ) -> Result<Machine, LearningError> {
+        let kernel = Kernel::Gaussian { std: self.std };
+        let gram = kernel.gram(self.inputs.select(Axis(0), rows).view());
+        let smo = Smo { tolerance: self.tolerance, ..Smo::default() };
+        let check = || self.limits.check().map_err(Stop::Limit);
+        let solved = dual.and_then(|dual| Ok((Precomputed::new(gram.view())?, dual)));
+        let (columns, dual) = solved.map_err(|error| unsolved(&error))?;
+        let found = smo.solve_checked(&columns, &dual, None, check)?;
+        let weights = rows.iter().copied().zip(found.weights).filter(|(_, weight)| *weight != 0.0);
+        Ok(Machine {
+            weights: weights.collect(),
+            rho: -found.bias,
+            iterations: found.steps,
+            finished: found.converged,
+            violation: found.violation,
+        })
     }
 
     /// `Σ_j weight_j k(x_i, x_j)` for all rows of the problem.

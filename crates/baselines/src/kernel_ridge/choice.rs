@@ -1,6 +1,6 @@
 //! The ridge of a fit that was given none.
 
-use super::numerical;
+use super::{mean_of, numerical, weigh};
 use crate::subsample::drawn;
 use mercer_kernels::Kernel;
 use mercer_learning::{Fitting, LearningError, Sample};
@@ -41,44 +41,66 @@ pub(super) fn of_ridge(
     let rows = drawn(sample.rows(), RidgeChoice::ROWS, &fitting.streams.child("ridge"));
     let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
     let gram = || Kernel::Gaussian { std }.gram(sample.inputs().select(Axis(0), &rows).view());
-    chosen_ridge("lambda", y.select(Axis(0), &rows), centre, fitting, gram)
+    let weights = sample.weights().map(|weights| weights.select(Axis(0), &rows));
+    let regressed = Regressed { targets: y.select(Axis(0), &rows), centre, weights };
+    chosen_ridge("lambda", regressed, fitting, gram)
+}
+
+/// What a ridge is chosen for.
+pub(crate) struct Regressed {
+    /// `m × K`.
+    pub targets: Array2<f64>,
+    /// Whether their mean is subtracted.
+    pub centre: bool,
+    /// Weights of the rows, if they have some.
+    pub weights: Option<Array1<f64>>,
 }
 
 /// The ridge with the smallest error of leave-one-out, the smallest of equals, for `m × K` targets and their
 /// `m × m` kernel matrix. Where targets are centred, a row that is left out is not in the mean that is
-/// subtracted either. `setting` is what a person gives a ridge by.
+/// subtracted either. A row is left out with all its weight, and its error counts by it. `setting` is what a person gives a ridge by.
 pub(crate) fn chosen_ridge(
     setting: &str,
-    mut targets: Array2<f64>,
-    centre: bool,
+    regressed: Regressed,
     fitting: &Fitting<'_>,
     gram: impl FnOnce() -> Array2<f64>,
 ) -> Result<RidgeChoice, LearningError> {
+    let Regressed { mut targets, centre, weights } = regressed;
     let (m, outputs) = targets.dim();
+    let total = weights.as_ref().map_or(m as f64, Array1::sum);
+    let roots = weights.as_ref().map(|weights| weights.mapv(f64::sqrt));
     // The matrix, its eigenvectors and their room.
     fitting.limits.reserve(8 * 5 * m as u64 * m as u64)?;
-    let gram = gram();
+    let mut gram = gram();
     if centre {
-        targets -= &targets.mean_axis(Axis(0)).expect("a sample has rows");
+        targets -= &mean_of(&targets, weights.as_ref().map(Array1::view));
         // Without a row of target c from the mean, that of all others is c/(m − 1) lower: the regression sees
         // as much more of the constant 1, whose own residuals are those of this column.
         targets.push_column(Array1::ones(m).view()).expect("as many rows");
     }
+    if let Some(roots) = &roots {
+        weigh(&mut gram, roots);
+        targets *= &roots.view().insert_axis(Axis(1));
+    }
+    // What divides c: with weights, and c times the root of its own, it is (Σ w − w_i)/√w_i.
+    let others = |row: usize| match (&weights, &roots) {
+        (Some(weights), Some(roots)) => (total - weights[row]).max(f64::MIN_POSITIVE) / roots[row],
+        _ => (m - 1).max(1) as f64,
+    };
     let path = KernelPath::new(gram.view(), targets.view());
     let path = path.map_err(|error| numerical(&error))?;
     fitting.limits.check()?;
-    let ridges: Vec<f64> = grid().map(|lambda| lambda * m as f64).collect();
+    let ridges: Vec<f64> = grid().map(|lambda| lambda * total).collect();
     let mut best = RidgeChoice { ridge: f64::NAN, error: f64::INFINITY, at_the_end: false };
     for (index, &ridge) in ridges.iter().enumerate() {
         let left = path.leave_one_out_residuals(ridge).map_err(|error| numerical(&error))?;
         let mut sum = 0.0;
-        for (residuals, own) in left.rows().into_iter().zip(targets.rows()) {
-            let shift = |k: usize| {
-                if centre { own[k] / (m - 1).max(1) as f64 * residuals[outputs] } else { 0.0 }
-            };
+        for (row, (residuals, own)) in left.rows().into_iter().zip(targets.rows()).enumerate() {
+            let shift =
+                |k: usize| if centre { own[k] / others(row) * residuals[outputs] } else { 0.0 };
             sum += (0..outputs).map(|k| (residuals[k] + shift(k)).powi(2)).sum::<f64>();
         }
-        let error = sum / (m * outputs) as f64;
+        let error = sum / (total * outputs as f64);
         if error < best.error {
             let at_the_end = index == 0 || index + 1 == ridges.len();
             best = RidgeChoice { ridge, error, at_the_end };
@@ -130,6 +152,34 @@ mod tests {
         let apart = (&scores(&by_itself) - &scores(&given)).mapv(f64::abs).sum();
         assert!(apart < 1e-9, "{apart}");
         assert!(!given.facts.contains_key("leave-one-out"));
+    }
+
+    /// By refits without each row: it is gone with all its weight, from the mean too, and its error counts by it.
+    #[test]
+    fn leave_one_out_of_weighted_rows_is_that_of_refits() {
+        let weights = [2.0, 0.5, 1.0, 3.0, 0.25, 1.0, 4.0, 0.7, 1.5];
+        let total: f64 = weights.iter().sum();
+        let all = sample(9, 1.0).weighted(&weights).unwrap();
+        let Targets::Real(y) = all.targets() else { panic!("numbers") };
+        let refitted = |lambda: f64| {
+            let mut sum = 0.0;
+            for i in 0..9 {
+                let others: Vec<usize> = (0..9).filter(|&other| other != i).collect();
+                let rest = all.select(&others).unwrap();
+                // The ridge stays what it is of all rows.
+                let fit = fitted(&rest, (lambda * total / (total - weights[i])).into());
+                let said =
+                    fit.predictor.decision(all.inputs().select(Axis(0), &[i]).view())[[0, 0]];
+                sum += weights[i] * (y[i] - said).powi(2);
+            }
+            sum / total
+        };
+        let chosen = fitted(&all, Value::Null);
+        let best = super::grid().map(|lambda| (lambda, refitted(lambda)));
+        let (lambda, error) = best.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        let [chosen, left] = ["lambda", "leave-one-out"].map(|name| chosen.facts[name]);
+        assert!((chosen / lambda - 1.0).abs() < 1e-12, "{chosen} {lambda}");
+        assert!((left / error - 1.0).abs() < 1e-6, "{left} {error}");
     }
 
     /// By refits without each row: its target is in no mean either.

@@ -97,6 +97,14 @@ pub(crate) struct FitChoices {
     /// `compare` METHOD.NAME=VALUE is for one of the methods.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<String>,
+    /// Column of numbers that says how often each row counts in the fit, 0 never, 2 as two rows; it is no feature.
+    /// Scores, folds and tuning count each row once. For methods that weigh rows: see `mercer list methods`.
+    #[arg(long, value_name = "COL")]
+    pub weights: Option<String>,
+    /// Multiply the weights of rows by those of their classes: balanced, so that all classes have one weight
+    /// together, or CLASS=NUMBER,CLASS=NUMBER, with 1 for the others.
+    #[arg(long, value_name = "WEIGHTS")]
+    pub class_weight: Option<String>,
     /// How inputs are scaled: to mean 0 and deviation 1, to 0..1, to -1..1, by 1/255, or not at all.
     #[arg(long, default_value = "standard", value_parser = ["standard", "unit-interval", "symmetric", "bytes", "none"])]
     pub scale: String,
@@ -270,7 +278,7 @@ pub(crate) struct PredictArgs {
 }
 
 /// What is decided when a method is fitted, and not when a model is scored.
-const OF_A_FIT: [&str; 22] = [
+const OF_A_FIT: [&str; 24] = [
     "method",
     "target",
     "task",
@@ -280,6 +288,8 @@ const OF_A_FIT: [&str; 22] = [
     "keep_na",
     "missing",
     "settings",
+    "weights",
+    "class_weight",
     "scale",
     "impute",
     "tune",

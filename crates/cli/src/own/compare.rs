@@ -31,7 +31,13 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     // All files are read before any method is fitted: a fault in the last one shows at once.
     let options = schema_options(&args.columns, &args.choices);
     let table = |data: &PathBuf| -> anyhow::Result<Table> {
-        read_divided(&open(data, &args.columns.file)?, &options, &args.split, &choices)
+        read_divided(
+            &open(data, &args.columns.file)?,
+            &options,
+            &args.split,
+            &args.choices,
+            &choices,
+        )
     };
     let tables = args.data.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
     for table in &tables {
@@ -44,8 +50,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         }
     }
     let bar = bar(quiet);
-    let mut done = 0;
-    let mut files = Vec::new();
+    let (mut done, mut files) = (0, Vec::new());
     for table in &tables {
         let told = |name: &str, _: usize, of: usize| {
             done += 1;

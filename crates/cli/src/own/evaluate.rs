@@ -60,7 +60,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             let name = full_name(method);
             let file = open(&args.table.data, &args.table.columns.file)?;
             let options = schema_options(&args.table.columns, &args.choices);
-            let table = read_divided(&file, &options, &args.split, &choices)?;
+            let table = read_divided(&file, &options, &args.split, &args.choices, &choices)?;
             say_of_parts(&table, choices.impute);
             say_if_untunable(&name, &choices, table.task());
             let splitting = splitting(&args.split);

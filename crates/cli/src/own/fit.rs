@@ -1,7 +1,8 @@
 use super::args::FitArgs;
 use super::{
     LARGE, adjusted, choices, claim, clock, filled, full_name, limits, mebibytes, numbering, open,
-    plain, print_json, say_if_no_better, say_if_untunable, schema_options, unconverged,
+    plain, print_json, say_if_no_better, say_if_untunable, say_of_weights, schema_options,
+    unconverged, weighed,
 };
 use crate::Ended;
 use mercer_learning::{counted, find, one_line};
@@ -20,14 +21,25 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     let name = full_name(&args.method);
     // An output that exists is no news to who mistyped the method.
     find(&methods, &name).map_err(WorkbenchError::from)?;
+    let weights = args.choices.weights.as_deref();
+    if let (Some(_), Some(column)) = (args.buffer, weights) {
+        let (value, must) =
+            (format!("`{column}`"), "left out where rows are read in passes (--buffer)");
+        return Err(
+            WorkbenchError::Argument { name: "weights", value, must: must.to_owned() }.into()
+        );
+    }
     let out = claim(&args.out, args.force, &[&args.table.data])?;
     let started = Instant::now();
     let file = open(&args.table.data, &args.table.columns.file)?;
     let options = schema_options(&args.table.columns, &args.choices);
     let clock = clock(quiet, format!("{name} on {}", file.name()));
-    let model = match args.buffer {
-        Some(buffer) => fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?,
-        None => fit(&methods, &name, &Table::read(&file, &options)?, &choices)?,
+    let model = if let Some(buffer) = args.buffer {
+        fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?
+    } else {
+        let table = Table::read_beside(&file, &options, None, weights)?;
+        say_of_weights(&table);
+        fit(&methods, &name, &table, &choices)?
     };
     clock.finish_and_clear();
     let seconds = started.elapsed().as_secs_f64();
@@ -95,6 +107,9 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     writeln!(stdout, "{}", one_line(&told))?;
     if let Some(told) = filled(header) {
         writeln!(stdout, "filled: {}", one_line(&told))?;
+    }
+    if let Some(told) = weighed(header) {
+        writeln!(stdout, "weights: {}", one_line(&told))?;
     }
     if let Some(told) = adjusted(header) {
         writeln!(stdout, "adjusted: {}", one_line(&told))?;

@@ -1,6 +1,6 @@
 use super::args::InfoArgs;
 use super::{
-    LARGE, adjusted, filled, mebibytes, numbering, plain, print_json, quoted, unconverged,
+    LARGE, adjusted, filled, mebibytes, numbering, plain, print_json, quoted, unconverged, weighed,
 };
 use crate::Ended;
 use mercer_datasets::Holds;
@@ -66,6 +66,7 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
         lines.push(("scaled", name.as_str().unwrap_or_default().to_owned()));
     }
     lines.extend(filled(header).map(|told| ("filled", told)));
+    lines.extend(weighed(header).map(|told| ("weights", told)));
     lines.extend(adjusted(header).map(|told| ("adjusted", told)));
     lines.extend([
         ("data", format!("{} ({})", header.data.file, counted(header.data.rows, "row", "rows"))),

@@ -177,6 +177,7 @@ pub(super) fn choices<'a>(
         }),
         tune: budget.or_else(|| args.tune.then(Budget::default)),
         metric: args.metric,
+        class_weight: args.class_weight.as_deref().map(str::parse).transpose()?,
         calibrate: args.calibrate,
         threshold: args.threshold,
         importance: false,
@@ -211,21 +212,41 @@ pub(crate) fn capped(asked: Option<usize>, cores: usize, flag: &str) -> (usize, 
     }
 }
 
-/// Reads a table that is to be divided.
+/// Reads a table that is to be divided, with the weights of its rows.
 pub(super) fn read_divided(
     file: &RowFile,
     options: &SchemaOptions,
     split: &SplitArgs,
+    args: &FitChoices,
     choices: &Choices<'_>,
 ) -> anyhow::Result<Table> {
-    let Some(by) = split.divided() else { return Ok(Table::read(file, options)?) };
-    if choices.tune.is_some() {
+    let by = split.divided();
+    if let (Some(by), Some(_)) = (&by, &choices.tune) {
         tracing::warn!(
             "--tune draws its held-out rows at random inside each training part, and does not look at `{}`",
             by.column()
         );
     }
-    Ok(Table::read_divided(file, options, &by)?)
+    let table = Table::read_beside(file, options, by.as_ref(), args.weights.as_deref())?;
+    say_of_weights(&table);
+    Ok(table)
+}
+
+/// Mean weights that are worth a word: few who count rows have these.
+const USUAL: std::ops::RangeInclusive<f64> = 0.01..=100.0;
+
+/// Says where weights are so large or small that they will hardly count rows.
+pub(super) fn say_of_weights(table: &Table) {
+    let Some(weights) = &table.weights else { return };
+    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+    if !USUAL.contains(&mean) {
+        tracing::warn!(
+            "{}: the weights have mean {}, and a weight of 2 is two rows; divide them by their mean if they only \
+             compare rows, since some methods sum over rows (gaussian-svm, gaussian-process, rftk)",
+            table.name,
+            plain(mean)
+        );
+    }
 }
 
 pub(super) fn splitting(args: &SplitArgs) -> Splitting {
@@ -370,6 +391,15 @@ pub(super) fn filled(header: &ModelHeader) -> Option<String> {
         told.push(format!("and {more}"));
     }
     Some(told.join(", "))
+}
+
+/// What weights the fit heeded.
+pub(super) fn weighed(header: &ModelHeader) -> Option<String> {
+    let chosen = header.chosen.as_ref()?;
+    let of_rows = chosen.weighted.then(|| "rows by a column".to_owned());
+    let of_classes = chosen.class_weight.as_ref().map(|own| format!("classes {own}"));
+    let told: Vec<String> = of_rows.into_iter().chain(of_classes).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// What was learned from rows held out inside the training part.

@@ -1,14 +1,15 @@
 use super::args::TuneArgs;
 use super::{
     about, choices, claim, clock, command, full_name, limits, open, print_json, say_of_parts,
-    schema_options, today,
+    say_of_weights, schema_options, today,
 };
 use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use mercer_learning::Metric;
 use mercer_methods::all;
 use mercer_workbench::{
-    Budget, Provenance, Table, WorkbenchError, method_for, primary, tune, tuning_page,
+    Budget, Provenance, Table, WorkbenchError, method_for, primary, require_weighing, tune,
+    tuning_page,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -26,9 +27,12 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let report = args.report.as_ref().map(|report| claim(report, args.force, &[&args.table.data]));
     let report = report.transpose()?;
     let file = open(&args.table.data, &args.table.columns.file)?;
-    let table = Table::read(&file, &schema_options(&args.table.columns, &args.choices))?;
+    let options = schema_options(&args.table.columns, &args.choices);
+    let table = Table::read_beside(&file, &options, None, args.choices.weights.as_deref())?;
+    say_of_weights(&table);
     say_of_parts(&table, choices.impute);
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
+    require_weighing(&methods, method.name, &table, &choices)?;
     let budget = choices.tune.unwrap_or(Budget::default());
     let clock = clock(quiet, format!("tuning {} on {}", method.name, table.name));
     let tuning = tune(method, &table, budget, &choices)?;

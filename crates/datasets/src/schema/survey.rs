@@ -66,8 +66,8 @@ pub struct SchemaOptions {
     pub header: Header,
     /// Columns to leave out, by name or number, each by itself or several with commas between them.
     pub drop: Vec<String>,
-    /// A column that is no feature, by its name, and the flag that says so.
-    pub aside: Option<(String, &'static str)>,
+    /// Columns that are no features, by name, each with the flag that says so.
+    pub aside: Vec<(String, &'static str)>,
     /// Columns of numbers that are categories, in the same way.
     pub categorical: Vec<String>,
     /// How categories become numbers.
@@ -122,6 +122,10 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
             let problem = format!("is svmlight, whose columns have no names: {flag} means nothing");
             return Err(DataError::flag(file.name(), problem));
         }
+    }
+    if let Some((_, flag)) = options.aside.first() {
+        let problem = format!("is svmlight, whose columns have no names: {flag} means nothing");
+        return Err(DataError::flag(file.name(), problem));
     }
     if options.missing.is_some() {
         let problem = "is svmlight, in which nan is missing: --missing means nothing".to_owned();
@@ -187,7 +191,7 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     let mut dropped = Vec::new();
     let mut left_out: Vec<(usize, &str)> =
         heads.all_of(file, &options.drop, "--drop")?.into_iter().map(|at| (at, "--drop")).collect();
-    if let Some((name, flag)) = &options.aside {
+    for (name, flag) in &options.aside {
         let found = heads.all_of(file, std::slice::from_ref(name), flag)?;
         left_out.extend(found.into_iter().map(|at| (at, *flag)));
     }

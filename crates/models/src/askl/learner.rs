@@ -9,6 +9,10 @@ use mercer_learning::{
 
 /// One of the five methods with its settings checked.
 ///
+/// Weights of rows multiply their losses, and their shares in a penalty of the features, over the mean weight; in a
+/// penalty that is a sum over a batch a row of weight `w` counts as `w` rows. A batch draws rows whatever their
+/// weights.
+///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Predictions, Sample};
 /// use mercer_models::askl::{AsklParams, Kind};
@@ -139,5 +143,9 @@ impl Learner for Askl {
     ) -> Result<Fitted, LearningError> {
         let first = windows.next()?;
         self.fit_to(TrainingRows::of(&first, windows), fitting)
+    }
+
+    fn weighs_rows(&self) -> bool {
+        true
     }
 }

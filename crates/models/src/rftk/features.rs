@@ -10,7 +10,7 @@ use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, RidgePath, explicit_inverse_f32, minimum_norm_solve,
     multiplied, product, symmetric_product, thin_svd,
 };
-use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -167,6 +167,9 @@ impl ParamGuard for SeededRandomFeatures {
 /// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`, and where it was among ridges that
 /// were not given, `grid-end`, 1 if it is the first or the last of them; where there are any, `lost-angles` ([`fact::LOST_ANGLES`], not in passes).
 ///
+/// Rows with weights, in memory and double precision: each row of `Φ` and `y` times the root of its weight, and
+/// `Σ w` in the place of `n`. Leave-one-out leaves a row out with all its weight.
+///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
 /// use mercer_models::rftk::RandomFeaturesParams;
@@ -218,6 +221,10 @@ impl Learner for RandomFeatures {
             return self.fit(&first, fitting);
         }
         self.fit_sums(first, windows, fitting)
+    }
+
+    fn weighs_rows(&self) -> bool {
+        true
     }
 }
 
@@ -288,7 +295,11 @@ impl Voters {
             let shape = (rows, numbers.len() / rows);
             Array2::from_shape_vec(shape, numbers).expect("whole rows")
         };
-        params.best_ridge(of(self.features).view(), of(self.targets).view(), n)
+        params.best_ridge(
+            of(self.features).view(),
+            of(self.targets).view(),
+            (rows as f64, n as f64),
+        )
     }
 }
 
@@ -372,7 +383,8 @@ impl RandomFeatures {
             if leading.is_none() {
                 leading = Some(effective_rank(phi.slice(s![..phi.nrows().min(RANK_ROWS), ..])));
                 if !params.ridges.is_empty() {
-                    let made = params.best_ridge(phi.view(), y.view(), n);
+                    let shares = (phi.nrows() as f64, n as f64);
+                    let made = params.best_ridge(phi.view(), y.view(), shares);
                     chosen = Some(made.map_err(|e| numerical(&e))?);
                 }
             }
@@ -429,19 +441,26 @@ impl RandomFeatures {
         let params = &self.0;
         let mut model =
             drawn::<f64>(params, sample.features(), sample.task().outputs(), &fitting.streams);
-        let phi = params.features_of(&model, sample)?;
+        let mut phi = params.features_of(&model, sample)?;
         fitting.limits.check()?;
-        let y = columns_of(sample.targets());
-        let n = sample.rows();
+        let mut y = columns_of(sample.targets());
+        if let Some(roots) = sample.root_weights() {
+            let column = roots.view().insert_axis(Axis(1));
+            phi *= &column;
+            y *= &column;
+        }
+        let (n, total) = (sample.rows(), sample.total_weight());
         let solved = match params.lambda {
-            _ if !params.ridges.is_empty() => params.choose(phi.view(), y.view()),
-            Some(lambda) => solve(phi.view(), y.view(), lambda * n as f64, params.cutoff),
-            None if n <= CHOOSING => params.choose(phi.view(), y.view()),
+            _ if !params.ridges.is_empty() => params.choose(phi.view(), y.view(), total),
+            Some(lambda) => solve(phi.view(), y.view(), lambda * total, params.cutoff),
+            None if n <= CHOOSING => params.choose(phi.view(), y.view(), total),
             None => {
                 let rows = choosing(n, &fitting.streams);
                 let some = (phi.select(Axis(0), &rows), y.select(Axis(0), &rows));
-                params.best_ridge(some.0.view(), some.1.view(), n).and_then(|made| {
-                    let mut solved = solve(phi.view(), y.view(), made.lambda * n as f64, None)?;
+                let weight = |weights: ArrayView1<'_, f64>| weights.select(Axis(0), &rows).sum();
+                let shares = (sample.weights().map_or(rows.len() as f64, weight), total);
+                params.best_ridge(some.0.view(), some.1.view(), shares).and_then(|made| {
+                    let mut solved = solve(phi.view(), y.view(), made.lambda * total, None)?;
                     solved.facts.extend(made.facts(true));
                     Ok(solved)
                 })
@@ -456,6 +475,9 @@ impl RandomFeatures {
         let params = &self.0;
         let mut model =
             drawn::<f32>(params, sample.features(), sample.task().outputs(), &fitting.streams);
+        if sample.weights().is_some() {
+            return Err(refused("precision", "f32-inverse", "`f64` where rows have weights"));
+        }
         let phi = params.features_of(&model, sample)?;
         fitting.limits.check()?;
         let y = columns_of(sample.targets());
@@ -562,13 +584,14 @@ fn choosing(n: usize, streams: &Streams) -> Vec<usize> {
 }
 
 impl RandomFeaturesParams {
-    /// The solution whose ridge has the smallest error of leave-one-out; the first of equals.
+    /// The solution whose ridge has the smallest error of leave-one-out, over rows that count as `n`; the first of
+    /// equals.
     fn choose<'a>(
         &self,
         phi: ArrayView2<'a, f64>,
         y: ArrayView2<'a, f64>,
+        n: f64,
     ) -> Result<Solution<f64>, LinalgError> {
-        let n = phi.nrows() as f64;
         let path = RidgePath::new(phi, y)?;
         let free = self.ridges.is_empty();
         let made = smallest_error(&path, &self.compared(), n)?;
@@ -578,19 +601,18 @@ impl RandomFeaturesParams {
         Ok(Solution { read_out: path.solve(made.lambda * n)?, facts })
     }
 
-    /// The `λ` that [`Self::choose`] takes over some of `n` rows, and its error. Of `ridges` that were given it
+    /// The `λ` that [`Self::choose`] takes over rows that count as `some` of `n`, and its error. Of `ridges` that were given it
     /// is one of them; else `λ n` is what it was over these rows, since it stands for the noise of a target,
     /// which does not fall with their number.
     fn best_ridge<'a>(
         &self,
         phi: ArrayView2<'a, f64>,
         y: ArrayView2<'a, f64>,
-        n: usize,
+        (some, n): (f64, f64),
     ) -> Result<Choice, LinalgError> {
-        let some = phi.nrows() as f64;
         let path = RidgePath::new(phi, y)?;
         let made = smallest_error(&path, &self.compared(), some)?;
-        let scale = if self.ridges.is_empty() { some / n as f64 } else { 1.0 };
+        let scale = if self.ridges.is_empty() { some / n } else { 1.0 };
         Ok(Choice { lambda: made.lambda * scale, ..made })
     }
 
@@ -606,16 +628,20 @@ fn half_decades() -> Vec<f64> {
     (0..=16).map(|half| 10f64.powf(0.5 * f64::from(half) - 8.0)).collect()
 }
 
+/// The best of some ridges `λ`, in `λ n`, and the mean squared error over rows that count as `n`.
 fn smallest_error(path: &RidgePath<'_>, ridges: &[f64], n: f64) -> Result<Choice, LinalgError> {
     let scaled: Vec<f64> = ridges.iter().map(|ridge| ridge * n).collect();
     let mut best = Choice { lambda: ridges[0], error: f64::INFINITY, at_the_end: true };
     let errors = path.leave_one_out_errors(&scaled)?;
+    // Of rows with weights the path's mean is over their number, not over what they count.
+    let rows_over_n = path.rows() as f64 / n;
     for (index, (&lambda, error)) in ridges.iter().zip(errors).enumerate() {
         if error < best.error {
             let at_the_end = index == 0 || index + 1 == ridges.len();
             best = Choice { lambda, error, at_the_end };
         }
     }
+    best.error *= rows_over_n;
     Ok(best)
 }
 
@@ -624,6 +650,7 @@ fn numerical(error: &LinalgError) -> LearningError {
     LearningError::Numerical { operation, reason: error.to_string() }
 }
 
+/// What a fit leaves; of rows with weights, `phi` and `y` have the roots of these in them.
 fn outcome<F: Scalar>(
     model: Model<F>,
     phi: &Array2<F>,
@@ -633,7 +660,7 @@ fn outcome<F: Scalar>(
 ) -> Fitted {
     let mut fitted = Array2::zeros(y.dim());
     product(F::one(), phi.view(), model.read_out.view(), F::zero(), fitted.view_mut());
-    let n = sample.rows() as f64;
+    let n = sample.total_weight();
     let squares = |values: &Array2<F>| values.iter().map(|v| v.wide() * v.wide()).sum::<f64>();
     let loss = fitted.iter().zip(y).map(|(f, y)| (f.wide() - y).powi(2)).sum::<f64>() / n;
     let mut facts: BTreeMap<String, f64> =

@@ -9,9 +9,10 @@ use mercer_linalg::{
     LinalgError, SymmetricOperator, definite_solve, explicit_inverse_f32, product,
     semidefinite_solve,
 };
-use ndarray::{Array2, ArrayView2, Ix2, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Ix2, s};
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The Gram matrix of so many rows, a factor and the eigenvectors of it fill some 4 GB.
@@ -113,6 +114,9 @@ impl KernelRidgelessParams {
 /// (absolute, of eigenvalues) and `jitter`; iterative `residual`, `iterations`, and `stored`, 1 where they were
 /// with a matrix in single precision.
 ///
+/// Rows with weights, direct and in double precision: least squares and least norm are those of
+/// `S K S`, `S y` and `α = S β`, `S = diag(√w)`, and `Σ w` stands in the place of `n`.
+///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
 /// use mercer_models::rftk::KernelRidgelessParams;
@@ -162,6 +166,26 @@ impl Learner for KernelRidgeless {
             found.facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(Outcome { predictor, convergence: found.convergence, facts }.boxed())
     }
+
+    fn weighs_rows(&self) -> bool {
+        true
+    }
+}
+
+/// `S K S`.
+fn weigh(gram: &mut Array2<f64>, roots: Option<&Array1<f64>>) {
+    if let Some(roots) = roots {
+        *gram *= roots;
+        *gram *= &roots.view().insert_axis(Axis(1));
+    }
+}
+
+/// `S y`, or `y` where the rows have no weights.
+fn scaled<'a>(y: &'a Array2<f64>, roots: Option<&Array1<f64>>) -> Cow<'a, Array2<f64>> {
+    match roots {
+        None => Cow::Borrowed(y),
+        Some(roots) => Cow::Owned(y * &roots.view().insert_axis(Axis(1))),
+    }
 }
 
 struct Found {
@@ -180,16 +204,22 @@ impl KernelRidgeless {
     ) -> Result<Found, LearningError> {
         let params = &self.0;
         let n = sample.rows();
+        if params.precision != ClosedPrecision::F64 && sample.weights().is_some() {
+            return Err(refused("precision", "f32-inverse", "`f64` where rows have weights"));
+        }
+        let (roots, total) = (sample.root_weights(), sample.total_weight());
+        let right = scaled(y, roots.as_ref());
         // The matrix, its factor, and the eigenvectors with their room; half of it in f32.
-        let squares = match params.precision {
+        let matrices = match params.precision {
             ClosedPrecision::F64 if params.lambda > 0.0 => 1,
             ClosedPrecision::F64 => 5,
             ClosedPrecision::F32Inverse => 3,
         };
-        fitting.limits.reserve(8 * (squares * n * n + 2 * n * sample.features()) as u64)?;
+        fitting.limits.reserve(8 * (matrices * n * n + 2 * n * sample.features()) as u64)?;
         let mut gram = kernel.gram(sample.inputs());
+        weigh(&mut gram, roots.as_ref());
         fitting.limits.check()?;
-        let ridge = params.lambda * n as f64;
+        let ridge = params.lambda * total;
         let whole = n as f64;
         let (coefficients, rank, cutoff, jitter) = match params.precision {
             ClosedPrecision::F32Inverse => {
@@ -207,21 +237,24 @@ impl KernelRidgeless {
                     let room = 8 * 5 * (n * n) as u64;
                     fitting.limits.reserve(room).map_err(Stopped::Outside)?;
                     let mut gram = kernel.gram(sample.inputs());
+                    weigh(&mut gram, roots.as_ref());
                     gram.diag_mut().mapv_inplace(|entry| entry + ridge);
                     Ok(gram)
                 };
-                let solved = definite_solve(1, gram, y, again).map_err(Stopped::said)?;
+                let solved = definite_solve(1, gram, &right, again).map_err(Stopped::said)?;
                 (solved.x, solved.rank as f64, solved.cutoff, solved.jitter)
             }
             ClosedPrecision::F64 => {
-                let solved = semidefinite_solve(&gram, y.view(), params.cutoff)
+                let solved = semidefinite_solve(&gram, right.view(), params.cutoff)
                     .map_err(|e| numerical(&e))?;
                 (solved.x, solved.rank as f64, solved.cutoff, 0.0)
             }
         };
+        let coefficients = scaled(&coefficients, roots.as_ref()).into_owned();
         // y − K α, the matrix being gone where it was factored in place.
         let sections = kernel.sections(sample.inputs());
-        let loss = mean_square(&(expand(&sections, &coefficients, sample.inputs()) - y));
+        let residual = expand(&sections, &coefficients, sample.inputs()) - y;
+        let loss = squares(&scaled(&residual, roots.as_ref())) / total;
         let facts = vec![("loss", loss), ("rank", rank), ("cutoff", cutoff), ("jitter", jitter)];
         Ok(Found { coefficients, convergence: Convergence::Exact, facts })
     }
@@ -234,6 +267,11 @@ impl KernelRidgeless {
     ) -> Result<Found, LearningError> {
         let params = &self.0;
         let n = sample.rows();
+        if sample.weights().is_some() {
+            let must = "`direct` where rows have weights";
+            let auto = params.solver == KernelSolver::Auto;
+            return Err(refused("solver", if auto { "auto" } else { "iterative" }, must));
+        }
         let landmarks = params.landmarks.min(n);
         let ridge = params.lambda * n as f64;
         let threads = fitting.threads.max(1);
@@ -263,7 +301,7 @@ impl KernelRidgeless {
             Convergence::NotConverged { iterations, residual: reached }
         };
         let facts = vec![
-            ("loss", mean_square(&residual)),
+            ("loss", squares(&residual) / n as f64),
             (fact::RESIDUAL, reached),
             (fact::ITERATIONS, iterations as f64),
             (fact::STORED, f64::from(system.stored)),
@@ -293,8 +331,8 @@ impl From<LinalgError> for Stopped {
     }
 }
 
-fn mean_square(residual: &Array2<f64>) -> f64 {
-    residual.iter().map(|r| r * r).sum::<f64>() / residual.nrows() as f64
+fn squares(residual: &Array2<f64>) -> f64 {
+    residual.iter().map(|r| r * r).sum()
 }
 
 fn numerical(error: &LinalgError) -> LearningError {

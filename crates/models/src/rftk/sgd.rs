@@ -11,12 +11,15 @@ use mercer_learning::{
     Streams, Targets, fact,
 };
 use mercer_solvers::Optimiser;
-use ndarray::{Array2, Axis, s};
+use ndarray::{Array1, Array2, Axis, s};
 use rand::seq::index;
 use std::sync::Arc;
 
 /// Rows on which the effective rank of the features is reported.
 const RANK_ROWS: usize = 1000;
+
+/// Inputs of a trace and their weights, where they are not those of all training rows.
+type TraceInputs = (Option<Arc<Array2<f64>>>, Option<Arc<Array1<f64>>>);
 
 /// Random features trained by mini-batches: the two methods with their settings checked.
 ///
@@ -26,6 +29,9 @@ const RANK_ROWS: usize = 1000;
 /// `frequency-steps`, `penalised-steps` (those in which the trace took part) and `batch-used`. A
 /// probe sees all of them but the last four. Where there are any, `lost-angles`: see
 /// [`fact::LOST_ANGLES`].
+///
+/// Weights of rows multiply their losses, over the mean weight; in the trace, a sum over rows, a row of weight `w`
+/// counts as `w` rows. A batch draws rows whatever their weights.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -96,6 +102,7 @@ impl FeatureSgd {
             plan.pace = FrequencySchedule { every, rate: params.frequency_rate };
         }
         if learns && params.beta > 0.0 {
+            let (inputs, weights) = self.trace_inputs(sample, streams)?;
             plan.trace = Some(Trace {
                 penalty: match params.trace {
                     TraceForm::Squared => TracePenalty::Squared(params.beta),
@@ -103,7 +110,8 @@ impl FeatureSgd {
                 },
                 every: params.trace_every.unwrap_or(every),
                 clock: params.trace_clock,
-                inputs: self.trace_inputs(sample, streams)?,
+                inputs,
+                weights,
             });
         }
         Ok(plan)
@@ -116,12 +124,12 @@ impl FeatureSgd {
         std::iter::once(("rate", self.params.rate)).chain(own).collect()
     }
 
-    /// The inputs of the trace, where they are not all training inputs.
+    /// The inputs of the trace, where they are not all training inputs, and their weights, if they have some.
     fn trace_inputs(
         &self,
         sample: &Sample,
         streams: &Streams,
-    ) -> Result<Option<Arc<Array2<f64>>>, LearningError> {
+    ) -> Result<TraceInputs, LearningError> {
         if let Some(inputs) = &self.trace_inputs {
             let (expected, found) = (sample.features(), inputs.ncols());
             if expected != found {
@@ -133,16 +141,16 @@ impl FeatureSgd {
             if let Some(value) = inputs.iter().find(|value| !value.is_finite()) {
                 return Err(refused("trace_inputs", value, "finite"));
             }
-            return Ok(Some(Arc::clone(inputs)));
+            return Ok((Some(Arc::clone(inputs)), None));
         }
         let n = sample.rows();
         let share = |share: f64| ((share * n as f64).round() as usize).max(1);
         let rows = self.params.trace_rows.or_else(|| self.params.trace_share.map(share));
-        Ok(rows.filter(|&rows| rows < n).map(|rows| {
-            let mut rng = streams.rng("trace-rows");
-            let chosen = index::sample(&mut rng, n, rows).into_vec();
-            Arc::new(sample.inputs().select(Axis(0), &chosen))
-        }))
+        let Some(rows) = rows.filter(|&rows| rows < n) else { return Ok((None, None)) };
+        let mut rng = streams.rng("trace-rows");
+        let chosen = index::sample(&mut rng, n, rows).into_vec();
+        let weights = sample.weights().map(|own| Arc::new(own.select(Axis(0), &chosen)));
+        Ok((Some(Arc::new(sample.inputs().select(Axis(0), &chosen))), weights))
     }
 
     fn fit_in<F: Scalar>(
@@ -220,7 +228,7 @@ impl FeatureSgd {
         scale: f64,
     ) -> Result<(), LearningError> {
         let Some(trace) = &plan.trace else { return Ok(()) };
-        let rows = trace.inputs.as_ref().map_or(feed.rows(), |inputs| inputs.nrows());
+        let rows = trace.count(feed.total());
         let norm = 0.5 * self.params.features as f64 * scale * scale;
         let loss = loss_of_zero(plan.loss, feed.first);
         // Targets that are all 0 leave no loss to count.
@@ -238,7 +246,12 @@ fn loss_of_zero(loss: Loss, sample: &Sample) -> f64 {
         (Loss::CrossEntropy, Targets::Classes { classes, .. }) => (*classes as f64).ln(),
         (_, Targets::Classes { .. }) => 1.0,
         (_, Targets::Real(values)) => {
-            values.iter().map(|y| y * y).sum::<f64>() / values.len() as f64
+            let squares = values.iter().map(|y| y * y);
+            let sum: f64 = match sample.weights() {
+                None => squares.sum(),
+                Some(weights) => squares.zip(weights).map(|(square, w)| w * square).sum(),
+            };
+            sum / sample.total_weight()
         }
     }
 }
@@ -269,5 +282,9 @@ impl Learner for FeatureSgd {
     ) -> Result<Fitted, LearningError> {
         let first = windows.next()?;
         self.fit_to(TrainingRows::of(&first, windows), fitting)
+    }
+
+    fn weighs_rows(&self) -> bool {
+        true
     }
 }

@@ -160,7 +160,7 @@ fn golden_start_of_the_trace_curve() {
     let number = |name: &str| golden[name].as_float().unwrap();
     let rows = golden["trace-rows"].as_integer().unwrap() as usize;
     // Half the Gaussian kernel: ‖φ(x)‖² is 1/2 in expectation.
-    let start = TracePenalty::NormByRows(number("trace-weight")).value(0.5, rows);
+    let start = TracePenalty::NormByRows(number("trace-weight")).value(0.5, rows as f64);
     let shown = start * number("recorded-share");
     assert_relative_eq!(shown, number("trace-start"), max_relative = 1e-12);
 }

@@ -51,6 +51,30 @@ struct TraceRoom<F> {
     phi: Array2<F>,
 }
 
+impl<F: Scalar> TraceRoom<F> {
+    /// Adds the part of some inputs `x`, whose waves are here, each row as often as its weight says; returns
+    /// `Σ w_i ‖φ(x_i)‖²`.
+    fn weigh(&mut self, weights: &[F], x: ArrayView2<'_, F>, scale: F) -> f64 {
+        let (b, size) = (x.nrows(), self.phi.ncols());
+        let mut norm = 0.0;
+        let rows = self.flow.rows_mut().into_iter().zip(self.phi.rows()).zip(weights);
+        for ((mut flow, phi), &weight) in rows {
+            let phi = phi.to_slice().expect("contiguous");
+            norm += weight.wide() * squares(phi);
+            let flow = flow.as_slice_mut().expect("contiguous");
+            for flow in flow.chunks_exact_mut(size.max(1)) {
+                times(flow, phi);
+            }
+            for entry in flow.iter_mut() {
+                *entry *= weight;
+            }
+        }
+        let flow = self.flow.slice(s![..b, ..]);
+        product(-scale, x.t(), flow, F::one(), self.gradient.view_mut());
+        norm
+    }
+}
+
 /// Rows of a tile: a multiple of 6 where possible, which is what the products' kernels take at a
 /// time.
 fn tile_rows(width: usize, d: usize) -> usize {
@@ -155,17 +179,23 @@ impl<F: Scalar> Block<F> {
     }
 
     /// Computes `Xᵀ [φ(X) ∘ φ'(X)]` of fixed inputs, block by block, for
-    /// [`Block::update_frequencies`] and returns `‖φ(X)‖_F²` over these features.
+    /// [`Block::update_frequencies`] and returns `‖φ(X)‖_F²` over these features; a row with a weight counts as
+    /// so many.
     ///
     /// # Panics
     /// If the plan that this block was cut for has no trace.
-    pub fn trace(&mut self, inputs: ArrayView2<'_, F>) -> f64 {
+    pub fn trace(&mut self, inputs: ArrayView2<'_, F>, weights: Option<&[F]>) -> f64 {
         let mut room = self.trace.take().expect("a plan with a trace");
         let size = self.columns.len();
         room.gradient.fill(F::zero());
         let mut norm = 0.0;
+        let mut weights = weights.map(|weights| weights.chunks(TRACE_ROWS));
         for x in inputs.axis_chunks_iter(Axis(0), TRACE_ROWS) {
             self.waves(x, &mut room.flow, &mut room.phi);
+            if let Some(weights) = weights.as_mut().and_then(Iterator::next) {
+                norm += room.weigh(weights, x, self.scale);
+                continue;
+            }
             let b = x.nrows();
             let rows = room.flow.rows_mut().into_iter().zip(room.phi.rows()).take(b);
             for (mut flow, phi) in rows {
@@ -189,6 +219,12 @@ impl<F: Scalar> Block<F> {
         rows.map(|phi| squares(phi.to_slice().expect("contiguous"))).sum()
     }
 
+    /// `Σ w_i ‖φ(x_i)‖²` over these features, of a batch with these weights.
+    pub fn weighted_feature_norm_squared(&self, weights: &[F]) -> f64 {
+        let rows = self.phi.rows().into_iter().zip(weights);
+        rows.map(|(phi, w)| w.wide() * squares(phi.to_slice().expect("contiguous"))).sum()
+    }
+
     /// `‖W‖_F²` over these features.
     pub fn read_out_norm_squared(&self) -> f64 {
         self.read_out.as_slice().expect("contiguous").chunks(4096).map(squares).sum()
@@ -200,8 +236,9 @@ impl<F: Scalar> Block<F> {
     }
 
     /// The gradient of the angles from that of the scores, `g` (`b × K`), and a penalty whose
-    /// gradient is `penalty · φ`. To be called once after [`Block::forward`].
-    pub fn backward(&mut self, g: ArrayView2<'_, F>, penalty: f64) {
+    /// gradient is `penalty · φ`, of each row times its weight, if it has one. To be called once after
+    /// [`Block::forward`].
+    pub fn backward(&mut self, g: ArrayView2<'_, F>, penalty: f64, weights: Option<&[F]>) {
         let (b, size) = (g.nrows(), self.columns.len());
         let mut gradient = self.feature_gradient.slice_mut(s![..b, ..]);
         // Both terms carry the factor of d cos / d angle, so that the slopes are plain sines.
@@ -212,6 +249,11 @@ impl<F: Scalar> Block<F> {
             for (mut to, phi) in gradient.rows_mut().into_iter().zip(self.phi.rows()) {
                 let to = to.as_slice_mut().expect("contiguous");
                 scaled(factor, phi.to_slice().expect("contiguous"), to);
+            }
+            if let Some(weights) = weights {
+                for (mut to, &weight) in gradient.rows_mut().into_iter().zip(weights) {
+                    to.mapv_inplace(|entry| entry * weight);
+                }
             }
         }
         product(slope, g, self.read_out.t(), keep, gradient.view_mut());

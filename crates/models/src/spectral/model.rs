@@ -227,6 +227,17 @@ impl<F: Scalar> Model<F> {
         total / inputs.nrows() as f64
     }
 
+    /// Mean `‖φ(x)‖²` over rows that count by their weights.
+    pub fn weighted_feature_norm(&self, inputs: ArrayView2<'_, f64>, weights: &Array1<f64>) -> f64 {
+        let mut total = 0.0;
+        self.each_block(inputs, |first, phi, used| {
+            for (row, phi) in phi.rows().into_iter().take(used).enumerate() {
+                total += weights[first + row] * squares(phi.to_slice().expect("contiguous"));
+            }
+        });
+        total / weights.sum()
+    }
+
     /// Mean diagonal `k(x, x)` of the kernel that the features stand for in expectation over the
     /// phases: `(1/D) Σ_j (1 + cos((w_j − w'_j)ᵀ x))/2` with two maps of shared phases, 1/2 with
     /// independent ones; with one map 1 (one half if the scale is `1/√D`, not `√(2/D)`).

@@ -2,7 +2,7 @@
 
 use super::{Model, Plan, Scalar};
 use mercer_learning::fact;
-use ndarray::{ArrayView2, s};
+use ndarray::{Array1, ArrayView2, s};
 use std::collections::BTreeMap;
 
 /// Training rows on which the mean squared norm of the features is reported.
@@ -31,13 +31,14 @@ impl Mean {
 
 /// What figures and bounds ask for: the mean loss given, norms, and the objective with its penalties.
 ///
-/// Norms of features are means over `rows` (`m × d`, the first [`NORM_ROWS`] of `n` training rows).
+/// Norms of features are means over `rows` (`m × d`, the first [`NORM_ROWS`] training rows, with their weights, if
+/// they have some); all training rows count as `total`.
 pub(super) fn numbers<F: Scalar>(
     plan: &Plan,
     model: &Model<F>,
     loss: f64,
-    rows: ArrayView2<'_, f64>,
-    n: usize,
+    (rows, weights): (ArrayView2<'_, f64>, Option<&Array1<f64>>),
+    (n, total): (usize, f64),
 ) -> BTreeMap<String, f64> {
     let w = model.wide_read_out();
     let squared: f64 = w.iter().map(|w| w * w).sum();
@@ -49,15 +50,21 @@ pub(super) fn numbers<F: Scalar>(
     } else {
         f64::NAN
     };
-    let feature = model.mean_feature_norm(rows);
+    let norm = |rows: ArrayView2<'_, f64>, weights: Option<&Array1<f64>>| match weights {
+        None => model.mean_feature_norm(rows),
+        Some(weights) => model.weighted_feature_norm(rows, weights),
+    };
+    let feature = norm(rows, weights);
     let mut objective = loss
         + plan.read_out_penalty.value(squared, trace)
-        + plan.feature_penalty.value(feature, plan.batch);
+        + plan.feature_penalty.value(batch_norm(plan, feature, total / n as f64), plan.batch);
     let trace_penalty = plan.trace.as_ref().map(|trace| match &trace.inputs {
-        None => trace.penalty.value(feature, n),
+        None => trace.penalty.value(feature, total),
         Some(inputs) => {
-            let rows = inputs.slice(s![..inputs.nrows().min(NORM_ROWS), ..]);
-            trace.penalty.value(model.mean_feature_norm(rows), inputs.nrows())
+            let first = inputs.nrows().min(NORM_ROWS);
+            let weights = trace.weights.as_ref().map(|own| own.slice(s![..first]).to_owned());
+            let mean = norm(inputs.slice(s![..first, ..]), weights.as_ref());
+            trace.penalty.value(mean, trace.count(total))
         }
     });
     objective += trace_penalty.unwrap_or(0.0);
@@ -73,4 +80,9 @@ pub(super) fn numbers<F: Scalar>(
     .chain(trace_penalty.map(|value| ("trace-penalty", value)))
     .map(|(name, value)| (name.to_owned(), value))
     .collect()
+}
+
+/// The mean `‖φ(x)‖²` of a batch as its penalty counts it.
+fn batch_norm(plan: &Plan, feature: f64, mean_weight: f64) -> f64 {
+    feature * plan.feature_penalty.of_mean_weight(mean_weight)
 }

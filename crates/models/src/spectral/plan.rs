@@ -2,7 +2,7 @@ use super::TrainingRows;
 use mercer_learning::Loss;
 use mercer_linalg::Real;
 use mercer_solvers::{Optimiser, Step, Threshold};
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -156,9 +156,23 @@ pub(crate) struct Trace {
     pub clock: TraceClock,
     /// The inputs, one row a point; the training inputs if absent.
     pub inputs: Option<Arc<Array2<f64>>>,
+    /// Weights of these inputs, if they have some; those of the training rows are known.
+    pub weights: Option<Arc<Array1<f64>>>,
 }
 
-/// What a [`Trace`] penalises, `X` being its `m` inputs.
+impl Trace {
+    /// What the inputs count as, where the training rows count as `total`.
+    pub fn count(&self, total: f64) -> f64 {
+        match (&self.weights, &self.inputs) {
+            (Some(weights), _) => weights.sum(),
+            (None, Some(inputs)) => inputs.nrows() as f64,
+            (None, None) => total,
+        }
+    }
+}
+
+/// What a [`Trace`] penalises, `X` being its `m` inputs. Inputs with weights count as `m = Σ w`, and
+/// `‖φ(X)‖_F²` is `Σ w_i ‖φ(x_i)‖²`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum TracePenalty {
     /// `β ‖φ(X)‖_F²`: `β` times the trace of the kernel matrix.
@@ -169,10 +183,10 @@ pub(crate) enum TracePenalty {
 
 impl TracePenalty {
     /// `c` such that the gradient is `c X^T [φ(X) o φ'(X)]`, given `‖φ(X)‖_F²` of `m` rows.
-    pub fn factor(self, squared_norm: f64, rows: usize) -> f64 {
+    pub fn factor(self, squared_norm: f64, rows: f64) -> f64 {
         match self {
             Self::Squared(beta) => 2.0 * beta,
-            Self::NormByRows(beta) => slope_of_norm(beta / rows as f64, squared_norm),
+            Self::NormByRows(beta) => slope_of_norm(beta / rows, squared_norm),
         }
     }
 
@@ -182,8 +196,7 @@ impl TracePenalty {
     }
 
     /// The penalty's value for `m` rows whose mean `‖φ(x)‖²` is given.
-    pub fn value(self, mean_squared_norm: f64, rows: usize) -> f64 {
-        let rows = rows as f64;
+    pub fn value(self, mean_squared_norm: f64, rows: f64) -> f64 {
         match self {
             Self::Squared(beta) => beta * mean_squared_norm * rows,
             Self::NormByRows(beta) => beta * (mean_squared_norm * rows).sqrt() / rows,
@@ -273,6 +286,15 @@ impl FeaturePenalty {
     /// Whether [`FeaturePenalty::factor`] depends on the norm.
     pub const fn needs_norm(self) -> bool {
         matches!(self, Self::BatchNorm(_))
+    }
+
+    /// What a row's share in the penalty is multiplied by where its weight is `mean`, the mean weight of all rows: 1
+    /// of a mean over rows, the weight itself of a sum, in which it counts as so many rows.
+    pub const fn of_mean_weight(self, mean: f64) -> f64 {
+        match self {
+            Self::Nothing | Self::MeanSquared(_) => 1.0,
+            Self::BatchSquared(_) | Self::BatchNorm(_) => mean,
+        }
     }
 
     /// The penalty's value for a batch whose mean `‖φ(x)‖²` is given.

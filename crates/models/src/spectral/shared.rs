@@ -2,7 +2,7 @@
 
 use super::{Model, Plan, Scalar, Spectral, TrainingRows};
 use mercer_learning::{Fitting, LearningError, Loss, RowChunks, Sample, Streams, Targets};
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, RwLock};
 
@@ -28,10 +28,14 @@ pub(super) struct Shared<'a, F> {
     pub window: RwLock<Window<F>>,
     /// All rows.
     pub rows: usize,
+    /// What they count as: their number, or the sum of their weights.
+    pub total: f64,
     /// Chunks that they come in.
     pub windows: usize,
     /// Inputs of the plan's trace, one row a point, where they are not the training inputs.
     pub trace_inputs: Option<Array2<F>>,
+    /// Their weights, if they have some.
+    pub trace_weights: Option<Vec<F>>,
     pub streams: Streams,
     /// Steps of the whole run.
     pub steps: usize,
@@ -76,8 +80,12 @@ impl<'a, F: Scalar> Shared<'a, F> {
             plan,
             window: RwLock::new(Window::of(feed.first)),
             rows: feed.rows(),
+            total: feed.total(),
             windows: feed.windows(),
             trace_inputs: given.map(|inputs| inputs.mapv(F::of)),
+            trace_weights: plan.trace.as_ref().and_then(|trace| {
+                trace.weights.as_ref().map(|weights| weights.iter().map(|&w| F::of(w)).collect())
+            }),
             streams: fitting.streams.clone(),
             steps: plan.steps(feed),
             interval: fitting.probe.as_ref().map(|probe| probe.interval().max(1)),
@@ -96,15 +104,29 @@ impl<'a, F: Scalar> Shared<'a, F> {
     }
 }
 
+impl<F> Shared<'_, F> {
+    /// The mean weight of all rows; 1 where they have none.
+    pub fn mean_weight(&self) -> f64 {
+        self.total / self.rows as f64
+    }
+}
+
 /// Training rows that are held.
 pub(super) struct Window<F> {
     pub inputs: Array2<F>,
     pub targets: Targets,
+    /// Weights, if the rows have some.
+    pub weights: Option<Vec<F>>,
 }
 
 impl<F: Scalar> Window<F> {
     pub fn of(sample: &Sample) -> Self {
-        Self { inputs: sample.inputs().mapv(F::of), targets: sample.targets().clone() }
+        let weights = sample.weights();
+        Self {
+            inputs: sample.inputs().mapv(F::of),
+            targets: sample.targets().clone(),
+            weights: weights.map(|weights| weights.iter().map(|&w| F::of(w)).collect()),
+        }
     }
 }
 
@@ -114,4 +136,6 @@ pub(super) struct Watch<'a, 'b, 'c> {
     pub more: Option<&'c mut dyn RowChunks>,
     /// Training rows on which norms are reported.
     pub rows: Array2<f64>,
+    /// Their weights, if they have some.
+    pub weights: Option<Array1<f64>>,
 }

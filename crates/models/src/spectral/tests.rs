@@ -76,7 +76,7 @@ fn gradients(model: &Model<f64>, sample: &Sample, plan: &Plan) -> Gradients {
     scores += &model.offset;
     let loss = losses(&plan, sample.targets(), &rows, &mut scores.view_mut());
     let feature_norm = block.feature_norm_squared(n);
-    block.backward(scores.view(), plan.feature_penalty.factor(feature_norm, n));
+    block.backward(scores.view(), plan.feature_penalty.factor(feature_norm, n), None);
     let penalty = plan.read_out_penalty.factor(block.read_out_norm_squared());
     let read_out = block.read_out_gradient(scores.view(), penalty).clone();
     let mut frequencies = Array2::zeros(model.frequencies.dim());

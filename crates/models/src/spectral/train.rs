@@ -32,8 +32,9 @@ pub(crate) fn train<F: Scalar>(
     let members = fitting.threads.clamp(1, big_d);
     fitting.limits.reserve(bytes::<F>(plan, &model, n))?;
     let rows = sample.inputs().slice(s![..n.min(NORM_ROWS), ..]).to_owned();
+    let weights = sample.weights().map(|own| own.slice(s![..n.min(NORM_ROWS)]).to_owned());
     let shared = Shared::new(plan, model, &feed, fitting, members);
-    let watch = Watch { fitting, more: feed.more, rows };
+    let watch = Watch { fitting, more: feed.more, rows, weights };
     let numbers = team(
         members,
         |member| Worker::new(&shared, member).run(Some(watch)),
@@ -82,6 +83,8 @@ struct Worker<'a, F> {
     scores: Array2<F>,
     /// Inputs of the batch, `b × d`.
     batch: Array2<F>,
+    /// Its rows' weights over the mean of all, if they have some.
+    batch_weights: Option<Vec<F>>,
     shrinkage: Shrinkage,
     /// `Wᵀ W` of all members, `K × K`.
     gram: Vec<f64>,
@@ -106,6 +109,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
             offset_memory: Memory::new(plan.optimiser, k),
             scores: Array2::zeros((plan.batch, k)),
             batch: Array2::zeros((plan.batch, model.inputs())),
+            batch_weights: None,
             shrinkage: Shrinkage::new(k),
             gram: vec![0.0; k * k],
             removed: Array2::zeros((k, k)),
@@ -158,8 +162,9 @@ impl<'a, F: Scalar> Worker<'a, F> {
         let loss = if ended || last_pass.rows == 0 { this_pass } else { last_pass };
         Ok(watch.map_or_else(BTreeMap::new, |watch| {
             let whole = shared.whole.read().expect(UNPOISONED);
-            let mut numbers =
-                numbers(shared.plan, &whole.model, loss.value(), watch.rows.view(), shared.rows);
+            let rows = (watch.rows.view(), watch.weights.as_ref());
+            let count = (shared.rows, shared.total);
+            let mut numbers = numbers(shared.plan, &whole.model, loss.value(), rows, count);
             let decompositions = shared.decompositions.load(Ordering::Relaxed);
             numbers.insert("full-decompositions".to_owned(), decompositions as f64);
             if shared.plan.trace.is_some() {
@@ -200,7 +205,10 @@ impl<'a, F: Scalar> Worker<'a, F> {
         self.member.barrier();
         let norms = self.receive(step, b)?;
         let mut scores = self.scores.slice_mut(s![..b, ..]);
-        let loss = losses(shared.plan, &window.targets, rows, &mut scores);
+        let loss = match &self.batch_weights {
+            None => losses(shared.plan, &window.targets, rows, &mut scores),
+            Some(own) => weighted_losses(shared.plan, &window.targets, (rows, own), &mut scores),
+        };
         if step == 1 && loss.is_finite() {
             self.ceiling = self.ceiling.max(DIVERGED * loss);
         }
@@ -228,11 +236,18 @@ impl<'a, F: Scalar> Worker<'a, F> {
         for (mut to, &row) in self.batch.rows_mut().into_iter().zip(rows) {
             to.assign(&window.inputs.row(row));
         }
+        if let Some(weights) = &window.weights {
+            let share = F::of(1.0 / shared.mean_weight());
+            self.batch_weights = Some(rows.iter().map(|&row| weights[row] * share).collect());
+        }
         let x = self.batch.slice(s![..b, ..]);
         let mut message = shared.messages[step % 2][self.member.index()].write().expect(UNPOISONED);
         self.block.forward(x, message.scores.slice_mut(s![..b, ..]));
         if shared.plan.feature_penalty.needs_norm() {
-            message.feature_norm_squared = self.block.feature_norm_squared(b);
+            message.feature_norm_squared = match &self.batch_weights {
+                None => self.block.feature_norm_squared(b),
+                Some(own) => self.block.weighted_feature_norm_squared(own) * shared.mean_weight(),
+            };
         }
         if shared.plan.read_out_penalty.needs_norm() {
             message.read_out_norm_squared = self.block.read_out_norm_squared();
@@ -276,7 +291,11 @@ impl<'a, F: Scalar> Worker<'a, F> {
         let g = self.scores.slice(s![..b, ..]);
         let update = plan.read_out_step::<F>(step);
         if plan.moves_frequencies(step) {
-            self.block.backward(g, plan.feature_penalty.factor(norms.feature_squared, b));
+            let mut factor = plan.feature_penalty.factor(norms.feature_squared, b);
+            if self.batch_weights.is_some() {
+                factor *= plan.feature_penalty.of_mean_weight(shared.mean_weight());
+            }
+            self.block.backward(g, factor, self.batch_weights.as_deref());
         }
         if plan.train_read_out {
             let penalty = plan.read_out_penalty.factor(norms.read_out_squared);
@@ -307,8 +326,11 @@ impl<'a, F: Scalar> Worker<'a, F> {
     fn trace_factor(&mut self, trace: &Trace, window: &Window<F>) -> f64 {
         let shared = self.shared;
         self.penalised += 1;
-        let inputs = shared.trace_inputs.as_ref().unwrap_or(&window.inputs);
-        let mut norm = self.block.trace(inputs.view());
+        let (inputs, weights) = match &shared.trace_inputs {
+            Some(inputs) => (inputs, shared.trace_weights.as_deref()),
+            None => (&window.inputs, window.weights.as_deref()),
+        };
+        let mut norm = self.block.trace(inputs.view(), weights);
         if trace.penalty.needs_norm() {
             *shared.trace_norms[self.member.index()].write().expect(UNPOISONED) = norm;
             self.member.barrier();
@@ -316,11 +338,11 @@ impl<'a, F: Scalar> Worker<'a, F> {
             norm = parts.map(|part| *part.read().expect(UNPOISONED)).sum();
         }
         if shared.trace_inputs.is_some() {
-            return trace.penalty.factor(norm, inputs.nrows());
+            return trace.penalty.factor(norm, trace.count(shared.total));
         }
         // The rows at hand stand for all; exactly 1 if they are all.
         let share = shared.rows as f64 / inputs.nrows() as f64;
-        trace.penalty.factor(norm * share, shared.rows) * share
+        trace.penalty.factor(norm * share, shared.total) * share
     }
 
     /// Thresholds the read-out: every member decomposes the same small Gram matrix and shrinks
@@ -400,10 +422,11 @@ impl<'a, F: Scalar> Worker<'a, F> {
     ) -> Result<(), LearningError> {
         self.bring_together();
         if let Some(watch) = watch {
-            let Watch { fitting, rows, .. } = watch;
+            let Watch { fitting, rows, weights, .. } = watch;
             let whole = self.shared.whole.read().expect(UNPOISONED);
-            let numbers =
-                numbers(self.shared.plan, &whole.model, loss, rows.view(), self.shared.rows);
+            let (rows, count) =
+                ((rows.view(), weights.as_ref()), (self.shared.rows, self.shared.total));
+            let numbers = numbers(self.shared.plan, &whole.model, loss, rows, count);
             if let Some(probe) = fitting.probe.as_mut()
                 && let Err(error) = probe.observe(at, &*whole, &numbers)
             {
@@ -442,6 +465,30 @@ pub(super) fn losses<F: Scalar>(
             Targets::Real(values) => mercer_learning::Loss::of_value(&mut f[0], F::of(values[row])),
         }
         .wide();
+    }
+    let share = F::of(1.0 / rows.len() as f64);
+    scores.map_inplace(|g| *g *= share);
+    total / rows.len() as f64
+}
+
+/// The same of rows with weights, over the mean weight of all rows: the mean of each loss times its weight.
+fn weighted_losses<F: Scalar>(
+    plan: &Plan,
+    targets: &Targets,
+    (rows, weights): (&[usize], &[F]),
+    scores: &mut ndarray::ArrayViewMut2<'_, F>,
+) -> f64 {
+    let mut total = 0.0;
+    for ((mut f, &row), &weight) in scores.rows_mut().into_iter().zip(rows).zip(weights) {
+        let f = f.as_slice_mut().expect("rows of scores are contiguous");
+        let loss = match targets {
+            Targets::Classes { labels, .. } => plan.loss.of_class(f, labels[row] as usize),
+            Targets::Real(values) => mercer_learning::Loss::of_value(&mut f[0], F::of(values[row])),
+        };
+        total += (loss * weight).wide();
+        for slope in f.iter_mut() {
+            *slope *= weight;
+        }
     }
     let share = F::of(1.0 / rows.len() as f64);
     scores.map_inplace(|g| *g *= share);

@@ -25,6 +25,11 @@ impl<'a> TrainingRows<'a> {
         self.more.as_ref().map_or(self.first.rows(), |windows| windows.shape().rows)
     }
 
+    /// What all rows count as: their number, or the sum of their weights. Rows that are read in passes have none.
+    pub fn total(&self) -> f64 {
+        self.more.as_ref().map_or(self.first.total_weight(), |windows| windows.shape().rows as f64)
+    }
+
     /// Chunks of a pass.
     pub fn windows(&self) -> usize {
         self.more.as_ref().map_or(1, |windows| windows.count())
