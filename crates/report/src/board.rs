@@ -80,8 +80,16 @@ impl Board {
                 found.critical_difference
             ));
         }
-        if !missing.is_empty() {
-            let words = missing_by_variant(&missing);
+        // Of a dataset that nobody was run on, its name is enough.
+        let methods = ranked.len();
+        let (none, some): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            missing.into_iter().partition(|(_, lacking)| lacking.len() >= methods);
+        if !none.is_empty() {
+            let names: Vec<&str> = none.into_keys().collect();
+            table = table.note(format!("Not run yet: {}.", names.join(", ")));
+        }
+        if !some.is_empty() {
+            let words = missing_by_variant(&some);
             table = table.note(format!("Left out, since not every method was run: {words}."));
         }
         let order: Vec<&Ranked<'_>> = found.methods.iter().map(|one| &ranked[one.method]).collect();
