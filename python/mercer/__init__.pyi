@@ -3,7 +3,7 @@
 from typing import Any
 
 from . import stats as stats
-from ._base import _Classifier, _Regressor
+from ._base import _Classifier, _Regressor, _WeighingClassifier, _WeighingRegressor
 from ._compare import compare as compare
 from ._data import bound as bound
 from ._data import load_dataset as load_dataset
@@ -12,7 +12,7 @@ __version__: str
 
 def all_estimators() -> dict[str, type]: ...
 
-class SKClassifier(_Classifier):
+class SKClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -43,7 +43,7 @@ class SKClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class SKRegressor(_Regressor):
+class SKRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -74,7 +74,7 @@ class SKRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class NSKClassifier(_Classifier):
+class NSKClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -105,7 +105,7 @@ class NSKClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class NSKRegressor(_Regressor):
+class NSKRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -136,7 +136,7 @@ class NSKRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class SKLClassifier(_Classifier):
+class SKLClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -167,7 +167,7 @@ class SKLClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class SKLRegressor(_Regressor):
+class SKLRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -198,7 +198,7 @@ class SKLRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class NSKLClassifier(_Classifier):
+class NSKLClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -229,7 +229,7 @@ class NSKLClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class NSKLRegressor(_Regressor):
+class NSKLRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -260,7 +260,7 @@ class NSKLRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class ASKLClassifier(_Classifier):
+class ASKLClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -291,7 +291,7 @@ class ASKLClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class ASKLRegressor(_Regressor):
+class ASKLRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -322,7 +322,7 @@ class ASKLRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class KernelRidgelessClassifier(_Classifier):
+class KernelRidgelessClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -344,7 +344,7 @@ class KernelRidgelessClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class KernelRidgelessRegressor(_Regressor):
+class KernelRidgelessRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -366,7 +366,7 @@ class KernelRidgelessRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class RFRidgeClassifier(_Classifier):
+class RFRidgeClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -386,7 +386,7 @@ class RFRidgeClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class RFRidgeRegressor(_Regressor):
+class RFRidgeRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -406,7 +406,7 @@ class RFRidgeRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class RFRidgelessClassifier(_Classifier):
+class RFRidgelessClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -426,7 +426,7 @@ class RFRidgelessClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class RFRidgelessRegressor(_Regressor):
+class RFRidgelessRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -446,7 +446,7 @@ class RFRidgelessRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class RFSGDClassifier(_Classifier):
+class RFSGDClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -479,7 +479,7 @@ class RFSGDClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class RFSGDRegressor(_Regressor):
+class RFSGDRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -512,7 +512,7 @@ class RFSGDRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class RFTKClassifier(_Classifier):
+class RFTKClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -545,7 +545,7 @@ class RFTKClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class RFTKRegressor(_Regressor):
+class RFTKRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -1146,7 +1146,7 @@ class HyperNonNegativeClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class MajorityClassifier(_Classifier):
+class MajorityClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -1159,7 +1159,7 @@ class MajorityClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class MeanRegressor(_Regressor):
+class MeanRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -1172,7 +1172,7 @@ class MeanRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class ZeroRegressor(_Regressor):
+class ZeroRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -1185,28 +1185,7 @@ class ZeroRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class KernelRidgeClassifier(_Classifier):
-    def __init__(
-        self,
-        *,
-        lambda_: Any = None,
-        std: Any = 'auto',
-        centre: Any = True,
-        cap: Any = 12000,
-        tolerance: Any = 1e-06,
-        iterations: Any = 200,
-        landmarks: Any = 1000,
-        stored_rows: Any = 40000,
-        scaling: Any = 'standard',
-        impute: Any = None,
-        tune: Any = False,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        max_seconds: Any = None,
-        verbose: Any = 0,
-    ) -> None: ...
-
-class KernelRidgeRegressor(_Regressor):
+class KernelRidgeClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -1227,7 +1206,28 @@ class KernelRidgeRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class GaussianSVMClassifier(_Classifier):
+class KernelRidgeRegressor(_WeighingRegressor):
+    def __init__(
+        self,
+        *,
+        lambda_: Any = None,
+        std: Any = 'auto',
+        centre: Any = True,
+        cap: Any = 12000,
+        tolerance: Any = 1e-06,
+        iterations: Any = 200,
+        landmarks: Any = 1000,
+        stored_rows: Any = 40000,
+        scaling: Any = 'standard',
+        impute: Any = None,
+        tune: Any = False,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        max_seconds: Any = None,
+        verbose: Any = 0,
+    ) -> None: ...
+
+class GaussianSVMClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,
@@ -1247,7 +1247,7 @@ class GaussianSVMClassifier(_Classifier):
         verbose: Any = 0,
     ) -> None: ...
 
-class GaussianSVMRegressor(_Regressor):
+class GaussianSVMRegressor(_WeighingRegressor):
     def __init__(
         self,
         *,
@@ -1267,7 +1267,7 @@ class GaussianSVMRegressor(_Regressor):
         verbose: Any = 0,
     ) -> None: ...
 
-class GaussianProcessClassifier(_Classifier):
+class GaussianProcessClassifier(_WeighingClassifier):
     def __init__(
         self,
         *,

@@ -16,8 +16,25 @@ def estimators():
         yield cls(**(smaller[0] if smaller else {}))
 
 
-# No check is expected to fail.
-@parametrize_with_checks(list(estimators()))
+# Equal rows and a weight end in equal numbers only where the fit does; tests/test_weights.py gives each method settings
+# at which it does.
+LEFT_OUT = "leave-one-out chooses the ridge, and leaves a row out with all its weight, not one of its equal rows"
+SINGLE = "the fit is in single precision, and a batch has rows, not weights"
+TOLERANCE = "the solver ends within a tolerance of 1e-3"
+INEXACT = {
+    LEFT_OUT: ["kernel-ridge", "rf-ridge"],
+    SINGLE: ["sk", "nsk", "skl", "nskl", "askl", "rf-sgd", "rftk"],
+    TOLERANCE: ["gaussian-svm"],
+}
+
+
+def expected_to_fail(estimator):
+    reasons = [reason for reason, methods in INEXACT.items() if estimator._method in methods]
+    return {"check_sample_weight_equivalence_on_dense_data": reason for reason in reasons}
+
+
+# No other check is expected to fail.
+@parametrize_with_checks(list(estimators()), expected_failed_checks=expected_to_fail)
 def test_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -322,11 +322,15 @@ impl Table {
         impute: Option<Impute>,
     ) -> Result<Preparation, WorkbenchError> {
         let mut preparing = Preparing::new(&self.schema, scaling, impute);
+        // Weights that are all 1 are none, to the last bit.
+        let varied =
+            |weights: &&Vec<f64>| rows.iter().any(|&row| weights[row].to_bits() != 1f64.to_bits());
+        let weights = self.weights.as_ref().filter(varied);
         for &row in rows {
             let numbers = self.raw.row(row);
             let numbers = numbers.as_slice().expect("rows of the table are contiguous");
             let (truth, line) = (Some(self.truth(row)), self.lines[row]);
-            match self.weights.as_ref().map(|weights| weights[row]) {
+            match weights.map(|weights| weights[row]) {
                 None => preparing.see(numbers, truth, &self.name, line)?,
                 Some(weight) => preparing.see_weighted(numbers, truth, &self.name, line, weight)?,
             }

@@ -325,8 +325,9 @@ fn what_a_message_offers_works() {
 const SAID: [&str; 4] = ["--buffer", "--data", "--task", "--header"];
 
 /// Flags that messages name as words about what was typed, or that other tests of this program type.
-const ELSEWHERE: [&str; 8] = [
+const ELSEWHERE: [&str; 10] = [
     "--buffer",
+    "--class-weight",
     "--data",
     "--force",
     "--groups",
@@ -334,6 +335,7 @@ const ELSEWHERE: [&str; 8] = [
     "--split-column",
     "--threads",
     "--time",
+    "--weights",
 ];
 
 /// Flags of a command on a table that stand in the texts of what reads, fits and scores.
