@@ -171,7 +171,6 @@ const RENDERERS: &[(&str, Renderer)] = &[
     ("audit/askl-underlines", audit::askl_underlines::render),
     ("audit/askl-protocol", audit::askl_protocol::render),
     ("audit/rftk-beta-zero", audit::rftk_beta_zero::render),
-    ("audit/mce-draws", mce::draws::render),
     ("audit/hyper-slips", audit::hyper_errata::render),
     ("audit/hyper-ridge", audit::hyper_ridge::render),
     ("audit/tuning", audit::tuning::render),

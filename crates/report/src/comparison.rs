@@ -2,7 +2,7 @@
 
 use crate::published::PublishedCell;
 use crate::rendered::PublishedNumber;
-use crate::{CellReport, ExperimentError, QuotedNumber, RenderContext, StudyCell};
+use crate::{CellReport, ExperimentError, RenderContext, StudyCell};
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_statistics::{Ours, Published, Verdict, summarise, verdict, verdict_on_error};
 
@@ -128,34 +128,6 @@ pub fn shown(cell: Cell, report: &CellReport) -> Cell {
         shown = shown.link(format!("finding-{finding}")).detail(format!("see {finding}"));
     }
     shown
-}
-
-/// An accuracy that the text of a paper states without a deviation, and the verdict on it beside these of
-/// ours, in two cells; both empty where the text states none.
-///
-/// # Errors
-/// Of the verdict.
-pub fn stated(
-    context: &RenderContext<'_>,
-    artefact: &str,
-    cell: &StudyCell,
-    values: &[f64],
-    number: Option<&QuotedNumber>,
-) -> Result<[Cell; 2], ExperimentError> {
-    let Some(number) = number else { return Ok(["", ""].map(Cell::text)) };
-    let theirs = PublishedCell::from(number);
-    let judged = PublishedComparison {
-        artefact,
-        cell,
-        label: format!("{}, {}", number.method, number.dataset),
-        metric: "accuracy",
-        values: values.to_vec(),
-        theirs: Some(&theirs),
-        scale: 1.0,
-        repeats: 1,
-    };
-    let report = judged.report(context)?;
-    Ok([Cell::number(number.mean, theirs.digits), shown(Cell::text(""), &report)])
 }
 
 /// The verdict of a cell that is exact or agrees where the scaling was chosen by what comes out.

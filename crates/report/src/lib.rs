@@ -49,7 +49,7 @@ pub use claim::{
     Ahead, Below, Best, Check, Claim, ClaimResult, Compare, Effect, Extremum, Falls, Family, Holds,
     Ordered, Outcome, Related, Rule, ahead_in_words,
 };
-pub use comparison::{PublishedComparison, badge, shown, stated, summary};
+pub use comparison::{PublishedComparison, badge, shown, summary};
 pub use context::RenderContext;
 pub use coverage::coverage;
 pub use error::ExperimentError;

@@ -2,7 +2,6 @@
 
 pub(crate) mod complexity;
 pub(crate) mod curves;
-pub(crate) mod draws;
 pub(crate) mod figure1;
 pub(crate) mod figure2_pixels;
 pub(crate) mod pixel_lengths;
@@ -11,7 +10,7 @@ pub(crate) mod table1;
 pub(crate) mod table2;
 
 use mercer_render::Cell;
-use mercer_report::{ExperimentError, QuotedNumber, RenderContext, StudyCell};
+use mercer_report::{ExperimentError, RenderContext, StudyCell};
 use mercer_statistics::summarise;
 use std::sync::Arc;
 
@@ -38,14 +37,6 @@ impl Cells {
                 && cell.records().next().is_some()
         })
     }
-}
-
-/// What the text states of MNIST without a deviation: after so many images, by the paper's name of the
-/// method.
-fn stated_of(images: &str, method: &str) -> Result<Option<QuotedNumber>, ExperimentError> {
-    let dataset = format!("mnist{images}");
-    let mut all = crate::catalogue().quoted("mce")?.into_iter();
-    Ok(all.find(|number| number.dataset == dataset && number.method == method))
 }
 
 /// Mean and deviation of a cell, and how many repeats stand behind it.

@@ -55,14 +55,20 @@ impl Answer {
         Some(Self { value, numbers: numbers.into(), words, values: values.to_vec() })
     }
 
-    /// Of two cells that are compared.
-    fn of_pairs(test: &Comparison) -> Self {
+    /// The same of differences that were tested.
+    fn tested(mut self, test: &Comparison, cell: &StudyCell) -> Self {
         let (low, high) = test.interval;
-        let half = high - test.difference;
-        let numbers =
-            [("low", low), ("high", high), ("half", half), ("p", test.p_corrected)].into();
+        let planned = f64::from(cell.repeats_of_paper());
+        self.numbers.extend([
+            ("low", low),
+            ("high", high),
+            ("half", high - test.difference),
+            ("p", test.p_corrected),
+            ("planned", planned),
+        ]);
         let p = test.untested().map_or_else(|| probability(test.p_corrected), str::to_owned);
-        Self { numbers, words: [("p", p)].into(), ..Self::from(test.difference) }
+        self.words.insert("p", p);
+        Self { value: test.difference, ..self }
     }
 }
 
@@ -217,7 +223,13 @@ impl OfCell {
             };
             let itself = Arc::ptr_eq(&cell.study, &other.study) && cell.place == other.place;
             let test = if itself { None } else { compare(&cell, &other)? };
-            return Ok(test.as_ref().map(Answer::of_pairs));
+            let theirs: BTreeMap<u32, f64> = other.values().into_iter().collect();
+            let paired = cell.values().into_iter();
+            let differences: Vec<f64> =
+                paired.filter_map(|(repeat, own)| Some(own - theirs.get(&repeat)?)).collect();
+            let found = Answer::of(Reduce::Mean, &differences);
+            let tested = |(answer, test): (Answer, Comparison)| answer.tested(&test, &cell);
+            return Ok(found.zip(test).map(tested));
         }
         let cells = self.cell.all(context)?;
         let Some(first) = cells.first() else { return Ok(None) };
