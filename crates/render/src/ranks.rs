@@ -46,7 +46,9 @@ pub fn critical_difference(
     let at = |rank: f64| margin + (rank - 1.0) / (top - 1.0) * (width - 2.0 * margin);
 
     diagram = diagram.line([(at(1.0), AXIS), (at(top), AXIS)], 1.4);
-    for tick in 1..=top as u32 {
+    // Numbers of two digits stand too close on a line of many ranks.
+    let step = if top > 10.0 { 2 } else { 1 };
+    for tick in (1..=top as u32).step_by(step) {
         let x = at(f64::from(tick));
         diagram = diagram.line([(x, AXIS - 5.0), (x, AXIS)], 1.4).text(
             (x, AXIS - 14.0),
