@@ -264,7 +264,7 @@ impl Curves {
     /// None of values that have no mean.
     fn point(&self, x: f64, mut values: Vec<f64>, band: Option<Band>) -> Option<Point> {
         if self.geometric {
-            values.iter_mut().for_each(|value| *value = value.ln());
+            values = values.into_iter().map(f64::ln).collect();
         }
         let found = summarise(&values)?;
         let half = match band {

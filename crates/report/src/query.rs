@@ -15,7 +15,7 @@ pub(crate) use answer::{Answer, spelled};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "toml::Table")]
 pub(crate) enum Query {
-    Cell(OfCell),
+    Cell(Box<OfCell>),
     Printed(OfPrint),
     Count(Count),
     Simulation(OfSimulation),
@@ -34,7 +34,9 @@ impl TryFrom<toml::Table> for Query {
         }
         let has = |name| table.contains_key(name);
         match () {
-            () if has("cell") => read::<OfCell>(table)?.sound().map(Self::Cell),
+            () if has("cell") => {
+                read::<OfCell>(table)?.sound().map(|own| Self::Cell(Box::new(own)))
+            }
             () if has("printed") => read::<OfPrint>(table)?.sound().map(Self::Printed),
             () if has("count") => read(table).map(Self::Count),
             () if has("simulation") => read(table).map(Self::Simulation),
@@ -278,14 +280,15 @@ pub(crate) fn form(reason: &impl std::fmt::Display) -> ExperimentError {
 impl Query {
     /// Decimals with which the answer is shown.
     pub fn digits(&self) -> usize {
-        match self {
-            Self::Cell(OfCell { digits: Some(digits), .. })
-            | Self::Printed(OfPrint { digits: Some(digits), .. })
-            | Self::Simulation(OfSimulation { digits: Some(digits), .. })
-            | Self::Formula(Formula { digits: Some(digits), .. }) => *digits,
-            Self::Count(_) | Self::Cell(OfCell { reduce: Reduce::Count | Reduce::Above, .. }) => 0,
-            _ => 2,
-        }
+        let (given, counts) = match self {
+            Self::Cell(own) => (own.digits, matches!(own.reduce, Reduce::Count | Reduce::Above)),
+            Self::Printed(own) => (own.digits, false),
+            Self::Simulation(own) => (own.digits, false),
+            Self::Formula(own) => (own.digits, false),
+            Self::Count(_) => (None, true),
+            Self::Bound(_) => (None, false),
+        };
+        given.unwrap_or(if counts { 0 } else { 2 })
     }
 
     /// Whether records stand behind it.

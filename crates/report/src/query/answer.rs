@@ -238,8 +238,8 @@ impl OfCell {
         if self.minus_value.is_some() && self.minus_value == self.value {
             return Ok(None);
         }
-        if let Some(number) = self.counted(&cells) {
-            return Ok(number.map(Answer::from));
+        if self.reduce == Reduce::Count {
+            return Ok(self.counted(&cells).map(Answer::from));
         }
         let values: Vec<f64> = cells.iter().flat_map(|cell| self.values(cell)).collect();
         let mut found = Answer::of(self.reduce, &values);
@@ -255,20 +255,16 @@ impl OfCell {
         Ok(found)
     }
 
-    /// How many records there are, or how many of them have the fact that is asked for; the first level is nothing
-    /// where that is no question of counts.
-    fn counted(&self, cells: &[Found]) -> Option<Option<f64>> {
-        if self.reduce != Reduce::Count {
-            return None;
-        }
+    /// How many records there are, or how many of them have the fact that is asked for.
+    fn counted(&self, cells: &[Found]) -> Option<f64> {
         let Some(among) = &self.among else {
             let count: usize = cells.iter().map(|cell| cell.records().count()).sum();
-            return Some(Some(count as f64).filter(|count| *count > 0.0));
+            return Some(count as f64).filter(|count| *count > 0.0);
         };
         let facts: Vec<f64> =
             cells.iter().flat_map(|cell| cell.of(&among.fact)).map(|(_, value)| value).collect();
         let inside = facts.iter().filter(|value| among.holds(**value)).count();
-        Some((!facts.is_empty()).then_some(inside as f64))
+        (!facts.is_empty()).then_some(inside as f64)
     }
 
     /// A value a repeat.
