@@ -75,7 +75,7 @@ impl Board {
         let mut table = self.table(artefact, &ranked, against, &found)?;
         if let Some(repeats) = repeats {
             table = table.note(format!(
-                "{} datasets, up to {repeats} repeats. Two mean ranks are told apart from a difference of {:.1} on (Nemenyi, 5 %).",
+                "{} datasets, {repeats} repeats. Two mean ranks are told apart from a difference of {:.1} on (Nemenyi, 5 %).",
                 datasets.len(),
                 found.critical_difference
             ));
@@ -129,15 +129,16 @@ impl Board {
             .caption(format!("{} {}", self.first_of_groups(ranked, found), artefact.caption))
             .columns(["Place"].map(Column::right))
             .columns(["Method"].map(Column::left))
-            .columns(["Mean rank", "95 % interval", "Best on", "No score on"].map(Column::right))
+            .columns(["Mean rank", "95 % interval", "Best on"].map(Column::right))
+            .columns(["Tune and fit (s)", "Predict (ms)"].map(Column::right))
             .columns(
-                ["Gain (points)", "Worse", "Equal", "Better"]
+                ["Wins:losses", "Gain (points)", "Worse", "Equal", "Better"]
                     .map(|head| Column::right(head).under(format!("against {other}"))),
-            )
-            .columns(
-                ["Tune and fit (s)", "Predict (ms)"]
-                    .map(|head| Column::right(head).under("time, median")),
             );
+        let failed = ranked.iter().any(|one| one.scores.contains(&None));
+        if failed {
+            table = table.columns(["No score on"].map(Column::right));
+        }
         for one in &found.methods {
             let own = &ranked[one.method];
             let (low, high) = one.interval;
@@ -149,17 +150,7 @@ impl Board {
                 Cell::number(one.mean_rank, 2),
                 Cell::text(format!("{low:.1} to {high:.1}")),
                 Cell::count(one.best_on),
-                Cell::count(own.scores.iter().filter(|score| score.is_none()).count()),
             ];
-            match gain(own, against)? {
-                Some((mean, part)) => row.extend([
-                    Cell::number(mean, 1),
-                    Cell::number(part.worse, 2),
-                    Cell::number(part.equal, 2),
-                    Cell::number(part.better, 2),
-                ]),
-                None => row.extend(["-"; 4].map(Cell::text)),
-            }
             let fit = own.seconds(&["tune", "fit"]);
             row.push(fit.map_or_else(
                 || Cell::text("-"),
@@ -167,6 +158,19 @@ impl Board {
             ));
             let predict = own.seconds(&["predict"]);
             row.push(predict.map_or_else(|| Cell::text("-"), |s| Cell::number(1e3 * s, 0)));
+            match gain(own, against)? {
+                Some((mean, part)) => row.extend([
+                    Cell::text(wins(own, against)),
+                    Cell::number(mean, 1),
+                    Cell::number(part.worse, 2),
+                    Cell::number(part.equal, 2),
+                    Cell::number(part.better, 2),
+                ]),
+                None => row.extend(["-"; 5].map(Cell::text)),
+            }
+            if failed {
+                row.push(Cell::count(own.scores.iter().filter(|score| score.is_none()).count()));
+            }
             table = table.row(Row::new(row));
         }
         Ok(table)
@@ -278,6 +282,13 @@ fn ranked<'a>(cells: &[&'a StudyCell], datasets: &[&str]) -> Vec<Ranked<'a>> {
     methods.iter().filter_map(of_method).filter(|one| !one.cells.is_empty()).collect()
 }
 
+/// Datasets on which its score is above the other's, and below it.
+fn wins(own: &Ranked<'_>, other: &Ranked<'_>) -> String {
+    let pairs = || own.scores.iter().zip(&other.scores);
+    let above = pairs().filter(|(a, b)| a > b).count();
+    format!("{above}:{}", pairs().filter(|(a, b)| a < b).count())
+}
+
 /// Mean gain over the datasets where both have a score, and what the hierarchical model says of one more.
 fn gain(own: &Ranked<'_>, other: &Ranked<'_>) -> Result<Option<(f64, Posterior)>, ExperimentError> {
     let mut gains = Vec::new();
@@ -293,6 +304,10 @@ fn gain(own: &Ranked<'_>, other: &Ranked<'_>) -> Result<Option<(f64, Posterior)>
             gains.push((test.mean_difference, test.standard_error));
         }
     }
+    // A few repeats say little of the error on one dataset: three equal differences would make it 0.
+    let squares: f64 = gains.iter().map(|(_, error)| error * error).sum();
+    let pooled = (squares / gains.len().max(1) as f64).sqrt();
+    gains.iter_mut().for_each(|(_, error)| *error = pooled);
     if own.name() == other.name() || gains.len() < 2 {
         return Ok(None);
     }

@@ -71,16 +71,20 @@ fn start(
         came_out = came_out.block(Block::Bars(bars));
     }
     let rest = format!(
-        "{}\n\n[What the colours mean](verdicts) · [Why numbers differ](findings) · [How it was done](rules)\n\n{}",
-        best.unwrap_or_default(),
+        "[What the colours mean](verdicts) · [Why numbers differ](findings) · [How it was done](rules)\n\n{}",
         again.unwrap_or_default()
     );
     let texts = context.catalogue.texts();
-    Report::new(texts.title)
+    let page = Report::new(texts.title)
         .subtitle(texts.subtitle)
         .section(came_out.block(Block::Text(rest)))
         .section(Section::new("run", "Run it").block(Block::Text(texts.commands.to_owned())))
-        .page("index.html", START)
+        .page("index.html", START);
+    let section = |words| Section::new("best", "Which holds up best").block(Block::Text(words));
+    match best {
+        Some(words) => page.section(section(words)),
+        None => page,
+    }
 }
 
 fn paper_page(
