@@ -5,7 +5,7 @@ use crate::results_table::{missing_by_variant, not_run};
 use crate::{CellReport, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_render::{
     Axis, Cell, Column, Figure, Legend, Mark, Panel, Raster, Row, Series, Table,
-    critical_difference, shade,
+    critical_difference, probability, shade,
 };
 use mercer_statistics::{
     Posterior, Standing, Standings, corrected_t, gain_over_data_sets, standings,
@@ -75,7 +75,7 @@ impl Board {
         let mut table = self.table(artefact, &ranked, against, &found)?;
         if let Some(repeats) = repeats {
             table = table.note(format!(
-                "{} datasets, {repeats} repeats. Two mean ranks are told apart from a difference of {:.1} on (Nemenyi, 5 %).",
+                "{} datasets, {repeats} repeats. Mean ranks that differ by less than {:.1} are not told apart (Nemenyi, 5 %). Of fewer than ten datasets the interval of a mean rank is too narrow.",
                 datasets.len(),
                 found.critical_difference
             ));
@@ -102,8 +102,11 @@ impl Board {
             &named,
             found.critical_difference,
         )?;
-        "A bar joins methods that Nemenyi's test does not tell apart at 5 %."
-            .clone_into(&mut diagram.caption);
+        diagram.caption = if found.apart {
+            "A bar joins methods that Nemenyi's test does not tell apart at 5 %.".to_owned()
+        } else {
+            "No two are told apart: the whole span is shorter than the critical difference, or Friedman's test finds no difference.".to_owned()
+        };
         rendered.drawings = vec![
             Drawing::Diagram(diagram),
             Drawing::Figure(self.costs(artefact, &ranked, &found)),
@@ -151,13 +154,12 @@ impl Board {
                 Cell::text(format!("{low:.1} to {high:.1}")),
                 Cell::count(one.best_on),
             ];
-            let fit = own.seconds(&["tune", "fit"]);
-            row.push(fit.map_or_else(
-                || Cell::text("-"),
-                |s| Cell::number(s, if s < 10.0 { 1 } else { 0 }),
-            ));
-            let predict = own.seconds(&["predict"]);
-            row.push(predict.map_or_else(|| Cell::text("-"), |s| Cell::number(1e3 * s, 0)));
+            for (phases, unit) in [(&["tune", "fit"][..], 1.0), (&["predict"][..], 1e3)] {
+                let time = own.seconds(phases).map(|seconds| unit * seconds);
+                row.push(
+                    time.map_or_else(|| Cell::text("-"), |time| Cell::number(time, digits(time))),
+                );
+            }
             match gain(own, against)? {
                 Some((mean, part)) => row.extend([
                     Cell::text(wins(own, against)),
@@ -185,7 +187,15 @@ impl Board {
             Some(format!("{label} ({group}) {:.1}", first.mean_rank))
         };
         let firsts: Vec<String> = self.groups.iter().filter_map(|(group, _)| of(group)).collect();
-        format!("Mean rank of the best of each kind: {}.", firsts.join(", "))
+        let test = &found.friedman;
+        let p =
+            probability(if test.degenerate { test.p_chi_squared } else { test.p_iman_davenport });
+        let result = if found.apart {
+            format!("The methods differ (Friedman's test, p = {p})")
+        } else {
+            format!("No method is told apart from another (Friedman's test, p = {p})")
+        };
+        format!("{result}. Mean rank of the best of each kind: {}.", firsts.join(", "))
     }
 
     /// Mean rank against what a fit costs.
@@ -211,7 +221,7 @@ impl Board {
             }
         }
         Figure::new(format!("{}-costs", artefact.id), "What a rank costs")
-            .caption("Lower is better, further left is cheaper. A method is worth its time if none is both below it and to its left.")
+            .caption("Lower is better, further left is cheaper. Times by the clock, beside other work; those of scikit-learn include starting Python. Read them as orders of magnitude.")
             .panel(panel)
     }
 }
@@ -230,11 +240,8 @@ impl Ranked<'_> {
         let of_cell = |cell: &&StudyCell| {
             let scored = cell.of(cell.metric().name());
             let of = |record: &mercer_records::Record| -> f64 {
-                // What a program from outside takes is seen on the clock alone.
-                let outside = record.key.method.starts_with('@');
-                let run = &record.run;
-                let times = if outside { &run.seconds } else { &run.processor_seconds };
-                phases.iter().filter_map(|phase| times.get(*phase)).sum()
+                // By the clock: what a program from outside takes is seen on no other.
+                phases.iter().filter_map(|phase| record.run.seconds.get(*phase)).sum()
             };
             let all: Vec<f64> = cell
                 .records()
@@ -274,12 +281,23 @@ fn ranked<'a>(cells: &[&'a StudyCell], datasets: &[&str]) -> Vec<Ranked<'a>> {
     let of_method = |name: &&str| -> Option<Ranked<'a>> {
         let own = rows.iter().map(|(own, common)| {
             let cell = own.iter().copied().find(|cell| cell.key().method == *name)?;
-            Some((cell, cell.mean_over(common)))
+            // Repeats add up in any order: what differs by rounding is a tie.
+            let mean = cell.mean_over(common).map(|mean| (mean * 1e9).round() / 1e9);
+            Some((cell, mean))
         });
         let (cells, scores) = own.collect::<Option<Vec<_>>>()?.into_iter().unzip();
         Some(Ranked { cells, scores })
     };
     methods.iter().filter_map(of_method).filter(|one| !one.cells.is_empty()).collect()
+}
+
+/// Of a time, so that two figures stand there.
+fn digits(time: f64) -> usize {
+    match time {
+        10.0.. => 0,
+        1.0.. => 1,
+        _ => 2,
+    }
 }
 
 /// Datasets on which its score is above the other's, and below it.
@@ -307,7 +325,9 @@ fn gain(own: &Ranked<'_>, other: &Ranked<'_>) -> Result<Option<(f64, Posterior)>
     // A few repeats say little of the error on one dataset: three equal differences would make it 0.
     let squares: f64 = gains.iter().map(|(_, error)| error * error).sum();
     let pooled = (squares / gains.len().max(1) as f64).sqrt();
-    gains.iter_mut().for_each(|(_, error)| *error = pooled);
+    for (_, error) in &mut gains {
+        *error = pooled;
+    }
     if own.name() == other.name() || gains.len() < 2 {
         return Ok(None);
     }

@@ -22,10 +22,6 @@ const COLORS: [[u8; 3]; CLASSES.len()] = [
     [0x5B, 0x62, 0x69],
 ];
 
-/// Places in [`CLASSES`] of what comes out and of what does not.
-const AGREE: [usize; 2] = [0, 1];
-const DIFFER: [usize; 3] = [4, 5, 6];
-
 /// One bar a paper, over all variants; none for a paper without a printed number here.
 pub(crate) fn overview(
     papers: &[Paper],
@@ -86,35 +82,6 @@ fn about(paper: &Paper, decided: bool) -> String {
 pub(crate) fn decided(claims: &[ClaimResult], paper: &str) -> bool {
     let decides = |own: &ClaimResult| matches!(own.holds, Holds::Yes | Holds::No);
     claims.iter().any(|own| own.paper == paper && own.family == Family::Paper && decides(own))
-}
-
-/// Which paper holds up best: by the claims that hold and by the cells that agree, of those that are decided, the
-/// largest share first. Nothing where fewer than two papers are decided.
-pub(crate) fn holds_up_best(
-    papers: &[Paper],
-    claims: &[ClaimResult],
-    bars: &Bars,
-) -> Option<String> {
-    let of_claims = papers.iter().filter(|paper| decided(claims, paper.key)).map(|paper| {
-        let [hold, fail, mixed, _] = claims_of(claims, paper.key);
-        (paper.name, hold, hold + fail + mixed)
-    });
-    let of_cells = bars.rows.iter().map(|row| {
-        let count = |classes: &[usize]| classes.iter().map(|&at| row.counts[at]).sum::<usize>();
-        let agree = count(&AGREE);
-        (row.name.as_str(), agree, agree + count(&DIFFER))
-    });
-    let (claims, cells) = (ranked(of_claims.collect())?, ranked(of_cells.collect())?);
-    Some(format!("Claims that hold, of those decided: {claims}. Numbers that agree: {cells}."))
-}
-
-/// `MCE 3 of 4, RFTK 1 of 2`, the largest share first.
-fn ranked(mut shares: Vec<(&str, usize, usize)>) -> Option<String> {
-    shares.retain(|(.., all)| *all > 0);
-    let share = |&(_, part, all): &(&str, usize, usize)| part as f64 / all as f64;
-    shares.sort_by(|a, b| share(b).total_cmp(&share(a)));
-    let words = shares.iter().map(|(name, part, all)| format!("{name} {part} of {all}"));
-    (shares.len() > 1).then(|| words.collect::<Vec<_>>().join(", "))
 }
 
 /// How many of the paper's own claims hold, fail, do both depending on the variant, and neither.

@@ -4,7 +4,7 @@ use crate::claim::ClaimResult;
 use crate::claims_report::{answers, rules};
 use crate::coverage::RULES;
 use crate::finding::Mistake;
-use crate::overview::{decided, holds_up_best};
+use crate::overview::decided;
 use crate::shown::{METHOD, PIPE, Shown};
 use crate::{Artefact, Drawing};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
@@ -33,8 +33,7 @@ pub(crate) fn pages(
     machine: Vec<Link>,
     again: Option<String>,
 ) -> Result<Vec<Report>, ExperimentError> {
-    let best = holds_up_best(context.catalogue.papers(), claims, &bars);
-    let mut pages = vec![start(context, bars, best, again)];
+    let mut pages = vec![start(context, bars, again)];
     let papers = context.catalogue.papers();
     let mut answers = answers(context.catalogue, claims)?;
     for paper in papers {
@@ -60,12 +59,7 @@ pub(crate) fn pages(
     Ok(pages)
 }
 
-fn start(
-    context: &RenderContext<'_>,
-    bars: Bars,
-    best: Option<String>,
-    again: Option<String>,
-) -> Report {
+fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Report {
     let mut came_out = Section::new("what-came-out", "What came out");
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
@@ -75,16 +69,11 @@ fn start(
         again.unwrap_or_default()
     );
     let texts = context.catalogue.texts();
-    let page = Report::new(texts.title)
+    Report::new(texts.title)
         .subtitle(texts.subtitle)
         .section(came_out.block(Block::Text(rest)))
         .section(Section::new("run", "Run it").block(Block::Text(texts.commands.to_owned())))
-        .page("index.html", START);
-    let section = |words| Section::new("best", "Which holds up best").block(Block::Text(words));
-    match best {
-        Some(words) => page.section(section(words)),
-        None => page,
-    }
+        .page("index.html", START)
 }
 
 fn paper_page(
@@ -137,10 +126,9 @@ fn board_page(rendered: &[Own<'_>]) -> Option<Report> {
     let own = rendered.iter().filter(|(artefact, _)| is_board(artefact));
     let blocks: Vec<Block> = own.flat_map(|(_, own)| blocks(own, "")).collect();
     let page = Report::new("The kernel leaderboard")
-        .subtitle("Methods that learn a kernel, methods with a fixed one, and what people use today: same splits, same scaling, same search.")
+        .subtitle("Methods that learn a kernel, methods with a fixed one, and what people use today: same splits, same scaling, same budget of search.")
         .page("leaderboard.html", BOARD);
-    let section =
-        Section { blocks, ..Section::new("leaderboard", "Who wins, by how much, at what price") };
+    let section = Section { blocks, ..Section::new("leaderboard", "Ranks, gains and prices") };
     (!section.blocks.is_empty()).then(|| page.section(section))
 }
 

@@ -5,7 +5,11 @@ use mercer_datasets::DataError;
 use mercer_learning::{LearningError, Method, Sample, Task, one_line};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
+
+/// Weights that can be multiplied and added.
+const SIZES: RangeInclusive<f64> = 1e-100..=1e100;
 
 /// Weights of classes, which multiply those of rows.
 ///
@@ -15,7 +19,7 @@ use std::str::FromStr;
 /// let given = "ill=2,well=0.5".parse::<ClassWeight>()?;
 /// assert_eq!(given.to_string(), "ill=2,well=0.5");
 /// let refused = "ill=-2".parse::<ClassWeight>().unwrap_err().to_string();
-/// assert_eq!(refused, "`class-weight` is `ill=-2`; it must be balanced, or CLASS=NUMBER,CLASS=NUMBER with numbers from 0");
+/// assert_eq!(refused, "`class-weight` is `ill=-2`; it must be balanced, or CLASS=NUMBER,CLASS=NUMBER with numbers above 0");
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -31,21 +35,21 @@ impl FromStr for ClassWeight {
     type Err = WorkbenchError;
 
     fn from_str(text: &str) -> Result<Self, WorkbenchError> {
-        if text == "balanced" {
+        if text.eq_ignore_ascii_case("balanced") {
             return Ok(Self::Balanced);
         }
         let one = |part: &str| {
             // The name of a class may have the sign in it.
             let (class, weight) = part.rsplit_once('=')?;
             let weight: f64 = weight.trim().parse().ok()?;
-            (weight >= 0.0 && weight.is_finite()).then(|| (class.trim().to_owned(), weight))
+            SIZES.contains(&weight).then(|| (class.trim().to_owned(), weight))
         };
         let given: Option<BTreeMap<String, f64>> = text.split(',').map(one).collect();
         let whole = given.filter(|given| given.len() == text.split(',').count());
         whole.map(Self::Given).ok_or_else(|| WorkbenchError::Argument {
             name: "class-weight",
             value: format!("`{}`", one_line(text)),
-            must: "balanced, or CLASS=NUMBER,CLASS=NUMBER with numbers from 0".to_owned(),
+            must: "balanced, or CLASS=NUMBER,CLASS=NUMBER with numbers above 0".to_owned(),
         })
     }
 }
@@ -113,12 +117,15 @@ pub(crate) fn row_weights(
     for (text, &line) in texts.iter().zip(lines) {
         let text = text.trim();
         let problem = match text.parse::<f64>() {
-            Ok(weight) if weight >= 0.0 && weight.is_finite() => {
+            Ok(weight) if weight == 0.0 || SIZES.contains(&weight) => {
                 weights.push(weight);
                 continue;
             }
             _ if text.is_empty() => "is empty".to_owned(),
             Ok(weight) if weight < 0.0 => format!("`{text}` is negative"),
+            Ok(weight) if weight.is_finite() => {
+                format!("`{text}` is too large or too small to add up")
+            }
             _ => format!("`{}` is not a number", one_line(text)),
         };
         let problem = format!(

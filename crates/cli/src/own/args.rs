@@ -222,8 +222,8 @@ pub(crate) struct BesideArgs {
     /// Conditional mean embeddings also say it by an embedding of its own.
     #[arg(long)]
     pub entropy: bool,
-    /// A share below 1: adds the classes, or the interval, that hold the truth of so many rows. It is learned
-    /// from the rows of --calibration, whatever the method (split conformal prediction).
+    /// Adds a set of classes, or an interval, to each prediction: of 0.9, nine in ten hold the truth. Their size is
+    /// learned from the rows of --calibration (split conformal prediction); a set may be empty.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibration")]
     pub coverage: Option<f64>,
     /// Rows with their target that the model was not fitted to, and that are like those to predict.

@@ -2,7 +2,7 @@ use super::args::{PredictArgs, UnknownName};
 use super::{claim, open, quoted, stop, threads};
 use crate::Ended;
 use anyhow::Context;
-use mercer_datasets::{Numbering, Unknown, Widened};
+use mercer_datasets::{Numbering, RowFile, Unknown, Widened};
 use mercer_harness::Stop;
 use mercer_learning::{LearningError, counted};
 use mercer_methods::all;
@@ -22,6 +22,8 @@ const LINE: &str = "line";
 const LOW: &str = "low";
 const HIGH: &str = "high";
 const SET: &str = "set";
+/// Between the classes of a set in CSV.
+const PARTS: &str = "|";
 
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let methods = all();
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
 
 fn write_all(
     model: &Model,
-    file: &mercer_datasets::RowFile,
+    file: &RowFile,
     args: &PredictArgs,
     stop: &Stop,
     name: &str,
@@ -60,19 +62,21 @@ fn write_all(
     let named = || name.to_owned();
     let schema = &model.header.schema;
     let labels = &schema.target.labels;
-    let widened = Widened {
-        drop: args.drop.clone(),
-        keep: args.keep.clone(),
-        unknown: match args.unknown {
-            UnknownName::Error => Unknown::Error,
-            UnknownName::Zeros => Unknown::Zeros,
-            UnknownName::Skip => Unknown::Skip,
-        },
+    let unknown = match args.unknown {
+        UnknownName::Error => Unknown::Error,
+        UnknownName::Zeros => Unknown::Zeros,
+        UnknownName::Skip => Unknown::Skip,
     };
+    // A column may stand in the rows of --calibration alone.
+    let left_out = match &args.beside.calibration {
+        Some(_) => there(&args.drop, file)?,
+        None => args.drop.clone(),
+    };
+    let widened = Widened { drop: left_out, keep: args.keep.clone(), unknown };
     // Where rows may be left out, something must say which are there.
     let numbered = widened.unknown == Unknown::Skip && widened.keep.is_empty();
     let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
-    let within = within(model, args, &widened)?;
+    let within = within(model, args, unknown)?;
     let beside = ExtraColumns { probabilities, entropy, within, widened };
     let mut embeds_entropy = false;
     if probabilities || entropy {
@@ -151,20 +155,35 @@ fn write_all(
 fn within(
     model: &Model,
     args: &PredictArgs,
-    widened: &Widened,
+    unknown: Unknown,
 ) -> anyhow::Result<Option<Conformal>> {
     let (Some(wanted), Some(path)) = (args.beside.coverage, &args.beside.calibration) else {
         return Ok(None);
     };
+    let parted = model.header.schema.target.labels.iter().find(|label| label.contains(PARTS));
+    if let Some(label) = parted.filter(|_| !args.json) {
+        anyhow::bail!(
+            "--coverage: class `{label}` has the sign {PARTS} that parts the classes of a set; take --json"
+        );
+    }
     let file = open(path, &args.file)?;
     if file.sha256()? == model.header.data.sha256 {
         tracing::warn!(
-            "{} is the file that the model was fitted to: it is nearer to these rows than to others, and the sets are too small",
+            "{} is the file that the model was fitted to: the model fits these rows better than new ones, so that the sets are too small",
             file.name()
         );
     }
-    let table = Table::wider(&file, model.header.schema.clone(), widened)?;
+    let drop = there(&args.drop, &file)?;
+    let widened = Widened { drop, unknown, ..Widened::default() };
+    let table = Table::wider(&file, model.header.schema.clone(), &widened)?;
     Ok(Some(model.conformal(&table, wanted, threads(args.threads))?))
+}
+
+/// Those of the columns to leave out that a file has.
+fn there(drop: &[String], file: &RowFile) -> anyhow::Result<Vec<String>> {
+    let rows = file.rows()?;
+    let names = rows.names().unwrap_or_default();
+    Ok(drop.iter().filter(|name| names.contains(name)).cloned().collect())
 }
 
 /// Rows of CSV; `fields` are the labels as they stand in it.
@@ -194,7 +213,7 @@ fn lines(rows: &PredictedRows, labels: &[String], fields: &[String], numbered: b
             Some(Sets::Classes(sets)) => {
                 let names: Vec<&str> =
                     sets[row].iter().map(|&at| labels[at as usize].as_str()).collect();
-                write!(text, ",{}", quoted(&names.join("|")))
+                write!(text, ",{}", quoted(&names.join(PARTS)))
             }
             Some(Sets::Intervals(ends)) => write!(text, ",{},{}", ends[row].0, ends[row].1),
             None => Ok(()),

@@ -83,8 +83,31 @@ fn predict_adds_intervals_that_hold_as_many_new_rows_as_was_asked() {
     assert!(said.contains("the file that the model was fitted to"), "{said}");
     let said = place.run(&line.replace("0.9", "0.999")).with_code(2).stderr;
     assert!(said.contains("at most 0.995 with 200 calibration rows"), "{said}");
+
+    // A column that one of the files has, and the model has not.
+    let mut wider = noisy(300, 500).replace('\n', ",1\n");
+    wider = wider.replacen("x,y,1", "x,y,w", 1);
+    std::fs::write(place.path("wider.csv"), wider).unwrap();
+    let wider = line.replace("apart.csv", "wider.csv");
+    let said = place.run(&wider).with_code(1).stderr;
+    assert!(said.contains("--drop w"), "{said}");
+    assert_eq!(place.run(&format!("{wider} --drop w")).with_code(0).stdout, text);
+
     let alone = "predict m.safetensors --data new.csv --coverage 0.9";
     assert!(place.run(alone).with_code(2).stderr.contains("--calibration"));
+}
+
+/// The classes of a set are parted by a sign in CSV.
+#[test]
+fn a_label_with_the_sign_that_parts_classes_is_refused_but_in_json() {
+    let place = Place::new();
+    let rows: String = (0..40).map(|row| format!("{row},{}\n", ["a", "a|b"][row / 20])).collect();
+    std::fs::write(place.path("rows.csv"), format!("x,kind\n{rows}")).unwrap();
+    place.run("fit --method kernel-ridge --data rows.csv --out m.safetensors").with_code(0);
+    let line = "predict m.safetensors --data rows.csv --coverage 0.9 --calibration rows.csv";
+    let said = place.run(line).with_code(1).stderr;
+    assert!(said.contains("class `a|b`") && said.contains("--json"), "{said}");
+    place.run(&format!("{line} --json")).with_code(0);
 }
 
 #[test]
