@@ -184,6 +184,7 @@ pub(crate) struct Model(mercer_workbench::Model);
 impl Model {
     /// Fits a method; `asked` is JSON. Ctrl-C ends it.
     #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "Python hands a table over in its parts")]
     fn fit(
         py: Python<'_>,
         method: &str,

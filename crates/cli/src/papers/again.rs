@@ -35,15 +35,7 @@ pub(crate) fn run(
     let mut trials = std::mem::take(&mut planned.work.trials);
     let missing = missing(&trials, &args.places)?;
     trials.retain(|trial| planned.archive.of(trial).is_some());
-    // Another version of a program gives other numbers, which says nothing of these records.
-    let all = trials.len();
-    trials.retain(|trial| !is_program(&trial.key.method));
-    if trials.len() < all {
-        tracing::info!(
-            "{} of programs from outside are shown and not run again",
-            counted(all - trials.len(), "trial", "trials")
-        );
-    }
+    leave_programs(&mut trials);
     let mut lacking = missing.clone();
     lacking.retain(|dataset, _| trials.iter().any(|trial| trial.key.dataset == *dataset));
     for (dataset, reason) in &lacking {
@@ -138,6 +130,19 @@ pub(crate) fn run(
         (0, _) => Ended::NoData,
         _ => Ended::Failed,
     })
+}
+
+/// Leaves the trials of programs from outside as they are: another version of a program gives other numbers, which
+/// says nothing of these records.
+fn leave_programs(trials: &mut Vec<Trial>) {
+    let all = trials.len();
+    trials.retain(|trial| !is_program(&trial.key.method));
+    if trials.len() < all {
+        tracing::info!(
+            "{} of programs from outside are shown and not run again",
+            counted(all - trials.len(), "trial", "trials")
+        );
+    }
 }
 
 /// Whether a method is a program from outside.

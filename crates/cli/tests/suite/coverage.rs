@@ -101,8 +101,8 @@ fn predict_adds_intervals_that_hold_as_many_new_rows_as_was_asked() {
 #[test]
 fn a_label_with_the_sign_that_parts_classes_is_refused_but_in_json() {
     let place = Place::new();
-    let rows: String = (0..40).map(|row| format!("{row},{}\n", ["a", "a|b"][row / 20])).collect();
-    std::fs::write(place.path("rows.csv"), format!("x,kind\n{rows}")).unwrap();
+    let rows: Vec<_> = (0..40).map(|row| format!("{row},{}", ["a", "a|b"][row / 20])).collect();
+    std::fs::write(place.path("rows.csv"), format!("x,kind\n{}", rows.join("\n"))).unwrap();
     place.run("fit --method kernel-ridge --data rows.csv --out m.safetensors").with_code(0);
     let line = "predict m.safetensors --data rows.csv --coverage 0.9 --calibration rows.csv";
     let said = place.run(line).with_code(1).stderr;
