@@ -2,9 +2,9 @@ use super::args::{PredictArgs, UnknownName};
 use super::{claim, open, quoted, stop, threads};
 use crate::Ended;
 use anyhow::Context;
-use mercer_datasets::{Numbering, RowFile, Unknown, Widened};
+use mercer_datasets::{Numbering, Row, RowFile, Unknown, Widened};
 use mercer_harness::Stop;
-use mercer_learning::{LearningError, counted};
+use mercer_learning::{LearningError, counted, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
     Conformal, ExtraColumns, Model, Predicted, PredictedRows, Sets, Table, WorkbenchError,
@@ -76,7 +76,7 @@ fn write_all(
     // Where rows may be left out, something must say which are there.
     let numbered = widened.unknown == Unknown::Skip && widened.keep.is_empty();
     let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
-    let within = within(model, args, unknown)?;
+    let within = within(model, args, unknown, &widened.drop)?;
     let beside = ExtraColumns { probabilities, entropy, within, widened };
     let mut embeds_entropy = false;
     if probabilities || entropy {
@@ -156,6 +156,7 @@ fn within(
     model: &Model,
     args: &PredictArgs,
     unknown: Unknown,
+    left_out: &[String],
 ) -> anyhow::Result<Option<Conformal>> {
     let (Some(wanted), Some(path)) = (args.beside.coverage, &args.beside.calibration) else {
         return Ok(None);
@@ -174,6 +175,10 @@ fn within(
         );
     }
     let drop = there(&args.drop, &file)?;
+    let nowhere = args.drop.iter().find(|name| !drop.contains(name) && !left_out.contains(name));
+    if let Some(name) = nowhere {
+        anyhow::bail!("--drop: neither file has a column `{}`", one_line(name));
+    }
     let widened = Widened { drop, unknown, ..Widened::default() };
     let table = Table::wider(&file, model.header.schema.clone(), &widened)?;
     Ok(Some(model.conformal(&table, wanted, threads(args.threads))?))
@@ -181,8 +186,17 @@ fn within(
 
 /// Those of the columns to leave out that a file has.
 fn there(drop: &[String], file: &RowFile) -> anyhow::Result<Vec<String>> {
-    let rows = file.rows()?;
-    let names = rows.names().unwrap_or_default();
+    let mut rows = file.rows()?;
+    let names = match rows.names() {
+        Some(names) => names.to_vec(),
+        // Of text the first row has them.
+        None => match rows.next()? {
+            Some((_, Row::Fields(fields))) => {
+                (0..fields.len()).map(|at| fields.raw(at).text()).collect()
+            }
+            _ => Vec::new(),
+        },
+    };
     Ok(drop.iter().filter(|name| names.contains(name)).cloned().collect())
 }
 

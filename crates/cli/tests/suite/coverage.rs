@@ -92,6 +92,8 @@ fn predict_adds_intervals_that_hold_as_many_new_rows_as_was_asked() {
     let said = place.run(&wider).with_code(1).stderr;
     assert!(said.contains("--drop w"), "{said}");
     assert_eq!(place.run(&format!("{wider} --drop w")).with_code(0).stdout, text);
+    let said = place.run(&format!("{wider} --drop w,nothing")).with_code(1).stderr;
+    assert!(said.contains("neither file has a column `nothing`"), "{said}");
 
     let alone = "predict m.safetensors --data new.csv --coverage 0.9";
     assert!(place.run(alone).with_code(2).stderr.contains("--calibration"));
