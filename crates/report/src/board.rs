@@ -1,5 +1,6 @@
 //! Methods ranked over the datasets of a study: who wins, by how much, and what it costs.
 
+use crate::cell::{common_repeats, paired};
 use crate::rendered::Head;
 use crate::results_table::{missing_by_variant, not_run};
 use crate::{CellReport, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
@@ -8,7 +9,8 @@ use mercer_render::{
     critical_difference, probability, shade,
 };
 use mercer_statistics::{
-    Posterior, Standing, Standings, corrected_t, gain_over_data_sets, standings,
+    Posterior, Standing, Standings, corrected_t, gain_over_data_sets, standings, summarise,
+    without_rounding,
 };
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,7 +223,7 @@ impl Board {
             }
         }
         Figure::new(format!("{}-costs", artefact.id), "What a rank costs")
-            .caption("Lower is better, further left is cheaper. Times by the clock, beside other work; those of scikit-learn include starting Python. Read them as orders of magnitude.")
+            .caption("Lower is better, further left is cheaper. Times by the clock, beside other work; scikit-learn's include starting Python. Read them as orders of magnitude.")
             .panel(panel)
     }
 }
@@ -248,14 +250,10 @@ impl Ranked<'_> {
                 .filter(|record| scored.iter().any(|(repeat, _)| *repeat == record.key.repeat))
                 .map(of)
                 .collect();
-            (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+            summarise(&all).map(|times| times.mean)
         };
-        let mut all: Vec<f64> = self.cells.iter().filter_map(of_cell).collect();
-        all.sort_by(f64::total_cmp);
-        let middle = all.len() / 2;
-        let odd = all.len() % 2 == 1;
-        (!all.is_empty())
-            .then(|| if odd { all[middle] } else { f64::midpoint(all[middle - 1], all[middle]) })
+        let all: Vec<f64> = self.cells.iter().filter_map(of_cell).collect();
+        summarise(&all).map(|times| times.median)
     }
 }
 
@@ -270,11 +268,9 @@ fn ranked<'a>(cells: &[&'a StudyCell], datasets: &[&str]) -> Vec<Ranked<'a>> {
     let of_dataset = |name: &str| -> (Vec<&'a StudyCell>, BTreeSet<u32>) {
         let own: Vec<&StudyCell> =
             cells.iter().copied().filter(|cell| cell.key().dataset == name).collect();
-        let scored = own.iter().filter(|cell| cell.score().is_some());
-        let repeats =
-            scored.map(|cell| cell.values().into_iter().map(|(repeat, _)| repeat).collect());
-        let common = repeats.reduce(|a: BTreeSet<u32>, b: BTreeSet<u32>| &a & &b);
-        (own, common.unwrap_or_default())
+        let scored: Vec<&StudyCell> =
+            own.iter().copied().filter(|cell| cell.score().is_some()).collect();
+        (own, common_repeats(&scored))
     };
     let rows: Vec<(Vec<&StudyCell>, BTreeSet<u32>)> =
         datasets.iter().map(|name| of_dataset(name)).collect();
@@ -282,7 +278,7 @@ fn ranked<'a>(cells: &[&'a StudyCell], datasets: &[&str]) -> Vec<Ranked<'a>> {
         let own = rows.iter().map(|(own, common)| {
             let cell = own.iter().copied().find(|cell| cell.key().method == *name)?;
             // Repeats add up in any order: what differs by rounding is a tie.
-            let mean = cell.mean_over(common).map(|mean| (mean * 1e9).round() / 1e9);
+            let mean = cell.mean_over(common).map(without_rounding);
             Some((cell, mean))
         });
         let (cells, scores) = own.collect::<Option<Vec<_>>>()?.into_iter().unzip();
@@ -311,12 +307,7 @@ fn wins(own: &Ranked<'_>, other: &Ranked<'_>) -> String {
 fn gain(own: &Ranked<'_>, other: &Ranked<'_>) -> Result<Option<(f64, Posterior)>, ExperimentError> {
     let mut gains = Vec::new();
     for (cell, rival) in own.cells.iter().zip(&other.cells) {
-        let theirs: BTreeMap<u32, f64> = rival.values().into_iter().collect();
-        let differences: Vec<f64> = cell
-            .values()
-            .into_iter()
-            .filter_map(|(repeat, value)| Some(value - theirs.get(&repeat)?))
-            .collect();
+        let differences = paired(cell, rival);
         if differences.len() > 1 {
             let test = corrected_t(&differences, cell.test_over_train())?;
             gains.push((test.mean_difference, test.standard_error));

@@ -288,21 +288,22 @@ impl StudyCell {
     }
 }
 
+/// First minus second, repeat by repeat, in printed units.
+pub(crate) fn paired(a: &StudyCell, b: &StudyCell) -> Vec<f64> {
+    let theirs: std::collections::BTreeMap<u32, f64> = b.values().into_iter().collect();
+    let pairs = a.values().into_iter();
+    snapped(pairs.filter_map(|(repeat, value)| Some(value - theirs.get(&repeat)?)).collect())
+}
+
 /// Compares two cells of the same data on the repeats that both have; `None` without a pair.
 ///
 /// # Errors
 /// Of the tests.
 pub fn compare(a: &StudyCell, b: &StudyCell) -> Result<Option<Comparison>, ExperimentError> {
-    let theirs: std::collections::BTreeMap<u32, f64> = b.values().into_iter().collect();
-    let differences: Vec<f64> = a
-        .values()
-        .into_iter()
-        .filter_map(|(repeat, value)| Some(value - theirs.get(&repeat)?))
-        .collect();
+    let differences = paired(a, b);
     if differences.is_empty() {
         return Ok(None);
     }
-    let differences = snapped(differences);
     let pairs = differences.len();
     let mean = differences.iter().sum::<f64>() / pairs as f64;
     if a.fixed_test() {

@@ -121,7 +121,7 @@ fn is_board(artefact: &Artefact) -> bool {
     paper_of(artefact) == "leaderboard"
 }
 
-/// Methods of all papers beside those of others.
+/// Methods of all papers beside other ones.
 fn board_page(rendered: &[Own<'_>]) -> Option<Report> {
     let own = rendered.iter().filter(|(artefact, _)| is_board(artefact));
     let blocks: Vec<Block> = own.flat_map(|(_, own)| blocks(own, "")).collect();

@@ -73,7 +73,7 @@ pub use ranks::{
     Friedman, average_ranks, friedman, indistinguishable_groups, nemenyi_critical_difference,
 };
 pub use row_bootstrap::row_bootstrap;
-pub use standings::{Standing, Standings, standings};
+pub use standings::{Standing, Standings, standings, without_rounding};
 pub use summary::{Summary, summarise};
 pub use t_test::{MeanStd, TTest, corrected_t, paired_summaries, paired_t, welch_summaries};
 pub use verdict::{Judgement, Ours, Published, Verdict, verdict, verdict_on_error};

@@ -102,3 +102,41 @@ pub fn standings(
     }
     Ok(Standings { methods, apart, critical_difference: difference, groups, friedman: test })
 }
+
+/// A score to twelve digits: the order of a sum may tell equal ones apart in the last.
+///
+/// ```
+/// use mercer_statistics::without_rounding;
+/// let mean = |scores: [f64; 3]| scores.iter().sum::<f64>() / 3.0;
+/// let (one, other) = (mean([0.9, 0.8, 0.7]), mean([0.7, 0.9, 0.8]));
+/// assert_eq!(without_rounding(one), without_rounding(other));
+/// ```
+pub fn without_rounding(score: f64) -> f64 {
+    if score == 0.0 || !score.is_finite() {
+        return score;
+    }
+    let scale = 10f64.powi(11 - score.abs().log10().floor() as i32);
+    let whole = (score * scale).round() / scale;
+    if whole.is_finite() { whole } else { score }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_by_rounding_is_a_tie() {
+        let (one, other) = (3.564_507_123_456_781_f64, 3.564_507_123_456_785_f64);
+        assert!(one < other);
+        assert_eq!(without_rounding(one).to_bits(), without_rounding(other).to_bits());
+        assert!(without_rounding(3.564_507_12) < without_rounding(3.564_507_13));
+        for extreme in [0.0, f64::NEG_INFINITY, 1e-308, f64::MAX, -2.5e-7] {
+            let kept = without_rounding(extreme);
+            assert!(
+                (kept - extreme).abs() <= 1e-11 * extreme.abs()
+                    || kept.to_bits() == extreme.to_bits(),
+                "{extreme}"
+            );
+        }
+    }
+}

@@ -48,7 +48,7 @@ pub enum Sets {
 impl Model {
     /// Learns from labelled rows, which the model must not have been fitted to and which must be like those that
     /// come, how far from a prediction the truth may be. The sets that follow hold the truth of a new row with
-    /// a probability of at least `wanted`, in the mean over such rows and calibrations: split conformal
+    /// a probability of at least `wanted`, on average over such rows and calibrations: split conformal
     /// prediction, as in [`crate::coverage`].
     ///
     /// # Errors

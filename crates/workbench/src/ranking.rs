@@ -1,11 +1,10 @@
 //! Methods of anybody's table of scores, ranked over its datasets.
 
 use crate::WorkbenchError;
-use crate::compare::without_rounding;
 use mercer_datasets::{DataError, Field, Fields, Row, RowFile};
 use mercer_learning::{counted, one_line};
 use mercer_render::{Diagram, critical_difference};
-use mercer_statistics::{Friedman, Standing, standings};
+use mercer_statistics::{Friedman, Standing, standings, without_rounding};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
