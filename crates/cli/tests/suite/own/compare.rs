@@ -1,0 +1,388 @@
+//! Methods on the same splits, and their pages.
+
+use super::{QUICK, place_with, toys};
+use crate::place::Place;
+use serde_json::json;
+use std::fmt::Write as _;
+
+#[test]
+fn methods_are_compared_on_the_same_splits_with_a_page() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line =
+        "compare --methods kernel-ridge,majority,gaussian-svm --data toys.csv --report c.html";
+    let told = place.run(line).with_code(0);
+    assert!(
+        told.stdout.contains("p corrected") && told.stdout.contains("kernel-ridge"),
+        "{told:?}"
+    );
+    let page = std::fs::read_to_string(place.path("c.html")).unwrap();
+    for part in
+        ["Which differences are real", "critical difference", "Holm", "<svg", "majority class"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("src=\"http") && !page.contains("@import"), "the page asks nobody");
+    let json = place.run(&line.replace("--report c.html", "--json")).with_code(0).json();
+    assert_eq!(json["splits"], 10);
+    assert_eq!(json["methods"].as_array().unwrap().len(), 3);
+    // What it takes to do it again.
+    for part in [
+        "Command",
+        "mercer compare --methods kernel-ridge,majority,gaussian-svm --data toys.csv",
+        "SHA-256",
+        "Seed",
+        "Left out",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let holm = json["pairs"][0]["p_holm"].as_f64().unwrap();
+    assert!(holm >= json["pairs"][0]["p_corrected"].as_f64().unwrap());
+    // Whoever reads the text knows what was predicted, and what for.
+    assert!(
+        told.stdout.starts_with(
+            "toys.csv: 60 rows, target `kind`, classification (3 classes); 5 folds, 2 times"
+        ),
+        "{told:?}"
+    );
+    // A method that cannot be fitted has its error in its place, and the status says so.
+    let failing =
+        place.run("compare --methods gaussian-svm,kernel-ridge --data toys.csv --set cap=1");
+    assert_eq!(failing.code, Some(3), "{failing:?}");
+    // Splits that the rows do not allow are no failure of each method, but the one who asked's.
+    let folds = place.run("compare --methods majority,kernel-ridge --data toys.csv --folds 61");
+    assert_eq!(folds.code, Some(2), "{folds:?}");
+    assert!(folds.stderr.contains("at most the 60 rows") && folds.stdout.is_empty(), "{folds:?}");
+}
+
+/// Of one split there is no spread: that is said, with what gives one, and no table stands empty.
+#[test]
+fn one_split_has_no_test_and_says_why() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "compare --methods kernel-ridge,majority --data toys.csv --holdout 0.3";
+    let told = place.run(&format!("{line} --report one.html")).with_code(0).stdout;
+    assert!(told.contains("no test: of one split there is no spread"), "{told}");
+    assert!(told.contains("--folds 5") && !told.contains("p corrected"), "{told}");
+    let page = std::fs::read_to_string(place.path("one.html")).unwrap();
+    assert!(page.contains("There is no test: of one split") && !page.contains("p corrected"));
+    assert!(page.contains("Scores on the one test part") && page.contains("Wilson"));
+    let told = place.run(&format!("{line} --repeats 3")).with_code(0).stdout;
+    assert!(told.contains("p corrected") && !told.contains("no test"), "{told}");
+    // Files of both tasks have no scale in common.
+    let files = "--data toys.csv,numbers.csv --folds 2 --repeats 1";
+    let numbers: String = toys(60).lines().fold(String::new(), |all, line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        all + &format!("{},{}\n", fields[0], fields[1])
+    });
+    std::fs::write(place.path("numbers.csv"), numbers).unwrap();
+    let told = place.run(&format!("compare --methods kernel-ridge,rf {files}")).with_code(0).stdout;
+    assert!(told.contains("no test over the files: accuracies and errors"), "{told}");
+    assert!(told.contains("regression") && told.contains("classification (3 classes)"), "{told}");
+}
+
+/// What a page of tuning came from stands in it, as in that of a comparison.
+#[test]
+fn pages_say_what_they_came_from() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "tune --method kernel-ridge --data toys.csv --target weight --drop kind --seed 7 \
+                --budget 3 --report tune.html";
+    let told = place.run(line).with_code(0).stdout;
+    assert!(
+        told.starts_with("kernel-ridge on toys.csv: 60 rows, target `weight`, regression"),
+        "{told}"
+    );
+    assert!(told.contains("rmse / deviation") && !told.contains(" -0."), "{told}");
+    let nothing = place.run("tune --method majority --data toys.csv").with_code(0).stdout;
+    assert!(nothing.contains("chosen: the defaults"), "{nothing}");
+    place
+        .run("compare --methods kernel-ridge,majority --data toys.csv --report compare.html")
+        .with_code(0);
+    place
+        .run("compare --methods kernel-ridge,mean --data toys.csv --target weight --report numbers.html")
+        .with_code(0);
+    let page = |name| std::fs::read_to_string(place.path(name)).unwrap();
+    let (tune, compare) = (page("tune.html"), page("compare.html"));
+    for name in
+        ["Command", "Library", "Date", "Data", "SHA-256", "Rows", "Columns", "Task", "Target"]
+    {
+        let line = format!("<dt>{name}</dt><dd>");
+        assert!(tune.contains(&line) && compare.contains(&line), "{name}");
+    }
+    for fact in [
+        format!("<dd>mercer {}</dd>", line.split_whitespace().collect::<Vec<_>>().join(" ")),
+        "<dt>Rows</dt><dd>60</dd>".to_owned(),
+        "<dt>Columns</dt><dd>2, which are 3 inputs</dd>".to_owned(),
+        "<dt>Task</dt><dd>regression</dd>".to_owned(),
+        "<dt>Target</dt><dd>weight</dd>".to_owned(),
+        "<dt>Seed</dt><dd>7</dd>".to_owned(),
+        "<dt>Left out</dt><dd>kind</dd>".to_owned(),
+    ] {
+        assert!(tune.contains(&fact), "{fact}");
+    }
+    assert!(compare.contains("<dt>Task</dt><dd>classification, 3 classes</dd>"));
+    // The intervals' name stands once, below the table.
+    let numbers = page("numbers.html");
+    assert_eq!(numbers.matches("corrected resampled t over the splits").count(), 1);
+    assert!(!numbers.contains("interval of the mean:"));
+    // Every row is right on every split: no interval of width 0, and no test without a spread.
+    assert!(!compare.contains("100.00 to 100.00") && compare.contains("the same on every split"));
+}
+
+#[test]
+fn several_files_are_compared_one_by_one_and_together() {
+    let place = place_with(&[("a.csv", &toys(60)), ("b.csv", &toys(75)), ("c.csv", &toys(90))]);
+    let line = "compare --methods majority,kernel-ridge --data a.csv,b.csv --data c.csv --folds 2 --repeats 1";
+    let told = place.run(&format!("{line} --report all.html")).with_code(0);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let lines: Vec<Vec<String>> = told.stdout.lines().map(words).collect();
+    assert!(lines.contains(&words("mean rank - - - 2.00 1.00")), "{told:?}");
+    assert!(told.stdout.contains("3/0/0"), "{told:?}");
+    // Each file with its target and task.
+    let named = |line: &[String]| line.starts_with(&words("a.csv kind classification (3 classes)"));
+    assert!(lines.iter().any(|line| named(line)), "{told:?}");
+    let page = std::fs::read_to_string(place.path("all.html")).unwrap();
+    // Three files that agree leave Iman and Davenport no spread; of χ² = 3 with one degree of freedom.
+    for part in ["all files rank them alike, p = 0.0833 over 3 files", "<dt>Target</dt>"] {
+        assert!(page.contains(part), "{part}");
+    }
+    for part in ["across-ranks", "file-1-scores", "file-3-pairs", "Wilcoxon", "c.csv: The methods"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let json = place.run(&format!("{line} --json")).with_code(0).json();
+    assert_eq!(json["files"].as_array().unwrap().len(), 3);
+    // Of two methods on three files the smallest p there is: 2/2^3.
+    assert_eq!(json["pairs"][0]["p"], 0.25);
+    assert_eq!(json["friedman"]["datasets"], 3);
+    // A file that cannot be read is said before anything is fitted.
+    let told = place.run(&format!("{line} --data missing.csv --report late.html"));
+    assert!(told.code != Some(0) && told.stderr.contains("missing.csv"), "{told:?}");
+    assert!(!place.path("late.html").exists());
+}
+
+#[test]
+fn settings_are_tuned_within_a_budget() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "--method kernel-ridge --data toys.csv";
+    let tuned =
+        place.run(&format!("tune {line} --budget 5 --report t.html --json")).with_code(0).json();
+    // Five settings, once each: the fifth of the rows is too small a part to be worth a rung.
+    assert_eq!(tuned["history"].as_array().unwrap().len(), 5);
+    assert!(tuned["chosen"]["std"].is_f64(), "{tuned}");
+    assert!(std::fs::read_to_string(place.path("t.html")).unwrap().contains("<svg"));
+    assert!(
+        place
+            .run(&format!("tune {line} --budget 2s"))
+            .with_code(0)
+            .stdout
+            .contains("chosen: --set")
+    );
+    place.run(&format!("fit {line} --tune --budget 4 --out t.model")).with_code(0);
+    let info = place.run("info t.model --json").with_code(0).json();
+    assert_eq!(info["tuning"]["history"].as_array().unwrap().len(), 4);
+    assert_eq!(info["settings"]["std"], info["tuning"]["chosen"]["std"]);
+    // Of more rows: five settings on a hundred of them, the better two on all; a third is nearly a hundred.
+    std::fs::write(place.path("more.csv"), toys(450)).unwrap();
+    let line = "tune --method kernel-ridge --data more.csv --budget 5 --json";
+    let tuned = place.run(line).with_code(0).json();
+    let efforts: Vec<f64> = tuned["history"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| (step["effort"].as_f64().unwrap() * 360.0).round())
+        .collect();
+    assert_eq!(efforts, [100.0, 100.0, 100.0, 100.0, 100.0, 360.0, 360.0]);
+}
+
+/// No setting is fitted twice at one effort, the defaults are tried once, and the last rung has two at least.
+#[test]
+fn a_search_fits_nothing_twice() {
+    let place = place_with(&[("toys.csv", &toys(150))]);
+    for method in ["kernel-ridge", "rf", "gaussian-svm", "askl", "gmce", "rf-sgd"] {
+        let quick = if method == "askl" { QUICK } else { "" };
+        for budget in [1, 2, 4] {
+            let line = format!("tune --method {method} --data toys.csv {quick} --budget {budget}");
+            let found = place.run(&format!("{line} --json")).with_code(0).json();
+            let history = found["history"].as_array().unwrap();
+            let seen: Vec<String> =
+                history.iter().map(|s| format!("{} {}", s["effort"], s["settings"])).collect();
+            let mut distinct = seen.clone();
+            distinct.sort();
+            distinct.dedup();
+            assert_eq!(distinct.len(), seen.len(), "{line}: {seen:?}");
+            let last = &history.last().unwrap()["effort"];
+            let at_last = history.iter().filter(|step| step["effort"] == *last).count();
+            assert!(at_last > 1 || budget == 1, "{line}: {seen:?}");
+        }
+    }
+}
+
+/// A class of one row, and one of three rows in five folds.
+#[test]
+fn rare_classes_are_spread_over_the_folds() {
+    let mut text = "a,y\n".to_owned();
+    for row in 0..40 {
+        let class = if row == 7 { "once" } else { ["u", "v"][row % 2] };
+        writeln!(text, "{}.5,{class}", 10 * (row % 2) + row).unwrap();
+    }
+    let two: Vec<String> =
+        (0..23).map(|row| format!("{row}.5,{}", if row > 20 { "x" } else { "z" })).collect();
+    let place =
+        place_with(&[("rare.csv", &text), ("two.csv", &format!("a,y\n{}\n", two.join("\n")))]);
+    let told = place.run("evaluate --method kernel-ridge --data rare.csv --json").with_code(0);
+    assert!(told.stderr.contains("class `once` has a single row"), "{told:?}");
+    assert_eq!(told.json()["test_rows"], 8);
+    for method in ["kernel-ridge", "gaussian-svm", "majority"] {
+        place.run(&format!("evaluate --method {method} --data two.csv --json")).with_code(0);
+        place.run(&format!("evaluate --method {method} --data two.csv --holdout 0.1")).with_code(0);
+    }
+}
+
+/// Copies of rows may train and test at once.
+#[test]
+fn repeated_rows_are_said_where_rows_are_divided() {
+    let once = toys(60);
+    let lines: Vec<&str> = once.lines().skip(1).take(6).collect();
+    let place =
+        place_with(&[("once.csv", &once), ("twice.csv", &format!("{once}{}\n", lines.join("\n")))]);
+    for (name, said) in [("once", false), ("twice", true)] {
+        for line in ["evaluate --method majority", "compare --methods majority,kernel-ridge"] {
+            let ended = place.run(&format!("{line} --data {name}.csv --folds 2 --repeats 1"));
+            let told =
+                ended.with_code(0).stderr.contains("twice.csv: 6 of 66 rows repeat an earlier one");
+            assert_eq!(told, said, "{line} {name}");
+        }
+    }
+}
+
+/// One test part: every metric that is printed has an interval, which says how it was made; the seed
+/// names the resamples.
+#[test]
+fn every_metric_of_one_test_part_has_an_interval() {
+    let place = place_with(&[("toys.csv", &toys(120))]);
+    let one = |line: &str| place.run(&format!("evaluate {line} --json")).with_code(0).json();
+    let askl = "--method askl --set features=64 --set epochs=1 --set loss=cross-entropy";
+    place.run(&format!("fit {askl} --data toys.csv --out m")).with_code(0);
+    place.run("fit --method mean --data toys.csv --target weight --out w").with_code(0);
+    for (line, metrics) in [
+        (format!("{askl} --data toys.csv --holdout 0.4"), 6),
+        ("m --data toys.csv".to_owned(), 6),
+        ("--method kernel-ridge --target weight --data toys.csv --holdout 0.4".to_owned(), 4),
+        ("w --data toys.csv".to_owned(), 4),
+    ] {
+        let found = one(&line);
+        let estimates = found["estimates"].as_object().unwrap();
+        assert_eq!(estimates.len(), metrics, "{found}");
+        for (name, estimate) in estimates {
+            let ends = [0, 1].map(|end| estimate["interval"][end].as_f64().unwrap_or(f64::NAN));
+            let mean = estimate["mean"].as_f64().unwrap();
+            assert!(ends[0] <= mean && mean <= ends[1], "{line}, {name}: {estimate}");
+            let by = if name.contains("accuracy") { "Wilson" } else { "2000 resamples" };
+            assert!(estimate["interval_by"].as_str().unwrap().contains(by), "{name}: {estimate}");
+        }
+        assert_eq!(one(&line), found, "the same again");
+        assert_eq!((&found["data"], found["rows"].as_u64()), (&"toys.csv".into(), Some(120)));
+        let weight = line.contains("weight") || line.starts_with('w');
+        assert_eq!(found["target"], if weight { "weight" } else { "kind" });
+        assert_eq!(found["task"], if weight { "regression" } else { "classification" });
+        let classes = found["classes"].as_array().unwrap();
+        assert_eq!(classes.len(), if weight { 0 } else { 3 });
+    }
+    let table = place.run(&format!("evaluate {askl} --data toys.csv --holdout 0.4")).with_code(0);
+    assert!(table.stdout.contains("BCa bootstrap of the test rows"), "{table:?}");
+    let head = "askl on toys.csv: 120 rows, target `kind`, classification (3 classes); 40 % of the";
+    assert!(table.stdout.starts_with(head), "{table:?}");
+    // The mean explains nothing of its own rows, up to rounding.
+    let nothing = place.run("evaluate w --data toys.csv").with_code(0).stdout;
+    assert!(!nothing.contains("-0.0000"), "{nothing}");
+    let several = one(&format!("{askl} --data toys.csv --folds 3"));
+    let by = several["estimates"]["brier"]["interval_by"].as_str().unwrap();
+    assert!(by.contains("corrected resampled t"), "{several}");
+}
+
+#[test]
+fn words_that_differ_in_capitals_only_are_pointed_out() {
+    let mut text = "size,region,kind\n".to_owned();
+    for i in 0..24 {
+        let region = ["north", "South", "North"][i % 3];
+        writeln!(text, "{i},{region},{}", ["yes", "no", "Yes", "no"][i % 4]).unwrap();
+    }
+    let place = place_with(&[("cases.csv", &text)]);
+    let told = place.run("fit --method majority --data cases.csv --out m").with_code(0).stderr;
+    assert!(
+        told.contains("column `region`: `North` and `north` differ in capitals only"),
+        "{told}"
+    );
+    assert!(told.contains("target `kind`: `Yes` and `yes` differ in capitals only"), "{told}");
+}
+
+#[test]
+fn a_setting_may_be_of_one_of_the_methods_that_are_compared() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "compare --methods askl,rf,majority --data toys.csv --folds 2 --repeats 1 --json";
+    let found = place
+        .run(&format!("{line} --set askl.epochs=2 --set askl.features=32 --set rf.features=48"))
+        .with_code(0)
+        .json();
+    let of = |method: usize, name: &str| {
+        found["methods"][method]["evaluation"]["Ok"]["settings"][0][name].clone()
+    };
+    assert_eq!(
+        (of(0, "epochs"), of(0, "features"), of(1, "features")),
+        (2.into(), 32.into(), 48.into())
+    );
+    assert_eq!(found["methods"][2]["method"], "majority");
+    let told = place.run(&format!("{line} --set gmce.epochs=2")).with_code(2).stderr;
+    assert!(told.contains("METHOD.NAME of one of askl, rf-ridge, majority"), "{told}");
+}
+
+#[test]
+fn a_setting_of_all_methods_is_for_those_that_have_it() {
+    let place = place_with(&[("toys.csv", &toys(60))]);
+    let line = "compare --methods rf,kernel-ridge,majority --data toys.csv --folds 2 --repeats 1";
+    let found = place.run(&format!("{line} --set features=48 --json")).with_code(0).json();
+    let settings = |method: usize| &found["methods"][method]["evaluation"]["Ok"]["settings"][0];
+    assert_eq!(settings(0)["features"], 48);
+    assert!(settings(1)["features"].is_null() && settings(2)["features"].is_null());
+    let note = "`features` is no setting of kernel-ridge, majority";
+    assert!(found["notes"].as_array().unwrap().contains(&note.into()), "{}", found["notes"]);
+    let told = place.run(&format!("{line} --set featurs=48")).with_code(2).stderr;
+    assert!(told.contains("featurs"), "{told}");
+}
+
+/// Rows of one patient on both sides flatter; the numbers of the others are on the same rows.
+#[test]
+fn evaluate_divides_the_rows_by_a_column() {
+    let place = Place::new();
+    let mut text = "patient,day,x,part,sick\n".to_owned();
+    for row in 0..60 {
+        let (patient, sick) = (row % 12, if row % 12 < 6 { "yes" } else { "no" });
+        let part = if patient % 4 == 0 { "test" } else { "train" };
+        writeln!(text, "p{patient},2026-01-{:02},{},{part},{sick}", row % 28 + 1, patient * 10)
+            .unwrap();
+    }
+    std::fs::write(place.path("visits.csv"), text).unwrap();
+    let run = |rest: &str| {
+        place.run(&format!(
+            "evaluate --method kernel-ridge --data visits.csv --target sick {rest} --json"
+        ))
+    };
+    let groups = run("--groups patient --drop day,part --folds 4 --repeats 1").with_code(0).json();
+    assert_eq!(groups["splits"].as_array().unwrap().len(), 4);
+    let part = run("--split-column part --drop patient,day").with_code(0).json();
+    assert_eq!((part["splits"].as_array().unwrap().len(), &part["test_rows"]), (1, &json!(15)));
+    let time = run("--time day --drop patient,part --folds 3").with_code(0);
+    assert!(time.stderr.contains("a guide only"), "{time:?}");
+    for (rest, words) in [
+        ("--groups patent", "has no column `patent` (--groups); did you mean `patient`?"),
+        ("--groups sick", "cannot leave out `sick` (--groups): it is the target"),
+        ("--groups part --folds 3", "`part` has 2 groups"),
+        ("--time day --repeats 4", "`day` divides the rows in one way only"),
+        ("--split-column patient", "line 2, column `patient`: `p0` is neither train nor test"),
+    ] {
+        // A cell of the file is at fault, not what was typed.
+        let code = if rest == "--split-column patient" { 1 } else { 2 };
+        let refused = run(rest).with_code(code);
+        assert!(refused.stderr.contains(words), "{rest}: {refused:?}");
+    }
+    run("--groups patient --time day").with_code(2);
+}
