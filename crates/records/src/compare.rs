@@ -1,4 +1,5 @@
-//! A record beside its re-run: the same to the bit, the same to rounding, or different.
+//! A record beside its re-run: the same to the bit, the same to rounding, further off on another kind of processor, or
+//! different.
 
 use crate::{Predicted, Record};
 use std::collections::BTreeMap;
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 ///
 /// ```
 /// use mercer_records::Likeness;
-/// assert!(Likeness::Bits < Likeness::Rounding && Likeness::Rounding < Likeness::Different);
+/// assert!(Likeness::Bits < Likeness::Rounding && Likeness::Processor < Likeness::Different);
 /// assert_eq!(Likeness::Rounding.to_string(), "same to rounding");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +17,9 @@ pub enum Likeness {
     Bits,
     /// Every number within [`promised`] of the record's.
     Rounding,
-    /// Another status, another choice of the tuner, or a number further off.
+    /// Further off, but the record was made with other vector instructions, whose rounding a fit by gradients carries on.
+    Processor,
+    /// Another status, or, of the same vector instructions, another choice of the tuner or a number further off.
     Different,
 }
 
@@ -25,6 +28,7 @@ impl std::fmt::Display for Likeness {
         f.write_str(match self {
             Self::Bits => "same to the bit",
             Self::Rounding => "same to rounding",
+            Self::Processor => "further off on another kind of processor",
             Self::Different => "different",
         })
     }
@@ -228,6 +232,10 @@ pub fn promised(kind: Kind, name: &str) -> Option<f64> {
 /// let (likeness, furthest) = compare(&then, &scored(0.5));
 /// assert_eq!(likeness, Likeness::Different);
 /// assert_eq!(furthest.unwrap(), "accuracy: 0.75 on record, 0.5 here");
+/// let mut elsewhere = scored(0.5);
+/// elsewhere.run.host = "some processor, Avx2".to_owned();
+/// let then = Record { run: mercer_records::Run { host: "another, Avx512".to_owned(), ..then.run.clone() }, ..then };
+/// assert_eq!(compare(&then, &elsewhere).0, Likeness::Processor);
 /// ```
 pub fn compare(then: &Record, now: &Record) -> (Likeness, Option<String>) {
     if then.result_sha256 == now.result_sha256 {
@@ -237,9 +245,12 @@ pub fn compare(then: &Record, now: &Record) -> (Likeness, Option<String>) {
         let (then, now) = (then.result.status, now.result.status);
         return (Likeness::Different, Some(format!("status: {then:?} on record, {now:?} here")));
     }
+    // A host ends with the vector instructions in use.
+    let level = |record: &Record| record.run.host.rsplit(", ").next().map(str::to_owned);
+    let off = if level(then) == level(now) { Likeness::Different } else { Likeness::Processor };
     let chosen = |record: &Record| record.result.tuning.as_ref().map(|own| own.chosen.clone());
     if chosen(then) != chosen(now) {
-        return (Likeness::Different, Some("the tuner chose other settings".to_owned()));
+        return (off, Some("the tuner chose other settings".to_owned()));
     }
     let (theirs, ours) = (numbers(then), numbers(now));
     let facts_alone = theirs.keys().all(|(kind, _)| *kind == Kind::Fact);
@@ -253,11 +264,7 @@ pub fn compare(then: &Record, now: &Record) -> (Likeness, Option<String>) {
         }
         let apart = distance(&place.1, ours, theirs);
         let most = promised(place.0, &place.1).or(facts_alone.then_some(1e-5));
-        let own = if most.is_some_and(|most| apart > most) {
-            Likeness::Different
-        } else {
-            Likeness::Rounding
-        };
+        let own = if most.is_some_and(|most| apart > most) { off } else { Likeness::Rounding };
         if own > likeness
             || furthest.as_ref().is_none_or(|(most, _)| own == likeness && apart > *most)
         {

@@ -3,12 +3,34 @@ use mercer_records::{Key, Likeness, Record, compare};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// Of some records: how many there are, and of those run again here how many came out the same to the bit, the
-/// same to rounding, and different.
+/// Of some records: how many there are, and of those run again here how many came out in which way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     recorded: usize,
-    by: [usize; 3],
+    by: Tally,
+}
+
+/// How many trials came out in each way, in the order of [`Likeness`].
+pub type Tally = [usize; 4];
+
+/// The counts in words.
+///
+/// ```
+/// use mercer_report::tally_in_words;
+/// assert_eq!(tally_in_words([5, 2, 0, 0]), "5 same to the bit, 2 same to rounding, 0 different");
+/// assert!(tally_in_words([5, 2, 1, 0]).contains("1 further off on another kind of processor, 0 different"));
+/// ```
+pub fn tally_in_words([bits, rounding, processor, different]: Tally) -> String {
+    let elsewhere = match processor {
+        0 => String::new(),
+        some => format!(", {some} {}", Likeness::Processor),
+    };
+    format!(
+        "{bits} {}, {rounding} {}{elsewhere}, {different} {}",
+        Likeness::Bits,
+        Likeness::Rounding,
+        Likeness::Different
+    )
 }
 
 impl Counts {
@@ -18,16 +40,9 @@ impl Counts {
 
     /// One line below a table or a figure; none where nothing is recorded.
     pub(crate) fn note(&self) -> Option<String> {
-        let [bits, rounding, different] = self.by;
         (self.recorded > 0).then(|| {
-            format!(
-                "Run again here: {} of {} trials; {bits} {}, {rounding} {}, {different} {}.",
-                self.again(),
-                self.recorded,
-                Likeness::Bits,
-                Likeness::Rounding,
-                Likeness::Different
-            )
+            let (again, by) = (self.again(), tally_in_words(self.by));
+            format!("Run again here: {again} of {} trials; {by}.", self.recorded)
         })
     }
 }
@@ -64,12 +79,15 @@ impl Again {
 
     /// What of a cell was run again, in words: `run again: 2 same`; nothing where nothing was.
     pub(crate) fn of_cell(&self, cell: &StudyCell) -> String {
-        let mut by = [0; 3];
+        let mut by = Tally::default();
         cell.records().filter_map(|own| self.of(&own.key)).for_each(|like| by[like as usize] += 1);
         match by {
-            [0, 0, 0] => String::new(),
-            [bits, rounding, 0] => format!("run again: {} same", bits + rounding),
-            [bits, rounding, different] => {
+            [0, 0, 0, 0] => String::new(),
+            [bits, rounding, 0, 0] => format!("run again: {} same", bits + rounding),
+            [bits, rounding, processor, 0] => {
+                format!("run again: {} same, {processor} {}", bits + rounding, Likeness::Processor)
+            }
+            [bits, rounding, _, different] => {
                 format!("run again: {} same, {different} different", bits + rounding)
             }
         }
@@ -166,15 +184,17 @@ impl Again {
     ) -> Result<String, ExperimentError> {
         let mut text = "# Records, run again\n\nWritten by `mercer reproduce`. *Same to the bit*: every score, fact and \
             point of a curve that the record has. *Same to rounding*: within the limits that CONTRIBUTING.md states. \
-            Measurements of times are not compared.\n\n\
-            | study | recorded | run again | same to the bit | same to rounding | different |\n|:--|--:|--:|--:|--:|--:|\n"
+            *By the processor*: further off, where the record was made with other vector instructions. Measurements of \
+            times are not compared.\n\n\
+            | study | recorded | run again | same to the bit | same to rounding | by the processor | different |\n\
+            |:--|--:|--:|--:|--:|--:|--:|\n"
             .to_owned();
         let mut line = |name: &str, own: &Counts| {
-            let [bits, rounding, different] = own.by;
+            let [bits, rounding, processor, different] = own.by;
             let (recorded, again) = (own.recorded, own.again());
             let _ = writeln!(
                 text,
-                "| {name} | {recorded} | {again} | {bits} | {rounding} | {different} |"
+                "| {name} | {recorded} | {again} | {bits} | {rounding} | {processor} | {different} |"
             );
         };
         for name in names(artefacts) {

@@ -41,7 +41,7 @@ mod structure;
 mod template;
 mod work;
 
-pub use again::Again;
+pub use again::{Again, Tally, tally_in_words};
 pub use artefact::{Artefact, Renderer};
 pub use catalogue::{Catalogue, Declared, Files, Ratio, Texts};
 pub use cell::{Comparison, Score, StudyCell, common_repeats, compare};

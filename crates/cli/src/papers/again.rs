@@ -11,8 +11,10 @@ use mercer_harness::{
     HarnessError, Options, Progress, Runner, Trial, reference_seconds, run as carry_out,
 };
 use mercer_learning::counted;
-use mercer_records::{Key, Likeness, Record, Status, Store};
-use mercer_report::{Again, RecordSet, RenderContext, Simulation, Written, write};
+use mercer_records::{Key, Record, Status, Store};
+use mercer_report::{
+    Again, RecordSet, RenderContext, Simulation, Tally, Written, tally_in_words, write,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -315,7 +317,7 @@ fn say_of_trouble(lacking: &BTreeMap<String, String>, failed: &[(String, String)
 
 /// One line a paper, and each difference; `whole` if no data was lacking.
 fn say(again: &Again, keys: &[Key], results: &std::path::Path, whole: bool) {
-    let mut papers: BTreeMap<&str, (usize, [usize; 3])> = BTreeMap::new();
+    let mut papers: BTreeMap<&str, (usize, Tally)> = BTreeMap::new();
     for key in keys.iter().filter(|key| comparable(key)) {
         let (recorded, counts) = papers.entry(catalogue().paper_of(&key.artefact)).or_default();
         *recorded += 1;
@@ -323,14 +325,9 @@ fn say(again: &Again, keys: &[Key], results: &std::path::Path, whole: bool) {
             counts[likeness as usize] += 1;
         }
     }
-    for (paper, (recorded, [bits, rounding, different])) in papers {
-        let run = bits + rounding + different;
-        eprintln!(
-            "{paper}: {run} of {recorded} recorded trials run again here: {bits} {}, {rounding} {}, {different} {}",
-            Likeness::Bits,
-            Likeness::Rounding,
-            Likeness::Different
-        );
+    for (paper, (recorded, counts)) in papers {
+        let (run, told) = (counts.iter().sum::<usize>(), tally_in_words(counts));
+        eprintln!("{paper}: {run} of {recorded} recorded trials run again here: {told}");
     }
     let cell =
         |key: &Key| [&key.artefact, &key.variant, &key.dataset, &key.method].map(Clone::clone);

@@ -306,7 +306,15 @@ fn the_rank_grows_to_the_tolerance_and_says_where_it_ends() {
             "{:?}",
             found.facts
         );
-        assert_eq!(found.convergence, Convergence::Exact);
+        // By rounding, the columns may end where the solution is further off than the matrix.
+        let far = found.facts["solution-error"] > f64::max(tolerance, 0.01);
+        assert_eq!(
+            matches!(found.convergence, Convergence::FarSolution { .. }),
+            far,
+            "{:?}",
+            found.facts
+        );
+        assert!(far || found.convergence == Convergence::Exact, "{:?}", found.convergence);
         assert!(found.facts["pair-kernel-rank"] >= last);
         last = found.facts["pair-kernel-rank"];
         let block = |learned: &Learned| learned.kernel.gram(inputs.slice(ndarray::s![..50, ..]), 1);
