@@ -147,7 +147,7 @@ pub(crate) struct BoundArgs {
     pub model: Option<PathBuf>,
     /// Measure rows, trace, loss, kernel matrix, eigenvalues and points on these rows with the model, in
     /// place of what it knows: its
-    /// training rows, or others. CSV, TSV, svmlight or Parquet with the columns of the model.
+    /// training rows, or others. Any file that `fit` reads, with the columns of the model.
     #[arg(long, value_name = "FILE", requires = "model")]
     pub data: Option<PathBuf>,
     /// Take inputs from a JSON object of numbers, lists and tables; - is standard input.

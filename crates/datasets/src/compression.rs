@@ -17,7 +17,10 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, DataError> {
     pour(file, &name, limits, metadata.len())?.map_err(DataError::io(path))
 }
 
-/// `bytes` without their gzip, xz or bzip2 shell, known by its first bytes; without one, as is.
+/// How what zstd packs begins.
+pub(crate) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// `bytes` without their gzip, xz, bzip2 or zstd shell, known by its first bytes; without one, as is.
 ///
 /// ```
 /// use mercer_datasets::{DataError, Limits, decompress};
@@ -50,6 +53,11 @@ pub fn decompress(bytes: Vec<u8>, file: &str, limits: &Limits) -> Result<Vec<u8>
     } else if bytes.starts_with(b"BZh") {
         let reader = bzip2::bufread::MultiBzDecoder::new(bytes.as_slice());
         ("bzip2", pour(reader, file, limits, likely))
+    } else if bytes.starts_with(ZSTD) {
+        let reader = zstd::Decoder::with_buffer(bytes.as_slice());
+        let reader = reader
+            .map_err(|error| DataError::format(file, format!("cannot read zstd: {error}")))?;
+        ("zstd", pour(reader, file, limits, likely))
     } else {
         return unpacked(file, &bytes).map(|()| bytes);
     };
@@ -63,7 +71,7 @@ pub fn decompress(bytes: Vec<u8>, file: &str, limits: &Limits) -> Result<Vec<u8>
 /// # Errors
 /// [`DataError::Format`].
 pub(crate) fn unpacked(file: &str, start: &[u8]) -> Result<(), DataError> {
-    let shells = [(".gz", "gzip"), (".xz", "xz"), (".bz2", "bzip2")];
+    let shells = [(".gz", "gzip"), (".xz", "xz"), (".bz2", "bzip2"), (".zst", "zstd")];
     match shells.iter().find(|(suffix, _)| file.ends_with(suffix)) {
         Some((suffix, kind)) if !start.is_empty() => {
             let problem = format!(

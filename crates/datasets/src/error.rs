@@ -168,7 +168,7 @@ impl DataError {
         move |source| {
             let packed = path
                 .extension()
-                .is_some_and(|end| ["gz", "xz", "bz2"].iter().any(|own| end == *own));
+                .is_some_and(|end| ["gz", "xz", "bz2", "zst"].iter().any(|own| end == *own));
             if packed && source.raw_os_error().is_none() {
                 let problem = format!(
                     "damaged or cut short inside its packing: {source}; fetch it, or pack it, again"

@@ -336,7 +336,7 @@ impl Schema {
         }
         let first = places[0];
         if self.numbering.is_some_and(|n| {
-            !self.sparse || n.first as usize != first || n.first > 1 || n.present > n.rows
+            !self.sparse || n.first as usize > first || n.first > 1 || n.present > n.rows
         }) {
             return wrong("numbers its columns in no way".to_owned());
         }

@@ -25,13 +25,17 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}
+
 #[test]
 fn all_shells_are_opened_also_several_in_a_row() {
     let limits = Limits::default();
     assert_eq!(decompress(TEXT.to_vec(), "f", &limits).unwrap(), TEXT);
     let named = decompress(TEXT.to_vec(), "f.svm.xz", &limits).unwrap_err().to_string();
     assert!(named.contains("f.svm.xz") && named.contains("does not begin as xz does"), "{named}");
-    for pack in [gzip, bzip2, xz] {
+    for pack in [gzip, bzip2, xz, zstd] {
         assert_eq!(decompress(pack(TEXT), "f", &limits).unwrap(), TEXT);
         let twice = [pack(TEXT), pack(TEXT)].concat();
         assert_eq!(decompress(twice, "f", &limits).unwrap(), [TEXT, TEXT].concat());
@@ -81,7 +85,7 @@ fn rows_cut_short_are_no_error_of_the_system() {
 fn a_bomb_stops_at_the_limit() {
     let limits = Limits { bytes: 1 << 20, ..Limits::default() };
     let zeros = vec![0; 8 << 20];
-    for pack in [gzip, bzip2, xz] {
+    for pack in [gzip, bzip2, xz, zstd] {
         let bomb = pack(&zeros);
         assert!(bomb.len() < 1 << 17);
         let error = decompress(bomb, "f", &limits).unwrap_err();

@@ -1,7 +1,10 @@
-//! Parquet files as data frames, and back: the part of polars-io that is needed here.
+//! Parquet files as data frames, and back, and Arrow files as data frames: the part of polars-io that is needed here.
 //!
 //! It knows neither datasets nor records.
 
+use polars_arrow::array::{Array, DictionaryArray};
+use polars_arrow::io::ipc::read::{FileReader, read_file_metadata};
+use polars_compute::cast::cast_default;
 use polars_core::frame::chunk_df_for_writing;
 use polars_core::prelude::{
     ArrayRef, ArrowDataType, ArrowField, ArrowSchema, Column, CompatLevel, DataFrame, DataType,
@@ -129,6 +132,58 @@ fn decode(field: &ArrowField, chunks: Vec<Chunk<'_>>) -> PolarsResult<Column> {
         return Ok(Column::new_empty(field.name.clone(), &DataType::from_arrow_field(field)));
     }
     Ok(Series::try_from((field, arrays))?.into())
+}
+
+/// Returns the rows of an Arrow file (IPC, also called Feather version 2).
+///
+/// ```
+/// use std::io::Cursor;
+/// assert!(mercer_parquet::read_arrow(Cursor::new(b"ARROW1, cut short")).is_err());
+/// ```
+///
+/// # Errors
+/// [`PolarsError`] if the file is cut short, or is a stream, which has no footer.
+pub fn read_arrow(mut source: impl Read + Seek) -> PolarsResult<DataFrame> {
+    let metadata = read_file_metadata(&mut source)?;
+    let fields: Vec<ArrowField> = metadata.schema.iter_values().map(plain).collect();
+    let mut columns: Vec<Series> = fields
+        .iter()
+        .map(|field| Series::new_empty(field.name.clone(), &DataType::from_arrow_field(field)))
+        .collect();
+    let mut height = 0;
+    for batch in FileReader::new(source, metadata, None, None) {
+        let batch = batch?;
+        height += batch.len();
+        for ((array, field), column) in batch.arrays().iter().zip(&fields).zip(&mut columns) {
+            let own = match array.dtype() {
+                ArrowDataType::Dictionary(..) => looked_up(&**array, field)?,
+                _ => Series::try_from((field, vec![array.clone()]))?,
+            };
+            column.append(&own)?;
+        }
+    }
+    DataFrame::new(height, columns.into_iter().map(Column::from).collect())
+}
+
+/// What the keys of a dictionary stand for.
+fn looked_up(array: &dyn Array, field: &ArrowField) -> PolarsResult<Series> {
+    let mut parts = None;
+    macro_rules! of_keys {
+        ($($key:ty),*) => {
+            $(if let Some(own) = array.as_any().downcast_ref::<DictionaryArray<$key>>() {
+                parts = Some((own.keys().to_boxed(), own.values().clone()));
+            })*
+        };
+    }
+    of_keys!(i8, i16, i32, i64, u8, u16, u32, u64);
+    let Some((keys, values)) = parts else {
+        return Err(PolarsError::ComputeError(
+            "a dictionary has keys that are no whole numbers".into(),
+        ));
+    };
+    let keys = cast_default(&*keys, &ArrowDataType::UInt32)?;
+    let keys = Series::try_from((field.name.clone(), keys))?;
+    Series::try_from((field, vec![values]))?.take(keys.u32()?)
 }
 
 /// Writes a data frame with the arrow types of its columns and the least and greatest value of each page.

@@ -224,7 +224,7 @@ fn a_file_that_is_no_table_is_called_what_it_is() {
     std::fs::write(place.path("parquet.csv"), b"PAR1\0\0").unwrap();
     for (name, told) in [
         ("rows.xlsx", "is a spreadsheet; save its sheet as CSV"),
-        ("rows.json", "is JSON, which is not read"),
+        ("rows.json", "holds no columns"),
         ("comma.svm", "is this another format (--format csv, say)?"),
         ("page.csv", "is a web page, not a table; fetch the file itself"),
         ("zip.csv", "is a zip archive, or a spreadsheet; unpack it"),

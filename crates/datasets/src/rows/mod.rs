@@ -6,12 +6,15 @@
 //! means is the business of [`crate::Schema`].
 
 mod columns;
+mod copied;
 mod parquet;
 mod prelude;
 mod svmlight;
 mod text;
 
 use crate::DataError;
+use crate::compression::ZSTD;
+use copied::{Copied, Original};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -194,6 +197,8 @@ pub struct RowFile {
     comment: Option<u8>,
     /// Where standard input was written, gone with this.
     spool: Option<Spool>,
+    /// What is read in its place.
+    copied: Option<Copied>,
 }
 
 /// The separator of fields that any number of blanks and tabs stands between.
@@ -259,22 +264,42 @@ impl RowFile {
             return Err(DataError::format(&name, format!("is {kind}")));
         }
         let (path, format) = (path.to_owned(), known.unwrap_or(RowFormat::Text(b',')));
-        let mut file = Self { path, name, format, prelude: 0, comment: None, spool: None };
-        file.look_at_format(known.is_some())?;
+        let mut file =
+            Self { path, name, format, prelude: 0, comment: None, spool: None, copied: None };
+        let original = Original::by_suffix(&file.path);
+        file.look_at_format(known.is_some(), original)?;
         file.look_at_beginning(given.is_some())?;
         Ok(file)
     }
 
-    /// Finds out the format where neither the user nor the suffix tells it: Parquet, svmlight, else a text.
-    fn look_at_format(&mut self, known: bool) -> Result<(), DataError> {
+    /// Finds out the format where neither the user nor the suffix tells it: Parquet, ARFF, JSON, Arrow, svmlight, else
+    /// a text. What is read by way of a copy is copied.
+    fn look_at_format(&mut self, known: bool, named: Option<Original>) -> Result<(), DataError> {
         if known {
             return Ok(());
         }
         let mut magic = [0; 4];
         let mut file = File::open(&self.path).map_err(DataError::io(&self.path))?;
-        let told = if file.read_exact(&mut magic).is_ok() && magic == *b"PAR1" {
+        if file.read_exact(&mut magic).is_ok() && magic == *b"PAR1" {
             self.format = RowFormat::Parquet;
-            "Parquet"
+            tracing::info!("{}: it looks like Parquet, and is read as that", self.name);
+            return Ok(());
+        }
+        let failed = |error| DataError::io(&self.path)(error);
+        let original = match named {
+            None => Original::by_beginning(self.reader()?).map_err(failed)?,
+            named => named,
+        };
+        let told = if let Some(original) = original {
+            let copied = original.copy(&self.name, &|| self.reader())?;
+            if copied.columns.is_none() {
+                self.format = RowFormat::Parquet;
+            }
+            self.copied = Some(copied);
+            if named.is_some() {
+                return Ok(());
+            }
+            original.name()
         } else {
             let mut start = Vec::new();
             let reader = self.reader()?.take(LOOKED_AT);
@@ -293,6 +318,9 @@ impl RowFile {
     /// not the one expected.
     fn look_at_beginning(&mut self, given: bool) -> Result<(), DataError> {
         let RowFormat::Text(expected) = self.format else { return Ok(()) };
+        if self.copied.is_some() {
+            return Ok(());
+        }
         let mut start = Vec::new();
         let reader = self.reader()?.take(LOOKED_AT);
         prelude::lines(reader, &mut start).map_err(DataError::io(&self.path))?;
@@ -322,8 +350,9 @@ impl RowFile {
             prelude: 0,
             comment: None,
             spool: Some(spool),
+            copied: None,
         };
-        file.look_at_format(format.is_some())?;
+        file.look_at_format(format.is_some(), None)?;
         file.look_at_beginning(format.is_some())?;
         Ok(file)
     }
@@ -356,6 +385,17 @@ impl RowFile {
         self.format
     }
 
+    /// Whether its first row names the columns, where rows have names: in other formats they stand elsewhere.
+    pub(crate) const fn begins_with_names(&self) -> bool {
+        matches!(self.format, RowFormat::Text(_)) && self.copied.is_none()
+    }
+
+    /// Whether its format declares the values of a column, which are categories then, also where they are numbers.
+    pub(crate) fn declares_categories(&self, column: usize) -> bool {
+        let columns = self.copied.as_ref().and_then(|copied| copied.columns.as_ref());
+        columns.is_some_and(|columns| columns.nominal.contains(&column))
+    }
+
     /// Whether it came from standard input or another reader.
     pub const fn is_spooled(&self) -> bool {
         self.spool.is_some()
@@ -377,9 +417,15 @@ impl RowFile {
     /// # Errors
     /// [`DataError::Io`], or [`DataError::Format`] if it is no Parquet file.
     pub fn rows(&self) -> Result<Rows<'_>, DataError> {
+        let path = self.copied.as_ref().map_or(&self.path, |copied| &copied.path);
         let source = match self.format {
             RowFormat::Text(separator) => {
-                let reader = self.reader()?;
+                let reader: Box<dyn BufRead + Send> = match &self.copied {
+                    Some(_) => {
+                        Box::new(BufReader::new(File::open(path).map_err(DataError::io(path))?))
+                    }
+                    None => self.reader()?,
+                };
                 let before = (self.prelude, self.comment);
                 Source::Text(text::TextRows::new(reader, &self.name, separator, before))
             }
@@ -387,10 +433,11 @@ impl RowFile {
                 Source::Svmlight(svmlight::SvmlightRows::new(self.reader()?, &self.name))
             }
             RowFormat::Parquet => {
-                Source::Parquet(Box::new(parquet::ParquetRows::new(&self.path, &self.name)?))
+                Source::Parquet(Box::new(parquet::ParquetRows::new(path, &self.name)?))
             }
         };
-        Ok(Rows { source })
+        let columns = self.copied.as_ref().and_then(|copied| copied.columns.as_ref());
+        Ok(Rows { source, names: columns.map(|columns| columns.names.as_slice()) })
     }
 
     /// The unpacked bytes.
@@ -410,6 +457,9 @@ impl RowFile {
             ))
         } else if start.starts_with(b"BZh") {
             Box::new(BufReader::with_capacity(1 << 20, bzip2::bufread::MultiBzDecoder::new(packed)))
+        } else if start.starts_with(ZSTD) {
+            let reader = zstd::Decoder::with_buffer(packed).map_err(DataError::io(&self.path))?;
+            Box::new(BufReader::with_capacity(1 << 20, reader))
         } else {
             crate::compression::unpacked(&self.name, start)?;
             if let Some(kind) = no_text(start) {
@@ -437,6 +487,8 @@ impl RowFile {
 #[derive(Debug)]
 pub struct Rows<'a> {
     source: Source<'a>,
+    /// Names that stand outside of the rows of a text.
+    names: Option<&'a [String]>,
 }
 
 #[derive(Debug)]
@@ -491,7 +543,7 @@ impl Rows<'_> {
     pub fn names(&self) -> Option<&[String]> {
         match &self.source {
             Source::Parquet(rows) => Some(rows.names()),
-            _ => None,
+            _ => self.names,
         }
     }
 }
@@ -518,8 +570,6 @@ fn no_text(start: &[u8]) -> Option<&'static str> {
         Some("a zip archive, or a spreadsheet; unpack it, or save its sheet as CSV")
     } else if start.starts_with(b"PAR1") {
         Some("Parquet; say --format parquet")
-    } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        Some("packed by zstd, which is not read; unpack it, or pack it by gzip")
     } else if start.get(4..10) == Some(b"\0\0\0\0{\"") {
         Some("a model, not a table of rows; `mercer info` says what is in it")
     } else if page("<!doctype html") || page("<html") {
@@ -535,18 +585,9 @@ fn foreign(path: &Path) -> Option<&'static str> {
     Some(match suffix.as_str() {
         "safetensors" => "a model, not a table of rows; `mercer info` says what is in it",
         "xls" | "xlsx" | "xlsm" | "ods" | "numbers" => "a spreadsheet; save its sheet as CSV",
-        "json" | "jsonl" | "ndjson" => {
-            "JSON, which is not read; write it as CSV or Parquet (pandas: read_json(...).to_parquet(...))"
-        }
-        "arrow" | "feather" | "ipc" => {
-            "Arrow, which is not read; write it as Parquet (pandas: read_feather(...).to_parquet(...))"
-        }
         "pkl" | "pickle" | "npy" | "npz" | "rds" | "rdata" | "mat" | "h5" | "hdf5" | "sav"
         | "dta" => "a file of another program; write its rows as CSV or Parquet",
-        "arff" => {
-            "ARFF, which is not read; write its rows as CSV, with the names of the attributes above"
-        }
-        "zip" | "7z" | "tar" | "rar" | "zst" => {
+        "zip" | "7z" | "tar" | "rar" => {
             "packed in a way that is not read; unpack it, or pack it by gzip"
         }
         _ => return None,

@@ -1,7 +1,10 @@
+use crate::DataError;
 use crate::svmlight::scan;
-use crate::{DataError, Limits};
 use std::io::BufRead;
 use std::path::Path;
+
+/// The highest number of a column. How many occur is limited elsewhere.
+const LAST: usize = i32::MAX as usize;
 
 /// Rows of svmlight text, one at a time.
 pub(super) struct SvmlightRows<'a> {
@@ -26,7 +29,6 @@ impl<'a> SvmlightRows<'a> {
 
     /// Reads the next row and returns its line.
     pub(super) fn advance(&mut self) -> Result<Option<usize>, DataError> {
-        let last = Limits::default().features;
         loop {
             self.text.clear();
             let path = Path::new(self.name);
@@ -39,7 +41,7 @@ impl<'a> SvmlightRows<'a> {
             let mut found = false;
             complete(&mut self.text);
             let Self { text, target, entries, .. } = self;
-            scan(text, self.name, (0, last), true, |value, row| {
+            scan(text, self.name, (0, LAST), true, |value, row| {
                 (*target, found) = (value, true);
                 entries.clear();
                 entries.extend_from_slice(row);
@@ -75,7 +77,7 @@ pub(super) fn is_like(start: &[u8]) -> bool {
     let mut line = line.to_vec();
     complete(&mut line);
     let mut columns = 0;
-    let read = scan(&line, "", (0, Limits::default().features), true, |_, row| {
+    let read = scan(&line, "", (0, LAST), true, |_, row| {
         columns = row.len();
         Ok(())
     });

@@ -163,7 +163,7 @@ impl<'a> Reading<'a> {
             target: Some(schema.target.position),
             levels: levels.collect(),
             labels: labels.map(|(at, label)| (label.as_str(), at as u32)).collect(),
-            skip: schema.named && matches!(file.format(), RowFormat::Text(_)),
+            skip: schema.named && file.begins_with_names(),
             fresh: true,
             row: vec![0.0; schema.width()],
             widened,
@@ -219,7 +219,7 @@ impl<'a> Reading<'a> {
             expected.by_count(names.len())
         };
         let Some(places) = places else {
-            let text = matches!(self.file.format(), RowFormat::Text(_));
+            let text = self.file.begins_with_names();
             let others: Vec<String> = names.into_iter().filter(|head| !beside(head)).collect();
             return Err(wrong(expected.difference(&others, schema.named, text)));
         };
@@ -396,19 +396,25 @@ fn hold_numbering(schema: &Schema, file: &RowFile) -> Result<(), DataError> {
 /// Lays out the columns of an svmlight row that are not 0.
 fn sparse_row(schema: &Schema, entries: &[(u32, f64)], row: &mut [f64]) -> Result<(), String> {
     row.fill(0.0);
-    let base = schema.columns[0].position as u32;
+    let columns = schema.columns.as_slice();
+    let [first, last] =
+        [columns.first(), columns.last()].map(|end| end.map_or(0, |c| c.position as u32));
+    let base = schema.numbering.map_or(first, |numbering| numbering.first);
+    let mut at = 0;
     for &(column, value) in entries {
-        let at = column.checked_sub(base).map(|at| at as usize).filter(|&at| at < row.len());
-        let Some(at) = at else {
-            let last = base + row.len() as u32 - 1;
+        if column < base || column > last {
             let hint = match (base, column) {
                 (1, 0) => "; number the columns from 1, or fit to rows that are numbered from 0",
                 (0, column) if column == last + 1 => "; number the columns from 0, as at fit time",
                 _ => "",
             };
             return Err(format!("has column {column}, but the model knows {base} to {last}{hint}"));
-        };
-        row[at] = value;
+        }
+        at += columns[at..].partition_point(|known| known.position < column as usize);
+        // One that no row of the fit has says nothing.
+        if columns[at].position == column as usize {
+            row[at] = value;
+        }
     }
     Ok(())
 }

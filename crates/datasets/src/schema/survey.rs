@@ -10,7 +10,7 @@ use crate::table::label_name;
 use crate::{DataError, Kind, Limits};
 use column::{Seen, Verdict};
 use header::{Decided, Head, decide};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use target::Targets;
 
 /// Whether the first row of a text table names its columns.
@@ -132,7 +132,8 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         return Err(DataError::flag(file.name(), problem));
     }
     let mut rows = file.rows()?;
-    let (mut count, mut highest) = (0, None);
+    let mut count = 0;
+    let mut known = BTreeSet::new();
     // Rows with a column 0, and with a column 1.
     let mut present = [0usize; 2];
     let mut targets = Targets::new();
@@ -145,15 +146,16 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
                 *rows += 1;
             }
         }
-        highest = highest.max(entries.last().map(|&(high, _)| high));
+        known.extend(entries.iter().map(|&(column, _)| column));
         count += 1;
     }
     if count == 0 {
         return Err(wrong("holds no rows".to_owned()));
     }
-    let Some(highest) = highest else {
+    if known.is_empty() {
         return Err(wrong("holds targets but no input columns".to_owned()));
-    };
+    }
+    options.limits.check(file.name(), 1, known.len())?;
     let base = u32::from(present[0] == 0);
     let numbering = Numbering { first: base, present: present[base as usize], rows: count };
     let column = |number: u32| InputColumn {
@@ -162,7 +164,7 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         content: Holds::Numbers,
         literal: false,
     };
-    let columns = (base..=highest).map(column).collect();
+    let columns = known.into_iter().map(column).collect();
     let target = targets.conclude(file, "target", 0, count, options.kind)?;
     let schema = Schema {
         named: false,
@@ -188,6 +190,8 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         // The comma at the end of every line is no column.
         None => heads.blank.iter().rposition(|&blank| !blank).unwrap_or(names.len() - 1),
     };
+    let declared = file.declares_categories(target).then_some(Kind::Classification);
+    let options = &SchemaOptions { kind: options.kind.or(declared), ..options.clone() };
     let mut dropped = Vec::new();
     let mut left_out: Vec<(usize, &str)> =
         heads.all_of(file, &options.drop, "--drop")?.into_iter().map(|at| (at, "--drop")).collect();
@@ -212,16 +216,18 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         .filter(|&at| at != target && dropped.iter().all(|&(dropped, _)| dropped != at))
         .collect();
     if inputs.is_empty() {
-        let hint = match file.format() {
-            RowFormat::Text(_) => "; is the separator right? (--format csv, semicolon or tsv)",
-            _ => "",
+        let hint = if file.begins_with_names() {
+            "; is the separator right? (--format csv, semicolon or tsv)"
+        } else {
+            ""
         };
         return Err(wrong(format!("needs at least one input column beside the target{hint}")));
     }
     options.limits.check(file.name(), 1, inputs.len())?;
     let own =
         |at: &usize, forced| Seen::new(forced, options.missing_is_category || literal.contains(at));
-    let mut seen: Vec<Seen> = inputs.iter().map(|at| own(at, forced.contains(at))).collect();
+    let is_category = |at: &usize| forced.contains(at) || file.declares_categories(*at);
+    let mut seen: Vec<Seen> = inputs.iter().map(|at| own(at, is_category(at))).collect();
     let mut targets = Targets::new();
     let wanted = Wanted { target, inputs: &inputs, literal: &literal };
     let count = look(file, &heads, options, wanted, &mut seen, &mut targets)?;
@@ -292,7 +298,7 @@ fn look(
     targets: &mut Targets,
 ) -> Result<usize, DataError> {
     let mut rows = file.rows()?;
-    if heads.named && matches!(file.format(), RowFormat::Text(_)) {
+    if heads.named && file.begins_with_names() {
         rows.next()?;
     }
     rows.only(&[inputs, &[target]].concat())?;
