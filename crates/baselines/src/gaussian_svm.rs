@@ -1,26 +1,27 @@
 mod machine;
 mod predictor;
 
+use crate::kernel_choice::{self, KernelChoice, KernelName};
 use crate::kernel_machine::TOLERANCE;
 use crate::kernel_ridge::default_std;
 use crate::subsample::{at_most_from, drawn};
-use machine::{Dual, Machine};
-use mercer_kernels::Kernel;
+use machine::{Dual, Problem};
 use mercer_learning::{
     Allowed, Axis as Setting, Condition, Convergence, ConvergenceHint, Cost, Fitted, Fitting,
     Learner, LearningError, Method, Outcome, Parameters, Range, SECOND_STAGE, Sample, Settings,
     Shape, Space, Streams, Targets, Task, Tasks, Where, declared, fact, with_conditions,
     with_hints,
 };
+use mercer_linalg::pipeline;
 use ndarray::{Array1, ArrayView1};
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const METHOD: Method = Method {
     name: "gaussian-svm",
     title: "Gaussian SVM",
-    summary: "support vector machine with a Gaussian kernel, by way of linfa-svm",
+    summary: "support vector machine, Gaussian by default; by our own solver, or by linfa-svm",
     cites: "Cortes & Vapnik (1995); Drucker et al. (1997)",
     revision: 1,
     tasks: Tasks::Both,
@@ -35,15 +36,18 @@ pub(crate) const METHOD: Method = Method {
         const CONDITIONS: &[Condition] = &[
             (&["epsilon"], &[Where::is("task", &["regression"])]),
             (&["multiclass"], &[Where::is("task", &["classification"])]),
+            (&["solver"], &[Where::is("kernel", &["gaussian"])]),
         ];
         let hints = [("tolerance", ConvergenceHint::Larger), ("cost", ConvergenceHint::Smaller)];
-        with_hints(with_conditions(declared::<GaussianSvmParams>(), CONDITIONS), &hints)
+        let declared = with_conditions(declared::<GaussianSvmParams>(), CONDITIONS);
+        with_hints(with_conditions(declared, &kernel_choice::CONDITIONS), &hints)
     },
     defaults: &|shape| {
         let std = default_std(shape.features);
         Settings::new().with("std", std).with("cost", 10.0).with("cap", CAP)
     },
-    user_defaults: &mercer_learning::same_as_study,
+    // The studies compare with linfa.
+    user_defaults: &|_| Settings::new().with("solver", "smo").with("cap", USER_CAP),
     space: &space,
     build: &|settings| Ok(Box::new(GaussianSvm::new(settings.read("gaussian-svm")?)?)),
     restore: &|state| Ok(Box::new(SupportVectors::restore(state)?)),
@@ -51,6 +55,9 @@ pub(crate) const METHOD: Method = Method {
 
 /// linfa's matrix of so many rows fills 128 MB, and a machine takes seconds.
 const CAP: usize = 4000;
+
+/// Of so many rows our solver computes the kernel as it goes, in a minute or so.
+const USER_CAP: usize = 20_000;
 
 fn space(shape: &Shape) -> Space {
     let centre = default_std(shape.features).log2();
@@ -87,6 +94,27 @@ pub enum MultiClass {
     OneVersusOne,
     /// A machine for each class against the others; the largest decision value wins.
     OneVersusRest,
+}
+
+/// Who solves the dual problems.
+///
+/// ```
+/// use mercer_baselines::{GaussianSvmParams, SvmSolver};
+/// use mercer_learning::Settings;
+/// let read = |word: &str| Settings::new().with("solver", word).read::<GaussianSvmParams>("gaussian-svm");
+/// assert_eq!(read("smo")?.solver, SvmSolver::Smo);
+/// assert_eq!(GaussianSvmParams::default().solver, SvmSolver::Linfa);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("linfa, smo"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SvmSolver {
+    /// linfa-svm, which knows the Gaussian kernel and one cost a class.
+    Linfa,
+    /// [`mercer_solvers::Smo`], on kernel rows that are computed as they are asked for where there are many.
+    Smo,
 }
 
 /// Whose draw of rows a capped fit uses.
@@ -128,15 +156,24 @@ mercer_learning::parameters! {
     pub struct GaussianSvmParams {
         /// `C > 0`, the weight of the losses, summed over rows.
         pub cost: f64 = 10.0, Allowed::POSITIVE;
-        /// `s > 0` in `exp(−s² ‖x − z‖² / 2)`; `1/√d` if not set.
+        /// `gaussian` is `exp(−s² ‖x − z‖² / 2)`, `laplace` `exp(−s ‖x − z‖)`, `polynomial`
+        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`.
+        pub kernel: KernelName = KernelName::Gaussian;
+        /// `s > 0` of the kernel, an inverse width; `1/√d` if not set.
         pub std: Option<f64> = None, Allowed::between(1e-100, true, 1e100, true, "between 1e-100 and 1e100");
+        /// Degree of the polynomial kernel.
+        pub degree: u32 = 3, Allowed::COUNT;
+        /// What the polynomial kernel adds to the product.
+        pub offset: f64 = 1.0, Allowed::NOT_NEGATIVE;
+        /// Who solves the dual problems: `linfa`, or `smo`, our own, which also solves those of rows with weights.
+        pub solver: SvmSolver = SvmSolver::Linfa;
         /// Half-width `ε ≥ 0` of the tube without loss, in deviations of the target (regression).
         pub epsilon: f64 = 0.1, Allowed::NOT_NEGATIVE;
         /// The fit ends when no pair of dual variables violates optimality by more than this.
         pub tolerance: f64 = 1e-3, TOLERANCE;
         /// What is done about more than two classes.
         pub multiclass: MultiClass = MultiClass::OneVersusOne;
-        /// Training rows of a machine beyond this are left out, by seed: it holds an `n × n` matrix. One
+        /// Training rows of a machine beyond this are left out, by seed: linfa holds an `n × n` matrix. One
         /// against one, a machine holds the rows of its two classes only.
         pub cap: usize = CAP, Allowed::PAIR;
         /// Which rows those of `cap` are: of its own draw, or of the draw that gives a hyper-kernel method's machine its
@@ -146,14 +183,15 @@ mercer_learning::parameters! {
     }
 }
 
-/// Support vector machine with a Gaussian kernel: C-SVC for classes, ε-SVR for real targets.
+/// Support vector machine: C-SVC for classes, ε-SVR for real targets.
 ///
 /// `min_f ½ ‖f‖² + C Σ loss(f(x_i) + b, y_i)` with the hinge, or with `max(0, |y − f| − ε)` on
-/// targets standardised to mean 0 and deviation 1. Weights of rows multiply their `C`. linfa-svm solves the dual by SMO. Its iteration
-/// limit (10 million a machine) is reported as convergence; the violation of optimality that it
-/// left is measured afresh here and stands among the facts (`kkt-violation`), with `rows-used` (by any
-/// machine), `support-vectors` and `machines`. A machine cannot be interrupted while it runs; time limits
-/// act between machines. linfa gives all rows of a class one cost: rows with weights are solved by [`mercer_solvers::Smo`].
+/// targets standardised to mean 0 and deviation 1. Weights of rows multiply their `C`. The dual is solved by SMO: by
+/// linfa-svm, or by [`mercer_solvers::Smo`], which alone knows other kernels and weights of rows. Machines of several
+/// classes are solved side by side. Reaching the limit of iterations (10 million a machine) is reported as
+/// convergence; the violation of optimality that is left stands among the facts (`kkt-violation`), with `rows-used`
+/// (by any machine), `support-vectors` and `machines`. linfa's machine cannot be interrupted while it runs: limits act
+/// between machines.
 ///
 /// ```
 /// use linfa::{DatasetBase, traits::{Fit, Predict}};
@@ -185,7 +223,7 @@ impl GaussianSvm {
 
 impl Learner for GaussianSvm {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let GaussianSvmParams { cost, epsilon, tolerance, multiclass, cap, draw, .. } = self.params;
+        let GaussianSvmParams { cost, tolerance, multiclass, cap, draw, .. } = self.params;
         // One against one, each machine is handed what it can hold of its two classes.
         let by_pair = matches!(sample.targets(), Targets::Classes { classes: 3.., .. })
             && multiclass == MultiClass::OneVersusOne;
@@ -196,62 +234,33 @@ impl Learner for GaussianSvm {
         let std = self.params.std.unwrap_or(default_std(d));
         sample.require_distances(std)?;
         let (weights, limits) = (sample.weights(), fitting.limits);
-        let dual = Dual { inputs: sample.inputs(), std, cost, tolerance, weights, limits };
-        let everything: Vec<usize> = (0..n).collect();
-        let mut used = vec![!by_pair; n];
-        let mut machines = Vec::new();
-        let mut run = |rows: &[usize], machine: &dyn Fn() -> Result<Machine, LearningError>| {
-            fitting.limits.check()?;
-            // linfa's matrix, and the rows copied for it.
-            fitting.limits.reserve(8 * (rows.len() * (rows.len() + d)) as u64)?;
-            machines.push(machine()?);
-            Ok::<(), LearningError>(())
+        let GaussianSvmParams { kernel: name, degree, offset, solver, .. } = self.params;
+        let kernel = KernelChoice { name, std, degree, offset }.kernel();
+        // linfa knows no other kernel and no weights of rows.
+        let known = name == KernelName::Gaussian && weights.is_none();
+        let linfa = (solver == SvmSolver::Linfa && known).then_some(std);
+        let inputs = sample.inputs();
+        let dual = Dual { inputs, kernel, linfa, cost, tolerance, weights, limits };
+        let (problems, reading) = self.problems(&sample, &fitting.streams);
+        let used = if by_pair {
+            problems.iter().flat_map(Problem::rows).collect::<BTreeSet<_>>().len()
+        } else {
+            n
         };
-        let reading = match sample.targets() {
-            Targets::Real(values) => {
-                let (mean, deviation) = match weights {
-                    None => (values.sum() / n as f64, values.std(0.0)),
-                    Some(weights) => weighted_moments(values, weights),
-                };
-                // Equal targets need no scale: the tube around their mean holds them all.
-                let scale = if deviation > 0.0 { deviation } else { 1.0 };
-                let standard = values.mapv(|value| (value - mean) / scale);
-                run(&everything, &|| dual.regression(&standard, epsilon))?;
-                Reading::Value { mean, scale }
-            }
-            Targets::Classes { labels, classes: 2 } => {
-                let positive = |&row: &usize| labels[row] == 1;
-                run(&everything, &|| dual.classification(&everything, &positive))?;
-                Reading::Sign
-            }
-            Targets::Classes { labels, classes } => {
-                let occur: Vec<u32> = (0..*classes as u32).filter(|c| labels.contains(c)).collect();
-                match multiclass {
-                    MultiClass::OneVersusRest => {
-                        for &class in &occur {
-                            let positive = |&row: &usize| labels[row] == class;
-                            run(&everything, &|| dual.classification(&everything, &positive))?;
-                        }
-                        Reading::Largest { classes: occur, of: *classes }
-                    }
-                    MultiClass::OneVersusOne => {
-                        let mut pairs = Vec::new();
-                        for (index, &first) in occur.iter().enumerate() {
-                            for &second in &occur[index + 1..] {
-                                let rows = share(labels, [first, second], cap, &fitting.streams);
-                                for &row in &rows {
-                                    used[row] = true;
-                                }
-                                let positive = |&row: &usize| labels[row] == first;
-                                run(&rows, &|| dual.classification(&rows, &positive))?;
-                                pairs.push((first, second));
-                            }
-                        }
-                        Reading::Votes { pairs, of: *classes }
-                    }
-                }
-            }
-        };
+        let mut machines = Vec::with_capacity(problems.len());
+        let mut left = problems.iter();
+        pipeline(
+            fitting.threads,
+            || left.next(),
+            |problem| {
+                limits.check()?;
+                dual.solve(problem, fitting.threads.min(problems.len()))
+            },
+            |machine| {
+                machines.push(machine?);
+                Ok::<(), LearningError>(())
+            },
+        )?;
 
         let iterations = machines.iter().map(|machine| machine.iterations).sum();
         let violation = machines.iter().fold(0.0, |worst: f64, m| worst.max(m.violation));
@@ -260,10 +269,9 @@ impl Learner for GaussianSvm {
         } else {
             Convergence::NotConverged { iterations, residual: violation }
         };
-        let kernel = Kernel::Gaussian { std };
         let predictor = SupportVectors::new(task, kernel, sample.inputs(), &machines, reading);
         let facts = [
-            (fact::ROWS_USED, used.iter().filter(|used| **used).count() as f64),
+            (fact::ROWS_USED, used as f64),
             ("machines", machines.len() as f64),
             ("support-vectors", predictor.count() as f64),
             ("kkt-violation", violation),
@@ -275,6 +283,48 @@ impl Learner for GaussianSvm {
 
     fn weighs_rows(&self) -> bool {
         true
+    }
+}
+
+impl GaussianSvm {
+    /// What the machines are to solve, and how their values are read.
+    fn problems(&self, sample: &Sample, streams: &Streams) -> (Vec<Problem>, Reading) {
+        let all: Vec<usize> = (0..sample.rows()).collect();
+        let split = |rows: Vec<usize>, labels: &[u32], class: u32| {
+            let signs = rows.iter().map(|&row| labels[row] == class).collect();
+            Problem::Signs { rows, signs }
+        };
+        match sample.targets() {
+            Targets::Real(values) => {
+                let (mean, deviation) = match sample.weights() {
+                    None => (values.sum() / sample.rows() as f64, values.std(0.0)),
+                    Some(weights) => weighted_moments(values, weights),
+                };
+                // Equal targets need no scale: the tube around their mean holds them all.
+                let scale = if deviation > 0.0 { deviation } else { 1.0 };
+                let targets = values.mapv(|value| (value - mean) / scale);
+                let epsilon = self.params.epsilon;
+                (vec![Problem::Values { targets, epsilon }], Reading::Value { mean, scale })
+            }
+            Targets::Classes { labels, classes: 2 } => (vec![split(all, labels, 1)], Reading::Sign),
+            Targets::Classes { labels, classes } => {
+                let occur: Vec<u32> = (0..*classes as u32).filter(|c| labels.contains(c)).collect();
+                if self.params.multiclass == MultiClass::OneVersusRest {
+                    let machines = occur.iter().map(|&class| split(all.clone(), labels, class));
+                    (machines.collect(), Reading::Largest { classes: occur, of: *classes })
+                } else {
+                    let mut pairs = Vec::new();
+                    for (index, &first) in occur.iter().enumerate() {
+                        pairs.extend(occur[index + 1..].iter().map(|&second| (first, second)));
+                    }
+                    let machine = |&(first, second): &(u32, u32)| {
+                        let rows = share(labels, [first, second], self.params.cap, streams);
+                        split(rows, labels, first)
+                    };
+                    (pairs.iter().map(machine).collect(), Reading::Votes { pairs, of: *classes })
+                }
+            }
+        }
     }
 }
 

@@ -118,7 +118,7 @@ impl Base {
     fn kernel(self) -> Kernel {
         match self {
             Self::Gaussian(width) => Kernel::Gaussian { std: std_of_bandwidth(width) },
-            Self::Polynomial(degree) => Kernel::Polynomial { degree, offset: 1.0 },
+            Self::Polynomial(degree) => Kernel::Polynomial { degree, offset: 1.0, std: 1.0 },
             Self::Linear => Kernel::Linear,
         }
     }

@@ -2,13 +2,14 @@ mod choice;
 
 pub(crate) use choice::{Regressed, RidgeChoice, chosen_ridge};
 
+use crate::kernel_choice::{CONDITIONS, KernelChoice, KernelName};
 use crate::sections::{kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
     Allowed, Axis as Setting, Convergence, ConvergenceHint, Cost, Fitted, FittedKernel, Fitting,
     Learner, LearningError, Method, Outcome, Parameters, Predictor, Range, Sample, Settings, Shape,
-    Space, State, Targets, Task, Tasks, declared, fact, with_hints,
+    Space, State, Targets, Task, Tasks, declared, fact, with_conditions, with_hints,
 };
 use mercer_linalg::{LinalgError, definite_solve};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 pub(crate) const METHOD: Method = Method {
     name: "kernel-ridge",
     title: "kernel ridge",
-    summary: "Gaussian kernel ridge regression by Cholesky, or by conjugate gradients where the matrix is too large; classes by least squares on one-hot",
+    summary: "kernel ridge regression, Gaussian by default, by Cholesky, or by conjugate gradients where the matrix is too large; classes by least squares on one-hot",
     cites: "Saunders, Gammerman & Vovk (1998)",
     revision: 1,
     tasks: Tasks::Both,
@@ -36,7 +37,7 @@ pub(crate) const METHOD: Method = Method {
             ("tolerance", ConvergenceHint::Larger),
             ("lambda", ConvergenceHint::Larger),
         ];
-        with_hints(declared::<KernelRidgeParams>(), &hints)
+        with_hints(with_conditions(declared::<KernelRidgeParams>(), &CONDITIONS), &hints)
     },
     defaults: &|shape| {
         let std = default_std(shape.features);
@@ -96,8 +97,15 @@ mercer_learning::parameters! {
         /// `λ ≥ 0` in `K + λ n I`. If null, it is chosen among half decades by the error of leave-one-out,
         /// which is exact: over all rows, or over 1000 by seed, whose `λ · 1000` then holds for all.
         pub lambda: Option<f64> = Some(1e-5), Allowed::NOT_NEGATIVE;
-        /// `s > 0` in `exp(−s² ‖x − z‖² / 2)`; `1/√d` if not set.
+        /// `gaussian` is `exp(−s² ‖x − z‖² / 2)`, `laplace` `exp(−s ‖x − z‖)`, `polynomial`
+        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`.
+        pub kernel: KernelName = KernelName::Gaussian;
+        /// `s > 0` of the kernel, an inverse width; `1/√d` if not set.
         pub std: Option<f64> = None, Allowed::POSITIVE;
+        /// Degree of the polynomial kernel.
+        pub degree: u32 = 3, Allowed::COUNT;
+        /// What the polynomial kernel adds to the product.
+        pub offset: f64 = 1.0, Allowed::NOT_NEGATIVE;
         /// Whether the targets' mean is subtracted before the fit and added after it, so that far from
         /// the training rows the prediction is the mean (the class shares), not 0.
         pub centre: bool = true;
@@ -117,7 +125,7 @@ mercer_learning::parameters! {
     }
 }
 
-/// Gaussian kernel ridge regression, `f(x) = ȳ + Σ α_i k(x, x_i)` with
+/// Kernel ridge regression, `f(x) = ȳ + Σ α_i k(x, x_i)` with
 /// `(K + λ n I) α = y − ȳ`.
 ///
 /// It minimises `(1/n) Σ (f(x_i) − y_i)² + λ ‖f‖²` over the kernel's space (`ȳ` apart). Of rows with weights the
@@ -181,9 +189,11 @@ impl Learner for KernelRidge {
         let total = sample.total_weight();
         let std = self.params.std.unwrap_or(default_std(d));
         sample.require_distances(std)?;
+        let KernelRidgeParams { kernel: name, degree, offset, .. } = self.params;
+        let kernel = KernelChoice { name, std, degree, offset }.kernel();
         let choice = match self.params.lambda {
             Some(_) => None,
-            None => Some(choice::of_ridge(&sample, std, &y, self.params.centre, fitting)?),
+            None => Some(choice::of_ridge(&sample, kernel, &y, self.params.centre, fitting)?),
         };
         let ridge = choice.map_or(self.params.lambda.unwrap_or(0.0) * total, |made| made.ridge);
         if !ridge.is_finite() {
@@ -195,8 +205,13 @@ impl Learner for KernelRidge {
             ));
         }
         let mut solution = if n > CAP {
-            if sample.weights().is_some() {
-                let must = "at most 12000 where rows have weights";
+            let must = if sample.weights().is_some() {
+                Some("at most 12000 where rows have weights")
+            } else {
+                (name != KernelName::Gaussian)
+                    .then_some("at most 12000 unless `kernel` is gaussian")
+            };
+            if let Some(must) = must {
                 return Err(LearningError::setting("cap", self.params.cap, must));
             }
             let system = GaussianSystem {
@@ -208,7 +223,7 @@ impl Learner for KernelRidge {
             };
             self.iterate(system, &y, fitting)?
         } else {
-            factored(&sample, std, ridge, &y, fitting)?
+            factored(&sample, kernel, ridge, &y, fitting)?
         };
         solution.facts.insert(fact::ROWS_USED.to_owned(), n as f64);
         if let Some(made) = choice {
@@ -220,7 +235,7 @@ impl Learner for KernelRidge {
             ];
             solution.facts.extend(chosen.map(|(name, value)| (name.to_owned(), value)));
         }
-        let sections = Kernel::Gaussian { std }.sections(sample.inputs());
+        let sections = kernel.sections(sample.inputs());
         let predictor =
             KernelExpansion { task, sections, coefficients: solution.coefficients, mean };
         Ok(Outcome { predictor, convergence: solution.convergence, facts: solution.facts }.boxed())
@@ -256,7 +271,7 @@ struct Solution {
 /// Cholesky of the stored matrix; of rows with weights, of [`weigh`]'s.
 fn factored(
     sample: &Sample,
-    std: f64,
+    kernel: Kernel,
     ridge: f64,
     y: &Array2<f64>,
     fitting: &Fitting<'_>,
@@ -267,7 +282,7 @@ fn factored(
     fitting.limits.reserve(8 * doubles)?;
     let threads = fitting.threads;
     let roots = sample.root_weights();
-    let mut gram = Kernel::Gaussian { std }.upper_gram(sample.inputs(), threads);
+    let mut gram = kernel.upper_gram(sample.inputs(), threads);
     if let Some(roots) = &roots {
         weigh(&mut gram, roots);
     }
@@ -276,7 +291,7 @@ fn factored(
     let again = || {
         // The whole matrix, its eigenvectors and their room.
         fitting.limits.reserve(8 * 5 * n as u64 * n as u64).map_err(Stopped::Outside)?;
-        let mut gram = Kernel::Gaussian { std }.gram(sample.inputs());
+        let mut gram = kernel.gram(sample.inputs());
         if let Some(roots) = &roots {
             weigh(&mut gram, roots);
         }

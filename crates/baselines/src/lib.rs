@@ -3,7 +3,7 @@
 //! | symbol | code | meaning | unit |
 //! |---|---|---|---|
 //! | `L`, `p` | `bandwidth`, `exponent` | `k(x, z) = exp(−(‖x − z‖_M/L)^p)` | input units |
-//! | `s` | `std` | `k(x, z) = exp(−s² ‖x − z‖² / 2)` | 1 over input units |
+//! | `s` | `std` | `k(x, z) = exp(−s² ‖x − z‖² / 2)`, and the others of [`KernelName`] | 1 over input units |
 //! | `λ` | `lambda` | `K + λ n I` | |
 //! | `C` | `cost` | weight of the hinge losses, summed over rows | |
 //! | `ε` | `epsilon` | half-width of the tube without loss | deviations of the target |
@@ -14,6 +14,7 @@
 mod constant;
 #[cfg(test)]
 mod example;
+mod kernel_choice;
 mod kernel_machine;
 mod network_classifier;
 mod sections;
@@ -25,7 +26,8 @@ pub use bmkl::{Bmkl, BmklParams, Posterior, Prior, Start, Variational};
 pub use dank::{Dank, DankMachine, DankParams, DankProblem, Extension};
 pub use distributed_bmkl::{DistributedBmkl, DistributedBmklParams, Merge};
 pub use gaussian_process::{GaussianProcess, GaussianProcessParams};
-pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass, RowDraw};
+pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass, RowDraw, SvmSolver};
+pub use kernel_choice::KernelName;
 pub use kernel_ridge::{KernelRidge, KernelRidgeParams};
 pub use kta::{Alignment, Kta, KtaParams, align};
 pub use mikl::{FistaRun, Mikl, MiklParams, MixedNorm, fista};

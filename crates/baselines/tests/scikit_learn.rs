@@ -7,7 +7,7 @@ use mercer_baselines::BASELINES;
 use mercer_kernels::Kernel;
 use mercer_learning::{Convergence, Fitted, Fitting, Predictions, Sample, Settings, find};
 use mercer_solvers::{Dual, OneVersusOne, Precomputed, Smo};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 use serde_json::Value;
 
 fn fixture(section: &str) -> Value {
@@ -52,6 +52,56 @@ fn binary_decision_values_are_those_of_svc() {
     // LIBSVM holds its kernel in single precision.
     assert_abs_diff_eq!(decision.column(1), vector(&given["decision"]).view(), epsilon = 1e-5);
     assert_abs_diff_eq!(decision.column(0).to_owned(), -&decision.column(1), epsilon = 0.0);
+}
+
+#[test]
+fn fit_takes_the_kernels_of_scikit_learn() {
+    let given = fixture("kernels");
+    let (x, z) = (matrix(&given["x"]), matrix(&given["z"]));
+    let two = Sample::classification(x.clone(), labels(&given["y"]), 2).unwrap();
+    let real = Sample::regression(x, vector(&given["t"])).unwrap();
+    for (name, expected) in given["of"].as_object().unwrap() {
+        let own = |settings: Settings| {
+            settings.with("kernel", name.as_str()).with("std", given["std"].clone())
+        };
+        let svm = || own(Settings::new()).with("solver", "smo").with("tolerance", 1e-10);
+        let svm = || svm().with("cost", given["cost"].clone());
+        let decision = fit("gaussian-svm", &svm(), &two).predictor.decision(z.view());
+        // LIBSVM holds its kernel in single precision.
+        let near = |found: ArrayView1<'_, f64>, expected: &Value, epsilon: f64| {
+            let expected = vector(expected);
+            let size = expected.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+            assert_abs_diff_eq!(found, expected.view(), epsilon = epsilon * size);
+        };
+        near(decision.column(1), &expected["decision"], 1e-5);
+        let values = fit("gaussian-svm", &svm().with("epsilon", 0.1), &real).predictor;
+        near(values.decision(z.view()).column(0), &expected["values"], 1e-5);
+        let ridge = fit(
+            "kernel-ridge",
+            &own(Settings::new()).with("lambda", given["lambda"].clone()),
+            &real,
+        );
+        near(ridge.predictor.decision(z.view()).column(0), &expected["ridge"], 1e-9);
+    }
+}
+
+/// In memory and row by row, alone and beside each other, the same machines.
+#[test]
+fn fit_by_our_solver_is_that_of_linfa() {
+    let given = fixture("multiclass");
+    let sample = Sample::classification(matrix(&given["x"]), labels(&given["y"]), 4).unwrap();
+    let z = matrix(&given["z"]);
+    let decided = |settings: Settings, threads: usize| {
+        let learner =
+            find(BASELINES, "gaussian-svm").unwrap().learner(&settings, sample.task()).unwrap();
+        let fitted = learner.fit(&sample, &mut Fitting { threads, ..Fitting::seeded(1) }).unwrap();
+        fitted.predictor.decision(z.view())
+    };
+    let rest = || svm_settings(&given).with("multiclass", "one-versus-rest");
+    let linfa = decided(rest(), 1);
+    assert_abs_diff_eq!(decided(rest().with("solver", "smo"), 1), linfa, epsilon = 1e-7);
+    assert_eq!(decided(rest().with("solver", "smo"), 3), decided(rest().with("solver", "smo"), 1));
+    assert_eq!(decided(svm_settings(&given), 2), decided(svm_settings(&given), 1));
 }
 
 #[test]

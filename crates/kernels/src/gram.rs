@@ -1,4 +1,4 @@
-use crate::{KernelError, distance};
+use crate::{KernelError, Smoothness, distance};
 use mercer_linalg::{exp, product};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -10,14 +10,16 @@ use serde::{Deserialize, Serialize};
 /// `γ = std²/2`.
 ///
 /// ```
-/// use mercer_kernels::Kernel;
+/// use mercer_kernels::{Kernel, Smoothness};
 /// use ndarray::array;
 /// let (x, z) = (array![1.0, 2.0], array![3.0, -1.0]);
 /// let of = |kernel: Kernel| kernel.of(x.view(), z.view());
 /// assert_eq!(of(Kernel::Linear), 1.0);
-/// assert_eq!(of(Kernel::Polynomial { degree: 3, offset: 1.0 }), 8.0);
+/// assert_eq!(of(Kernel::Polynomial { degree: 3, offset: 1.0, std: 1.0 }), 8.0);
 /// let std = 0.5; // σ = 2, and LIBSVM's γ = 1/8
 /// assert!((of(Kernel::Gaussian { std }) - (-13.0f64 / 8.0).exp()).abs() < 1e-15);
+/// let laplace = Kernel::Matern { std, smoothness: Smoothness::Half };
+/// assert!((of(laplace) - (-0.5 * 13f64.sqrt()).exp()).abs() < 1e-15);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -31,15 +33,30 @@ pub enum Kernel {
         /// `s`, in 1 over input units, at least 0.
         std: f64,
     },
+    /// `e^{−r}`, `(1 + √3 r) e^{−√3 r}`, `(1 + √5 r + 5r²/3) e^{−√5 r}` for `ν = 1/2, 3/2, 5/2`, `r = s ‖x − z‖`.
+    Matern {
+        /// `s`, in 1 over input units, at least 0.
+        std: f64,
+        /// `ν`.
+        smoothness: Smoothness,
+    },
     /// `x · z`.
     Linear,
-    /// `(x · z + offset)^degree`.
+    /// `(s² x · z + offset)^degree`.
     Polynomial {
         /// Degree, at least 1.
         degree: u32,
         /// Offset, at least 0.
         offset: f64,
+        /// `s`, in 1 over input units.
+        #[serde(default = "unscaled")]
+        std: f64,
     },
+}
+
+/// Of polynomials that were written without a scale.
+const fn unscaled() -> f64 {
+    1.0
 }
 
 /// Rows a tile of the Gram matrix covers: 256 x 256 in f64 is half of an L2 cache.
@@ -56,14 +73,26 @@ impl Kernel {
                 assert_eq!(x.len(), z.len(), "points of different dimension");
                 (-0.5 * std * std * distance::squared(x, z)).exp()
             }
+            Self::Matern { std, smoothness } => {
+                assert_eq!(x.len(), z.len(), "points of different dimension");
+                let u = smoothness.stretch() * std * distance::squared(x, z).sqrt();
+                smoothness.factor(u) * (-u).exp()
+            }
             Self::Linear => x.dot(&z),
-            Self::Polynomial { degree, offset } => (x.dot(&z) + offset).powi(degree as i32),
+            Self::Polynomial { degree, offset, std } => {
+                (std * std * x.dot(&z) + offset).powi(degree as i32)
+            }
         }
+    }
+
+    /// Whether it depends on `x − z` only, and is 1 where that is 0.
+    const fn is_stationary(self) -> bool {
+        matches!(self, Self::Gaussian { .. } | Self::Matern { .. })
     }
 
     /// The Gram matrix `K_ij = k(x_i, x_j)` of the rows of `inputs` (`n × d`): `n × n`.
     ///
-    /// Exactly symmetric; with a Gaussian, the diagonal is exactly 1. Only tiles on and above the
+    /// Exactly symmetric; of a Gaussian or a Matérn kernel the diagonal is exactly 1. Only tiles on and above the
     /// diagonal are multiplied: `n² d` flops.
     ///
     /// ```
@@ -83,7 +112,7 @@ impl Kernel {
             self.fill_band(&rows, &prepared, top, gram.slice_mut(s![top..bottom, ..]));
             mirror(&mut gram, top, bottom);
         }
-        if matches!(self, Self::Gaussian { .. }) {
+        if self.is_stationary() {
             gram.diag_mut().fill(1.0);
         }
         gram
@@ -122,7 +151,7 @@ impl Kernel {
             }
             own.into_iter().for_each(fill);
         });
-        if matches!(self, Self::Gaussian { .. }) {
+        if self.is_stationary() {
             gram.diag_mut().fill(1.0);
         }
         gram
@@ -145,13 +174,10 @@ impl Kernel {
         Sections { kernel: self, centre, points }
     }
 
-    /// What is subtracted from all points: their mean for a Gaussian, which depends on differences
+    /// What is subtracted from all points: their mean for a kernel that depends on differences
     /// only, so that `‖x‖² + ‖z‖² − 2 x·z` does not cancel for data far from the origin.
     fn centre(self, inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
-        match self {
-            Self::Gaussian { .. } => inputs.mean_axis(Axis(0)),
-            Self::Linear | Self::Polynomial { .. } => None,
-        }
+        if self.is_stationary() { inputs.mean_axis(Axis(0)) } else { None }
     }
 
     /// The columns of a band from `first` on, tile by tile: `k` between some rows and all points.
@@ -172,7 +198,9 @@ impl Kernel {
     /// `k(a_i, b_j)` of the points of a tile.
     fn fill(self, mut tile: ArrayViewMut2<'_, f64>, a: &Rows<'_>, b: &Rows<'_>) {
         match self {
-            Self::Gaussian { .. } if !distance::near(a.squares.iter().chain(b.squares.iter())) => {
+            _ if self.is_stationary()
+                && !distance::near(a.squares.iter().chain(b.squares.iter())) =>
+            {
                 for ((i, j), entry) in tile.indexed_iter_mut() {
                     *entry = self.of(a.points.row(i), b.points.row(j));
                 }
@@ -200,9 +228,31 @@ impl Kernel {
                     exp(exponents, row.as_slice_mut().expect("a row of a tile is contiguous"));
                 }
             }
+            Self::Matern { std, smoothness } => {
+                product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
+                let stretch = smoothness.stretch() * std;
+                let mut exponents = [0.0; TILE];
+                let exponents = &mut exponents[..tile.ncols()];
+                for (i, (mut row, &x)) in tile.rows_mut().into_iter().zip(a.squares).enumerate() {
+                    let others = b.squares.iter().zip(b.points.rows());
+                    for ((to, &entry), (&z, point)) in exponents.iter_mut().zip(&row).zip(others) {
+                        let mut squared = x + z + entry;
+                        if squared < CANCELLED * (x + z) {
+                            // The root of what rounding leaves would be a distance.
+                            squared = distance::squared(a.points.row(i), point);
+                        }
+                        *to = -stretch * squared.sqrt();
+                    }
+                    let row = row.as_slice_mut().expect("a row of a tile is contiguous");
+                    exp(exponents, row);
+                    for (value, u) in row.iter_mut().zip(exponents.iter()) {
+                        *value *= smoothness.factor(-u);
+                    }
+                }
+            }
             Self::Linear => product(1.0, a.points, b.points.t(), 0.0, tile.view_mut()),
-            Self::Polynomial { degree, offset } => {
-                product(1.0, a.points, b.points.t(), 0.0, tile.view_mut());
+            Self::Polynomial { degree, offset, std } => {
+                product(std * std, a.points, b.points.t(), 0.0, tile.view_mut());
                 tile.mapv_inplace(|product| (product + offset).powi(degree as i32));
             }
         }
@@ -254,10 +304,12 @@ impl Sections {
         points: Array2<f64>,
     ) -> Result<Self, KernelError> {
         let (sound, centred) = match kernel {
-            Kernel::Gaussian { std } => (std >= 0.0 && std.is_finite(), true),
+            Kernel::Gaussian { std } | Kernel::Matern { std, .. } => {
+                (std >= 0.0 && std.is_finite(), true)
+            }
             Kernel::Linear => (true, false),
-            Kernel::Polynomial { degree, offset } => {
-                (degree >= 1 && offset >= 0.0 && offset.is_finite(), false)
+            Kernel::Polynomial { degree, offset, std } => {
+                (degree >= 1 && offset >= 0.0 && offset.is_finite() && std.is_finite(), false)
             }
         };
         if !sound {
@@ -290,7 +342,7 @@ impl Sections {
     /// ```
     /// use mercer_kernels::Kernel;
     /// use ndarray::array;
-    /// let kernel = Kernel::Polynomial { degree: 2, offset: 1.0 };
+    /// let kernel = Kernel::Polynomial { degree: 2, offset: 1.0, std: 1.0 };
     /// let sections = kernel.sections(array![[1.0], [2.0]].view());
     /// assert_eq!(sections.gram(array![[1.0], [3.0]].view()), array![[4.0, 16.0], [16.0, 100.0]]);
     /// assert_eq!(sections.mean_diagonal(array![[1.0], [3.0]].view()), Some(52.0));
@@ -349,6 +401,8 @@ impl Sections {
 /// Rounding of an exponent, `s² ε ‖x‖²`, above which those of neighbours are computed from differences: a row
 /// at distance 0 must have the value 1 for any `s`.
 const ROUNDED: f64 = 1e-9;
+/// Share of `‖x‖² + ‖z‖²` below which a squared distance is computed from differences where its root is taken.
+const CANCELLED: f64 = 1e-3;
 /// The exponential of less is 0.
 const UNDERFLOW: f64 = -746.0;
 
@@ -393,11 +447,16 @@ impl Points {
 
 /// Copies what stands right of the diagonal in the rows `top..bottom` to below the diagonal.
 fn mirror(gram: &mut Array2<f64>, top: usize, bottom: usize) {
+    // Blocks of as many rows as a cache line has numbers, twice.
+    const BLOCK: usize = 16;
     let n = gram.nrows();
-    for left in (top..n).step_by(TILE) {
-        for i in top..bottom {
-            for j in left.max(i + 1)..(left + TILE).min(n) {
-                gram[[j, i]] = gram[[i, j]];
+    let entries = gram.as_slice_mut().expect("a new matrix is contiguous");
+    for left in (top..n).step_by(BLOCK) {
+        for first in (top..bottom).step_by(BLOCK) {
+            for j in left..(left + BLOCK).min(n) {
+                for i in first..(first + BLOCK).min(bottom).min(j) {
+                    entries[j * n + i] = entries[i * n + j];
+                }
             }
         }
     }
@@ -411,11 +470,15 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    const KERNELS: [Kernel; 4] = [
+    const KERNELS: [Kernel; 8] = [
         Kernel::Gaussian { std: 0.7 },
         Kernel::Gaussian { std: 0.0 },
+        Kernel::Matern { std: 0.7, smoothness: Smoothness::Half },
+        Kernel::Matern { std: 0.7, smoothness: Smoothness::ThreeHalves },
+        Kernel::Matern { std: 0.7, smoothness: Smoothness::FiveHalves },
         Kernel::Linear,
-        Kernel::Polynomial { degree: 3, offset: 0.5 },
+        Kernel::Polynomial { degree: 3, offset: 0.5, std: 1.0 },
+        Kernel::Polynomial { degree: 2, offset: 0.5, std: 0.7 },
     ];
 
     fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {

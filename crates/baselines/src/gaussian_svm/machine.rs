@@ -1,10 +1,11 @@
+use crate::kernel_choice::Computed;
 use crate::kernel_machine::{Stop, failed as unsolved};
 use linfa::DatasetBase;
 use linfa::traits::Fit;
 use linfa_svm::Svm;
 use mercer_kernels::Kernel;
 use mercer_learning::{LearningError, Limits};
-use mercer_solvers::{Dual as Weighted, Precomputed, Smo, SolverError};
+use mercer_solvers::{Dual as SmoDual, Precomputed, Smo};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// linfa drops dual variables below this as rounding.
@@ -14,10 +15,12 @@ const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
 #[derive(Clone, Copy)]
 pub(super) struct Dual<'a> {
     pub(super) inputs: ArrayView2<'a, f64>,
-    pub(super) std: f64,
+    pub(super) kernel: Kernel,
+    /// `s` of the Gaussian kernel where linfa solves, which knows no other kernel and no weights.
+    pub(super) linfa: Option<f64>,
     pub(super) cost: f64,
     pub(super) tolerance: f64,
-    /// Weights of the rows, which multiply the cost; linfa knows none, and our own SMO solves then.
+    /// Weights of the rows, which multiply the cost.
     pub(super) weights: Option<ArrayView1<'a, f64>>,
     pub(super) limits: &'a dyn Limits,
 }
@@ -34,22 +37,59 @@ pub(super) struct Machine {
     pub(super) violation: f64,
 }
 
-impl Dual<'_> {
+/// What a machine is to solve.
+pub(super) enum Problem {
     /// C-SVC on some rows of the sample; both signs must occur.
-    pub(super) fn classification(
+    Signs { rows: Vec<usize>, signs: Vec<bool> },
+    /// ε-SVR on all rows of the sample.
+    Values { targets: Array1<f64>, epsilon: f64 },
+}
+
+impl Problem {
+    /// The rows of the sample that it is about.
+    pub(super) fn rows(&self) -> Vec<usize> {
+        match self {
+            Self::Signs { rows, .. } => rows.clone(),
+            Self::Values { targets, .. } => (0..targets.len()).collect(),
+        }
+    }
+}
+
+/// Bytes that our solver's kernel may fill: a matrix of 8192 rows, or the rows of a larger one that were used last.
+const KERNEL_BYTES: usize = 512 << 20;
+
+impl Dual<'_> {
+    /// Solves a problem beside others, `at_once` in all.
+    pub(super) fn solve(
+        &self,
+        problem: &Problem,
+        at_once: usize,
+    ) -> Result<Machine, LearningError> {
+        let rows = problem.rows();
+        let (n, d) = (rows.len(), self.inputs.ncols());
+        let whole = 8 * n * n;
+        // The matrix or a part of it, and the rows copied for it.
+        let held = if self.linfa.is_some() { whole } else { whole.min(KERNEL_BYTES) };
+        self.limits.reserve((at_once * (held + 8 * n * d)) as u64)?;
+        let inputs = self.inputs.select(Axis(0), &rows);
+        let Some(std) = self.linfa else { return self.by_smo(&rows, &inputs, problem) };
+        match problem {
+            Problem::Signs { signs, .. } => self.classification(&rows, inputs, signs, std),
+            Problem::Values { targets, epsilon } => self.regression(inputs, targets, *epsilon, std),
+        }
+    }
+
+    fn classification(
         &self,
         rows: &[usize],
-        positive: &dyn Fn(&usize) -> bool,
+        inputs: Array2<f64>,
+        signs: &[bool],
+        std: f64,
     ) -> Result<Machine, LearningError> {
-        let signs: Array1<bool> = rows.iter().map(positive).collect();
-        if let Some(weights) = self.weights {
-            let own = weights.select(Axis(0), rows);
-            let dual = Weighted::classification(&signs.to_vec(), self.cost);
-            return self.weighted(rows, dual.and_then(|dual| dual.weighted(own.view())));
-        }
-        let dataset = DatasetBase::new(self.inputs.select(Axis(0), rows), signs.clone());
+        let signs = Array1::from(signs.to_vec());
+        let dataset = DatasetBase::new(inputs, signs.clone());
         let svm = Svm::<f64, bool>::params()
-            .gaussian_kernel(linfa_width(self.std))
+            .gaussian_kernel(linfa_width(std))
             .pos_neg_weights(self.cost, self.cost)
             .eps(self.tolerance)
             .fit(&dataset)
@@ -66,20 +106,16 @@ impl Dual<'_> {
         finish(rows, &svm, worst_pair(conditions))
     }
 
-    /// ε-SVR on all rows of the sample.
-    pub(super) fn regression(
+    fn regression(
         &self,
+        inputs: Array2<f64>,
         targets: &Array1<f64>,
         epsilon: f64,
+        std: f64,
     ) -> Result<Machine, LearningError> {
-        if let Some(weights) = self.weights {
-            let rows: Vec<usize> = (0..targets.len()).collect();
-            let dual = Weighted::regression(targets.view(), epsilon, self.cost);
-            return self.weighted(&rows, dual.and_then(|dual| dual.weighted(weights)));
-        }
-        let dataset = DatasetBase::new(self.inputs.to_owned(), targets.clone());
+        let dataset = DatasetBase::new(inputs, targets.clone());
         let svm = Svm::<f64, f64>::params()
-            .gaussian_kernel(linfa_width(self.std))
+            .gaussian_kernel(linfa_width(std))
             .c_svr(self.cost, Some(epsilon))
             .eps(self.tolerance)
             .fit(&dataset)
@@ -97,19 +133,35 @@ impl Dual<'_> {
         finish(&rows, &svm, worst_pair(conditions))
     }
 
-    /// The machine of a dual in which each row has a cost of its own, by sequential minimal optimisation.
-    fn weighted(
+    /// By our own sequential minimal optimisation.
+    fn by_smo(
         &self,
         rows: &[usize],
-        dual: Result<Weighted, SolverError>,
+        inputs: &Array2<f64>,
+        problem: &Problem,
     ) -> Result<Machine, LearningError> {
-        let kernel = Kernel::Gaussian { std: self.std };
-        let gram = kernel.gram(self.inputs.select(Axis(0), rows).view());
-        let smo = Smo { tolerance: self.tolerance, ..Smo::default() };
+        let dual = match problem {
+            Problem::Signs { signs, .. } => SmoDual::classification(signs, self.cost),
+            Problem::Values { targets, epsilon } => {
+                SmoDual::regression(targets.view(), *epsilon, self.cost)
+            }
+        };
+        let dual = match self.weights {
+            Some(weights) => {
+                dual.and_then(|dual| dual.weighted(weights.select(Axis(0), rows).view()))
+            }
+            None => dual,
+        };
+        let dual = dual.map_err(|error| unsolved(&error))?;
+        let smo = Smo { tolerance: self.tolerance, cache_bytes: KERNEL_BYTES, ..Smo::default() };
         let check = || self.limits.check().map_err(Stop::Limit);
-        let solved = dual.and_then(|dual| Ok((Precomputed::new(gram.view())?, dual)));
-        let (columns, dual) = solved.map_err(|error| unsolved(&error))?;
-        let found = smo.solve_checked(&columns, &dual, None, check)?;
+        let found = if 8 * rows.len() * rows.len() <= KERNEL_BYTES {
+            let gram = self.kernel.gram(inputs.view());
+            let stored = Precomputed::new(gram.view()).map_err(|error| unsolved(&error))?;
+            smo.solve_checked(&stored, &dual, None, check)?
+        } else {
+            smo.solve_checked(&Computed::new(self.kernel, inputs.view()), &dual, None, check)?
+        };
         let weights = rows.iter().copied().zip(found.weights).filter(|(_, weight)| *weight != 0.0);
         Ok(Machine {
             weights: weights.collect(),
@@ -125,8 +177,7 @@ impl Dual<'_> {
         let support: Vec<usize> =
             (0..weights.len()).filter(|&i| weights[i].abs() > NEGLIGIBLE).collect();
         let kept: Array1<f64> = support.iter().map(|&i| weights[i]).collect();
-        let sections =
-            Kernel::Gaussian { std: self.std }.sections(inputs.select(Axis(0), &support).view());
+        let sections = self.kernel.sections(inputs.select(Axis(0), &support).view());
         let blocks = inputs.axis_chunks_iter(Axis(0), 512);
         blocks.flat_map(|block| sections.at(block).dot(&kept).to_vec()).collect()
     }

@@ -48,6 +48,38 @@ pub(super) struct SupportVectors {
     weights: Array2<f64>, // support vectors × machines
     rhos: Array1<f64>,
     reading: Reading,
+    /// Of many classes, one against one: what `weights` has that is not 0.
+    groups: Vec<Group>,
+}
+
+/// Support vectors of one class, which have weights in the machines of that class only.
+struct Group {
+    support: Vec<usize>,
+    machines: Vec<usize>,
+    weights: Array2<f64>, // support × machines
+}
+
+/// The support vectors by class; none where the machines are few or are no pairs of classes.
+fn groups(weights: &Array2<f64>, reading: &Reading) -> Vec<Group> {
+    let Reading::Votes { pairs, of } = reading else { return Vec::new() };
+    if pairs.len() <= 3 {
+        return Vec::new();
+    }
+    let mut by_class = vec![Vec::new(); *of];
+    for (vector, own) in weights.rows().into_iter().enumerate() {
+        let machines = || own.iter().zip(pairs).filter(|(weight, _)| **weight != 0.0);
+        let ends = machines().next().map(|(_, &(first, second))| [first, second]);
+        let of_all = |class: &u32| machines().all(|(_, &(a, b))| a == *class || b == *class);
+        let Some(class) = ends.into_iter().flatten().find(of_all) else { return Vec::new() };
+        by_class[class as usize].push(vector);
+    }
+    let group = |(class, support): (usize, Vec<usize>)| {
+        let of_class = |&(a, b): &(u32, u32)| a as usize == class || b as usize == class;
+        let machines: Vec<usize> = (0..pairs.len()).filter(|&at| of_class(&pairs[at])).collect();
+        let weights = weights.select(Axis(0), &support).select(Axis(1), &machines);
+        Group { support, machines, weights }
+    };
+    by_class.into_iter().enumerate().filter(|(_, own)| !own.is_empty()).map(group).collect()
 }
 
 impl SupportVectors {
@@ -72,7 +104,8 @@ impl SupportVectors {
         }
         let sections = kernel.sections(inputs.select(Axis(0), &rows).view());
         let rhos = machines.iter().map(|machine| machine.rho).collect();
-        Self { task, sections, weights, rhos, reading }
+        let groups = groups(&weights, &reading);
+        Self { task, sections, weights, rhos, reading, groups }
     }
 
     /// What [`Predictor::state`] has kept.
@@ -85,11 +118,33 @@ impl SupportVectors {
         })?;
         let weights = state.array_of::<f64, Ix2>("weights", (sections.len(), machines))?;
         let rhos = state.array_of::<f64, Ix1>("rhos", machines)?;
-        Ok(Self { task, sections, weights, rhos, reading })
+        let groups = groups(&weights, &reading);
+        Ok(Self { task, sections, weights, rhos, reading, groups })
     }
 
     pub(super) fn count(&self) -> usize {
         self.sections.len()
+    }
+
+    /// `Σ weight · k(x, x_row)` of every machine (across) for some rows.
+    fn values(&self, cross: &Array2<f64>) -> Array2<f64> {
+        if self.groups.is_empty() {
+            return cross.dot(&self.weights);
+        }
+        let mut values = Array2::zeros((cross.nrows(), self.rhos.len()));
+        for Group { support, machines, weights } in &self.groups {
+            let mut own = Vec::with_capacity(cross.nrows() * support.len());
+            for row in cross.rows() {
+                let row = row.to_slice().expect("rows of kernel values are contiguous");
+                own.extend(support.iter().map(|&at| row[at]));
+            }
+            let own = Array2::from_shape_vec((cross.nrows(), support.len()), own);
+            let own = own.expect("as many numbers").dot(weights);
+            for (&machine, column) in machines.iter().zip(own.columns()) {
+                values.column_mut(machine).scaled_add(1.0, &column);
+            }
+        }
+        values
     }
 
     fn scores(&self, values: &Array2<f64>) -> Array2<f64> {
@@ -143,7 +198,7 @@ impl Predictor for SupportVectors {
         let mut scores = Array2::zeros((inputs.nrows(), self.task.outputs()));
         for start in (0..inputs.nrows()).step_by(BLOCK) {
             let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
-            let values = self.sections.at(inputs.slice(rows)).dot(&self.weights) - &self.rhos;
+            let values = self.values(&self.sections.at(inputs.slice(rows))) - &self.rhos;
             scores.slice_mut(rows).assign(&self.scores(&values));
         }
         scores

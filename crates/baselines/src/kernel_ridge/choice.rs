@@ -30,17 +30,17 @@ impl RidgeChoice {
     pub const ROWS: usize = 1000;
 }
 
-/// The ridge of Gaussian kernel ridge regression; `y` is `n × K`.
+/// The ridge of kernel ridge regression; `y` is `n × K`.
 pub(super) fn of_ridge(
     sample: &Sample,
-    std: f64,
+    kernel: Kernel,
     y: &Array2<f64>,
     centre: bool,
     fitting: &Fitting<'_>,
 ) -> Result<RidgeChoice, LearningError> {
     let rows = drawn(sample.rows(), RidgeChoice::ROWS, &fitting.streams.child("ridge"));
     let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
-    let gram = || Kernel::Gaussian { std }.gram(sample.inputs().select(Axis(0), &rows).view());
+    let gram = || kernel.gram(sample.inputs().select(Axis(0), &rows).view());
     let weights = sample.weights().map(|weights| weights.select(Axis(0), &rows));
     let regressed = Regressed { targets: y.select(Axis(0), &rows), centre, weights };
     chosen_ridge("lambda", regressed, fitting, gram)

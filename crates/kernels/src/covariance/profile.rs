@@ -29,6 +29,28 @@ pub enum Smoothness {
     FiveHalves,
 }
 
+impl Smoothness {
+    /// `√(2ν)`.
+    pub(crate) fn stretch(self) -> f64 {
+        match self {
+            Self::Half => 1.0,
+            Self::ThreeHalves => 3f64.sqrt(),
+            Self::FiveHalves => 5f64.sqrt(),
+        }
+    }
+
+    /// What stands before `e^{−u}`, `u = √(2ν) r ≥ 0`.
+    pub(crate) fn factor(self, u: f64) -> f64 {
+        // Beyond, the exponential is 0, and so is the product.
+        let u = u.min(1e3);
+        match self {
+            Self::Half => 1.0,
+            Self::ThreeHalves => 1.0 + u,
+            Self::FiveHalves => 1.0 + u + u * u / 3.0,
+        }
+    }
+}
+
 /// `φ` of a stationary kernel `s² φ(r²)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Profile {

@@ -1,0 +1,131 @@
+use mercer_kernels::{Kernel, Sections, Smoothness};
+use mercer_learning::{Condition, Where};
+use mercer_solvers::KernelRows;
+use ndarray::{ArrayView2, s};
+use serde::{Deserialize, Serialize};
+
+/// The kernel of a machine, with `s` for `std`, and `r = s ‖x − z‖`.
+///
+/// ```
+/// use mercer_baselines::{KernelName, KernelRidgeParams};
+/// use mercer_learning::Settings;
+/// let read = |word: &str| Settings::new().with("kernel", word).read::<KernelRidgeParams>("kernel-ridge");
+/// assert_eq!(read("matern-3/2")?.kernel, KernelName::Matern32);
+/// assert_eq!(KernelRidgeParams::default().kernel, KernelName::Gaussian);
+/// let refused = read("no such word").unwrap_err().to_string();
+/// assert!(refused.contains("gaussian, laplace, matern-3/2, matern-5/2, polynomial, linear"), "{refused}");
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelName {
+    /// `exp(−r²/2)`.
+    Gaussian,
+    /// `exp(−r)`.
+    Laplace,
+    /// `(1 + √3 r) exp(−√3 r)`.
+    #[serde(rename = "matern-3/2")]
+    Matern32,
+    /// `(1 + √5 r + 5r²/3) exp(−√5 r)`.
+    #[serde(rename = "matern-5/2")]
+    Matern52,
+    /// `(s² x·z + offset)^degree`.
+    Polynomial,
+    /// `x·z`.
+    Linear,
+}
+
+/// What does nothing beside some kernels.
+pub(crate) const CONDITIONS: [Condition; 2] = [
+    (&["degree", "offset"], &[Where::is("kernel", &["polynomial"])]),
+    (&["std"], &[Where::is_not("kernel", &["linear"])]),
+];
+
+/// The parameters of the kernels of [`KernelName`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct KernelChoice {
+    pub(crate) name: KernelName,
+    pub(crate) std: f64,
+    pub(crate) degree: u32,
+    pub(crate) offset: f64,
+}
+
+impl KernelChoice {
+    pub(crate) const fn kernel(self) -> Kernel {
+        let Self { name, std, degree, offset } = self;
+        match name {
+            KernelName::Gaussian => Kernel::Gaussian { std },
+            KernelName::Laplace => Kernel::Matern { std, smoothness: Smoothness::Half },
+            KernelName::Matern32 => Kernel::Matern { std, smoothness: Smoothness::ThreeHalves },
+            KernelName::Matern52 => Kernel::Matern { std, smoothness: Smoothness::FiveHalves },
+            KernelName::Polynomial => Kernel::Polynomial { degree, offset, std },
+            KernelName::Linear => Kernel::Linear,
+        }
+    }
+}
+
+/// The rows of a kernel matrix that is not stored.
+pub(crate) struct Computed<'a> {
+    inputs: ArrayView2<'a, f64>,
+    sections: Sections,
+}
+
+impl<'a> Computed<'a> {
+    pub(crate) fn new(kernel: Kernel, inputs: ArrayView2<'a, f64>) -> Self {
+        Self { inputs, sections: kernel.sections(inputs) }
+    }
+}
+
+impl KernelRows for Computed<'_> {
+    fn size(&self) -> usize {
+        self.inputs.nrows()
+    }
+
+    fn diagonal(&self, t: usize) -> f64 {
+        let x = self.inputs.row(t);
+        self.sections.kernel().of(x, x)
+    }
+
+    fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]) {
+        // A whole row is one product; of less than a quarter of it each entry is had for less.
+        if 4 * columns.len() >= self.size() {
+            let all = self.sections.at(self.inputs.slice(s![row..=row, ..]));
+            for (value, &column) in values.iter_mut().zip(columns) {
+                *value = all[[0, column]];
+            }
+            return;
+        }
+        let kernel = self.sections.kernel();
+        for (value, &column) in values.iter_mut().zip(columns) {
+            *value = kernel.of(self.inputs.row(row), self.inputs.row(column));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    #[test]
+    fn fill_gives_the_rows_of_the_matrix() {
+        let inputs =
+            Array2::from_shape_fn((40, 3), |(i, j)| ((i * (2 * j + 3)) as f64 * 0.7).sin());
+        let (std, degree, offset) = (0.8, 2, 1.0);
+        for name in [KernelName::Gaussian, KernelName::Laplace, KernelName::Polynomial] {
+            let kernel = KernelChoice { name, std, degree, offset }.kernel();
+            let (gram, rows) = (kernel.gram(inputs.view()), Computed::new(kernel, inputs.view()));
+            assert_eq!(rows.size(), 40);
+            for columns in
+                [(0..40).collect::<Vec<usize>>(), vec![39, 0, 7], (5..25).rev().collect()]
+            {
+                let mut values = vec![0.0; columns.len()];
+                rows.fill(7, &columns, &mut values);
+                for (value, column) in values.iter().zip(&columns) {
+                    assert!((value - gram[[7, *column]]).abs() < 1e-14, "{name:?} {column}");
+                }
+            }
+            assert!((rows.diagonal(3) - gram[[3, 3]]).abs() < 1e-14);
+        }
+    }
+}
