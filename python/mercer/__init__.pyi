@@ -41,6 +41,7 @@ class SKClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class SKRegressor(_WeighingRegressor):
@@ -103,6 +104,7 @@ class NSKClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class NSKRegressor(_WeighingRegressor):
@@ -165,6 +167,7 @@ class SKLClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class SKLRegressor(_WeighingRegressor):
@@ -227,6 +230,7 @@ class NSKLClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class NSKLRegressor(_WeighingRegressor):
@@ -289,6 +293,7 @@ class ASKLClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class ASKLRegressor(_WeighingRegressor):
@@ -342,6 +347,7 @@ class KernelRidgelessClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class KernelRidgelessRegressor(_WeighingRegressor):
@@ -384,6 +390,7 @@ class RFRidgeClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class RFRidgeRegressor(_WeighingRegressor):
@@ -424,6 +431,7 @@ class RFRidgelessClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class RFRidgelessRegressor(_WeighingRegressor):
@@ -477,6 +485,7 @@ class RFSGDClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class RFSGDRegressor(_WeighingRegressor):
@@ -543,6 +552,7 @@ class RFTKClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class RFTKRegressor(_WeighingRegressor):
@@ -1157,6 +1167,7 @@ class MajorityClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class MeanRegressor(_WeighingRegressor):
@@ -1190,7 +1201,10 @@ class KernelRidgeClassifier(_WeighingClassifier):
         self,
         *,
         lambda_: Any = None,
+        kernel: Any = 'gaussian',
         std: Any = 'auto',
+        degree: Any = 3,
+        offset: Any = 1.0,
         centre: Any = True,
         cap: Any = 12000,
         tolerance: Any = 1e-06,
@@ -1204,6 +1218,7 @@ class KernelRidgeClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class KernelRidgeRegressor(_WeighingRegressor):
@@ -1211,7 +1226,10 @@ class KernelRidgeRegressor(_WeighingRegressor):
         self,
         *,
         lambda_: Any = None,
+        kernel: Any = 'gaussian',
         std: Any = 'auto',
+        degree: Any = 3,
+        offset: Any = 1.0,
         centre: Any = True,
         cap: Any = 12000,
         tolerance: Any = 1e-06,
@@ -1232,11 +1250,15 @@ class GaussianSVMClassifier(_WeighingClassifier):
         self,
         *,
         cost: Any = 10.0,
+        kernel: Any = 'gaussian',
         std: Any = 'auto',
+        degree: Any = 3,
+        offset: Any = 1.0,
+        solver: Any = 'smo',
         epsilon: Any = 0.1,
         tolerance: Any = 0.001,
         multiclass: Any = 'one-versus-one',
-        cap: Any = 4000,
+        cap: Any = 20000,
         draw: Any = 'own',
         scaling: Any = 'standard',
         impute: Any = None,
@@ -1245,6 +1267,7 @@ class GaussianSVMClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class GaussianSVMRegressor(_WeighingRegressor):
@@ -1252,11 +1275,15 @@ class GaussianSVMRegressor(_WeighingRegressor):
         self,
         *,
         cost: Any = 10.0,
+        kernel: Any = 'gaussian',
         std: Any = 'auto',
+        degree: Any = 3,
+        offset: Any = 1.0,
+        solver: Any = 'smo',
         epsilon: Any = 0.1,
         tolerance: Any = 0.001,
         multiclass: Any = 'one-versus-one',
-        cap: Any = 4000,
+        cap: Any = 20000,
         draw: Any = 'own',
         scaling: Any = 'standard',
         impute: Any = None,
@@ -1283,6 +1310,7 @@ class GaussianProcessClassifier(_WeighingClassifier):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        class_weight: Any = None,
     ) -> None: ...
 
 class RFMClassifier(_Classifier):

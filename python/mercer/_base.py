@@ -71,7 +71,7 @@ class _Estimator(BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _asked(self):
+    def _asked(self, class_weight):
         given = {}
         for ours, setting, default in self._settings:
             value = getattr(self, ours)
@@ -86,6 +86,7 @@ class _Estimator(BaseEstimator):
                 "scaling": "none" if self.scaling is None else self.scaling,
                 "impute": self.impute,
                 "tune": None if tune in (None, False) else str(tune),
+                "class_weight": class_weight,
                 "seed": self._seed(),
                 "threads": self._threads(),
                 "seconds": self.max_seconds,
@@ -113,7 +114,8 @@ class _Estimator(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         names = [f"x{column}" for column in range(X.shape[1])] if names is None else list(names)
         started = time.perf_counter()
-        model = Model.fit(self._method, X, targets, names, labels, weights, self._asked())
+        asked = self._asked(None if labels is None else self._of_classes(labels))
+        model = Model.fit(self._method, X, targets, names, labels, weights, asked)
         header = json.loads(model.header())
         self._model = model
         self.settings_ = header["settings"]
@@ -191,6 +193,17 @@ class _Classifier(ClassifierMixin, _Estimator):
         if len(set(labels)) < len(labels):
             labels = [f"{label} ({place})" for place, label in enumerate(labels)]
         return self._fit_model(X, codes.astype(np.float64), labels, weights)
+
+    def _of_classes(self, labels):
+        """Weights of classes as ``balanced``, or by label."""
+        given = getattr(self, "class_weight", None)
+        if not isinstance(given, dict):
+            return given
+        classes = self.classes_.tolist()
+        unknown = [value for value in given if value not in classes]
+        if unknown:
+            raise ValueError(f"class_weight names {unknown[0]!r}, but the classes of y are {classes}")
+        return {label: float(given[value]) for value, label in zip(classes, labels) if value in given}
 
     def _probabilities(self):
         return self._model.probabilities(np.zeros((1, self.n_features_in_)), 1) is not None

@@ -21,6 +21,9 @@ _COMMON = [
     ("verbose", 0, "1 prints the time of a fit."),
 ]
 
+# Of classifiers that weigh rows.
+_CLASS_WEIGHT = ("class_weight", None, "'balanced' gives all classes one weight together; a dict of class and number multiplies the weights of their rows.")
+
 
 def class_name(method, classification):
     """``hyper-krr`` becomes ``HyperKRRClassifier``."""
@@ -38,6 +41,11 @@ def _default(setting):
     return DEPENDS if setting["depends_on_data"] or isinstance(value, (dict, list)) else value
 
 
+def _common(method):
+    """The parameters beside the settings."""
+    return [*_COMMON, _CLASS_WEIGHT] if method["weighs_rows"] and method["classification"] else _COMMON
+
+
 def _doc(method, settings):
     task = "classes" if method["classification"] else "numbers"
     lines = [f"{method['title']}: {method['summary']}. Predicts {task}.", "", "Parameters", "----------"]
@@ -53,7 +61,7 @@ def _doc(method, settings):
         elif default == DEPENDS and setting["default"] != DEPENDS:
             meaning += f". By default {json.dumps(setting['default'])}"
         parameter(name, default, f"{meaning}. It is {setting['allowed']}.")
-    for name, default, meaning in _COMMON:
+    for name, default, meaning in _common(method):
         parameter(name, default, meaning)
     fitted = [
         ("settings_", "all settings of the fit"),
@@ -73,7 +81,7 @@ def _make(method):
     name = class_name(method["method"], method["classification"])
     settings = tuple((python_name(own["name"]), own["name"], _default(own)) for own in method["settings"])
     parameters = [(own, default) for own, _, default in settings]
-    parameters += [(own, default) for own, default, _ in _COMMON]
+    parameters += [(own, default) for own, default, _ in _common(method)]
     signature = inspect.Signature(
         [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
         + [inspect.Parameter(own, inspect.Parameter.KEYWORD_ONLY, default=default) for own, default in parameters]

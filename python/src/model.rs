@@ -2,7 +2,9 @@ use mercer_datasets::{Holds, Impute, InputColumn, Kind, Schema, TargetColumnKept
 use mercer_harness::{Stop, TrialLimits, free_memory};
 use mercer_learning::{LearningError, Settings, find};
 use mercer_methods::registry;
-use mercer_workbench::{Budget, Choices, Table, WorkbenchError, fit, warnings};
+use mercer_workbench::{
+    Budget, Choices, ClassWeight, RowWeights, Table, WorkbenchError, fit, warnings,
+};
 use ndarray::{Array2, s};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyTimeoutError, PyValueError};
@@ -115,8 +117,24 @@ fn table(
         truths,
         sha256,
         division: None,
-        weights,
+        weights: weights.map(|values| RowWeights { column: "sample_weight".to_owned(), values }),
     }
+}
+
+/// `balanced`, or a weight a class, by its label.
+fn class_weight(given: &Value) -> Result<ClassWeight, WorkbenchError> {
+    let Some(by_label) = given.as_object() else {
+        return given.as_str().unwrap_or_default().parse();
+    };
+    let weight = |(label, weight): (&String, &Value)| match weight.as_f64() {
+        Some(weight) if weight > 0.0 && weight.is_finite() => Ok((label.clone(), weight)),
+        _ => Err(WorkbenchError::Argument {
+            name: "class_weight",
+            value: format!("{weight} of class `{label}`"),
+            must: "a number above 0".to_owned(),
+        }),
+    };
+    Ok(ClassWeight::Given(by_label.iter().map(weight).collect::<Result<_, _>>()?))
 }
 
 /// What a fit may be told beside its settings, as JSON has it.
@@ -125,6 +143,7 @@ struct Asked {
     scaling: String,
     impute: Option<String>,
     tune: Option<String>,
+    class_weight: Option<Value>,
     seed: u64,
     threads: usize,
     seconds: Option<f64>,
@@ -142,6 +161,7 @@ impl Asked {
             scaling: word("scaling").unwrap_or_default(),
             impute: word("impute"),
             tune: word("tune"),
+            class_weight: Some(asked["class_weight"].clone()).filter(|own| !own.is_null()),
             seed: asked["seed"].as_u64().unwrap_or(1),
             threads: asked["threads"].as_u64().unwrap_or(1) as usize,
             seconds: asked["seconds"].as_f64(),
@@ -164,7 +184,7 @@ impl Asked {
             impute,
             tune: self.tune.as_deref().map(str::parse::<Budget>).transpose()?,
             metric: None,
-            class_weight: None,
+            class_weight: self.class_weight.as_ref().map(class_weight).transpose()?,
             calibrate: false,
             threshold: None,
             importance: false,

@@ -60,3 +60,20 @@ def test_wrong_weights_are_refused():
     for weights, words in [([1, -1, 1, 1], "Negative"), ([1, 2], "shape"), ([0, 0, 0, 0], "zero")]:
         with pytest.raises(ValueError, match=words):
             mercer.KernelRidgeClassifier().fit(X, y, sample_weight=weights)
+
+
+def test_class_weights_are_weights_of_rows():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 3))
+    y = np.array(["ill" if row[0] + 0.3 * row[1] > 0.9 else "well" for row in X])
+    share = {"ill": 60 / (2 * (y == "ill").sum()), "well": 60 / (2 * (y == "well").sum())}
+    for given, weights in [("balanced", share), ({"ill": 3.0}, {"ill": 3.0, "well": 1.0})]:
+        # Scaling goes by the weights of rows, and not by those of classes.
+        by_class = mercer.KernelRidgeClassifier(class_weight=given, scaling=None).fit(X, y)
+        by_row = mercer.KernelRidgeClassifier(scaling=None).fit(X, y, sample_weight=[weights[label] for label in y])
+        assert np.allclose(by_class.decision_function(X), by_row.decision_function(X), atol=1e-9)
+    for wrong, words in [({"sick": 2.0}, "'sick', but the classes"), ({"ill": -1.0}, "above 0"), ("equal", "must be balanced")]:
+        with pytest.raises(ValueError, match=words):
+            mercer.KernelRidgeClassifier(class_weight=wrong).fit(X, y)
+    assert "class_weight" not in inspect.signature(mercer.KTAClassifier).parameters
+    assert "class_weight" not in inspect.signature(mercer.KernelRidgeRegressor).parameters

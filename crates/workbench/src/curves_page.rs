@@ -14,6 +14,8 @@ use mercer_render::{
 const ACROSS: usize = 10;
 /// Classes that have a curve.
 const CURVES: usize = 6;
+/// Columns of which a dependence is drawn.
+const DEPENDENCES: usize = 4;
 /// Points of a cloud, over all methods.
 const POINTS: usize = 1200;
 /// Groups of probabilities.
@@ -49,6 +51,7 @@ pub(crate) fn looks(report: Report, comparison: &Comparison, prefix: &str, head:
     let more = [
         learning_curves(&methods, comparison, id("learning-curve")),
         importances(&methods, comparison, id("importance")),
+        dependences(&methods, id("dependence")),
     ];
     for block in blocks.into_iter().chain(more.into_iter().flatten().map(Block::Figure)) {
         section = section.block(block);
@@ -385,6 +388,41 @@ fn importances(
             .alternative(format!("Loss of {metric} without the most important column: {tops}."))
             .compact()
             .panel(panel),
+    )
+}
+
+/// What is said on average against the columns that matter most to the first method.
+fn dependences(methods: &[(&str, &Evaluation)], id: String) -> Option<Figure> {
+    let first = methods.iter().find_map(|(_, own)| own.dependence.as_ref())?;
+    let what = match first.first()?.class.as_deref() {
+        Some(class) => format!("probability of {class}"),
+        None => "prediction".to_owned(),
+    };
+    let mut figure = Figure::new(id, "How the prediction depends on a column").compact();
+    let mut ranges = Vec::new();
+    for dependence in first.iter().take(DEPENDENCES) {
+        let name = dependence.column.as_str();
+        let mut panel = Panel::new(Axis::linear(name), Axis::linear(what.as_str()));
+        for (at, (title, own)) in methods.iter().enumerate() {
+            let found = own.dependence.iter().flatten().find(|other| other.column == name);
+            let Some(found) = found else { continue };
+            panel = panel.series(Series::line(*title, found.points.clone()).color(at));
+        }
+        figure = figure.panel(panel);
+        let ends = [dependence.points.first(), dependence.points.last()];
+        if let [Some((_, from)), Some((_, to))] = ends {
+            ranges.push(format!("{name} from {} to {}", short(*from), short(*to)));
+        }
+    }
+    let ranges = ranges.join(", ");
+    Some(
+        figure
+            .caption(format!(
+                "The mean {what} over test rows of the first split (up) where a column has the same value in all of them \
+                 (across), and the other columns are as they are. Of a method without probabilities it is how often the \
+                 class is predicted. First method: {ranges}."
+            ))
+            .alternative(format!("The mean {what} by column: {ranges}.")),
     )
 }
 

@@ -1,5 +1,5 @@
 use crate::fit::{finite, fit_sample, said_of};
-use crate::importance::{CurvePoint, Importance, Worth};
+use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
 use crate::{
     Choices, Division, Model, Scores, Table, WorkbenchError, method_for, primary, require_weighing,
@@ -268,6 +268,9 @@ pub struct Evaluation {
     /// What each column of the file is worth, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Vec<Importance>>,
+    /// How the prediction depends on the columns that matter most, with the importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dependence: Option<Vec<Dependence>>,
     /// Scores of fits to parts of the training rows, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_curve: Option<Vec<CurvePoint>>,
@@ -385,6 +388,7 @@ pub fn evaluate(
         test_rows,
         confusion,
         importance,
+        dependence: choices.importance.then_some(worth.dependence),
         learning_curve,
         notes,
         said,
@@ -1144,6 +1148,7 @@ pub fn evaluate_model(
         test_rows,
         confusion: confused(std::slice::from_ref(&said)),
         importance: None,
+        dependence: None,
         learning_curve: None,
         notes: model.header.convergence.warning().into_iter().collect(),
         said,

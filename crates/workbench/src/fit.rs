@@ -243,7 +243,7 @@ pub fn fit(
         DataNote { file: table.name.clone(), rows: sample.rows(), sha256: table.sha256.clone() };
     let mut header = header_of(method, &settings, schema, preparation, data, choices, &outcome);
     if let Some(chosen) = &mut header.chosen {
-        chosen.weighted = table.weights.is_some();
+        chosen.weights = table.weights.as_ref().map(|weights| weights.column.clone());
     }
     (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
     header.adjustment = adjustment;
@@ -270,7 +270,7 @@ pub(crate) fn header_of(
             given: choices.settings.iter().map(|(name, _)| name.to_owned()).collect(),
             scaling: choices.scaling,
             impute: choices.impute,
-            weighted: false,
+            weights: None,
             class_weight: choices.class_weight.as_ref().map(ToString::to_string),
         }),
         seed: choices.seed,

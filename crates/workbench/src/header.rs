@@ -64,9 +64,9 @@ pub struct Chosen {
     /// What stands in for missing numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impute: Option<Impute>,
-    /// Whether the rows had weights.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub weighted: bool,
+    /// The column of the rows' weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<String>,
     /// Weights of classes, as they are typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_weight: Option<String>,

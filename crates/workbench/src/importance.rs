@@ -3,7 +3,7 @@
 use crate::fit::{finite, fit_sample, said_of, said_of_inputs};
 use crate::intervals::alike;
 use crate::{Choices, Scores, Table, WorkbenchError, primary};
-use mercer_datasets::{Preparation, Split, Truths, stratified_split};
+use mercer_datasets::{Holds, Preparation, Split, Truths, stratified_split};
 use mercer_learning::{Method, Metric, Predictor, Streams};
 use mercer_statistics::{corrected_t, summarise};
 use ndarray::{Axis, s};
@@ -35,6 +35,34 @@ pub struct Importance {
     pub mean: f64,
     /// 95 % interval of it by the corrected resampled t, of several splits that differ.
     pub interval: Option<(f64, f64)>,
+}
+
+/// What a fitted method says on average where a column has a value and all others are as they are (Friedman 2001).
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::{Choices, Splitting, Table, evaluate};
+/// let text: String = (1..=40).map(|i| format!("{i},{}\n", 2 * i)).collect();
+/// let file = RowFile::spooled(format!("x,y\n{text}").as_bytes(), "line", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let splitting = Splitting::Folds { folds: 4, repeats: 1 };
+/// let choices = Choices { importance: true, ..Choices::plain() };
+/// let found = evaluate(BASELINES, "kernel-ridge", &table, splitting, &choices, |_, _| {})?;
+/// let [dependence] = &found.dependence.expect("it goes with the importance")[..] else { panic!("a column") };
+/// let (x, y) = dependence.points[dependence.points.len() / 2];
+/// assert!((y - 2.0 * x).abs() < 1.0);
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Dependence {
+    /// The column of the file.
+    pub column: String,
+    /// The class whose probability is meant, or, of a method without probabilities, how often it is predicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Values of the column, and the mean of what is said over test rows of the first split.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// The score of a method that was fitted to a part of the training rows.
@@ -72,10 +100,67 @@ pub(crate) struct Worth {
     /// By share, then by split.
     scores: Vec<Vec<f64>>,
     rows: Vec<usize>,
+    pub dependence: Vec<Dependence>,
 }
+
+/// Columns of which a dependence is shown, the values of each, and the rows that it is a mean over, at most.
+const DEPENDENCES: usize = 8;
+const VALUES: usize = 21;
+const MEANS: usize = 500;
 
 /// Shares of the training rows on the way of a learning curve.
 const SHARES: [f64; 3] = [0.125, 0.25, 0.5];
+
+/// The second of two classes, the most frequent of more, and its name.
+fn watched(table: &Table) -> (usize, Option<String>) {
+    let Truths::Classes(labels) = &table.truths else { return (0, None) };
+    let names = &table.schema.target.labels;
+    let count = |class: &usize| labels.iter().filter(|&&label| label as usize == *class).count();
+    let class =
+        if names.len() == 2 { 1 } else { (0..names.len()).rev().max_by_key(count).unwrap_or(0) };
+    (class, names.get(class).cloned())
+}
+
+/// How the prediction depends on the columns of numbers that matter most in a split.
+fn dependences(
+    predictor: &dyn Predictor,
+    table: &Table,
+    split: &Split,
+    preparation: &Preparation,
+    losses: &[f64],
+) -> Result<Vec<Dependence>, WorkbenchError> {
+    let starts = table.schema.columns.iter().scan(0, |at, column| {
+        *at += column.width();
+        Some(*at - column.width())
+    });
+    let mut columns: Vec<_> = table.schema.columns.iter().zip(starts).zip(losses).collect();
+    columns.retain(|((column, _), _)| column.content == Holds::Numbers);
+    columns.sort_by(|a, b| b.1.total_cmp(a.1));
+    let stride = split.test.len().div_ceil(MEANS);
+    let rows: Vec<usize> = split.test.iter().copied().step_by(stride).collect();
+    let raw = table.raw.select(Axis(0), &rows);
+    let (class, name) = watched(table);
+    let mut found = Vec::new();
+    for ((column, at), _) in columns.into_iter().take(DEPENDENCES) {
+        let mut values: Vec<f64> =
+            raw.column(at).iter().copied().filter(|x| x.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        if values.len() > VALUES {
+            let last = values.len() - 1;
+            values = (0..VALUES).map(|step| values[last * step / (VALUES - 1)]).collect();
+        }
+        let mut points = Vec::new();
+        for value in values {
+            let mut inputs = raw.clone();
+            inputs.column_mut(at).fill(value);
+            let said = said_of_inputs(predictor, table, (&rows, inputs), preparation)?;
+            points.push((value, said.mean(class)));
+        }
+        found.push(Dependence { column: column.name.clone(), class: name.clone(), points });
+    }
+    Ok(found)
+}
 
 /// Scores on some rows of a fit to others.
 fn score(
@@ -99,6 +184,7 @@ impl Worth {
             losses: Vec::new(),
             scores: vec![Vec::new(); SHARES.len()],
             rows: vec![0; SHARES.len()],
+            dependence: Vec::new(),
         }
     }
 
@@ -127,6 +213,9 @@ impl Worth {
             losses.push(
                 score.zip(without).map_or(f64::NAN, |(with, without)| sign * (with - without)),
             );
+        }
+        if self.losses.is_empty() {
+            self.dependence = dependences(predictor, table, split, preparation, &losses)?;
         }
         self.losses.push(losses);
         Ok(())

@@ -95,6 +95,18 @@ impl NamedInterval {
         Some(self.decisions.as_ref()?.rows().into_iter().map(above).collect())
     }
 
+    /// The mean of the values, or of the probability of a class; without probabilities, how often it is predicted.
+    pub fn mean(&self, class: usize) -> f64 {
+        let rows = self.truths.len() as f64;
+        match (&self.predictions, &self.shares) {
+            (Predictions::Real(values), _) => values.iter().sum::<f64>() / rows,
+            (_, Some(shares)) => shares.column(class).sum() / rows,
+            (Predictions::Classes(labels), None) => {
+                labels.iter().filter(|&&label| label as usize == class).count() as f64 / rows
+            }
+        }
+    }
+
     /// Rows of each class, and how many of them are right; of real targets nothing.
     pub fn recalls(&self) -> Vec<(u64, u64)> {
         match (&self.predictions, &self.truths) {

@@ -55,7 +55,7 @@ pub use evaluate::{
 };
 pub use fit::{Choices, fit, method_for};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
-pub use importance::{CurvePoint, Importance};
+pub use importance::{CurvePoint, Dependence, Importance};
 pub use model::{Model, Predicted};
 pub use output::Output;
 pub use page::{across_page, comparison_page, evaluation_page};
@@ -64,7 +64,7 @@ pub use provenance::Provenance;
 pub use ranking::{RankedMethod, Ranking, ScoreColumns, ScoreTable, rank};
 pub use score::{Scores, primary};
 pub use stream::{ExtraColumns, PredictedRows};
-pub use table::Table;
+pub use table::{RowWeights, Table};
 pub use tuning::{Budget, tune};
 pub use tuning_page::tuning_page;
 pub use weights::{ClassWeight, require_weighing};

@@ -82,7 +82,7 @@ pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static 
         ("Settings given", or(given.join(", "), "none")),
         ("Tuned", if choices.tune.is_some() { "yes" } else { "no" }.to_owned()),
     ];
-    let of_rows = table.weights.as_ref().map(|_| ("Weights of rows", "yes".to_owned()));
+    let of_rows = table.weights.as_ref().map(|own| ("Weights of rows", own.column.clone()));
     let of_classes = choices.class_weight.as_ref();
     let of_classes = of_classes.map(|own| ("Weights of classes", own.to_string()));
     lines.extend(of_rows.into_iter().chain(of_classes));

@@ -4,7 +4,7 @@ use mercer_datasets::{
     DataError, Impute, Kind, Preparation, Preparing, RowFile, Scaling, Schema, SchemaOptions,
     Split, Truth, Truths, Widened, survey,
 };
-use mercer_learning::{Sample, Streams, Task};
+use mercer_learning::{Sample, Streams, Task, one_line};
 use ndarray::{Array1, Array2, Axis};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,8 +37,27 @@ pub struct Table {
     pub sha256: String,
     /// How its rows may be divided, where a column says it.
     pub division: Option<Division>,
-    /// How often each row counts in a fit, where a column says it; 0 leaves it out.
-    pub weights: Option<Vec<f64>>,
+    /// How often each row counts in a fit, where a column says it.
+    pub weights: Option<RowWeights>,
+}
+
+/// How often each row counts in a fit; 0 leaves it out.
+///
+/// ```
+/// use mercer_datasets::{RowFile, SchemaOptions};
+/// use mercer_workbench::Table;
+/// let file = RowFile::spooled(&b"x,w,kind\n1,2,a\n2,0,b\n3,0.5,a\n"[..], "toys", None)?;
+/// let table = Table::read_beside(&file, &SchemaOptions::default(), None, Some("w"))?;
+/// let weights = table.weights.expect("they were named");
+/// assert_eq!((weights.column.as_str(), weights.values), ("w", vec![2.0, 0.0, 0.5]));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowWeights {
+    /// The column that has them.
+    pub column: String,
+    /// A number from 0 a row.
+    pub values: Vec<f64>,
 }
 
 impl Table {
@@ -92,7 +111,7 @@ impl Table {
     /// use mercer_workbench::Table;
     /// let file = RowFile::spooled(&b"x,w,kind\n1,2,a\n2,0,b\n3,0.5,a\n"[..], "toys", None)?;
     /// let table = Table::read_beside(&file, &SchemaOptions::default(), None, Some("w"))?;
-    /// assert_eq!((table.schema.width(), table.weights), (1, Some(vec![2.0, 0.0, 0.5])));
+    /// assert_eq!((table.schema.width(), table.weights.unwrap().values), (1, vec![2.0, 0.0, 0.5]));
     /// let wrong = RowFile::spooled(&b"x,w,kind\n1,2,a\n2,-1,b\n"[..], "toys", None)?;
     /// let refused = Table::read_beside(&wrong, &SchemaOptions::default(), None, Some("w"));
     /// assert!(refused.unwrap_err().to_string().starts_with("toys:3: column `w` `-1` is negative"));
@@ -126,7 +145,8 @@ impl Table {
         }
         if let Some(column) = weights {
             let texts = texts(usize::from(by.is_some()));
-            table.weights = Some(row_weights(column, &texts, &table.lines, &table.name)?);
+            let values = row_weights(column, &texts, &table.lines, &table.name)?;
+            table.weights = Some(RowWeights { column: column.to_owned(), values });
         }
         Ok(table)
     }
@@ -323,14 +343,26 @@ impl Table {
     ) -> Result<Preparation, WorkbenchError> {
         let mut preparing = Preparing::new(&self.schema, scaling, impute);
         // Weights that are all 1 are none, to the last bit.
-        let varied =
-            |weights: &&Vec<f64>| rows.iter().any(|&row| weights[row].to_bits() != 1f64.to_bits());
+        let varied = |weights: &&RowWeights| {
+            rows.iter().any(|&row| weights.values[row].to_bits() != 1f64.to_bits())
+        };
         let weights = self.weights.as_ref().filter(varied);
+        if let Some(RowWeights { column, values }) = weights
+            && rows.iter().all(|&row| values[row] == 0.0)
+        {
+            let value = format!("`{}`", one_line(column));
+            let must = format!(
+                "above 0 in some row of every training part, and is 0 in all {} of one of them: larger parts \
+                 (--folds), or other weights",
+                rows.len()
+            );
+            return Err(WorkbenchError::Argument { name: "weights", value, must });
+        }
         for &row in rows {
             let numbers = self.raw.row(row);
             let numbers = numbers.as_slice().expect("rows of the table are contiguous");
             let (truth, line) = (Some(self.truth(row)), self.lines[row]);
-            match weights.map(|weights| weights[row]) {
+            match weights.map(|weights| weights.values[row]) {
                 None => preparing.see(numbers, truth, &self.name, line)?,
                 Some(weight) => preparing.see_weighted(numbers, truth, &self.name, line, weight)?,
             }

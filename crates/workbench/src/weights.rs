@@ -1,6 +1,6 @@
 //! How often rows count in a fit: weights of a column, and weights of classes.
 
-use crate::{Choices, Table, WorkbenchError};
+use crate::{Choices, RowWeights, Table, WorkbenchError};
 use mercer_datasets::DataError;
 use mercer_learning::{LearningError, Method, Sample, Task, one_line};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ const SIZES: RangeInclusive<f64> = 1e-100..=1e100;
 /// assert_eq!("balanced".parse::<ClassWeight>()?, ClassWeight::Balanced);
 /// let given = "ill=2,well=0.5".parse::<ClassWeight>()?;
 /// assert_eq!(given.to_string(), "ill=2,well=0.5");
+/// let comma = ClassWeight::Given([("ill, old".to_owned(), 2.0), ("well".to_owned(), 1.0)].into());
+/// assert_eq!("ill, old=2,well=1".parse::<ClassWeight>()?, comma);
 /// let refused = "ill=-2".parse::<ClassWeight>().unwrap_err().to_string();
 /// assert_eq!(refused, "`class-weight` is `ill=-2`; it must be balanced, or CLASS=NUMBER,CLASS=NUMBER with numbers above 0");
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
@@ -44,14 +46,27 @@ impl FromStr for ClassWeight {
             let weight: f64 = weight.trim().parse().ok()?;
             SIZES.contains(&weight).then(|| (class.trim().to_owned(), weight))
         };
-        let given: Option<BTreeMap<String, f64>> = text.split(',').map(one).collect();
-        let whole = given.filter(|given| given.len() == text.split(',').count());
+        let parts = parts(text);
+        let given: Option<BTreeMap<String, f64>> = parts.iter().map(|part| one(part)).collect();
+        let whole = given.filter(|given| given.len() == parts.len());
         whole.map(Self::Given).ok_or_else(|| WorkbenchError::Argument {
             name: "class-weight",
             value: format!("`{}`", one_line(text)),
             must: "balanced, or CLASS=NUMBER,CLASS=NUMBER with numbers above 0".to_owned(),
         })
     }
+}
+
+/// `CLASS=NUMBER` one by one: a comma before the number is of the name of its class.
+fn parts(text: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match parts.last_mut().filter(|last| !last.contains('=')) {
+            Some(open) => *open = format!("{open},{part}"),
+            None => parts.push(part.to_owned()),
+        }
+    }
+    parts
 }
 
 /// As it is typed.
@@ -193,7 +208,8 @@ pub(crate) fn weighted(
     rows: &[usize],
     choices: &Choices<'_>,
 ) -> Result<Sample, LearningError> {
-    let of_rows = |weights: &Vec<f64>| rows.iter().map(|&row| weights[row]).collect::<Vec<f64>>();
+    let of_rows =
+        |weights: &RowWeights| rows.iter().map(|&row| weights.values[row]).collect::<Vec<f64>>();
     let sample = match table.weights.as_ref().map(of_rows) {
         Some(weights) => sample.weighted(&weights)?,
         None => sample,
@@ -255,7 +271,8 @@ mod tests {
         let factors = ClassWeight::Balanced.factors(&sample, &table.schema.target.labels);
         assert_eq!(factors, [6.0 / 9.0, 2.0, 1.0]);
         // A row of weight 2 is two rows, one of weight 0 none.
-        table.weights = Some(vec![2.0, 1.0, 0.0, 1.0, 1.0, 1.0]);
+        let values = vec![2.0, 1.0, 0.0, 1.0, 1.0, 1.0];
+        table.weights = Some(RowWeights { column: "w".to_owned(), values });
         let choices = Choices { class_weight: Some(ClassWeight::Balanced), ..Choices::plain() };
         let weighted = weighted(sample, &table, &rows, &choices).unwrap();
         let sums = weighted.class_weights();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// A file of rows, and how it is to be understood.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// CSV, TSV, svmlight or Parquet, plain or packed by gzip, xz or bzip2; - is standard input.
+    /// CSV, TSV, svmlight, ARFF, JSON lines, Parquet or Arrow, plain or packed (gzip, xz, bzip2, zstd); - is standard input.
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
     #[command(flatten)]
@@ -164,7 +164,8 @@ pub(crate) struct SplitArgs {
     /// This column says train or test for each row; it is no feature.
     #[arg(long, value_name = "COL", conflicts_with_all = ["folds", "holdout", "repeats"])]
     pub split_column: Option<String>,
-    /// Say what each column is worth: the loss where its entries change places among the test rows (for --report and --json).
+    /// Say what each column is worth (the loss where its entries change places among the test rows), and how the prediction
+    /// depends on those that are worth most (for --report and --json).
     #[arg(long)]
     pub importance: bool,
     /// Fit to an eighth, a quarter and a half of the training rows too (for --report and --json).
@@ -343,7 +344,7 @@ pub(crate) struct CompareArgs {
     /// Methods, separated by commas; see `mercer list methods`.
     #[arg(long, value_name = "M,M,...", value_delimiter = ',', required = true, alias = "method")]
     pub methods: Vec<String>,
-    /// CSV, TSV, svmlight or Parquet, plain or packed; several files (separated by commas, or the
+    /// A table as for `fit`, plain or packed; several files (separated by commas, or the
     /// flag repeated) are compared one by one and together.
     #[arg(long, value_name = "FILE", value_delimiter = ',', required = true)]
     pub data: Vec<PathBuf>,

@@ -138,6 +138,7 @@ fn as_json(evaluation: &Evaluation, how: &str, table: &Table) -> Value {
         "splits": evaluation.splits,
         "confusion": evaluation.confusion,
         "importance": evaluation.importance,
+        "dependence": evaluation.dependence,
         "learning_curve": evaluation.learning_curve,
         "settings": evaluation.settings,
         "notes": evaluation.notes,

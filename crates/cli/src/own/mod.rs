@@ -30,8 +30,8 @@ use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find};
 use mercer_methods::all;
 use mercer_workbench::{
-    Adjustment, Budget, Calibration, Choices, Header as ModelHeader, Output, Scores, Splitting,
-    Table, WorkbenchError, no_better,
+    Adjustment, Budget, Calibration, Choices, Header as ModelHeader, Output, RowWeights, Scores,
+    Splitting, Table, WorkbenchError, no_better,
 };
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
@@ -237,7 +237,7 @@ const USUAL: std::ops::RangeInclusive<f64> = 0.01..=100.0;
 
 /// Says where weights are so large or small that they will hardly count rows.
 pub(super) fn say_of_weights(table: &Table) {
-    let Some(weights) = &table.weights else { return };
+    let Some(RowWeights { values: weights, .. }) = &table.weights else { return };
     let mean = weights.iter().sum::<f64>() / weights.len() as f64;
     if !USUAL.contains(&mean) {
         tracing::warn!(
@@ -396,7 +396,7 @@ pub(super) fn filled(header: &ModelHeader) -> Option<String> {
 /// What weights the fit heeded.
 pub(super) fn weighed(header: &ModelHeader) -> Option<String> {
     let chosen = header.chosen.as_ref()?;
-    let of_rows = chosen.weighted.then(|| "rows by a column".to_owned());
+    let of_rows = chosen.weights.as_ref().map(|column| format!("rows by `{column}`"));
     let of_classes = chosen.class_weight.as_ref().map(|own| format!("classes {own}"));
     let told: Vec<String> = of_rows.into_iter().chain(of_classes).collect();
     (!told.is_empty()).then(|| told.join(", "))
