@@ -231,29 +231,32 @@ fn value(bytes: &[u8], at: usize, what: &str) -> Result<(f64, usize), String> {
     }
 }
 
-/// Digits of a column number: all numbers of nine fit.
-const DIGITS: usize = 9;
+/// The largest number of a column in a file of one's own. How many occur is limited elsewhere.
+pub(crate) const LAST: u32 = i32::MAX as u32;
+
+/// Its digits.
+const DIGITS: usize = 10;
 
 /// The column number in front of a colon.
 #[inline]
 fn pair_column(bytes: &[u8], at: usize) -> Result<(u32, usize), String> {
-    let (mut end, mut column) = (at, 0u32);
+    let (mut end, mut column) = (at, 0u64);
     while let Some(digit) = bytes.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|&d| d < 10) {
-        column = column.wrapping_mul(10).wrapping_add(u32::from(digit));
+        column = column.wrapping_mul(10).wrapping_add(u64::from(digit));
         end += 1;
     }
     if end == at || bytes.get(end) != Some(&b':') {
         return Err(format!("expected `column:value`, found `{}`", token(bytes, at)));
     }
     // Leading zeros are not worth more.
-    if end - at > DIGITS {
+    if end - at > DIGITS || column > u64::from(LAST) {
         return Err(format!(
-            "the column number in `{}` is too large; at most {} digits are read",
-            token(bytes, at),
-            DIGITS
+            "the column number in `{}` is too large; the largest is {LAST}, and how many columns occur is what counts: \
+             number them anew",
+            token(bytes, at)
         ));
     }
-    Ok((column, end + 1))
+    Ok((column as u32, end + 1))
 }
 
 /// What stands at `at`, shortened and with unprintable bytes escaped, for a message.

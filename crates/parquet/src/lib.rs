@@ -1,14 +1,14 @@
-//! Parquet files as data frames, and back, and Arrow files as data frames: the part of polars-io that is needed here.
+//! Parquet files as data frames, and back, and Arrow files as Parquet: the part of polars-io that is needed here.
 //!
 //! It knows neither datasets nor records.
 
-use polars_arrow::array::{Array, DictionaryArray};
+use polars_arrow::array::DictionaryArray;
 use polars_arrow::io::ipc::read::{FileReader, read_file_metadata};
-use polars_compute::cast::cast_default;
+use polars_arrow::record_batch::RecordBatchT;
 use polars_core::frame::chunk_df_for_writing;
 use polars_core::prelude::{
     ArrayRef, ArrowDataType, ArrowField, ArrowSchema, Column, CompatLevel, DataFrame, DataType,
-    PolarsError, PolarsResult, Series,
+    IdxCa, IdxSize, PolarsError, PolarsResult, Series,
 };
 use polars_parquet::read::{
     BasicDecompressor, ColumnChunkMetadata, Filter, PageReader, column_iter_to_arrays, infer_schema,
@@ -19,6 +19,7 @@ use polars_parquet::write::{
 use rayon::prelude::*;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use polars_parquet::read::{FileMetadata, read_metadata};
 pub use polars_parquet::write::CompressionOptions as Compression;
@@ -134,56 +135,65 @@ fn decode(field: &ArrowField, chunks: Vec<Chunk<'_>>) -> PolarsResult<Column> {
     Ok(Series::try_from((field, arrays))?.into())
 }
 
-/// Returns the rows of an Arrow file (IPC, also called Feather version 2).
+/// Writes the rows of an Arrow file (IPC, also called Feather version 2) as Parquet, with their types.
 ///
 /// ```
 /// use std::io::Cursor;
-/// assert!(mercer_parquet::read_arrow(Cursor::new(b"ARROW1, cut short")).is_err());
+/// assert!(mercer_parquet::write_arrow(Cursor::new(b"ARROW1, cut short"), Vec::new()).is_err());
 /// ```
 ///
 /// # Errors
-/// [`PolarsError`] if the file is cut short, or is a stream, which has no footer.
-pub fn read_arrow(mut source: impl Read + Seek) -> PolarsResult<DataFrame> {
+/// [`PolarsError`] if the file is cut short, is a stream, which has no footer, or has a type that Parquet has not.
+///
+/// # Panics
+/// In some damaged files the decoder of polars panics.
+pub fn write_arrow(mut source: impl Read + Seek, sink: impl Write) -> PolarsResult<()> {
     let metadata = read_file_metadata(&mut source)?;
-    let fields: Vec<ArrowField> = metadata.schema.iter_values().map(plain).collect();
-    let mut columns: Vec<Series> = fields
-        .iter()
-        .map(|field| Series::new_empty(field.name.clone(), &DataType::from_arrow_field(field)))
-        .collect();
-    let mut height = 0;
-    for batch in FileReader::new(source, metadata, None, None) {
+    let fields: Vec<ArrowField> = metadata.schema.iter_values().map(looked_up_field).collect();
+    let schema = fields.iter().map(|field| (field.name.clone(), field.clone())).collect();
+    let shared = Arc::new(ArrowSchema::clone(&schema));
+    let batches = FileReader::new(source, metadata, None, None);
+    let batches = batches.filter(|batch| batch.as_ref().map_or(true, |rows| !rows.is_empty()));
+    let batches = batches.map(|batch| {
         let batch = batch?;
-        height += batch.len();
-        for ((array, field), column) in batch.arrays().iter().zip(&fields).zip(&mut columns) {
-            let own = match array.dtype() {
-                ArrowDataType::Dictionary(..) => looked_up(&**array, field)?,
-                _ => Series::try_from((field, vec![array.clone()]))?,
-            };
-            column.append(&own)?;
-        }
-    }
-    DataFrame::new(height, columns.into_iter().map(Column::from).collect())
+        let height = batch.len();
+        let arrays = batch
+            .into_arrays()
+            .into_iter()
+            .zip(&fields)
+            .map(|(array, field)| looked_up(array, field));
+        RecordBatchT::try_new(height, shared.clone(), arrays.collect::<PolarsResult<_>>()?)
+    });
+    write_batches(schema, batches, Compression::Uncompressed, sink)
 }
 
-/// What the keys of a dictionary stand for.
-fn looked_up(array: &dyn Array, field: &ArrowField) -> PolarsResult<Series> {
-    let mut parts = None;
+/// The field of what the keys of a dictionary stand for.
+fn looked_up_field(field: &ArrowField) -> ArrowField {
+    let text = |dtype: &ArrowDataType| {
+        matches!(dtype, ArrowDataType::Utf8 | ArrowDataType::LargeUtf8 | ArrowDataType::Utf8View)
+    };
+    let is_text = matches!(&field.dtype, ArrowDataType::Dictionary(_, values, _) if text(values));
+    let mut field = plain(field);
+    if is_text {
+        field.dtype = ArrowDataType::Utf8View;
+    }
+    field
+}
+
+/// What the keys of a dictionary stand for; any other array as it is.
+#[expect(clippy::cast_lossless, reason = "keys of all widths are taken alike")]
+fn looked_up(array: ArrayRef, field: &ArrowField) -> PolarsResult<ArrayRef> {
     macro_rules! of_keys {
         ($($key:ty),*) => {
             $(if let Some(own) = array.as_any().downcast_ref::<DictionaryArray<$key>>() {
-                parts = Some((own.keys().to_boxed(), own.values().clone()));
+                let keys: IdxCa = own.keys().iter().map(|key| key.map(|&key| key as IdxSize)).collect();
+                let values = Series::try_from((field.name.clone(), own.values().clone()))?;
+                return Ok(values.take(&keys)?.rechunk().chunks()[0].clone());
             })*
         };
     }
     of_keys!(i8, i16, i32, i64, u8, u16, u32, u64);
-    let Some((keys, values)) = parts else {
-        return Err(PolarsError::ComputeError(
-            "a dictionary has keys that are no whole numbers".into(),
-        ));
-    };
-    let keys = cast_default(&*keys, &ArrowDataType::UInt32)?;
-    let keys = Series::try_from((field.name.clone(), keys))?;
-    Series::try_from((field, vec![values]))?.take(keys.u32()?)
+    Ok(array)
 }
 
 /// Writes a data frame with the arrow types of its columns and the least and greatest value of each page.
@@ -200,6 +210,16 @@ pub fn write(frame: &DataFrame, compression: Compression, sink: impl Write) -> P
             (name.clone(), kind.to_arrow_field(name.clone(), CompatLevel::newest()))
         })
         .collect();
+    let batches = frame.iter_chunks(CompatLevel::newest(), false).filter(|rows| !rows.is_empty());
+    write_batches(schema, batches.map(Ok), compression, sink)
+}
+
+fn write_batches(
+    schema: ArrowSchema,
+    batches: impl Iterator<Item = PolarsResult<RecordBatchT<ArrayRef>>>,
+    compression: Compression,
+    sink: impl Write,
+) -> PolarsResult<()> {
     let options = WriteOptions {
         statistics: StatisticsOptions::default(),
         version: Version::V1,
@@ -207,8 +227,7 @@ pub fn write(frame: &DataFrame, compression: Compression, sink: impl Write) -> P
         data_page_size: None,
     };
     let encodings = schema.iter_values().map(|field| get_dtype_encoding(&field.dtype)).collect();
-    let batches = frame.iter_chunks(CompatLevel::newest(), false).filter(|rows| !rows.is_empty());
-    let groups = RowGroupIterator::try_new(batches.map(Ok), &schema, options, encodings)?;
+    let groups = RowGroupIterator::try_new(batches, &schema, options, encodings)?;
     let mut writer = FileWriter::try_new(sink, schema, options)?;
     for group in groups {
         writer.write(u64::MAX, group?)?; // the rows are counted

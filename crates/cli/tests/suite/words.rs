@@ -228,7 +228,7 @@ fn a_file_that_is_no_table_is_called_what_it_is() {
         ("comma.svm", "is this another format (--format csv, say)?"),
         ("page.csv", "is a web page, not a table; fetch the file itself"),
         ("zip.csv", "is a zip archive, or a spreadsheet; unpack it"),
-        ("parquet.csv", "is Parquet; say --format parquet"),
+        ("parquet.csv", "is not Parquet, or packed, which Parquet may not be, or cut short"),
         ("title.csv", "has 2 fields, but the first row has 1: if that is a title, take it away"),
         ("comma.csv", "comma.csv:2: has 3 fields, but the first row has 2: end it without the `,`"),
         ("rnames.csv", "if the rows begin with a name, give those a head, too"),

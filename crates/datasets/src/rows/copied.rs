@@ -8,7 +8,6 @@ mod json;
 use super::{LOOKED_AT, Spool};
 use crate::DataError;
 use crate::quiet::quietly;
-use mercer_parquet::Compression;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufWriter, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -53,13 +52,14 @@ impl Original {
     pub(super) fn by_beginning(reader: impl Read) -> std::io::Result<Option<Self>> {
         let mut start = Vec::new();
         reader.take(LOOKED_AT).read_to_end(&mut start)?;
+        let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
         let mut lines = start
             .split(|&byte| byte == b'\n')
             .map(<[u8]>::trim_ascii)
             .filter(|line| !line.is_empty());
         Ok(if start.starts_with(b"ARROW1") {
             Some(Self::Arrow)
-        } else if start.trim_ascii_start().starts_with(b"{\"") || json::is_array(&start) {
+        } else if start.trim_ascii_start().starts_with(b"{\"") || json::is_array(start) {
             Some(Self::Json)
         } else {
             let first = lines.find(|line| !line.starts_with(b"%"));
@@ -91,15 +91,22 @@ impl Original {
             Self::Arrow => {
                 let mut bytes = Vec::new();
                 open()?.read_to_end(&mut bytes).map_err(DataError::io(Path::new(name)))?;
-                let damaged = |error: String| {
-                    DataError::format(name, format!("is no whole Arrow file: {error}"))
+                let problem = match bytes.as_slice() {
+                    [b'A', b'R', b'R', b'O', b'W', b'1', ..] => {
+                        // The decoder panics in some damaged files.
+                        let written =
+                            quietly(|| mercer_parquet::write_arrow(Cursor::new(bytes), &mut file));
+                        match written {
+                            Some(Ok(())) => None,
+                            Some(Err(error)) => Some(format!("is no whole Arrow file: {error}")),
+                            None => Some("is no whole Arrow file: its decoder gave up".to_owned()),
+                        }
+                    }
+                    start => Some(format!("is {}", not_arrow(start))),
                 };
-                // The decoder panics in some damaged files.
-                let frame = quietly(|| mercer_parquet::read_arrow(Cursor::new(bytes)));
-                let frame = frame.ok_or_else(|| damaged("its decoder gave up".to_owned()))?;
-                let frame = frame.map_err(|error| damaged(error.to_string()))?;
-                mercer_parquet::write(&frame, Compression::Uncompressed, &mut file)
-                    .map_err(|error| damaged(error.to_string()))?;
+                if let Some(problem) = problem {
+                    return Err(DataError::format(name, problem));
+                }
                 None
             }
         };
@@ -107,6 +114,19 @@ impl Original {
         Ok(Copied { path, columns, _spool: spool })
     }
 }
+
+/// What a file is that has the suffix of Arrow and does not begin as one.
+fn not_arrow(start: &[u8]) -> &'static str {
+    if start.starts_with(b"FEA1") || start.starts_with(&[0xff; 4]) {
+        OLD_ARROW
+    } else {
+        "not an Arrow file; rename it if it is something else"
+    }
+}
+
+/// Of a stream, and of Feather's first version.
+pub(super) const OLD_ARROW: &str = "an Arrow stream or Feather version 1, which are not read; write it as a file \
+    (pandas: to_feather or to_parquet)";
 
 /// Writes a row of delimited text and ends its line.
 fn write_row(to: &mut dyn Write, fields: &[Option<String>]) -> std::io::Result<()> {

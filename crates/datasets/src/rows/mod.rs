@@ -267,7 +267,10 @@ impl RowFile {
         let mut file =
             Self { path, name, format, prelude: 0, comment: None, spool: None, copied: None };
         let original = Original::by_suffix(&file.path);
-        file.look_at_format(known.is_some(), original)?;
+        // The suffix of a text is looked into, since other formats are saved under it.
+        let certain =
+            given.is_some() || matches!(known, Some(RowFormat::Svmlight | RowFormat::Parquet));
+        file.look_at_format(certain, original)?;
         file.look_at_beginning(given.is_some())?;
         Ok(file)
     }
@@ -304,7 +307,7 @@ impl RowFile {
             let mut start = Vec::new();
             let reader = self.reader()?.take(LOOKED_AT);
             prelude::lines(reader, &mut start).map_err(DataError::io(&self.path))?;
-            if !svmlight::is_like(&start) {
+            if by_suffix(&self.path).is_some() || !svmlight::is_like(&start) {
                 return Ok(());
             }
             self.format = RowFormat::Svmlight;
@@ -566,7 +569,9 @@ fn no_text(start: &[u8]) -> Option<&'static str> {
         let found = start.get(first..first + word.len());
         found.is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
     };
-    if start.starts_with(b"PK\x03\x04") {
+    if start.starts_with(b"FEA1") || start.starts_with(&[0xff; 4]) {
+        Some(copied::OLD_ARROW)
+    } else if start.starts_with(b"PK\x03\x04") {
         Some("a zip archive, or a spreadsheet; unpack it, or save its sheet as CSV")
     } else if start.starts_with(b"PAR1") {
         Some("Parquet; say --format parquet")

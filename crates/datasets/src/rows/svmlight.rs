@@ -1,10 +1,7 @@
 use crate::DataError;
-use crate::svmlight::scan;
+use crate::svmlight::{LAST, scan};
 use std::io::BufRead;
 use std::path::Path;
-
-/// The highest number of a column. How many occur is limited elsewhere.
-const LAST: usize = i32::MAX as usize;
 
 /// Rows of svmlight text, one at a time.
 pub(super) struct SvmlightRows<'a> {
@@ -41,7 +38,7 @@ impl<'a> SvmlightRows<'a> {
             let mut found = false;
             complete(&mut self.text);
             let Self { text, target, entries, .. } = self;
-            scan(text, self.name, (0, LAST), true, |value, row| {
+            scan(text, self.name, (0, LAST as usize), true, |value, row| {
                 (*target, found) = (value, true);
                 entries.clear();
                 entries.extend_from_slice(row);
@@ -49,7 +46,7 @@ impl<'a> SvmlightRows<'a> {
             })
             .map_err(|error| match error {
                 DataError::Line { file, problem, .. } => {
-                    let hint = hint(text);
+                    let hint = if problem.contains("is too large") { "" } else { hint(text) };
                     DataError::Line { file, line: self.line, problem: problem + hint }
                 }
                 other => other,
@@ -77,7 +74,7 @@ pub(super) fn is_like(start: &[u8]) -> bool {
     let mut line = line.to_vec();
     complete(&mut line);
     let mut columns = 0;
-    let read = scan(&line, "", (0, LAST), true, |_, row| {
+    let read = scan(&line, "", (0, LAST as usize), true, |_, row| {
         columns = row.len();
         Ok(())
     });

@@ -122,6 +122,8 @@ pub struct Reading<'a> {
     skip: bool,
     /// No row was read yet.
     fresh: bool,
+    /// That columns are left out.
+    told_unseen: bool,
     row: Vec<f64>,
     widened: &'a Widened,
     /// Where the columns stand that are carried along, and their texts since they were last taken.
@@ -165,6 +167,7 @@ impl<'a> Reading<'a> {
             labels: labels.map(|(at, label)| (label.as_str(), at as u32)).collect(),
             skip: schema.named && file.begins_with_names(),
             fresh: true,
+            told_unseen: false,
             row: vec![0.0; schema.width()],
             widened,
             carried: Vec::new(),
@@ -269,7 +272,8 @@ impl<'a> Reading<'a> {
             self.rows.next()?;
         }
         let fresh = std::mem::take(&mut self.fresh);
-        let Self { schema, file, rows, places, target, levels, labels, row, .. } = self;
+        let Self { schema, file, rows, places, target, levels, labels, row, told_unseen, .. } =
+            self;
         let unknown = self.widened.unknown;
         let Some((line, found)) = rows.next()? else { return Ok(None) };
         let name = file.name();
@@ -283,7 +287,12 @@ impl<'a> Reading<'a> {
         };
         let told = match found {
             Row::Sparse { target, entries } => {
-                sparse_row(schema, entries, row).map_err(wrong)?;
+                let unseen = sparse_row(schema, entries, row).map_err(wrong)?;
+                if let Some(column) = unseen.filter(|_| !std::mem::replace(told_unseen, true)) {
+                    tracing::warn!(
+                        "{name}: column {column} is left out, as is every column that no row of the fit has"
+                    );
+                }
                 with_target.then(|| (label_name(target), Some(target)))
             }
             Row::Fields(fields) => {
@@ -393,14 +402,18 @@ fn hold_numbering(schema: &Schema, file: &RowFile) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Lays out the columns of an svmlight row that are not 0.
-fn sparse_row(schema: &Schema, entries: &[(u32, f64)], row: &mut [f64]) -> Result<(), String> {
+/// Lays out the columns of an svmlight row that are not 0; also returns one that no row of the fit has.
+fn sparse_row(
+    schema: &Schema,
+    entries: &[(u32, f64)],
+    row: &mut [f64],
+) -> Result<Option<u32>, String> {
     row.fill(0.0);
     let columns = schema.columns.as_slice();
     let [first, last] =
         [columns.first(), columns.last()].map(|end| end.map_or(0, |c| c.position as u32));
     let base = schema.numbering.map_or(first, |numbering| numbering.first);
-    let mut at = 0;
+    let (mut at, mut unseen) = (0, None);
     for &(column, value) in entries {
         if column < base || column > last {
             let hint = match (base, column) {
@@ -411,12 +424,13 @@ fn sparse_row(schema: &Schema, entries: &[(u32, f64)], row: &mut [f64]) -> Resul
             return Err(format!("has column {column}, but the model knows {base} to {last}{hint}"));
         }
         at += columns[at..].partition_point(|known| known.position < column as usize);
-        // One that no row of the fit has says nothing.
         if columns[at].position == column as usize {
             row[at] = value;
+        } else {
+            unseen = Some(column);
         }
     }
-    Ok(())
+    Ok(unseen)
 }
 
 /// The field of an input: missing where it is one of these texts, or of the usual ones; of a literal column only

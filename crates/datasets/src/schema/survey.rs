@@ -461,9 +461,12 @@ fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
     let names = called(&words);
     let mut known = HashSet::new();
     if let Some(name) = names.iter().find(|name| !known.insert(name.as_str())) {
-        return Err(wrong(format!(
-            "has two columns called `{name}`; rename one, or say --header no if its first row is data"
-        )));
+        let data = if file.begins_with_names() {
+            ", or say --header no if its first row is data"
+        } else {
+            ""
+        };
+        return Err(wrong(format!("has two columns called `{name}`; rename one{data}")));
     }
     Ok(Heads { names, named, blank, first: None })
 }

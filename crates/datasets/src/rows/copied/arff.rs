@@ -85,7 +85,7 @@ fn attribute(rest: &str) -> Result<(String, Kind), String> {
         let Some(listed) = listed.strip_suffix('}') else {
             return Err(format!("opens the values of `{name}` and does not close them"));
         };
-        let first = split(listed).first().map_or(Ok(None), |first| value(first))?;
+        let first = split_at(listed, ',').first().map_or(Ok(None), |first| value(first))?;
         return Ok((name, Kind { nominal: true, absent: first }));
     }
     let word = kind.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
@@ -125,7 +125,8 @@ fn read_row(line: &str, absent: &[Absent]) -> Result<Vec<Option<String>>, String
         return Err(weighted());
     }
     let mut row = absent.to_vec();
-    for piece in split(sparse).into_iter().map(str::trim).filter(|piece| !piece.is_empty()) {
+    for piece in split_at(sparse, ',').into_iter().map(str::trim).filter(|piece| !piece.is_empty())
+    {
         let parts = piece.split_once(char::is_whitespace);
         let place = parts.and_then(|(place, text)| Some((place.parse::<usize>().ok()?, text)));
         let Some((at, text)) = place else {
@@ -158,8 +159,13 @@ fn closing(text: &str, quote: char) -> Option<usize> {
         .map(|(at, _)| at)
 }
 
-/// A line at its commas and tabs outside of quotes.
+/// A line at its commas outside of quotes, or, where it has none, at its tabs.
 fn split(line: &str) -> Vec<&str> {
+    let pieces = split_at(line, ',');
+    if pieces.len() > 1 { pieces } else { split_at(line, '\t') }
+}
+
+fn split_at(line: &str, separator: char) -> Vec<&str> {
     let (mut pieces, mut start) = (Vec::new(), 0);
     let (mut quote, mut escaped, mut before) = (None, false, ',');
     for (at, letter) in line.char_indices() {
@@ -171,7 +177,7 @@ fn split(line: &str) -> Vec<&str> {
                 escaped = letter == '\\' && !escaped;
             }
             (None, '\'' | '"') if matches!(before, ',' | '\t' | ' ') => quote = Some(letter),
-            (None, ',' | '\t') => {
+            (None, letter) if letter == separator => {
                 pieces.push(&line[start..at]);
                 start = at + 1;
             }
@@ -244,6 +250,7 @@ mod tests {
             ("@data\n{0 1, 1 x}, {5}\n", "f.arff:5: has a weight in braces"),
             ("@data\n{7 1}\n", "f.arff:5: names attribute 7, but the last of 2 is 1"),
             ("@data\n{0 1\n", "f.arff:5: opens a sparse row"),
+            ("@data\n1,\tx,2\n", "f.arff:5: has 3 values"),
             ("@data\n1,'x\n", "f.arff:5: has the value 'x, whose quotes"),
             ("@attribute c relational\n", "f.arff:4: declares `c` as `relational`"),
             ("@attribute c\n", "f.arff:4: declares an attribute without a kind"),

@@ -25,7 +25,13 @@ pub(super) fn copy(
     let mut number = 0;
     each(name, open()?, &mut |row| {
         number += 1;
-        for (key, _) in row.into_iter().flatten() {
+        let entries = row.unwrap_or_default();
+        if !entries.is_empty() && entries.iter().all(|(_, value)| value.is_object()) {
+            return Err("holds nothing but objects in its row; write a row as one object (pandas: to_json(..., \
+                        orient='records', lines=True))"
+                .to_owned());
+        }
+        for (key, _) in entries {
             if let Some((_, last)) = places.get_mut(&key) {
                 if std::mem::replace(last, number) == number {
                     return Err(format!("has the key `{key}` twice"));
@@ -43,7 +49,7 @@ pub(super) fn copy(
         for (key, value) in row {
             // A file that changes meanwhile may have another key.
             let (at, _) = places.get(&key).ok_or("has a key that was not there before")?;
-            fields[*at] = text(&key, value)?;
+            fields[*at] = text(value);
         }
         write_row(to, &fields).map_err(|error| error.to_string())
     })?;
@@ -51,20 +57,15 @@ pub(super) fn copy(
 }
 
 /// A value as a field; `None` for `null`.
-fn text(key: &str, value: Value) -> Result<Option<String>, String> {
-    Ok(match value {
+fn text(value: Value) -> Option<String> {
+    match value {
         Value::Null => None,
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Number(number) => Some(number.to_string()),
         Value::String(text) => Some(text),
-        Value::Array(_) | Value::Object(_) => {
-            let kind = if value.is_array() { "a list" } else { "an object" };
-            return Err(format!(
-                "holds {kind} under `{key}`; a column holds one number or text a row (pandas: \
-                 to_json(..., orient='records', lines=True))"
-            ));
-        }
-    })
+        // Free text, as a column that can be left out.
+        nested => Some(nested.to_string()),
+    }
 }
 
 /// The keys and values of a row.
@@ -76,6 +77,9 @@ type Each<'a> = dyn FnMut(Option<Entries>) -> Result<(), String> + 'a;
 /// Goes through the rows, one after the other; an error has the line, or the number of the element.
 fn each(name: &str, mut reader: impl BufRead, row: &mut Each<'_>) -> Result<(), DataError> {
     let failed = |error| DataError::io(Path::new(name))(error);
+    if reader.fill_buf().map_err(failed)?.starts_with(b"\xef\xbb\xbf") {
+        reader.consume(3);
+    }
     if reader.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(b"[") {
         let mut number = 0;
         let mut counted = |entries| {
@@ -84,7 +88,12 @@ fn each(name: &str, mut reader: impl BufRead, row: &mut Each<'_>) -> Result<(), 
         };
         let mut parser = serde_json::Deserializer::from_reader(reader);
         let read = parser.deserialize_seq(Elements(&mut counted)).and_then(|()| parser.end());
-        return read.map_err(|error| DataError::line(name, number.max(1), plain(&error)));
+        return read.map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => {
+                DataError::format(name, format!("row {} {}", number.max(1), plain(&error)))
+            }
+            _ => DataError::line(name, error.line(), plain(&error)),
+        });
     }
     let (mut number, mut line) = (0, Vec::new());
     loop {
@@ -94,7 +103,7 @@ fn each(name: &str, mut reader: impl BufRead, row: &mut Each<'_>) -> Result<(), 
             return Ok(());
         }
         let wrong = |problem: String| DataError::line(name, number, problem);
-        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+        let text = line.trim_ascii();
         if text.is_empty() {
             row(None).map_err(wrong)?;
             continue;
@@ -112,7 +121,9 @@ fn plain(error: &serde_json::Error) -> String {
     match error.classify() {
         // Of `text` and of `Object`.
         serde_json::error::Category::Data => told.to_owned(),
-        _ => format!("is no JSON: {told}; a line holds one object, or the file an array of them"),
+        _ => format!(
+            "is no JSON: {told}; a line holds one object, or the file an array of them, and what is missing is null (no NaN)"
+        ),
     }
 }
 
@@ -183,6 +194,7 @@ mod tests {
             copied("[ {\"x\":1.5,\"y\":\"a, \\\"b\\\"\"},\n{\"z\":7,\"y\":true,\"x\":null}\n]\n")
                 .unwrap();
         assert_eq!(array, lines);
+        assert_eq!(copied("\u{feff}[{\"x\":[1,2]}]").unwrap().1, "\"[1,2]\"\n");
         // A single column that is missing is a row all the same, and a blank line is none.
         assert_eq!(copied("{\"x\":null}\n\n{\"x\":1}").unwrap().1, "\"\"\n\n1\n");
     }
@@ -190,17 +202,17 @@ mod tests {
     #[test]
     fn copy_names_the_row_of_what_it_does_not_read() {
         for (text, told) in [
-            ("{\"x\":1}\n{\"x\":[1,2]}\n", "f.json:2: holds a list under `x`"),
-            ("{\"x\":{\"0\":1,\"1\":2}}", "f.json:1: holds an object under `x`"),
+            ("{\"x\":{\"0\":1,\"1\":2}}", "f.json:1: holds nothing but objects in its row"),
+            ("{\"x\":NaN}", "what is missing is null (no NaN)"),
             ("{\"x\":1,\"x\":2}", "f.json:1: has the key `x` twice"),
             ("{\"x\":1}\n{\"x\":", "f.json:2: is no JSON"),
             (
                 "{\"x\":1}\n7\n",
                 "f.json:2: invalid type: integer `7`, expected an object, one a row",
             ),
-            ("[{\"x\":1},{\"x\":[2]}]", "f.json:2: holds a list"),
-            ("[{\"x\":1}", "f.json:1: is no JSON"),
-            ("[1, 2]", "f.json:1: invalid type: integer `1`, expected an object, one a row"),
+            ("[{\"x\":1},{\"x\":1,\"x\":2}]", "f.json: row 2 has the key `x` twice"),
+            ("[\n{\"x\":1}\n", "f.json:3: is no JSON"),
+            ("[1, 2]", "f.json: row 1 invalid type: integer `1`, expected an object, one a row"),
         ] {
             let error = copied(text).unwrap_err();
             assert!(error.contains(told), "{text}: {error}");
