@@ -1300,6 +1300,7 @@ class GaussianProcessClassifier(_WeighingClassifier):
         *,
         deviation: Any = 1.0,
         length: Any = 'auto',
+        noise: Any = 0.3,
         anisotropic: Any = False,
         iterations: Any = 50,
         cap: Any = 2000,
@@ -1311,6 +1312,25 @@ class GaussianProcessClassifier(_WeighingClassifier):
         max_seconds: Any = None,
         verbose: Any = 0,
         class_weight: Any = None,
+    ) -> None: ...
+
+class GaussianProcessRegressor(_WeighingRegressor):
+    def __init__(
+        self,
+        *,
+        deviation: Any = 1.0,
+        length: Any = 'auto',
+        noise: Any = 0.3,
+        anisotropic: Any = False,
+        iterations: Any = 50,
+        cap: Any = 2000,
+        scaling: Any = 'standard',
+        impute: Any = None,
+        tune: Any = False,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        max_seconds: Any = None,
+        verbose: Any = 0,
     ) -> None: ...
 
 class RFMClassifier(_Classifier):

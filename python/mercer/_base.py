@@ -244,6 +244,16 @@ class _Regressor(RegressorMixin, _Estimator):
         X, y = self._both(X, y, y_numeric=True)
         return self._fit_model(X, y.astype(np.float64), None, self._weights(X, sample_weight))
 
+    @property
+    def _has_deviations(self):
+        return self._model.deviations(np.zeros((1, self.n_features_in_))) is not None
+
+    @_has("_has_deviations")
+    def predict_std(self, X):
+        """The standard deviation of a new observation at each row, in the unit of ``y``."""
+        X = self._inputs(X)
+        return _array(self._model.deviations(X))[:, 0]
+
     def predict(self, X):
         """The value of each row, in the unit of ``y``."""
         X = self._inputs(X)

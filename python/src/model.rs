@@ -287,6 +287,18 @@ impl Model {
         shaped(py, &scores)
     }
 
+    /// Standard deviations of new observations, `n × 1`, or nothing where the method has none.
+    fn deviations<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: PyBuffer<f64>,
+    ) -> PyResult<Option<Shaped<'py>>> {
+        let inputs = matrix(py, &inputs)?;
+        let of = lines(&inputs);
+        let found = py.detach(|| self.0.deviations(inputs, ROWS, &of)).map_err(refused)?;
+        found.map(|own| shaped(py, &own.insert_axis(ndarray::Axis(1)))).transpose()
+    }
+
     /// Class probabilities, `n × K`, or nothing where the method has none.
     fn probabilities<'py>(
         &self,

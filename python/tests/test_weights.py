@@ -20,6 +20,7 @@ EXACT = {
 # What only one of them has: a kernel that stays as it starts, and a penalty that does not hang on the number of rows.
 OWN = {
     "GaussianProcessClassifier": {"iterations": 0},
+    "GaussianProcessRegressor": {"iterations": 0},
     "RFTKClassifier": {"beta": 1e-4, "every": 5},
     "RFTKRegressor": {"beta": 1e-4, "every": 5},
 }

@@ -1,5 +1,6 @@
 mod kernel;
 mod laplace;
+mod regression;
 
 use crate::kernel_ridge::default_std;
 use crate::subsample::at_most;
@@ -7,22 +8,23 @@ use kernel::ScaledGaussian;
 use laplace::{Labelled, Mode, expected_share};
 use mercer_kernels::Kernel;
 use mercer_learning::{
-    Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
-    Outcome, Parameters, Predictor, Sample, Settings, Space, State, Task, Tasks, declared, fact,
-    with_hints,
+    Allowed, Condition, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner,
+    LearningError, Method, Outcome, Parameters, Predictor, Sample, Settings, Space, State, Targets,
+    Task, Tasks, Where, declared, fact, with_conditions, with_hints,
 };
 use mercer_linalg::product;
 use mercer_solvers::{Lbfgs, Minimum, SolverError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
+use regression::{Noisy, Posterior, Process};
 use std::collections::BTreeMap;
 
 pub(crate) const METHOD: Method = Method {
     name: "gaussian-process",
-    title: "GPC",
-    summary: "Gaussian process classification, one class against the others, by Laplace's method; evidence maximised by L-BFGS",
-    cites: "Rasmussen & Williams (2006), Alg. 3.1, 3.2, 5.1",
+    title: "GP",
+    summary: "Gaussian process: numbers with their deviations; classes, one against the others, by Laplace's method; evidence maximised by L-BFGS",
+    cites: "Rasmussen & Williams (2006), Alg. 2.1, 3.1, 3.2, 5.1",
     revision: 1,
-    tasks: Tasks::Classification,
+    tasks: Tasks::Both,
     cost: Cost {
         fit: "K E (S n^3/3 + 4 n^3), S = 10, E = 30, n = min(n, cap)",
         predict: "K n (d + n)",
@@ -30,8 +32,9 @@ pub(crate) const METHOD: Method = Method {
     },
     resource: None,
     settings: &|| {
+        const CONDITIONS: &[Condition] = &[(&["noise"], &[Where::is("task", &["regression"])])];
         let hints = [("iterations", ConvergenceHint::More)];
-        with_hints(declared::<GaussianProcessParams>(), &hints)
+        with_hints(with_conditions(declared::<GaussianProcessParams>(), CONDITIONS), &hints)
     },
     defaults: &|shape| {
         let length = 1.0 / default_std(shape.features);
@@ -44,6 +47,8 @@ pub(crate) const METHOD: Method = Method {
     restore: &restore,
 };
 
+/// Rows whose kernel values are held at once.
+const BLOCK: usize = 512;
 /// Ten machines of so many rows fill 450 MB.
 const CAP: usize = 2000;
 /// Kernel parameters stay within these, as in scikit-learn.
@@ -67,6 +72,8 @@ mercer_learning::parameters! {
         pub deviation: f64 = 1.0, ENDS;
         /// `l` at the start; `√d` if not set.
         pub length: Option<f64> = None, ENDS;
+        /// Deviation of the noise at the start, in deviations of the target.
+        pub noise: f64 = 0.3, ENDS;
         /// Whether each column has a length of its own.
         pub anisotropic: bool = false;
         /// Iterations of L-BFGS a machine; 0 keeps the start.
@@ -76,9 +83,12 @@ mercer_learning::parameters! {
     }
 }
 
-/// Gaussian process classification with `k(x, z) = s² exp(−Σ (x_j − z_j)²/(2 l_j²))`.
+/// A Gaussian process with `k(x, z) = s² exp(−Σ (x_j − z_j)²/(2 l_j²))`.
 ///
-/// One machine for each class against the others (a single one for two classes), each with its own
+/// Of numbers it is exact, with noise of deviation `σ`; `s`, `l` and `σ` maximise the evidence. The prediction is the
+/// mean of a new observation, and its deviation is there, too ([`Predictor::deviations`]).
+///
+/// Of classes there is one machine for each class against the others (a single one for two classes), each with its own
 /// `s` and `l`, which maximise Laplace's approximation of the evidence. The score of a class is its
 /// machine's averaged probability `∫ σ(f) N(f; m, v) df`; probabilities are the scores divided by
 /// their sum. A class without training rows scores 0. A row of weight `w` counts as `w` equal rows: its
@@ -111,6 +121,77 @@ impl GaussianProcess {
         Ok(Self { params })
     }
 
+    /// `(log s, log l, …)` at the start.
+    fn start(&self, d: usize) -> Vec<f64> {
+        let lengths = if self.params.anisotropic { d } else { 1 };
+        let length = self.params.length.unwrap_or(1.0 / default_std(d));
+        let mut start = vec![self.params.deviation.ln()];
+        start.extend(std::iter::repeat_n(length.ln(), lengths));
+        start
+    }
+
+    /// How so many logarithms are searched.
+    fn search(&self, logarithms: usize) -> Lbfgs {
+        Lbfgs {
+            iterations: self.params.iterations,
+            tolerance: 1e-5,
+            decrease: 1e-9,
+            bounds: Some(vec![(RANGE.0.ln(), RANGE.1.ln()); logarithms]),
+            ..Lbfgs::default()
+        }
+    }
+
+    /// Exact regression.
+    fn fit_numbers(
+        &self,
+        sample: &Sample,
+        values: &Array1<f64>,
+        fitting: &Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let (n, d) = sample.inputs().dim();
+        // The matrix, its inverse, and their likes in the gradient.
+        fitting.limits.reserve(8 * (n as u64) * (6 * n as u64 + 4 * d as u64))?;
+        let total = sample.total_weight();
+        let average = |values: &Array1<f64>| match sample.weights() {
+            None => values.sum() / total,
+            Some(weights) => weights.dot(values) / total,
+        };
+        let mean = average(values);
+        let centred = values - mean;
+        let deviation = average(&centred.mapv(|value| value * value)).sqrt();
+        // Equal targets need no scale.
+        let scale = if deviation > 0.0 { deviation } else { 1.0 };
+        let y = centred / scale;
+        let rows = Noisy { y: &y, weights: sample.weights() };
+        let mut start = self.start(d);
+        start.push(self.params.noise.ln());
+        let evidence = |logs: &[f64]| {
+            fitting.limits.check()?;
+            let posterior = Posterior::of(logs, sample.inputs(), rows)?;
+            let gradient = posterior.gradient(rows);
+            Ok::<_, Fault>((-posterior.evidence, gradient.iter().map(|g| -g).collect()))
+        };
+        let found = self.search(start.len()).minimise(evidence, &start);
+        let minimum = found.map_err(|Fault(error)| error)?;
+        let posterior = Posterior::of(&minimum.x, sample.inputs(), rows)?;
+        let Posterior { kernel, noise, scaled, weights, inverse, evidence, .. } = posterior;
+        let facts = BTreeMap::from([
+            (fact::ROWS_USED.to_owned(), n as f64),
+            ("log-evidence".to_owned(), evidence),
+            ("mean-deviation".to_owned(), kernel.deviation),
+            ("mean-length".to_owned(), kernel.lengths.sum() / kernel.lengths.len() as f64),
+            ("noise".to_owned(), noise.sqrt()),
+        ]);
+        let machine = Machine { kernel, scaled, weights, reduction: inverse };
+        let predictor = Process { features: d, machine, noise, mean, scale };
+        let convergence = if minimum.converged {
+            Convergence::Converged { iterations: minimum.iterations }
+        } else {
+            Convergence::NotConverged { iterations: minimum.iterations, residual: minimum.gradient }
+        };
+        Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+
     /// The kernel and mode of one machine, and how its search for the kernel ended.
     fn machine(
         &self,
@@ -118,11 +199,7 @@ impl GaussianProcess {
         rows: Labelled<'_>,
         fitting: &Fitting<'_>,
     ) -> Result<(Machine, Minimum), LearningError> {
-        let d = inputs.ncols();
-        let lengths = if self.params.anisotropic { d } else { 1 };
-        let length = self.params.length.unwrap_or(1.0 / default_std(d));
-        let mut start = vec![self.params.deviation.ln()];
-        start.extend(std::iter::repeat_n(length.ln(), lengths));
+        let start = self.start(inputs.ncols());
         let mut last: Option<Array1<f64>> = None;
         let evidence = |logs: &[f64]| {
             fitting.limits.check()?;
@@ -134,13 +211,7 @@ impl GaussianProcess {
             last = Some(mode.weights);
             Ok::<_, Fault>((-mode.evidence, gradient.iter().map(|g| -g).collect()))
         };
-        let lbfgs = Lbfgs {
-            iterations: self.params.iterations,
-            tolerance: 1e-5,
-            decrease: 1e-9,
-            bounds: Some(vec![(RANGE.0.ln(), RANGE.1.ln()); start.len()]),
-            ..Lbfgs::default()
-        };
+        let lbfgs = self.search(start.len());
         let minimum = lbfgs.minimise(evidence, &start).map_err(|Fault(error)| error)?;
         let kernel = ScaledGaussian::from_logs(&minimum.x);
         let scaled = kernel.scaled(inputs);
@@ -171,9 +242,9 @@ impl Learner for GaussianProcess {
         let sample = at_most(sample, self.params.cap, &fitting.streams)?;
         sample.require_two_classes()?;
         let task = sample.task();
-        let Some(labels) = sample.labels() else {
-            let method = METHOD.name.to_owned();
-            return Err(LearningError::Task { method, task: task.name() });
+        let labels = match sample.targets() {
+            Targets::Classes { labels, .. } => labels,
+            Targets::Real(values) => return self.fit_numbers(&sample, values, fitting),
         };
         let (n, d) = sample.inputs().dim();
         let counts = sample.class_counts();
@@ -232,16 +303,55 @@ struct Machine {
 }
 
 impl Machine {
+    /// The kernel between rows and the training rows.
+    fn cross(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        let sections = Kernel::Gaussian { std: 1.0 }.sections(self.scaled.view());
+        sections.at(self.kernel.scaled(inputs).view()) * self.kernel.deviation.powi(2)
+    }
+
     /// Mean and variance of the latent function at each row.
     fn latent(&self, inputs: ArrayView2<'_, f64>) -> (Array1<f64>, Array1<f64>) {
         let power = self.kernel.deviation.powi(2);
-        let sections = Kernel::Gaussian { std: 1.0 }.sections(self.scaled.view());
-        let k = sections.at(self.kernel.scaled(inputs).view()) * power;
+        let k = self.cross(inputs);
         let mut reduced = Array2::zeros(k.dim());
         product(1.0, k.view(), self.reduction.view(), 0.0, reduced.view_mut());
         let variance = power - (&reduced * &k).sum_axis(Axis(1));
         (k.dot(&self.weights), variance)
     }
+
+    fn state(&self) -> State {
+        State::new()
+            .with("deviation", self.kernel.deviation)
+            .with_array("lengths", &self.kernel.lengths)
+            .with_array("scaled", &self.scaled)
+            .with_array("weights", &self.weights)
+            .with_array("reduction", &self.reduction)
+    }
+
+    fn restore(part: &State, features: usize) -> Result<Self, LearningError> {
+        let weights = part.array::<f64, Ix1>("weights")?;
+        let n = weights.len();
+        let lengths = part.array::<f64, Ix1>("lengths")?;
+        if lengths.len() != 1 && lengths.len() != features {
+            return refuse("lengths", "must be one, or one a column");
+        }
+        let kernel = ScaledGaussian { deviation: part.value("deviation")?, lengths };
+        // To within the rounding of their logarithms. The steps of a class's share grow with the deviation: one that no
+        // fit leaves takes for ever.
+        let within =
+            |value: f64| (RANGE.0 * (1.0 - 1e-9)..=RANGE.1 * (1.0 + 1e-9)).contains(&value);
+        if !(within(kernel.deviation) && kernel.lengths.iter().copied().all(within)) {
+            return refuse("lengths", "must lie between 1e-5 and 1e5, and so must the deviation");
+        }
+        let scaled = part.array_of::<f64, Ix2>("scaled", (n, features))?;
+        let reduction = part.array_of::<f64, Ix2>("reduction", (n, n))?;
+        Ok(Self { kernel, scaled, weights, reduction })
+    }
+}
+
+fn refuse<T>(name: &str, problem: &str) -> Result<T, LearningError> {
+    let (name, problem) = (name.to_owned(), problem.to_owned());
+    Err(LearningError::State { name, problem })
 }
 
 /// The machines of the classes that occurred.
@@ -261,7 +371,6 @@ impl Predictor for Processes {
     }
 
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
-        const BLOCK: usize = 512; // rows whose kernel values are held at once
         let mut scores = Array2::zeros((inputs.nrows(), self.task.outputs()));
         for start in (0..inputs.nrows()).step_by(BLOCK) {
             let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
@@ -296,47 +405,27 @@ impl Predictor for Processes {
             .with("features", self.features)
             .with("classes", &classes);
         self.machines.iter().fold(state, |state, (class, machine)| {
-            let part = State::new()
-                .with("deviation", machine.kernel.deviation)
-                .with_array("lengths", &machine.kernel.lengths)
-                .with_array("scaled", &machine.scaled)
-                .with_array("weights", &machine.weights)
-                .with_array("reduction", &machine.reduction);
-            state.with_part(&format!("class-{class}"), part)
+            state.with_part(&format!("class-{class}"), machine.state())
         })
     }
 }
 
 fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
-    let refuse = |name: &str, problem: &str| {
-        let (name, problem) = (name.to_owned(), problem.to_owned());
-        Err(LearningError::State { name, problem })
-    };
-    // To within the rounding of their logarithms.
-    let within = |value: f64| (RANGE.0 * (1.0 - 1e-9)..=RANGE.1 * (1.0 + 1e-9)).contains(&value);
     let (task, features): (Task, usize) = (state.value("task")?, state.value("features")?);
+    if features == 0 {
+        return refuse("features", "must be at least 1");
+    }
+    if task == Task::Regression {
+        return Ok(Box::new(Process::restore(state)?));
+    }
     let classes: Vec<usize> = state.value("classes")?;
-    if features == 0 || classes.is_empty() || classes.iter().any(|&c| c >= task.outputs()) {
+    if classes.is_empty() || classes.iter().any(|&c| c >= task.outputs()) {
         return refuse("classes", "do not belong to the task");
     }
-    let mut machines = BTreeMap::new();
-    for class in classes {
-        let part = state.part(&format!("class-{class}"))?;
-        let weights = part.array::<f64, Ix1>("weights")?;
-        let n = weights.len();
-        let lengths = part.array::<f64, Ix1>("lengths")?;
-        if lengths.len() != 1 && lengths.len() != features {
-            return refuse("lengths", "must be one, or one a column");
-        }
-        let kernel = ScaledGaussian { deviation: part.value("deviation")?, lengths };
-        // The steps of a class's share grow with the deviation: one that no fit leaves takes for ever.
-        if !(within(kernel.deviation) && kernel.lengths.iter().copied().all(within)) {
-            return refuse("lengths", "must lie between 1e-5 and 1e5, and so must the deviation");
-        }
-        let scaled = part.array_of::<f64, Ix2>("scaled", (n, features))?;
-        let reduction = part.array_of::<f64, Ix2>("reduction", (n, n))?;
-        machines.insert(class, Machine { kernel, scaled, weights, reduction });
-    }
+    let machine = |class: usize| {
+        Ok((class, Machine::restore(state.part(&format!("class-{class}"))?, features)?))
+    };
+    let machines = classes.into_iter().map(machine).collect::<Result<_, LearningError>>()?;
     Ok(Box::new(Processes { task, features, machines }))
 }
 

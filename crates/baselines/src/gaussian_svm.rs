@@ -173,7 +173,7 @@ mercer_learning::parameters! {
         pub tolerance: f64 = 1e-3, TOLERANCE;
         /// What is done about more than two classes.
         pub multiclass: MultiClass = MultiClass::OneVersusOne;
-        /// Training rows of a machine beyond this are left out, by seed: linfa holds an `n × n` matrix. One
+        /// Training rows of a machine beyond this are left out, by seed. One
         /// against one, a machine holds the rows of its two classes only.
         pub cap: usize = CAP, Allowed::PAIR;
         /// Which rows those of `cap` are: of its own draw, or of the draw that gives a hyper-kernel method's machine its
@@ -235,7 +235,7 @@ impl Learner for GaussianSvm {
         sample.require_distances(std)?;
         let (weights, limits) = (sample.weights(), fitting.limits);
         let GaussianSvmParams { kernel: name, degree, offset, solver, .. } = self.params;
-        let kernel = KernelChoice { name, std, degree, offset }.kernel();
+        let kernel = KernelChoice { name, std, degree, offset }.of(sample.inputs())?;
         // linfa knows no other kernel and no weights of rows.
         let known = name == KernelName::Gaussian && weights.is_none();
         let linfa = (solver == SvmSolver::Linfa && known).then_some(std);

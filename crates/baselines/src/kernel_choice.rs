@@ -1,7 +1,7 @@
 use mercer_kernels::{Kernel, Sections, Smoothness};
-use mercer_learning::{Condition, Where};
+use mercer_learning::{Condition, LearningError, Where};
 use mercer_solvers::KernelRows;
-use ndarray::{ArrayView2, s};
+use ndarray::{ArrayView1, ArrayView2, s};
 use serde::{Deserialize, Serialize};
 
 /// The kernel of a machine, with `s` for `std`, and `r = s ‖x − z‖`.
@@ -51,7 +51,18 @@ pub(crate) struct KernelChoice {
 }
 
 impl KernelChoice {
-    pub(crate) const fn kernel(self) -> Kernel {
+    /// The kernel, whose values of these rows are numbers.
+    pub(crate) fn of(self, inputs: ArrayView2<'_, f64>) -> Result<Kernel, LearningError> {
+        let kernel = self.kernel();
+        let finite = |x: ArrayView1<'_, f64>| kernel.of(x, x).is_finite();
+        if self.name == KernelName::Polynomial && !inputs.rows().into_iter().all(finite) {
+            let must = "so small that the kernel's values are numbers (they depend on `offset`, `std` and the scaling, too)";
+            return Err(LearningError::setting("degree", self.degree, must));
+        }
+        Ok(kernel)
+    }
+
+    const fn kernel(self) -> Kernel {
         let Self { name, std, degree, offset } = self;
         match name {
             KernelName::Gaussian => Kernel::Gaussian { std },

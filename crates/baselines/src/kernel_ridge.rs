@@ -190,7 +190,7 @@ impl Learner for KernelRidge {
         let std = self.params.std.unwrap_or(default_std(d));
         sample.require_distances(std)?;
         let KernelRidgeParams { kernel: name, degree, offset, .. } = self.params;
-        let kernel = KernelChoice { name, std, degree, offset }.kernel();
+        let kernel = KernelChoice { name, std, degree, offset }.of(sample.inputs())?;
         let choice = match self.params.lambda {
             Some(_) => None,
             None => Some(choice::of_ridge(&sample, kernel, &y, self.params.centre, fitting)?),

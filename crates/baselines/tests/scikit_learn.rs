@@ -55,6 +55,23 @@ fn binary_decision_values_are_those_of_svc() {
 }
 
 #[test]
+fn fit_by_a_process_gives_numbers_and_their_deviations() {
+    let given = fixture("gaussian-process-regression");
+    let sample = Sample::regression(matrix(&given["x"]), vector(&given["t"])).unwrap();
+    let z = matrix(&given["z"]);
+    let free = Settings::new().with("length", 1.7);
+    let fitted = fit("gaussian-process", &free, &sample);
+    assert!(matches!(fitted.convergence, Convergence::Converged { iterations: 1.. }));
+    let best = given["best_evidence"].as_f64().unwrap();
+    assert!(fitted.facts["log-evidence"] > best - 1e-6, "{:?} {best}", fitted.facts);
+    // Their search ends where the gradient is below 1e-5 or so.
+    let values = fitted.predictor.decision(z.view());
+    assert_abs_diff_eq!(values.column(0), vector(&given["best_values"]).view(), epsilon = 1e-3);
+    let deviations = fitted.predictor.deviations(z.view()).unwrap();
+    assert_abs_diff_eq!(deviations, vector(&given["best_deviations"]), epsilon = 1e-3);
+}
+
+#[test]
 fn fit_takes_the_kernels_of_scikit_learn() {
     let given = fixture("kernels");
     let (x, z) = (matrix(&given["x"]), matrix(&given["z"]));

@@ -61,7 +61,10 @@ fn methods() -> Listing {
 const FIRST: [(&str, &str); 5] = [
     ("kernel-ridge", "classes and numbers; chooses its ridge itself; up to some 10,000 rows"),
     ("gaussian-svm", "classes and numbers; the support vector machine; up to 20,000 rows"),
-    ("gaussian-process", "classes with probabilities; up to some 2000 rows"),
+    (
+        "gaussian-process",
+        "numbers with deviations, classes with probabilities; up to some 2000 rows",
+    ),
     ("rf-ridge", "classes and numbers; kernel ridge by random features; a million rows"),
     ("askl", "classes and numbers; learns its kernel; a million rows"),
 ];

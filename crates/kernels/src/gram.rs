@@ -453,10 +453,11 @@ fn mirror(gram: &mut Array2<f64>, top: usize, bottom: usize) {
     let entries = gram.as_slice_mut().expect("a new matrix is contiguous");
     for left in (top..n).step_by(BLOCK) {
         for first in (top..bottom).step_by(BLOCK) {
-            for j in left..(left + BLOCK).min(n) {
-                for i in first..(first + BLOCK).min(bottom).min(j) {
-                    entries[j * n + i] = entries[i * n + j];
-                }
+            for j in left.max(first + 1)..(left + BLOCK).min(n) {
+                let last = (first + BLOCK).min(bottom).min(j);
+                let (above, row) = entries.split_at_mut(j * n);
+                let column = above[first * n + j..].iter().step_by(n);
+                row[first..last].iter_mut().zip(column).for_each(|(to, from)| *to = *from);
             }
         }
     }

@@ -104,6 +104,11 @@ pub trait Predictor: Send + Sync {
         None
     }
 
+    /// The standard deviation of a new observation at each row, where the method has it.
+    fn deviations(&self, _inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
+        None
+    }
+
     /// Entropy of the classes of each row by scores that are themselves estimates of probabilities, in
     /// nats: [`entropies`] of the scores as they are, no less than 0. Of conditional mean embeddings,
     /// Hsu, Nock and Ramos (2018), equations (36) and (37); other methods have only [`entropies`] of

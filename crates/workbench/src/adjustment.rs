@@ -398,6 +398,10 @@ impl Predictor for Adjusted {
         Some(calibration.probabilities(scores.view()))
     }
 
+    fn deviations(&self, inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
+        self.inner.deviations(inputs)
+    }
+
     fn embedded_entropy(&self, inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
         self.inner.embedded_entropy(inputs)
     }

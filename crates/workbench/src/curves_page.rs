@@ -394,8 +394,10 @@ fn importances(
 /// What is said on average against the columns that matter most to the first method.
 fn dependences(methods: &[(&str, &Evaluation)], id: String) -> Option<Figure> {
     let first = methods.iter().find_map(|(_, own)| own.dependence.as_ref())?;
+    let sure = methods.iter().all(|(_, own)| own.said.shares.is_some());
     let what = match first.first()?.class.as_deref() {
-        Some(class) => format!("probability of {class}"),
+        Some(class) if sure => format!("probability of {class}"),
+        Some(class) => format!("share predicted {class}"),
         None => "prediction".to_owned(),
     };
     let mut figure = Figure::new(id, "How the prediction depends on a column").compact();
@@ -406,23 +408,25 @@ fn dependences(methods: &[(&str, &Evaluation)], id: String) -> Option<Figure> {
         for (at, (title, own)) in methods.iter().enumerate() {
             let found = own.dependence.iter().flatten().find(|other| other.column == name);
             let Some(found) = found else { continue };
-            panel = panel.series(Series::line(*title, found.points.clone()).color(at));
+            let line = Series::line(*title, found.points.clone()).style(Style::LinePoints);
+            panel = panel.series(line.color(at));
         }
         figure = figure.panel(panel);
-        let ends = [dependence.points.first(), dependence.points.last()];
-        if let [Some((_, from)), Some((_, to))] = ends {
-            ranges.push(format!("{name} from {} to {}", short(*from), short(*to)));
-        }
+        let values = || dependence.points.iter().map(|point| point.1);
+        let (least, most) =
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        ranges.push(format!("{name} between {} and {}", short(least), short(most)));
     }
     let ranges = ranges.join(", ");
     Some(
         figure
             .caption(format!(
-                "The mean {what} over test rows of the first split (up) where a column has the same value in all of them \
-                 (across), and the other columns are as they are. Of a method without probabilities it is how often the \
-                 class is predicted. First method: {ranges}."
+                "A column is set to one value (across) in the test rows of the first split, and the other columns stay as they \
+                 are. Up: the mean {what}. Points stand at quantiles of the column. Columns of numbers only, the most \
+                 important to {} first: {ranges}.",
+                methods[0].0
             ))
-            .alternative(format!("The mean {what} by column: {ranges}.")),
+            .alternative(format!("The mean {what}: {ranges}.")),
     )
 }
 

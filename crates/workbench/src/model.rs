@@ -231,6 +231,35 @@ impl Model {
         self.predictor.fitted_kernel().and_then(FittedKernel::frequencies)
     }
 
+    /// Standard deviations of new observations, in the unit of the target; none where the method has none.
+    ///
+    /// ```
+    /// use mercer_baselines::BASELINES;
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let text: String = (0..40).map(|i| format!("{},{}\n", f64::from(i) / 9.0, (f64::from(i) / 9.0).sin())).collect();
+    /// let file = RowFile::spooled(format!("x,y\n{text}").as_bytes(), "sine", None)?;
+    /// let table = Table::read(&file, &SchemaOptions::default())?;
+    /// let model = fit(BASELINES, "gaussian-process", &table, &Choices::plain())?;
+    /// let rows = ndarray::array![[2.0], [30.0]];
+    /// let deviations = model.deviations(rows, "two rows", &[1, 2])?.expect("a process has them");
+    /// assert!(deviations[0] < 0.01 && deviations[1] > 0.3); // far from all rows it knows little
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn deviations(
+        &self,
+        raw: Array2<f64>,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<Option<Array1<f64>>, WorkbenchError> {
+        let inputs = self.prepared(raw, file, lines)?;
+        let unit = self.header.preparation.target().map_or(1.0, |standard| standard.deviation);
+        Ok(self.predictor.deviations(inputs.view()).map(|deviations| deviations * unit))
+    }
+
     /// Entropies of rows by scores that are estimates of probabilities themselves, in nats; none where
     /// the method's are not: [`Predictor::embedded_entropy`].
     ///

@@ -23,6 +23,8 @@ pub struct ExtraColumns {
     pub probabilities: bool,
     /// How unsure the class is.
     pub entropy: bool,
+    /// The standard deviation of a number.
+    pub deviation: bool,
     /// Sets or intervals that hold the truth as often as was asked.
     pub within: Option<Conformal>,
     /// What the file may have beside the columns of the fit.
@@ -62,6 +64,8 @@ pub struct PredictedRows {
     /// The same of the scores, where they are estimates of probabilities themselves
     /// ([`mercer_learning::Predictor::embedded_entropy`]).
     pub embedded_entropy: Option<Array1<f64>>,
+    /// Standard deviations of numbers, where they were asked for.
+    pub deviation: Option<Array1<f64>>,
     /// What holds the truth as often as was asked, where it was.
     pub sets: Option<Sets>,
     /// Rows in which something was missing, and was filled.
@@ -141,6 +145,11 @@ impl Model {
             } else {
                 None
             };
+            let deviation = if beside.deviation {
+                self.deviations(raw.clone(), file.name(), &lines)?
+            } else {
+                None
+            };
             let decision = || self.decision(raw.clone(), file.name(), &lines, 1);
             let sets = beside
                 .within
@@ -156,6 +165,7 @@ impl Model {
                 probabilities,
                 entropy,
                 embedded_entropy,
+                deviation,
                 sets,
                 filled,
                 kept,

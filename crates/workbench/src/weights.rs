@@ -21,7 +21,7 @@ const SIZES: RangeInclusive<f64> = 1e-100..=1e100;
 /// let comma = ClassWeight::Given([("ill, old".to_owned(), 2.0), ("well".to_owned(), 1.0)].into());
 /// assert_eq!("ill, old=2,well=1".parse::<ClassWeight>()?, comma);
 /// let refused = "ill=-2".parse::<ClassWeight>().unwrap_err().to_string();
-/// assert_eq!(refused, "`class-weight` is `ill=-2`; it must be balanced, or CLASS=NUMBER,CLASS=NUMBER with numbers above 0");
+/// assert_eq!(refused, "`class-weight` is `ill=-2`; it must be balanced, or CLASS=NUMBER,CLASS=NUMBER with each class once and numbers from 1e-100 to 1e100");
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,8 @@ impl FromStr for ClassWeight {
         whole.map(Self::Given).ok_or_else(|| WorkbenchError::Argument {
             name: "class-weight",
             value: format!("`{}`", one_line(text)),
-            must: "balanced, or CLASS=NUMBER,CLASS=NUMBER with numbers above 0".to_owned(),
+            must: "balanced, or CLASS=NUMBER,CLASS=NUMBER with each class once and numbers from 1e-100 to 1e100"
+                .to_owned(),
         })
     }
 }
@@ -97,7 +98,8 @@ impl ClassWeight {
         let labels = &table.schema.target.labels;
         match self {
             Self::Given(given) if given.keys().any(|class| !labels.contains(class)) => {
-                let known: Vec<_> = labels.iter().map(|label| one_line(label)).collect();
+                let known: Vec<_> =
+                    labels.iter().map(|label| format!("`{}`", one_line(label))).collect();
                 Err(refused(format!("of classes of the target: {}", known.join(", "))))
             }
             _ => Ok(()),

@@ -73,6 +73,78 @@ fn golden_values_of_the_toy_sample() {
     close(&evidences, &golden["classes-evidences"]);
 }
 
+/// Numbers of scikit-learn 1.9.1, by `tests/fixtures/make.py`.
+#[test]
+fn posterior_of_numbers_is_that_of_scikit_learn() {
+    let all = include_str!("../../tests/fixtures/scikit_learn.json");
+    let all: serde_json::Value = serde_json::from_str(all).unwrap();
+    let given = &all["gaussian-process-regression"];
+    let list = |value: &serde_json::Value| -> Array1<f64> {
+        value.as_array().unwrap().iter().map(|own| own.as_f64().unwrap()).collect()
+    };
+    let table = |value: &serde_json::Value| -> Array2<f64> {
+        let rows: Vec<Array1<f64>> = value.as_array().unwrap().iter().map(list).collect();
+        ndarray::stack(Axis(0), &rows.iter().map(Array1::view).collect::<Vec<_>>()).unwrap()
+    };
+    let (x, t) = (table(&given["x"]), list(&given["t"]));
+    let (mean, scale) = (t.mean().unwrap(), t.std(0.0));
+    let y = (&t - mean) / scale;
+    let number = |name: &str| given[name].as_f64().unwrap();
+    let mut logs = vec![number("deviation").ln()];
+    logs.extend(list(&given["lengths"]).iter().map(|length| length.ln()));
+    logs.push(number("noise").ln());
+    let rows = Noisy { y: &y, weights: None };
+    let posterior = Posterior::of(&logs, x.view(), rows).unwrap();
+    assert_relative_eq!(posterior.evidence, number("evidence"), max_relative = 1e-9);
+    let gradient = Array1::from(posterior.gradient(rows));
+    assert_abs_diff_eq!(gradient, list(&given["gradient"]), epsilon = 1e-7);
+    let Posterior { kernel, noise, scaled, weights, inverse, .. } = posterior;
+    let machine = Machine { kernel, scaled, weights, reduction: inverse };
+    let process = Process { features: 2, machine, noise, mean, scale };
+    let z = table(&given["z"]);
+    let values = process.decision(z.view());
+    assert_abs_diff_eq!(values.column(0), list(&given["values"]).view(), epsilon = 1e-7);
+    let deviations = process.deviations(z.view()).unwrap();
+    assert_abs_diff_eq!(deviations, list(&given["deviations"]), epsilon = 1e-7);
+    let again = Process::restore(&process.state()).unwrap();
+    assert_eq!(again.deviations(z.view()), Some(deviations));
+}
+
+/// A row of weight 3 is three equal rows, in the evidence and in what follows.
+#[test]
+fn weights_of_numbers_are_rows_and_gradients_agree_with_differences() {
+    let y = array![0.3, -1.0, 0.8, 1.4, -0.2, -1.3];
+    let own = array![3.0, 1.0, 2.0, 1.0, 1.0, 0.5];
+    let logs = [0.3, -0.2, 0.4, -0.9];
+    let at = |logs: &[f64], weights: bool| {
+        let rows = Noisy { y: &y, weights: weights.then(|| own.view()) };
+        let posterior = Posterior::of(logs, toy().view(), rows).unwrap();
+        (posterior.evidence, posterior.gradient(rows))
+    };
+    let h = 1e-5;
+    for weights in [false, true] {
+        let (_, gradient) = at(&logs, weights);
+        for k in 0..4 {
+            let value = |step: f64| {
+                let mut moved = logs;
+                moved[k] += step;
+                at(&moved, weights).0
+            };
+            let numeric = (value(h) - value(-h)) / (2.0 * h);
+            assert_abs_diff_eq!(gradient[k], numeric, epsilon = 1e-7);
+        }
+    }
+    let copies = [0, 0, 0, 1, 2, 2, 3, 4];
+    let (x, repeated) = (toy().select(Axis(0), &copies), y.select(Axis(0), &copies));
+    let bare = Noisy { y: &repeated, weights: None };
+    let all = Posterior::of(&logs, x.view(), bare).unwrap();
+    let whole = array![3.0, 1.0, 2.0, 1.0, 1.0];
+    let (few, some) = (y.slice(s![..5]).to_owned(), toy().slice(s![..5, ..]).to_owned());
+    let weighed = Noisy { y: &few, weights: Some(whole.view()) };
+    let weighed = Posterior::of(&logs, some.view(), weighed).unwrap();
+    assert_abs_diff_eq!(all.evidence, weighed.evidence, epsilon = 1e-10);
+}
+
 #[test]
 fn gradients_agree_with_central_differences() {
     let logs = [0.3, -0.2, 0.4];

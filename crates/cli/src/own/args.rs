@@ -18,7 +18,7 @@ pub(crate) struct TableArgs {
 /// How the lines of a file are to be read.
 #[derive(Debug, Default, Args)]
 pub(crate) struct FileArgs {
-    /// Format, where the suffix does not tell: csv, semicolon, tsv, svmlight, parquet.
+    /// Format, where neither suffix nor beginning tells it: csv, semicolon, tsv, svmlight, parquet.
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
     /// What stands between the fields of a text: a character, or blanks for any number of blanks and tabs.
@@ -223,6 +223,9 @@ pub(crate) struct BesideArgs {
     /// Conditional mean embeddings also say it by an embedding of its own.
     #[arg(long)]
     pub entropy: bool,
+    /// The standard deviation of each number that is predicted, of Gaussian processes.
+    #[arg(long)]
+    pub deviation: bool,
     /// Adds a set of classes, or an interval, to each prediction: of 0.9, nine in ten hold the truth. Their size is
     /// learned from the rows of --calibration (split conformal prediction); a set may be empty.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibration")]

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Columns of CSV and names in JSON.
 const ENTROPY: &str = "entropy";
 const EMBEDDED_ENTROPY: &str = "embedded-entropy";
+const DEVIATION: &str = "deviation";
 const LINE: &str = "line";
 const LOW: &str = "low";
 const HIGH: &str = "high";
@@ -77,7 +78,18 @@ fn write_all(
     let numbered = widened.unknown == Unknown::Skip && widened.keep.is_empty();
     let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
     let within = within(model, args, unknown, &widened.drop)?;
-    let beside = ExtraColumns { probabilities, entropy, within, widened };
+    let deviation = args.beside.deviation;
+    let beside = ExtraColumns { probabilities, entropy, deviation, within, widened };
+    if deviation {
+        let none = Array2::zeros((0, schema.width()));
+        if model.deviations(none, file.name(), &[])?.is_none() {
+            anyhow::bail!(
+                "--deviation: this model of {} has no standard deviations; gaussian-process has them for numbers, and \
+                 --coverage makes intervals for every method",
+                model.header.method
+            );
+        }
+    }
     let mut embeds_entropy = false;
     if probabilities || entropy {
         // Said before anything is written.
@@ -105,6 +117,7 @@ fn write_all(
         if args.beside.proba {
             heads.extend(labels.iter().map(|label| quoted(&format!("p({label})"))));
         }
+        heads.extend(deviation.then(|| DEVIATION.to_owned()));
         if within.is_some() {
             let ends: &[&str] = if labels.is_empty() { &[LOW, HIGH] } else { &[SET] };
             heads.extend(ends.iter().map(|&head| head.to_owned()));
@@ -223,6 +236,9 @@ fn lines(rows: &PredictedRows, labels: &[String], fields: &[String], numbered: b
         for number in shares {
             write!(text, ",{number}").expect("a string takes all that is written to it");
         }
+        if let Some(each) = &rows.deviation {
+            write!(text, ",{}", each[row]).expect("a string takes all that is written to it");
+        }
         let written = match &rows.sets {
             Some(Sets::Classes(sets)) => {
                 let names: Vec<&str> =
@@ -262,6 +278,7 @@ fn objects(rows: &PredictedRows, labels: &[String], keep: &[String], numbered: b
             let named = json!(named.collect::<serde_json::Map<_, _>>());
             object.insert("probabilities".to_owned(), named);
         }
+        object.extend(rows.deviation.iter().map(|each| (DEVIATION.to_owned(), json!(each[row]))));
         match &rows.sets {
             Some(Sets::Classes(sets)) => {
                 let names = sets[row].iter().map(|&at| &labels[at as usize]);

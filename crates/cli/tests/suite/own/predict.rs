@@ -72,6 +72,40 @@ fn entropies_stand_beside_labels_and_are_those_of_the_probabilities() {
     assert!(told.stderr.contains("no probabilities"), "{told:?}");
 }
 
+/// Of numbers a Gaussian process says how sure it is: nine in ten or so lie within 1.64 deviations.
+#[test]
+fn deviations_stand_beside_numbers_where_there_are_any() {
+    let noise = |i: usize| ((i * 7919 % 997) as f64 / 997.0 - 0.5) * 0.6;
+    let rows = |from: usize, to: usize| {
+        let row = |i: usize| {
+            let x = (i * 31 % 200) as f64 / 20.0;
+            format!("{x},{}\n", 5.0 + 3.0 * x.sin() + noise(i))
+        };
+        format!("x,y\n{}", (from..to).map(row).collect::<String>())
+    };
+    let place = place_with(&[("fit.csv", &rows(0, 120)), ("new.csv", &rows(120, 200))]);
+    place.run("fit --method gp --data fit.csv --out m").with_code(0);
+    let said = place.run("predict m --data new.csv --deviation").with_code(0).stdout;
+    let mut lines = said.lines();
+    assert_eq!(lines.next(), Some("prediction,deviation"));
+    let truth = rows(120, 200);
+    let truths =
+        truth.lines().skip(1).map(|line| line.split_once(',').unwrap().1.parse::<f64>().unwrap());
+    let within = lines.zip(truths).filter(|(line, truth)| {
+        let (value, deviation) = line.split_once(',').unwrap();
+        let [value, deviation] = [value, deviation].map(|text| text.parse::<f64>().unwrap());
+        assert!((0.05..1.0).contains(&deviation), "{deviation}");
+        (value - truth).abs() < 1.64 * deviation
+    });
+    assert!((64..=80).contains(&within.count()));
+    place.run("fit --method kernel-ridge --data fit.csv --out k").with_code(0);
+    let told = place.run("predict k --data new.csv --deviation").with_code(1).stderr;
+    assert!(
+        told.contains("kernel-ridge has no standard deviations; gaussian-process has"),
+        "{told}"
+    );
+}
+
 #[test]
 fn labels_come_back_letter_by_letter() {
     let labels = ["01", "1", "007", "7.0", "9007199254740993", "9007199254740992"];

@@ -78,7 +78,11 @@ fn weights_that_cannot_be_are_refused_by_name() {
         (format!("{fit} hole.csv"), 1, "hole.csv:3: column `w` is empty"),
         (format!("{fit} zero.csv"), 1, "zero.csv: column `w` is 0 in every row"),
         (format!("{fit} w.csv --buffer 10"), 2, "left out where rows are read in passes"),
-        (format!("{fit} w.csv --class-weight sick=2"), 2, "of classes of the target: ill, well"),
+        (
+            format!("{fit} w.csv --class-weight sick=2"),
+            2,
+            "of classes of the target: `ill`, `well`",
+        ),
         (
             "fit --method kernel-ridge --out m --weights v --data w.csv".to_owned(),
             2,
