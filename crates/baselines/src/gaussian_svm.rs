@@ -176,9 +176,8 @@ mercer_learning::parameters! {
         /// Training rows of a machine beyond this are left out, by seed. One
         /// against one, a machine holds the rows of its two classes only.
         pub cap: usize = CAP, Allowed::PAIR;
-        /// Which rows those of `cap` are: of its own draw, or of the draw that gives a hyper-kernel method's machine its
-        /// `machine_rows`, so that as many are the same ones. Of more than two classes, one against one, each machine
-        /// has its own.
+        /// How the rows of `cap` are drawn: on its own, or as a hyper-kernel method draws its `machine_rows`, so that both
+        /// have the same ones. With more than two classes, one against one, each machine draws its own.
         pub draw: RowDraw = RowDraw::Own;
     }
 }

@@ -73,7 +73,7 @@ pub(crate) struct ColumnArgs {
     /// Whether the first row names the columns.
     #[arg(long, value_enum, default_value = "auto")]
     pub header: HeaderName,
-    /// Columns to leave out, also those that a model does not know (repeatable, or separated by commas).
+    /// Columns to leave out (repeatable, or separated by commas).
     #[arg(long, value_name = "COL")]
     pub drop: Vec<String>,
     /// Columns of numbers that are categories (repeatable, or separated by commas).
@@ -101,8 +101,8 @@ pub(crate) struct FitChoices {
     /// Scores, folds and tuning count each row once. For methods that weigh rows: see `mercer list methods`.
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
-    /// Multiply the weights of rows by those of their classes: balanced, so that all classes have one weight
-    /// together, or CLASS=NUMBER,CLASS=NUMBER, with 1 for the others.
+    /// Weights of classes, which multiply those of their rows. balanced gives every class the same total;
+    /// CLASS=NUMBER,CLASS=NUMBER sets them, and a class without a number keeps 1.
     #[arg(long, value_name = "WEIGHTS")]
     pub class_weight: Option<String>,
     /// How inputs are scaled: to mean 0 and deviation 1, to 0..1, to -1..1, by 1/255, or not at all.
@@ -124,7 +124,7 @@ pub(crate) struct FitChoices {
     /// a temperature of more.
     #[arg(long)]
     pub calibrate: bool,
-    /// Choose the threshold of two classes on such rows by accuracy, balanced-accuracy, f1 or precision.
+    /// Choose the threshold of two classes by accuracy, balanced-accuracy, f1 or precision, on training rows held out.
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub threshold: Option<Metric>,
     /// Seconds that the command may take; a fit is stopped at its next step, and nothing is written.
@@ -137,8 +137,7 @@ pub(crate) struct FitChoices {
     /// Root of the random streams.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Threads of a fit: all cores without it, and no more than there are. With another number sums are
-    /// taken in another order, and round differently.
+    /// Threads of a fit, by default one a core, which is also the most. Another number may round sums differently.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
