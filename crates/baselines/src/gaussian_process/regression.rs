@@ -3,8 +3,8 @@
 //! `K` is the kernel matrix, `C = K + σ² diag(1/w)`, `α = C⁻¹ (y − ȳ)`, `n` the rows, `W` the sum of their weights. A row
 //! of weight `w` counts as `w` equal rows with noise of their own.
 
-use super::kernel::ScaledGaussian;
 use super::Machine;
+use super::kernel::ScaledGaussian;
 use mercer_learning::{LearningError, Predictor, State, Task};
 use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
