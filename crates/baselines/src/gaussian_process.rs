@@ -130,7 +130,7 @@ impl GaussianProcess {
         start
     }
 
-    /// How so many logarithms are searched.
+    /// The search for a number of logarithms.
     fn search(&self, logarithms: usize) -> Lbfgs {
         Lbfgs {
             iterations: self.params.iterations,

@@ -1,6 +1,6 @@
 //! Formats that are read by way of a copy: ARFF and JSON as delimited text whose columns have names, Arrow as Parquet.
 //!
-//! A row of the copy stands in the line that it has in the file.
+//! A row of the copy stands in the line that it has in the file; of a JSON array, in the line of its number.
 
 mod arff;
 mod json;
