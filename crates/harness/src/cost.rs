@@ -3,7 +3,7 @@
 mod expression;
 mod workload;
 
-use crate::{Trial, TuningSource, reference_seconds_when_idle};
+use crate::{Trial, TuningSource};
 use mercer_learning::{Method, Settings, Shape};
 use mercer_records::{Key, Record, Status};
 use serde_json::Value;
@@ -215,11 +215,6 @@ impl CostModel {
             methods: methods.to_vec(),
             records: timed.len(),
         }
-    }
-
-    /// Learns from records, for this machine.
-    pub fn here<'a>(records: impl IntoIterator<Item = &'a Record>, methods: &[Method]) -> Self {
-        Self::fit(records, methods, reference_seconds_when_idle())
     }
 
     /// Seconds here for a second of the reference machine.

@@ -290,6 +290,14 @@ impl Cell<'_> {
         let limits = [profile.repeats, cut.repeats, selection.repeats, rule.repeats];
         let version = selection.versions.get(&entry.name).or(entry.fingerprint.as_ref());
         let fingerprint = version.cloned().unwrap_or_default();
+        let budget = tuner.as_ref().map(|tuner| {
+            let mut budget = json!({ "tuner": tuner });
+            let first = method.first_on(dataset);
+            if !first.is_empty() {
+                budget["first"] = json!(first);
+            }
+            budget
+        });
         for repeat in 0..self.repeats(limits) {
             let streams = Streams::root(spec.seed)
                 .child(spec.streams())
@@ -297,7 +305,8 @@ impl Cell<'_> {
                 .child(&format!("repeat {repeat}"));
             let protocol =
                 Protocol { split: protocol.split.map(|rule| rule.of_repeat(repeat)), ..protocol };
-            let key = |settings: &Settings, tuning: Value, protocol: &Protocol| Key {
+            let protocol_key = self.protocol_key(&protocol);
+            let key = |settings: &Settings, tuning: Value| Key {
                 schema: SCHEMA,
                 artefact: spec.artefact.clone(),
                 variant: variant.name.clone(),
@@ -307,13 +316,13 @@ impl Cell<'_> {
                 revision: registered.revision,
                 settings: settings.iter().map(|(k, v)| (k.to_owned(), v.clone())).collect(),
                 tuning,
-                protocol: self.protocol_key(protocol),
+                protocol: protocol_key.clone(),
                 repeat,
                 seed: spec.seed,
                 limits: self.limits(),
             };
             let mut trial = Trial {
-                key: key(&given, Value::Null, &protocol),
+                key: key(&given, Value::Null),
                 digest: String::new(),
                 label: method.label.clone().unwrap_or_else(|| registered.title.to_owned()),
                 protocol,
@@ -328,15 +337,10 @@ impl Cell<'_> {
                 complete: cut.rows.is_none() && cut.at_most.is_empty() && entry.subset_of.is_none(),
                 weight: weight(&shape, 1.0),
             };
-            if let Some(tuner) = tuner.clone() {
-                let mut budget = json!({ "tuner": tuner });
-                let first = method.first_on(dataset);
-                if !first.is_empty() {
-                    budget["first"] = json!(first);
-                }
+            if let (Some(tuner), Some(budget)) = (tuner.clone(), &budget) {
                 let mut part = budget.clone();
                 part["part"] = json!("tuning");
-                let mut tuning = key(&fixed, part, &protocol);
+                let mut tuning = key(&fixed, part);
                 if matches!(protocol.split, Some(SplitRule::Official { .. })) {
                     tuning.repeat = 0;
                 }
@@ -348,7 +352,7 @@ impl Cell<'_> {
                 }
                 let archived = archive(&tuning);
                 if profile.tune.unwrap_or(true) || archived.is_some() {
-                    trial.key = key(&fixed, budget, &protocol);
+                    trial.key = key(&fixed, budget.clone());
                     // The limit of time is of the study's own budget.
                     trial.key.limits.retain(|name, _| tuner.grid.is_none() || name != "seconds");
                     trial.settings = fixed.clone();

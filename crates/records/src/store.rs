@@ -528,6 +528,22 @@ mod tests {
     }
 
     #[test]
+    fn the_digest_of_a_result_is_that_of_its_canonical_text() {
+        let mut result = record(3).result;
+        let numbers = || [("b".to_owned(), 1e-7), ("a".to_owned(), f64::NAN)].into();
+        let settings =
+            || [("z".into(), json!({"y": 0.1, "x": "é"})), ("a".into(), json!(null))].into();
+        let step = crate::TuningStep { settings: settings(), effort: 0.5, score: Some(-0.0) };
+        result.error = Some("none".into());
+        (result.metrics, result.facts, result.settings) = (numbers(), numbers(), settings());
+        result.tuning = Some(Arc::new(crate::Tuning { chosen: settings(), history: vec![step] }));
+        result.curve = vec![crate::CurvePoint { step: 3, epoch: 1e300, values: numbers() }];
+        result.predicted = Some(crate::Predicted::Real(vec![0.1, f64::INFINITY]));
+        result.wrong = Some(vec![7, 1]);
+        assert_eq!(result.digest(), crate::sha256_hex(crate::canonical(&result).as_bytes()));
+    }
+
+    #[test]
     fn a_directory_that_cannot_be_written_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("results");

@@ -15,7 +15,7 @@ use polars_core::prelude::{AnyValue, DataFrame};
 use std::fs::File;
 use std::path::Path;
 
-pub use read::from_frame;
+pub use read::{from_frame, named_from_frame};
 pub use write::{predictions_frame, to_frame};
 
 /// Before the name of a metric, in the name of its column.

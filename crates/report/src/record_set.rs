@@ -167,8 +167,8 @@ fn compacted(folder: &Path) -> Vec<Compacted> {
 }
 
 fn digests(path: &Path) -> Result<Digests, ExperimentError> {
-    let records = frame::from_frame(&frame::read_parquet(path)?, None)?.into_iter();
-    Ok(records.map(|record| (record.key.digest(), Arc::new(record))).collect())
+    let records = frame::named_from_frame(&frame::read_parquet(path)?, None)?.into_iter();
+    Ok(records.map(|(digest, record)| (digest, Arc::new(record))).collect())
 }
 
 fn is_tuning(record: &Record) -> bool {

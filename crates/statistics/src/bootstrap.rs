@@ -3,6 +3,7 @@ use crate::error::{check_range, check_table};
 use crate::random::SplitMix;
 use std::collections::HashMap;
 use std::num::NonZero;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::{self, available_parallelism};
 
@@ -96,9 +97,10 @@ pub fn paired_bootstrap(
     let draws = draws(rows, seeds, resamples, seed);
     let mut sorted: Vec<f64> = draws
         .iter()
-        .map(|draw| {
-            let of_seed = |&drawn: &usize| weighted_sum(&different[drawn], &draw.times_drawn);
-            let total: f64 = draw.seeds.iter().map(of_seed).sum();
+        .flat_map(|share| share.times_drawn.chunks(rows).zip(share.seeds.chunks(seeds_drawn)))
+        .map(|(times_drawn, seeds)| {
+            let of_seed = |&drawn: &usize| weighted_sum(&different[drawn], times_drawn);
+            let total: f64 = seeds.iter().map(of_seed).sum();
             if degenerate { first } else { total / cells_drawn }
         })
         .collect();
@@ -131,16 +133,16 @@ fn weighted_sum(different: &[(usize, f64)], times: &[u8]) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().map(term).sum::<f64>()
 }
 
-/// One resample: how often each row is drawn, and which seeds.
-struct Draw {
+/// Some resamples, one after the other: how often each row is drawn, and which seeds.
+struct Draws {
     times_drawn: Vec<u8>,
     seeds: Vec<usize>,
 }
 
 /// Makes the resamples of tables of one size, which are the same for each of them, once.
-fn draws(rows: usize, seeds: usize, resamples: usize, seed: u64) -> Arc<Vec<Draw>> {
+fn draws(rows: usize, seeds: usize, resamples: usize, seed: u64) -> Arc<Vec<Draws>> {
     type Size = (usize, usize, usize, u64);
-    static KNOWN: LazyLock<Mutex<HashMap<Size, Arc<Vec<Draw>>>>> = LazyLock::new(Mutex::default);
+    static KNOWN: LazyLock<Mutex<HashMap<Size, Arc<Vec<Draws>>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     // A few sizes serve a whole report; what comes after many others begins anew.
     if known.len() >= 8 {
@@ -148,15 +150,21 @@ fn draws(rows: usize, seeds: usize, resamples: usize, seed: u64) -> Arc<Vec<Draw
     }
     let made = known.entry((rows, seeds, resamples, seed)).or_insert_with(|| {
         let seeds_drawn = (seeds - 1).max(1);
-        let draw = |number: usize| {
-            let mut rng = SplitMix::seeded(seed).after((number * (rows + seeds_drawn)) as u64);
-            let mut times_drawn = vec![0; rows];
-            for _ in 0..rows {
-                let drawn: &mut u8 = &mut times_drawn[rng.below(rows)];
-                // A row is drawn once in the mean, and 255 times never.
-                *drawn = drawn.saturating_add(1);
+        // One allocation a thread: of many small ones the system takes longer to hand out the pages than it takes
+        // to fill them.
+        let draw = |numbers: Range<usize>| {
+            let mut times_drawn = vec![0u8; numbers.len() * rows];
+            let mut seeds_of = Vec::with_capacity(numbers.len() * seeds_drawn);
+            for (number, own) in numbers.zip(times_drawn.chunks_mut(rows)) {
+                let mut rng = SplitMix::seeded(seed).after((number * (rows + seeds_drawn)) as u64);
+                for _ in 0..rows {
+                    let drawn = &mut own[rng.below(rows)];
+                    // A row is drawn once in the mean, and 255 times never.
+                    *drawn = drawn.saturating_add(1);
+                }
+                seeds_of.extend((0..seeds_drawn).map(|_| rng.below(seeds)));
             }
-            Draw { times_drawn, seeds: (0..seeds_drawn).map(|_| rng.below(seeds)).collect() }
+            Draws { times_drawn, seeds: seeds_of }
         };
         // Threads of their own: one of a pool that waits here could take up work that asks for this lock.
         let share = resamples.div_ceil(available_parallelism().map_or(1, NonZero::get));
@@ -166,11 +174,11 @@ fn draws(rows: usize, seeds: usize, resamples: usize, seed: u64) -> Arc<Vec<Draw
                 .step_by(share)
                 .map(|from| {
                     let numbers = from..(from + share).min(resamples);
-                    scope.spawn(move || numbers.map(draw).collect::<Vec<Draw>>())
+                    scope.spawn(move || draw(numbers))
                 })
                 .collect();
             let joined = shares.into_iter().map(|share| share.join().expect("it draws numbers"));
-            joined.flatten().collect()
+            joined.collect()
         }))
     });
     Arc::clone(made)

@@ -34,9 +34,12 @@ pub(crate) fn run(
 ) -> anyhow::Result<Ended> {
     let began = Instant::now();
     let store = args.places.store()?;
-    let mut trials = std::mem::take(&mut planned.work.trials);
+    let trials = std::mem::take(&mut planned.work.trials);
     let missing = missing(&trials, &args.places)?;
-    trials.retain(|trial| planned.archive.of(trial).is_some());
+    let (mut trials, not_on_record): (Vec<Trial>, Vec<Trial>) =
+        trials.into_iter().partition(|trial| planned.archive.of(trial).is_some());
+    // To free a trial at a time takes longer than all else that is done with them.
+    std::mem::forget(not_on_record);
     leave_programs(&mut trials);
     let mut lacking = missing.clone();
     lacking.retain(|dataset, _| trials.iter().any(|trial| trial.key.dataset == *dataset));
@@ -49,7 +52,9 @@ pub(crate) fn run(
         .collect();
     let keys = trials.iter().map(|trial| trial.key.clone());
     let keys: Vec<Key> = keys.chain(computed.iter().map(|own| own.key())).collect();
-    let asked: HashSet<String> = keys.iter().map(Key::digest).collect();
+    let of_trials = trials.iter().map(|trial| trial.digest.clone());
+    let asked: HashSet<String> =
+        of_trials.chain(computed.iter().map(|own| own.key().digest())).collect();
 
     // What this directory has of the committed records was run here; what it has beyond them is shown, too.
     let mut again = Again::without(lacking.clone());
@@ -126,7 +131,7 @@ pub(crate) fn run(
     }
     let different = again.different().count();
     // The program ends: to free a record at a time what the system takes back at once costs a second.
-    std::mem::forget(planned);
+    std::mem::forget((planned, trials, keys));
     Ok(match (different + failed.len(), lacking.len()) {
         (0, 0) => Ended::Done,
         (0, _) => Ended::NoData,
@@ -138,19 +143,16 @@ pub(crate) fn run(
 /// says nothing of these records.
 fn leave_programs(trials: &mut Vec<Trial>) {
     let all = trials.len();
-    trials.retain(|trial| !is_program(&trial.key.method));
+    let built_in = mercer_methods::registry();
+    let mut programs = mercer_methods::all();
+    programs.retain(|own| built_in.iter().all(|other| other.name != own.name));
+    trials.retain(|trial| programs.iter().all(|own| own.name != trial.key.method));
     if trials.len() < all {
         tracing::info!(
             "{} of programs from outside are shown and not run again",
             counted(all - trials.len(), "trial", "trials")
         );
     }
-}
-
-/// Whether a method is a program from outside.
-fn is_program(method: &str) -> bool {
-    let named = |own: &mercer_learning::Method| own.name == method;
-    mercer_methods::all().iter().any(named) && !mercer_methods::registry().iter().any(named)
 }
 
 /// Whether two runs of it must come out the same: a measurement of times must not.
@@ -190,7 +192,9 @@ impl Pages<'_> {
         let context =
             RenderContext::new(catalogue(), archive, methods, profile, selection, self.missing)
                 .with_again(&again);
-        Ok(write(&context, artefacts, &out(self.args))?)
+        let written = write(&context, artefacts, &out(self.args))?;
+        context.free_aside();
+        Ok(written)
     }
 }
 

@@ -19,18 +19,20 @@ pub(crate) struct Costs {
     pub recorded: Vec<Record>,
 }
 
-/// Learns from the committed records and from those of the record directory; creates nothing.
+/// Learns from the committed records and from those of the record directory, for a machine of these
+/// [`mercer_harness::reference_seconds`]; creates nothing.
 pub(crate) fn costs(
     places: &Directories,
     archive: &RecordSet,
     methods: &[Method],
+    yardstick: f64,
 ) -> anyhow::Result<Costs> {
     let recorded = if places.results.is_dir() {
         Store::open(&places.results)?.list()?.records
     } else {
         Vec::new()
     };
-    let model = CostModel::here(archive.records().chain(&recorded), methods);
+    let model = CostModel::fit(archive.records().chain(&recorded), methods, yardstick);
     Ok(Costs { model, recorded })
 }
 

@@ -5,6 +5,7 @@ use polars_core::prelude::{
     BooleanChunked, Column, DataFrame, Float64Chunked, ListChunked, PolarsError, StringChunked,
     UInt32Chunked, UInt64Chunked,
 };
+use rayon::prelude::*;
 use serde_json::from_str;
 use std::collections::{BTreeMap, HashMap};
 
@@ -60,9 +61,28 @@ pub fn from_frame(
     frame: &DataFrame,
     predictions: Option<&DataFrame>,
 ) -> Result<Vec<Record>, RenderError> {
+    Ok(named_from_frame(frame, predictions)?.into_iter().map(|(_, record)| record).collect())
+}
+
+/// The same, each with the digest of its key: see [`from_frame`].
+///
+/// ```
+/// use mercer_render::frame::{named_from_frame, to_frame};
+/// let none = to_frame(&[])?;
+/// assert!(named_from_frame(&none, None)?.is_empty());
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
+///
+/// # Errors
+/// As [`from_frame`].
+pub fn named_from_frame(
+    frame: &DataFrame,
+    predictions: Option<&DataFrame>,
+) -> Result<Vec<(String, Record)>, RenderError> {
     let table = Table::of(frame)?;
     let predictions = predictions.map(Predictions::of).transpose()?;
     (0..frame.height())
+        .into_par_iter()
         .map(|row| {
             let error = |reason: String| RenderError::Row { row, reason };
             let mut record = table.record(row).map_err(|reason| error(reason.0))?;
@@ -79,7 +99,7 @@ pub fn from_frame(
                 return Err(error("its check sum does not match its result".to_owned()));
             }
             record.stripped_sha256 = (!whole).then(|| record.result.digest());
-            Ok(record)
+            Ok((name, record))
         })
         .collect()
 }
