@@ -3,7 +3,7 @@ use mercer_harness::{Stop, TrialLimits, free_memory};
 use mercer_learning::{LearningError, Settings, find};
 use mercer_methods::registry;
 use mercer_workbench::{
-    Budget, Choices, ClassWeight, RowWeights, Table, WorkbenchError, fit, warnings,
+    Budget, Choices, ClassWeight, RowWeights, Table, WorkbenchError, fit, scaling_of, warnings,
 };
 use ndarray::{Array2, s};
 use pyo3::buffer::PyBuffer;
@@ -118,6 +118,7 @@ fn table(
         sha256,
         division: None,
         weights: weights.map(|values| RowWeights { column: "sample_weight".to_owned(), values }),
+        unheld: None,
     }
 }
 
@@ -180,7 +181,10 @@ impl Asked {
         };
         Ok(Choices {
             settings: self.settings.clone(),
-            scaling: self.scaling.parse().map_err(WorkbenchError::Data)?,
+            scaling: scaling_of(
+                &self.settings,
+                self.scaling.parse().map_err(WorkbenchError::Data)?,
+            ),
             impute,
             tune: self.tune.as_deref().map(str::parse::<Budget>).transpose()?,
             metric: None,
@@ -329,6 +333,18 @@ impl Model {
         let of = lines(&both);
         let gram = py.detach(|| self.0.gram(both, ROWS, &of)).map_err(refused)?;
         gram.map(|gram| shaped(py, &gram.slice(s![..count, count..]).to_owned())).transpose()
+    }
+
+    /// The learned features of rows, `n × D`, or nothing where the method has none.
+    fn features<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: PyBuffer<f64>,
+    ) -> PyResult<Option<Shaped<'py>>> {
+        let inputs = matrix(py, &inputs)?;
+        let of = lines(&inputs);
+        let found = py.detach(|| self.0.features(inputs, ROWS, &of)).map_err(refused)?;
+        found.map(|own| shaped(py, &own)).transpose()
     }
 
     /// Frequencies of a spectral kernel and their partners, `d × D` each.

@@ -157,7 +157,8 @@ mercer_learning::parameters! {
         /// `C > 0`, the weight of the losses, summed over rows.
         pub cost: f64 = 10.0, Allowed::POSITIVE;
         /// `gaussian` is `exp(−s² ‖x − z‖² / 2)`, `laplace` `exp(−s ‖x − z‖)`, `polynomial`
-        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`.
+        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`. `precomputed` takes the
+        /// inputs for the kernel matrix: a column for each row of the table, in their order.
         pub kernel: KernelName = KernelName::Gaussian;
         /// `s > 0` of the kernel, an inverse width; `1/√d` if not set.
         pub std: Option<f64> = None, Allowed::between(1e-100, true, 1e100, true, "between 1e-100 and 1e100");
@@ -227,7 +228,8 @@ impl Learner for GaussianSvm {
         let by_pair = matches!(sample.targets(), Targets::Classes { classes: 3.., .. })
             && multiclass == MultiClass::OneVersusOne;
         let most = if by_pair { usize::MAX } else { cap };
-        let sample = at_most_from(draw.stream(), sample, most, &fitting.streams)?;
+        let sample = self.params.kernel.points(sample)?;
+        let sample = at_most_from(draw.stream(), &sample, most, &fitting.streams)?;
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let std = self.params.std.unwrap_or(default_std(d));

@@ -1,8 +1,9 @@
 use mercer_kernels::{Kernel, Sections, Smoothness};
-use mercer_learning::{Condition, LearningError, Where};
+use mercer_learning::{Condition, LearningError, Sample, Where};
 use mercer_solvers::KernelRows;
-use ndarray::{ArrayView1, ArrayView2, s};
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The kernel of a machine, with `s` for `std`, and `r = s ‖x − z‖`.
 ///
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(read("matern-3/2")?.kernel, KernelName::Matern32);
 /// assert_eq!(KernelRidgeParams::default().kernel, KernelName::Gaussian);
 /// let refused = read("no such word").unwrap_err().to_string();
-/// assert!(refused.contains("gaussian, laplace, matern-3/2, matern-5/2, polynomial, linear"), "{refused}");
+/// assert!(refused.contains("gaussian, laplace, matern-3/2, matern-5/2, polynomial, linear, precomputed"), "{refused}");
 /// # Ok::<(), mercer_learning::LearningError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,12 +34,14 @@ pub enum KernelName {
     Polynomial,
     /// `x·z`.
     Linear,
+    /// The inputs are the kernel matrix.
+    Precomputed,
 }
 
 /// What does nothing beside some kernels.
 pub(crate) const CONDITIONS: [Condition; 2] = [
     (&["degree", "offset"], &[Where::is("kernel", &["polynomial"])]),
-    (&["std"], &[Where::is_not("kernel", &["linear"])]),
+    (&["std"], &[Where::is_not("kernel", &["linear", "precomputed"])]),
 ];
 
 /// The parameters of the kernels of [`KernelName`].
@@ -50,10 +53,46 @@ pub(crate) struct KernelChoice {
     pub(crate) offset: f64,
 }
 
+/// Relative difference of two entries of a kernel matrix that should be equal, above which they are not.
+const ASYMMETRIC: f64 = 1e-6;
+
+impl KernelName {
+    /// The sample as the kernel takes it: of a matrix the number of each row stands before the row.
+    pub(crate) fn points(self, sample: &Sample) -> Result<Cow<'_, Sample>, LearningError> {
+        if self != Self::Precomputed {
+            return Ok(Cow::Borrowed(sample));
+        }
+        let refused = |must| Err(LearningError::setting("kernel", "precomputed", must));
+        let (inputs, columns) = (sample.inputs(), sample.features());
+        let numbers: Vec<usize> = match sample.numbers() {
+            Some(numbers) => numbers.to_vec(),
+            None if sample.rows() == columns => (0..columns).collect(),
+            None => {
+                return refused(
+                    "another one, or the inputs a kernel matrix: a column for each row of the table, in their order",
+                );
+            }
+        };
+        let diagonal = |row: usize| inputs[[row, numbers[row]]].abs();
+        let largest = (0..numbers.len()).map(diagonal).fold(f64::MIN_POSITIVE, f64::max);
+        for (row, &number) in numbers.iter().enumerate() {
+            for (other, &others) in numbers[..row].iter().enumerate() {
+                let apart = inputs[[row, others]] - inputs[[other, number]];
+                if apart.abs() > ASYMMETRIC * largest {
+                    return refused("another one, or the inputs a symmetric matrix");
+                }
+            }
+        }
+        let first: Array1<f64> = numbers.iter().map(|&number| number as f64).collect();
+        let points = concatenate![Axis(1), first.insert_axis(Axis(1)), inputs];
+        sample.clone().map_inputs(|inputs| *inputs = points).map(Cow::Owned)
+    }
+}
+
 impl KernelChoice {
     /// The kernel, whose values of these rows are numbers.
     pub(crate) fn of(self, inputs: ArrayView2<'_, f64>) -> Result<Kernel, LearningError> {
-        let kernel = self.kernel();
+        let kernel = self.kernel(inputs.ncols());
         let finite = |x: ArrayView1<'_, f64>| kernel.of(x, x).is_finite();
         if self.name == KernelName::Polynomial && !inputs.rows().into_iter().all(finite) {
             let must = "so small that the kernel's values are numbers (they depend on `offset`, `std` and the scaling, too)";
@@ -62,7 +101,7 @@ impl KernelChoice {
         Ok(kernel)
     }
 
-    const fn kernel(self) -> Kernel {
+    const fn kernel(self, columns: usize) -> Kernel {
         let Self { name, std, degree, offset } = self;
         match name {
             KernelName::Gaussian => Kernel::Gaussian { std },
@@ -71,6 +110,7 @@ impl KernelChoice {
             KernelName::Matern52 => Kernel::Matern { std, smoothness: Smoothness::FiveHalves },
             KernelName::Polynomial => Kernel::Polynomial { degree, offset, std },
             KernelName::Linear => Kernel::Linear,
+            KernelName::Precomputed => Kernel::Precomputed { columns: columns - 1 },
         }
     }
 }
@@ -118,13 +158,39 @@ mod tests {
     use super::*;
     use ndarray::Array2;
 
+    /// Rows 3, 0 and 4 of a table of five, whose matrix has a column for each of the five.
+    #[test]
+    fn points_carry_their_numbers_in_front() {
+        let x = Array2::from_shape_fn((5, 2), |(i, j)| ((i * (2 * j + 3)) as f64 * 0.7).sin());
+        let matrix = Kernel::Gaussian { std: 0.8 }.gram(x.view());
+        let rows = [3, 0, 4];
+        let part = matrix.select(Axis(0), &rows);
+        let sample = Sample::regression(part.clone(), Array1::zeros(3)).unwrap();
+        let refused = KernelName::Precomputed.points(&sample).unwrap_err().to_string();
+        assert!(refused.contains("a column for each row of the table"), "{refused}");
+        let sample = sample.numbered(rows.to_vec());
+        let points = KernelName::Precomputed.points(&sample).unwrap();
+        let (name, std, degree, offset) = (KernelName::Precomputed, 1.0, 3, 1.0);
+        let kernel = KernelChoice { name, std, degree, offset }.of(points.inputs()).unwrap();
+        assert_eq!(kernel.gram(points.inputs()), part.select(Axis(1), &rows));
+        // Other rows are without their numbers.
+        let values = kernel.sections(points.inputs()).at(matrix.view());
+        assert_eq!(values, matrix.select(Axis(1), &rows));
+        let mut skewed = part;
+        skewed[[0, 0]] += 1e-3;
+        let skewed = Sample::regression(skewed, Array1::zeros(3)).unwrap().numbered(rows.to_vec());
+        let refused = KernelName::Precomputed.points(&skewed).unwrap_err().to_string();
+        assert!(refused.contains("a symmetric matrix"), "{refused}");
+        assert_eq!(KernelName::Linear.points(&sample).unwrap().features(), 5);
+    }
+
     #[test]
     fn fill_gives_the_rows_of_the_matrix() {
         let inputs =
             Array2::from_shape_fn((40, 3), |(i, j)| ((i * (2 * j + 3)) as f64 * 0.7).sin());
         let (std, degree, offset) = (0.8, 2, 1.0);
         for name in [KernelName::Gaussian, KernelName::Laplace, KernelName::Polynomial] {
-            let kernel = KernelChoice { name, std, degree, offset }.kernel();
+            let kernel = KernelChoice { name, std, degree, offset }.kernel(3);
             let (gram, rows) = (kernel.gram(inputs.view()), Computed::new(kernel, inputs.view()));
             assert_eq!(rows.size(), 40);
             for columns in

@@ -3,7 +3,7 @@ mod choice;
 pub(crate) use choice::{Regressed, RidgeChoice, chosen_ridge};
 
 use crate::kernel_choice::{CONDITIONS, KernelChoice, KernelName};
-use crate::sections::{kept, restored};
+use crate::sections::{between_others, kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
@@ -98,7 +98,8 @@ mercer_learning::parameters! {
         /// which is exact: over all rows, or over 1000 by seed, whose `λ · 1000` then holds for all.
         pub lambda: Option<f64> = Some(1e-5), Allowed::NOT_NEGATIVE;
         /// `gaussian` is `exp(−s² ‖x − z‖² / 2)`, `laplace` `exp(−s ‖x − z‖)`, `polynomial`
-        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`.
+        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`. `precomputed` takes the
+        /// inputs for the kernel matrix: a column for each row of the table, in their order.
         pub kernel: KernelName = KernelName::Gaussian;
         /// `s > 0` of the kernel, an inverse width; `1/√d` if not set.
         pub std: Option<f64> = None, Allowed::POSITIVE;
@@ -176,7 +177,8 @@ impl KernelRidge {
 
 impl Learner for KernelRidge {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = self.params.kernel.points(sample)?;
+        let sample = at_most(&sample, self.params.cap, &fitting.streams)?;
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let outputs = task.outputs();
@@ -433,7 +435,7 @@ impl Predictor for KernelExpansion {
     }
 
     fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
-        Some(self)
+        between_others(&self.sections).then_some(self)
     }
 }
 

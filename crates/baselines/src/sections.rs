@@ -2,6 +2,11 @@ use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{LearningError, State};
 use ndarray::{Ix1, Ix2};
 
+/// Whether the kernel is known between rows that it was not fitted to.
+pub(crate) const fn between_others(sections: &Sections) -> bool {
+    !matches!(sections.kernel(), Kernel::Precomputed { .. })
+}
+
 /// The state of a kernel expansion's sections.
 pub(crate) fn kept(sections: &Sections) -> State {
     let state = State::new().with("kernel", sections.kernel());

@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 /// assert!((of(Kernel::Gaussian { std }) - (-13.0f64 / 8.0).exp()).abs() < 1e-15);
 /// let laplace = Kernel::Matern { std, smoothness: Smoothness::Half };
 /// assert!((of(laplace) - (-0.5 * 13f64.sqrt()).exp()).abs() < 1e-15);
+/// let matrix = Kernel::Precomputed { columns: 2 };
+/// let (first, second) = (array![0.0, 5.0, 7.0], array![1.0, 7.0, 6.0]); // rows 0 and 1 of (5 7; 7 6)
+/// assert_eq!(matrix.of(first.view(), second.view()), 7.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -52,6 +55,12 @@ pub enum Kernel {
         #[serde(default = "unscaled")]
         std: f64,
     },
+    /// The values stand in the points: `k(x, z)` is entry `z_0` of `x`. A point is the number of its row and then
+    /// that row of the kernel matrix; one that is evaluated only may be without its number.
+    Precomputed {
+        /// Columns of the matrix.
+        columns: usize,
+    },
 }
 
 /// Of polynomials that were written without a scale.
@@ -82,6 +91,7 @@ impl Kernel {
             Self::Polynomial { degree, offset, std } => {
                 (std * std * x.dot(&z) + offset).powi(degree as i32)
             }
+            Self::Precomputed { columns } => x[x.len() - columns + z[0] as usize],
         }
     }
 
@@ -170,6 +180,11 @@ impl Kernel {
     /// many points: what a kernel machine keeps of its training rows.
     pub fn sections(self, right: ArrayView2<'_, f64>) -> Sections {
         let centre = self.centre(right);
+        // Of a point the number is all that is needed.
+        let right = match self {
+            Self::Precomputed { .. } => right.slice_move(s![.., ..1]),
+            _ => right,
+        };
         let points = Points::of(right, centre.as_ref());
         Sections { kernel: self, centre, points }
     }
@@ -255,6 +270,14 @@ impl Kernel {
                 product(std * std, a.points, b.points.t(), 0.0, tile.view_mut());
                 tile.mapv_inplace(|product| (product + offset).powi(degree as i32));
             }
+            Self::Precomputed { columns } => {
+                for (mut row, point) in tile.rows_mut().into_iter().zip(a.points.rows()) {
+                    let values = point.slice(s![point.len() - columns..]);
+                    for (value, number) in row.iter_mut().zip(b.points.column(0)) {
+                        *value = values[*number as usize];
+                    }
+                }
+            }
         }
     }
 }
@@ -310,6 +333,11 @@ impl Sections {
             Kernel::Linear => (true, false),
             Kernel::Polynomial { degree, offset, std } => {
                 (degree >= 1 && offset >= 0.0 && offset.is_finite() && std.is_finite(), false)
+            }
+            Kernel::Precomputed { columns } => {
+                let known =
+                    |number: &f64| number.fract() == 0.0 && (0.0..columns as f64).contains(number);
+                (points.ncols() == 1 && points.iter().all(known), false)
             }
         };
         if !sound {
@@ -377,7 +405,10 @@ impl Sections {
 
     /// Dimension `d` of the points.
     pub fn features(&self) -> usize {
-        self.points.points.ncols()
+        match self.kernel {
+            Kernel::Precomputed { columns } => columns,
+            _ => self.points.points.ncols(),
+        }
     }
 
     /// `k(x_i, z_j)` for the rows `x_i` of `left` (`m × d`): `m × n`, in `2 m n d` flops.
@@ -385,7 +416,9 @@ impl Sections {
     /// # Panics
     /// If `left` has another number of columns.
     pub fn at(&self, left: ArrayView2<'_, f64>) -> Array2<f64> {
-        assert_eq!(left.ncols(), self.features(), "points of different dimension");
+        let numbered = matches!(self.kernel, Kernel::Precomputed { .. });
+        let right = [self.features(), self.features() + usize::from(numbered)];
+        assert!(right.contains(&left.ncols()), "points of different dimension");
         let a = Points::of(left, self.centre.as_ref());
         let (m, n) = (left.nrows(), self.len());
         let mut gram = Array2::zeros((m, n));

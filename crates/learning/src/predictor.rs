@@ -177,6 +177,12 @@ pub trait FittedKernel {
     fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
         None
     }
+
+    /// `φ(x)` of each row of `inputs`, `n × D`, where the kernel is the product of such features.
+    fn features(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        let _ = inputs;
+        None
+    }
 }
 
 /// Index of the largest score; ties go to the smaller index, NaN never wins.

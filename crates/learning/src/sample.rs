@@ -98,6 +98,8 @@ pub struct Sample {
     targets: Targets,
     /// Positive, one a row; `None` where each row counts once.
     weights: Option<Array1<f64>>,
+    /// Which rows of a table these are, where that was said.
+    numbers: Option<Vec<usize>>,
 }
 
 impl Sample {
@@ -127,7 +129,7 @@ impl Sample {
             return Err(LearningError::Label { row, label, classes });
         }
         let targets = Targets::Classes { labels, classes };
-        Ok(Self { inputs, targets, weights: None })
+        Ok(Self { inputs, targets, weights: None, numbers: None })
     }
 
     /// A regression sample: `inputs` is `n × d`, `values` has `n` entries.
@@ -149,7 +151,7 @@ impl Sample {
         if let Some((row, &value)) = values.iter().enumerate().find(|(_, v)| !v.is_finite()) {
             return Err(LearningError::TargetNotFinite { row, value });
         }
-        Ok(Self { inputs, targets: Targets::Real(values), weights: None })
+        Ok(Self { inputs, targets: Targets::Real(values), weights: None, numbers: None })
     }
 
     /// The sample with a weight `w_i ≥ 0` for each row, in place of those that it had: row `i` counts as `w_i`
@@ -195,6 +197,32 @@ impl Sample {
         }
         let kept = if rows.len() == weights.len() { bare } else { bare.select(&rows)? };
         Ok(Self { weights: Some(rows.into_iter().map(|row| weights[row]).collect()), ..kept })
+    }
+
+    /// The sample with the number of each row in the table that it is from. Columns of a kernel matrix belong to rows,
+    /// and this says to which.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use ndarray::array;
+    /// let sample = Sample::regression(array![[0.0], [1.0], [2.0]], array![5.0, 6.0, 7.0])?;
+    /// assert_eq!(sample.numbers(), None);
+    /// let drawn = sample.numbered(vec![7, 8, 9]).select(&[2, 0])?;
+    /// assert_eq!(drawn.numbers(), Some(&[9, 7][..]));
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is not a number a row.
+    #[must_use]
+    pub fn numbered(self, numbers: Vec<usize>) -> Self {
+        assert_eq!(numbers.len(), self.rows(), "a number a row");
+        Self { numbers: Some(numbers), ..self }
+    }
+
+    /// Which rows of a table these are, where that was said.
+    pub fn numbers(&self) -> Option<&[usize]> {
+        self.numbers.as_deref()
     }
 
     /// The weights of the rows, all positive, if they have any.
@@ -290,7 +318,9 @@ impl Sample {
             Targets::Real(values) => Targets::Real(values.select(Axis(0), rows)),
         };
         let weights = self.weights.as_ref().map(|weights| weights.select(Axis(0), rows));
-        Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets, weights })
+        let number = |numbers: &Vec<usize>| rows.iter().map(|&row| numbers[row]).collect();
+        let numbers = self.numbers.as_ref().map(number);
+        Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets, weights, numbers })
     }
 
     /// The sample with its inputs changed where they are, by a scaler, say; no copy is made.

@@ -145,7 +145,7 @@ impl Comparison {
         let (method, notes) = (evaluation.method.clone(), evaluation.notes.clone());
         Self {
             data: table.name.clone(),
-            shape: table.raw.dim(),
+            shape: (table.rows(), table.schema.width()),
             target: table.schema.target.name.clone(),
             task: table.task().name(),
             classes: table.schema.target.labels.clone(),
@@ -369,7 +369,7 @@ pub fn compare(
         scored.iter().find_map(|m| m.evaluation.as_ref().ok()).map_or(0, |e| e.splits.len());
     Ok(Comparison {
         data: table.name.clone(),
-        shape: table.raw.dim(),
+        shape: (table.rows(), table.schema.width()),
         target: table.schema.target.name.clone(),
         task: table.task().name(),
         classes: table.schema.target.labels.clone(),

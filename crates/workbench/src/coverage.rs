@@ -1,6 +1,6 @@
 //! Split conformal prediction: sets of classes, and intervals of numbers, that hold the truth as often as is asked.
 
-use crate::fit::fit_sample;
+use crate::passes::fit_part;
 use crate::{Choices, Splitting, Table, WorkbenchError, method_for, require_weighing};
 use mercer_datasets::Preparation;
 use mercer_learning::{Method, Predictor, Streams, Targets};
@@ -95,6 +95,7 @@ pub fn coverage(
         let must = "without --groups, --time and --split-column: its rows must be exchangeable";
         return refused(wanted.to_string(), must);
     }
+    table.require_held("coverage")?;
     let method = method_for(methods, name, table.task())?;
     require_weighing(methods, name, table, choices)?;
     let streams = Streams::root(choices.seed);
@@ -108,10 +109,7 @@ pub fn coverage(
         let apart = apart.splits(&table.chosen(&split.train), &own.child("calibration"))?.remove(0);
         let [proper, calibration] = [apart.train, apart.test]
             .map(|places| places.into_iter().map(|at| split.train[at]).collect::<Vec<_>>());
-        let preparation = table.prepare(&proper, choices.scaling, choices.impute)?;
-        let train = table.training(&proper, &preparation, choices)?;
-        let fitted = fit_sample(method, &train, choices, &own)
-            .map_err(|error| error.by_name(&table.schema))?;
+        let (fitted, preparation, _) = fit_part(method, table, &proper, choices, &own)?;
         let predictor = &*fitted.outcome.predictor;
         let (scores, truths) = nonconformity(predictor, table, &calibration, &preparation)?;
         let of_truth = scores.rows().into_iter().zip(&truths).map(|(row, &truth)| row[truth]);

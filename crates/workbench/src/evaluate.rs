@@ -1,6 +1,7 @@
-use crate::fit::{finite, fit_sample, said_of};
+use crate::fit::{finite, said_of};
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
+use crate::passes::fit_part;
 use crate::{
     Choices, Division, Model, Scores, Table, WorkbenchError, method_for, primary, require_weighing,
 };
@@ -325,11 +326,8 @@ pub fn evaluate(
     let first = splits.len() / splitting.repeats().max(1);
     for (index, split) in splits.iter().enumerate() {
         choices.limits.check()?;
-        let preparation = table.prepare(&split.train, choices.scaling, choices.impute)?;
-        let train = table.training(&split.train, &preparation, choices)?;
         let own = streams.child(&format!("split {index}"));
-        let fitted = fit_sample(method, &train, choices, &own)
-            .map_err(|error| error.by_name(&table.schema))?;
+        let (fitted, preparation, rows) = fit_part(method, table, &split.train, choices, &own)?;
         let said = said_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?;
         scores.push(finite(said.scores())?);
         recalls.push(said.recalls());
@@ -347,8 +345,8 @@ pub fn evaluate(
         all_said.push(said);
         if index == 0 {
             let facts = &fitted.outcome.facts;
-            notes.extend(rows_left_out(name, facts, train.rows()));
-            notes.extend(warnings(name, &fitted.settings, facts, train.rows()));
+            notes.extend(rows_left_out(name, facts, rows));
+            notes.extend(warnings(name, &fitted.settings, facts, rows));
         }
         if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
             notes.push(format!("split {} of {}: {warning}", index + 1, splits.len()));

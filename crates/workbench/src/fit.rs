@@ -2,6 +2,7 @@ use crate::adjustment::{Adjusted, learn};
 use crate::header::{Chosen, DataNote};
 use crate::intervals::NamedInterval;
 use crate::tuning::tune_sample;
+use crate::windows::said_in_parts;
 use crate::{
     Adjustment, Budget, ClassWeight, Header, MAJOR, MINOR, Model, Table, WorkbenchError,
     require_weighing, score,
@@ -78,6 +79,22 @@ impl Choices<'_> {
             limits: &mercer_learning::Unlimited,
         }
     }
+}
+
+/// How inputs are scaled that were asked to be scaled so: values of a kernel (`kernel=precomputed`) are not.
+///
+/// ```
+/// use mercer_datasets::Scaling;
+/// use mercer_learning::Settings;
+/// use mercer_workbench::scaling_of;
+/// let matrix = Settings::new().with("kernel", "precomputed");
+/// assert_eq!(scaling_of(&matrix, Scaling::Standard), Scaling::None);
+/// assert_eq!(scaling_of(&Settings::new(), Scaling::Standard), Scaling::Standard);
+/// ```
+pub fn scaling_of(settings: &Settings, asked: Scaling) -> Scaling {
+    let of_kernel = |name: &str| name == "kernel" || name.ends_with(".kernel");
+    let matrix = settings.iter().any(|(name, value)| of_kernel(name) && value == "precomputed");
+    if matrix { Scaling::None } else { asked }
 }
 
 /// Training rows on which a model is scored at most: enough for two digits, cheap for all methods.
@@ -328,6 +345,12 @@ pub(crate) fn said_of(
     rows: &[usize],
     preparation: &Preparation,
 ) -> Result<NamedInterval, WorkbenchError> {
+    if let Some(unheld) = &table.unheld {
+        return said_in_parts(unheld, table, Some(rows), |part| {
+            let rows: Vec<usize> = (0..part.rows()).collect();
+            said_of(predictor, part, &rows, preparation)
+        });
+    }
     said_of_inputs(predictor, table, (rows, table.raw.select(Axis(0), rows)), preparation)
 }
 

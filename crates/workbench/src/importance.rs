@@ -1,7 +1,8 @@
 //! What a column is worth to a fitted method, and what more training rows are.
 
-use crate::fit::{finite, fit_sample, said_of, said_of_inputs};
+use crate::fit::{finite, said_of, said_of_inputs};
 use crate::intervals::alike;
+use crate::passes::fit_part;
 use crate::{Choices, Scores, Table, WorkbenchError, primary};
 use mercer_datasets::{Holds, Preparation, Split, Truths, stratified_split};
 use mercer_learning::{Method, Metric, Predictor, Streams};
@@ -170,9 +171,7 @@ fn score(
     choices: &Choices<'_>,
     streams: &Streams,
 ) -> Result<Scores, WorkbenchError> {
-    let preparation = table.prepare(train, choices.scaling, choices.impute)?;
-    let sample = table.training(train, &preparation, choices)?;
-    let fitted = fit_sample(method, &sample, choices, streams)?;
+    let (fitted, preparation, _) = fit_part(method, table, train, choices, streams)?;
     finite(said_of(&*fitted.outcome.predictor, table, test, &preparation)?.scores())
 }
 

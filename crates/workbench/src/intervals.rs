@@ -61,6 +61,22 @@ impl NamedInterval {
         self
     }
 
+    /// The same of several lists of rows, one after the other; nothing of none.
+    pub fn joined(mut all: Vec<Self>) -> Option<Self> {
+        // In pairs, so that no row is copied more often than there are halvings.
+        while all.len() > 1 {
+            let (mut rest, mut pairs) = (all.into_iter(), Vec::new());
+            while let Some(first) = rest.next() {
+                pairs.push(match rest.next() {
+                    Some(second) => first.and(second),
+                    None => first,
+                });
+            }
+            all = pairs;
+        }
+        all.pop()
+    }
+
     /// All metrics.
     pub fn scores(&self) -> crate::Scores {
         let mut scores = score::scores(&self.predictions, &self.truths, self.classes);

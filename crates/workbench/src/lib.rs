@@ -38,7 +38,9 @@ mod stream;
 mod table;
 mod tuning;
 mod tuning_page;
+mod unheld;
 mod weights;
+mod windows;
 
 pub use across::{Across, MethodAcross, PairAcross, across};
 pub use adjustment::{Adjustment, Calibration, Threshold};
@@ -53,7 +55,7 @@ pub use evaluate::{
     hardly_moved, indefinite, inverted, jittered, never_penalised, no_better, pairs_left_out,
     rows_left_out, search_cut_short, solved_at, unread, warnings, zero_lengths,
 };
-pub use fit::{Choices, fit, method_for};
+pub use fit::{Choices, fit, method_for, scaling_of};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
 pub use importance::{CurvePoint, Dependence, Importance};
 pub use model::{Model, Predicted};
@@ -67,6 +69,7 @@ pub use stream::{ExtraColumns, PredictedRows};
 pub use table::{RowWeights, Table};
 pub use tuning::{Budget, tune};
 pub use tuning_page::tuning_page;
+pub use unheld::Unheld;
 pub use weights::{ClassWeight, require_weighing};
 
 /// The snippets of the book, carried out as the examples of this page are.

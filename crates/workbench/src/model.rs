@@ -1,5 +1,6 @@
 use crate::intervals::NamedInterval;
 use crate::table::{Table, task_of};
+use crate::windows::said_in_parts;
 use crate::{Header, Scores, WorkbenchError};
 use mercer_datasets::{DataError, Kind, Truths};
 use mercer_learning::{FittedKernel, LearningError, Predictions, Predictor};
@@ -211,6 +212,39 @@ impl Model {
     ) -> Result<Option<Array2<f64>>, WorkbenchError> {
         let inputs = self.prepared(raw, file, lines)?;
         Ok(self.predictor.fitted_kernel().map(|kernel| kernel.gram(inputs.view())))
+    }
+
+    /// The learned features `φ(x)` of some rows, `n × D`, whose products are the fitted kernel; none where it has no
+    /// such features.
+    ///
+    /// ```
+    /// # use mercer_datasets::{RowFile, SchemaOptions};
+    /// # let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+    /// # let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+    /// # let table = Table::read(&file, &SchemaOptions::default())?;
+    /// use mercer_learning::Settings;
+    /// use mercer_models::rftk::METHODS;
+    /// use mercer_workbench::{Choices, Table, fit};
+    /// let choices = Choices { settings: Settings::new().with("features", 20), ..Choices::plain() };
+    /// let model = fit(METHODS, "rf-ridge", &table, &choices)?;
+    /// let rows = ndarray::array![[3.0], [4.0]];
+    /// let (phi, gram) = (model.features(rows.clone(), "two rows", &[1, 2])?, model.gram(rows, "two rows", &[1, 2])?);
+    /// let (phi, gram) = (phi.expect("random features"), gram.expect("and their kernel"));
+    /// assert_eq!(phi.dim(), (2, 20));
+    /// assert!((phi.dot(&phi.t()) - gram).iter().all(|apart| apart.abs() < 1e-12));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn features(
+        &self,
+        raw: Array2<f64>,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<Option<Array2<f64>>, WorkbenchError> {
+        let inputs = self.prepared(raw, file, lines)?;
+        Ok(self.predictor.fitted_kernel().and_then(|kernel| kernel.features(inputs.view())))
     }
 
     /// Frequencies `Ω` and `Ω'` of a spectral kernel (`d × D` each, in units of the scaled inputs); the two are
@@ -438,6 +472,9 @@ impl Model {
         table: &Table,
         threads: usize,
     ) -> Result<NamedInterval, WorkbenchError> {
+        if let Some(unheld) = &table.unheld {
+            return said_in_parts(unheld, table, None, |part| self.said(part, threads));
+        }
         let predicted = self.predict(table.raw.clone(), &table.name, &table.lines, threads)?;
         let predictions = match predicted {
             Predicted::Classes(labels) => Predictions::Classes(labels),

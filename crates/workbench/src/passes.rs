@@ -1,150 +1,95 @@
 //! Fitting to a file that is read in passes, some rows at a time.
 
-use crate::fit::{completed, fitting, header_of, room, scores_on};
-use crate::table::{sample_of, task_of};
+use crate::fit::{FittedTo, completed, fit_sample, fitting, header_of, room, scores_on};
+use crate::table::task_of;
 use crate::tuning::tune_sample;
-use crate::{Choices, DataNote, Model, WorkbenchError, method_for};
-use mercer_datasets::{
-    Impute, Preparation, Preparing, RowFile, Schema, SchemaOptions, Truths, survey,
-};
-use mercer_learning::{LearningError, Method, RowChunks, Sample, Shape, Streams};
-use ndarray::Array2;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use crate::unheld::enough;
+use crate::windows::{Rows, Source, affordable, marked, refuse_what_holds_all};
+use crate::{Choices, DataNote, Model, Table, WorkbenchError, method_for};
+use mercer_datasets::{Impute, Preparation, RowFile, SchemaOptions, survey};
+use mercer_learning::{LearningError, Method, Sample, Shape, Streams};
 
-/// Rows that the reading thread hands over at a time, at most with so many numbers, and how many such parts may wait.
-const PART: usize = 4096;
-const NUMBERS: usize = 1 << 20;
-const WAITING: usize = 4;
-
-/// Rows that were read, filled and scaled.
-struct Part {
-    inputs: Array2<f64>,
-    truths: Truths,
+/// What a fit in passes found.
+struct FittedInPasses {
+    fitted: FittedTo,
+    preparation: Preparation,
+    first: Sample,
+    /// Rows that were held, where they were not all.
+    buffer: Option<usize>,
 }
 
-/// A file whose columns and scaling are known.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    file: &'a RowFile,
-    schema: &'a Schema,
-    preparation: &'a Preparation,
-    rows: usize,
-}
-
-impl Source<'_> {
-    /// The first rows.
-    fn first(&self, size: usize) -> Result<Sample, WorkbenchError> {
-        let (mut inputs, truths, lines) = self.schema.read(self.file)?.chunk(size, true)?;
-        self.preparation.apply(&mut inputs, self.schema, self.file.name(), &lines)?;
-        Ok(sample_of(inputs, truths, self.schema, self.preparation)?)
+/// Fits a method to rows that are read in passes.
+fn fit_rows(
+    method: &Method,
+    rows: Rows<'_>,
+    (buffer, cells): (usize, usize),
+    choices: &Choices<'_>,
+    streams: &Streams,
+) -> Result<FittedInPasses, WorkbenchError> {
+    let count = rows.count;
+    let buffer = affordable(buffer.min(count).max(2), rows.schema.width(), cells, choices);
+    if choices.impute == Some(Impute::Median) && count > buffer {
+        let must = "mean where rows are read in passes".to_owned();
+        return Err(WorkbenchError::Argument { name: "impute", value: "median".to_owned(), must });
     }
-
-    /// Passes over the file without end, until nobody listens or something fails.
-    fn send(&self, size: usize, to: &SyncSender<Result<Part, WorkbenchError>>) {
-        loop {
-            if let Err(error) = self.send_pass(size, to) {
-                // Nobody may be listening any more.
-                let _ = to.send(Err(error));
-                return;
-            }
+    let preparation = rows.prepare(choices)?;
+    let size = buffer.min(count);
+    let source = Source { of: rows, preparation: &preparation };
+    let first = source.first(size)?;
+    if count <= buffer {
+        first.require_two_classes()?;
+    }
+    let shape = rows.shape();
+    method.check_active(&choices.settings, &shape)?;
+    let tuning = match choices.tune {
+        Some(budget) => {
+            let fixed = &choices.settings;
+            let asked = (budget, choices.metric);
+            Some(tune_sample(method, &first, fixed, asked, streams, choices.limits)?)
         }
-    }
-
-    fn send_pass(
-        &self,
-        size: usize,
-        to: &SyncSender<Result<Part, WorkbenchError>>,
-    ) -> Result<(), WorkbenchError> {
-        let mut reading = self.schema.read(self.file)?;
-        let part = PART.min(NUMBERS / self.schema.width().max(1)).max(1);
-        let mut given = 0;
-        while given < self.rows {
-            // A part ends where its window does.
-            let most = part.min(size - given % size).min(self.rows - given);
-            let (mut inputs, truths, lines) = reading.chunk(most, true)?;
-            if lines.len() < most {
-                let reason = format!("{} has fewer rows than before", self.file.name());
-                return Err(LearningError::Unreadable { reason }.into());
+        None => None,
+    };
+    let settings = completed(method, &shape, choices, tuning.as_ref());
+    let learner = method.learner(&settings, shape.task)?;
+    let named = |error: WorkbenchError| error.by_settings(method, &settings, shape.task, true);
+    room(method, &Shape { rows: size, ..shape }, &settings, choices.limits).map_err(named)?;
+    // Reading takes a thread of its own, as long as it goes on.
+    let threads = if count <= buffer { choices.threads } else { choices.threads.max(2) - 1 };
+    let choices = &Choices { threads, ..choices.clone() };
+    let outcome = source
+        .in_windows(size, |windows| learner.fit_chunks(windows, &mut fitting(choices, streams)))
+        .map_err(|error| match error {
+            LearningError::NotInPasses { rows, held } => {
+                WorkbenchError::NotInPasses { method: method.name.to_owned(), rows, held }
             }
-            self.preparation.apply(&mut inputs, self.schema, self.file.name(), &lines)?;
-            given += most;
-            if to.send(Ok(Part { inputs, truths })).is_err() {
-                return Err(LearningError::Interrupted.into());
-            }
-        }
-        Ok(())
-    }
-
-    /// What `work` makes of the file in windows of `size` rows, which are read ahead on a thread of
-    /// their own.
-    fn in_windows<T>(self, size: usize, work: impl FnOnce(&mut FileWindows<'_>) -> T) -> T {
-        let (send, receive) = sync_channel(WAITING);
-        std::thread::scope(|scope| {
-            scope.spawn(move || self.send(size, &send));
-            // Dropped at the end, which stops the reading.
-            work(&mut FileWindows { source: self, parts: receive, size, given: 0 })
-        })
-    }
+            other => named(WorkbenchError::from(other).by_name(rows.schema)),
+        })?;
+    let fitted = FittedTo { outcome, settings, tuning, adjustment: None };
+    let buffer = (count > buffer).then_some(buffer);
+    Ok(FittedInPasses { fitted, preparation, first, buffer })
 }
 
-/// Rows of a file, filled and scaled, a window at a time.
-struct FileWindows<'a> {
-    source: Source<'a>,
-    parts: Receiver<Result<Part, WorkbenchError>>,
-    size: usize,
-    /// Rows of this pass that were handed out.
-    given: usize,
-}
-
-impl FileWindows<'_> {
-    fn window(&mut self) -> Result<Sample, WorkbenchError> {
-        let Source { schema, preparation, rows, .. } = self.source;
-        let count = self.size.min(rows - self.given);
-        let mut numbers = Vec::with_capacity(count * schema.width());
-        let mut truths = Truths::none(schema.target.kind);
-        while truths.len() < count {
-            let part = self.parts.recv().map_err(|_| LearningError::Unreadable {
-                reason: format!("{} is not read any more", self.source.file.name()),
-            })??;
-            numbers.extend(part.inputs.iter());
-            truths.append(part.truths);
-        }
-        self.given = (self.given + count) % rows;
-        let inputs = Array2::from_shape_vec((count, schema.width()), numbers);
-        let inputs = inputs.expect("every row has d numbers");
-        Ok(sample_of(inputs, truths, schema, preparation)?)
+/// A method fitted to some rows of a table, how they were filled and scaled, and how many count.
+pub(crate) fn fit_part(
+    method: &Method,
+    table: &Table,
+    rows: &[usize],
+    choices: &Choices<'_>,
+    streams: &Streams,
+) -> Result<(FittedTo, Preparation, usize), WorkbenchError> {
+    if let Some(unheld) = &table.unheld {
+        refuse_what_holds_all(choices)?;
+        let (wanted, count) = (marked(table.rows(), rows), rows.len());
+        let (file, schema) = (unheld.file(), &table.schema);
+        let rows = Rows { file, schema, wanted: Some(&wanted), count };
+        let found = fit_rows(method, rows, unheld.most, choices, streams)?;
+        return Ok((found.fitted, found.preparation, count));
     }
-}
-
-impl RowChunks for FileWindows<'_> {
-    fn shape(&self) -> Shape {
-        let Source { schema, rows, .. } = self.source;
-        Shape { rows, features: schema.width(), task: task_of(schema) }
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    fn next(&mut self) -> Result<Sample, LearningError> {
-        self.window().map_err(|error| match error {
-            WorkbenchError::Learning(error) => error,
-            other => LearningError::Unreadable { reason: other.to_string() },
-        })
-    }
-}
-
-/// So many rows as can be held twice within the memory that there is, and within what a table may hold.
-fn affordable(rows: usize, width: usize, options: &SchemaOptions, choices: &Choices<'_>) -> usize {
-    let held = |numbers: usize| (numbers / width.max(1)).max(2);
-    let mut most = held(options.limits.cells / 2);
-    let bytes = |rows: usize| rows.saturating_mul(width).saturating_mul(16) as u64;
-    if let Err(LearningError::OutOfMemory { limit, .. }) =
-        choices.limits.reserve(bytes(rows.min(most)))
-    {
-        most = most.min(held(limit as usize / 32));
-    }
-    rows.min(most)
+    let preparation = table.prepare(rows, choices.scaling, choices.impute)?;
+    let train = table.training(rows, &preparation, choices)?;
+    let fitted = fit_sample(method, &train, choices, streams)
+        .map_err(|error| error.by_name(&table.schema))?;
+    Ok((fitted, preparation, train.rows()))
 }
 
 /// Fits a method to a file without holding more than `buffer` of its rows; the rows of a buffer are
@@ -179,75 +124,19 @@ pub fn fit_in_passes(
     buffer: usize,
     choices: &Choices<'_>,
 ) -> Result<Model, WorkbenchError> {
-    let refused = |name, value: String, must: &str| {
-        Err(WorkbenchError::Argument { name, value, must: must.to_owned() })
-    };
-    if buffer < 2 {
-        return refused("buffer", buffer.to_string(), "at least 2 rows");
-    }
-    if choices.calibrate || choices.threshold.is_some() {
-        let name = if choices.calibrate { "calibrate" } else { "threshold" };
-        return refused(name, "given".to_owned(), "left out where rows are read in passes");
-    }
-    if let Some(of_classes) = &choices.class_weight {
-        let must = "left out where rows are read in passes";
-        return refused("class-weight", format!("`{of_classes}`"), must);
-    }
-    let (schema, rows) = survey(file, options)?;
-    let buffer = affordable(buffer.min(rows).max(2), schema.width(), options, choices);
+    enough(buffer)?;
+    refuse_what_holds_all(choices)?;
+    let (schema, count) = survey(file, options)?;
     let method = method_for(methods, name, task_of(&schema))?;
-    if choices.impute == Some(Impute::Median) && rows > buffer {
-        return refused("impute", "median".to_owned(), "mean where rows are read in passes");
-    }
-    let mut preparing = Preparing::new(&schema, choices.scaling, choices.impute);
-    let mut reading = schema.read(file)?;
-    while let Some(row) = reading.next(true)? {
-        preparing.see(row.numbers, row.truth, file.name(), row.line)?;
-    }
-    let preparation = preparing.finish()?;
-    let size = buffer.min(rows);
-    let source = Source { file, schema: &schema, preparation: &preparation, rows };
-    let first = source.first(size)?;
-    if rows <= buffer {
-        first.require_two_classes()?;
-    }
-    let shape = Shape { rows, features: schema.width(), task: task_of(&schema) };
-    method.check_active(&choices.settings, &shape)?;
+    let rows = Rows { file, schema: &schema, wanted: None, count };
     let streams = Streams::root(choices.seed);
-    let tuning = match choices.tune {
-        Some(budget) => {
-            let fixed = &choices.settings;
-            Some(tune_sample(
-                method,
-                &first,
-                fixed,
-                (budget, choices.metric),
-                &streams,
-                choices.limits,
-            )?)
-        }
-        None => None,
-    };
-    let settings = completed(method, &shape, choices, tuning.as_ref());
-    let learner = method.learner(&settings, shape.task)?;
-    let named = |error: WorkbenchError| error.by_settings(method, &settings, shape.task, true);
-    room(method, &Shape { rows: size, ..shape }, &settings, choices.limits).map_err(named)?;
-    // Reading takes a thread of its own, as long as it goes on.
-    let threads = if rows <= buffer { choices.threads } else { choices.threads.max(2) - 1 };
-    let choices = &Choices { threads, ..choices.clone() };
-    let fitted = source
-        .in_windows(size, |windows| learner.fit_chunks(windows, &mut fitting(choices, &streams)));
-    let outcome = fitted.map_err(|error| match error {
-        LearningError::NotInPasses { rows, held } => {
-            WorkbenchError::NotInPasses { method: method.name.to_owned(), rows, held }
-        }
-        other => named(WorkbenchError::from(other).by_name(&schema)),
-    })?;
-    let (training, scored) = scores_on(&*outcome.predictor, &first, &preparation)?;
-    let data = DataNote { file: file.name().to_owned(), rows, sha256: file.sha256()? };
-    let (own, prepared) = (schema.clone(), preparation.clone());
-    let mut header = header_of(method, &settings, own, prepared, data, choices, &outcome);
-    header.buffer = (rows > buffer).then_some(buffer);
+    let found = fit_rows(method, rows, (buffer, options.limits.cells), choices, &streams)?;
+    let FittedTo { outcome, settings, tuning, .. } = found.fitted;
+    let (training, scored) = scores_on(&*outcome.predictor, &found.first, &found.preparation)?;
+    let data = DataNote { file: file.name().to_owned(), rows: count, sha256: file.sha256()? };
+    let mut header =
+        header_of(method, &settings, schema, found.preparation, data, choices, &outcome);
+    header.buffer = found.buffer;
     (header.training, header.training_rows, header.tuning) = (training, scored, tuning);
     Ok(Model { header, predictor: outcome.predictor })
 }

@@ -61,7 +61,7 @@ pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static 
         Task::Classification { classes } => format!("classification, {classes} classes"),
         Task::Regression => "regression".to_owned(),
     };
-    let (columns, inputs) = (table.schema.columns.len(), table.raw.ncols());
+    let (columns, inputs) = (table.schema.columns.len(), table.schema.width());
     let columns = if columns == inputs {
         columns.to_string()
     } else {

@@ -1,8 +1,9 @@
+use crate::unheld::{Unheld, whole_only};
 use crate::weights::{row_weights, weighted};
 use crate::{Choices, DivideBy, Division, Splitting, WorkbenchError};
 use mercer_datasets::{
-    DataError, Impute, Kind, Preparation, Preparing, RowFile, Scaling, Schema, SchemaOptions,
-    Split, Truth, Truths, Widened, survey,
+    DataError, Impute, Kind, Preparation, Preparing, Reading, RowFile, Scaling, Schema,
+    SchemaOptions, Split, Truth, Truths, Widened, survey,
 };
 use mercer_learning::{Sample, Streams, Task, one_line};
 use ndarray::{Array1, Array2, Axis};
@@ -39,6 +40,8 @@ pub struct Table {
     pub division: Option<Division>,
     /// How often each row counts in a fit, where a column says it.
     pub weights: Option<RowWeights>,
+    /// Where its numbers are read from, where they are not held: `raw` then has no rows.
+    pub unheld: Option<Unheld>,
 }
 
 /// How often each row counts in a fit; 0 leaves it out.
@@ -82,7 +85,7 @@ impl Table {
             let buffer = (options.limits.cells / schema.width()).clamp(2, 100_000);
             let problem = format!(
                 "has {rows} rows of {} numbers, more than the {} that are held at once; read it in passes \
-                 (fit --method rf-sgd --buffer {buffer}), or take fewer rows or columns",
+                 (--method rf-sgd --buffer {buffer}), or take fewer rows or columns",
                 schema.width(),
                 options.limits.cells
             );
@@ -127,28 +130,112 @@ impl Table {
         by: Option<&DivideBy>,
         weights: Option<&str>,
     ) -> Result<Self, WorkbenchError> {
-        let divided = by.map(|by| (by.column().clone(), by.flag()));
-        let weighed = weights.map(|column| (column.to_owned(), "--weights"));
-        let aside: Vec<(String, &'static str)> = divided.into_iter().chain(weighed).collect();
-        let keep: Vec<String> = aside.iter().map(|(column, _)| column.clone()).collect();
-        let mut table = Self::read(file, &SchemaOptions { aside, ..options.clone() })?;
+        let options = with_aside(options, by, weights);
+        let mut table = Self::read(file, &options)?;
+        table.look_beside(file, by, weights)?;
+        Ok(table)
+    }
+
+    /// A table whose numbers stay in the file: whoever fits to rows of it, or predicts them, reads them in passes and
+    /// holds at most `buffer` of them at a time. Targets and line numbers are held.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_learning::Settings;
+    /// use mercer_models::rftk::METHODS;
+    /// use mercer_workbench::{Choices, Splitting, Table, evaluate};
+    /// let rows: String = (0..40).map(|row| format!("{row},{}\n", if row % 20 < 10 { "a" } else { "b" })).collect();
+    /// let read = || RowFile::spooled(format!("x,kind\n{rows}").as_bytes(), "toys", None);
+    /// let options = SchemaOptions::default();
+    /// let choices = Choices { settings: Settings::new().with("features", 20), ..Choices::plain() };
+    /// let accuracy = |table: &Table| {
+    ///     let found = evaluate(METHODS, "rf-ridge", table, Splitting::default(), &choices, |_, _| {})?;
+    ///     Ok::<_, mercer_workbench::WorkbenchError>(found.estimates["accuracy"].mean)
+    /// };
+    /// let held = Table::read(&read()?, &options)?;
+    /// let unheld = Table::in_passes(read()?, &options, None, 7)?;
+    /// assert_eq!(accuracy(&held)?, accuracy(&unheld)?);
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Table::read_divided`]; [`WorkbenchError::Argument`] for a buffer below 2 rows.
+    pub fn in_passes(
+        file: RowFile,
+        options: &SchemaOptions,
+        by: Option<&DivideBy>,
+        buffer: usize,
+    ) -> Result<Self, WorkbenchError> {
+        let options = with_aside(options, by, None);
+        let (schema, _) = survey(&file, &options)?;
+        let unheld = Unheld::new(file, Widened::default(), buffer, options.limits.cells)?;
+        let mut table = Self::with_rows_in(unheld.clone(), schema, &Widened::default())?;
+        table.look_beside(unheld.file(), by, None)?;
+        Ok(table)
+    }
+
+    /// The same of a file that has more columns than the schema, such as one to score a model on.
+    ///
+    /// # Errors
+    /// Those of [`Table::wider`]; [`WorkbenchError::Argument`] for a buffer below 2 rows.
+    pub fn wider_in_passes(
+        file: RowFile,
+        schema: Schema,
+        widened: &Widened,
+        buffer: usize,
+    ) -> Result<Self, WorkbenchError> {
+        let cells = SchemaOptions::default().limits.cells;
+        Self::with_rows_in(Unheld::new(file, widened.clone(), buffer, cells)?, schema, widened)
+    }
+
+    /// Targets and lines of a file whose numbers stay there.
+    fn with_rows_in(
+        unheld: Unheld,
+        schema: Schema,
+        widened: &Widened,
+    ) -> Result<Self, WorkbenchError> {
+        let file = unheld.file();
+        let mut reading = reading_with_target(file, &schema, widened)?;
+        let (mut truths, mut lines) = (Truths::none(schema.target.kind), Vec::new());
+        while let Some(row) = reading.next(true)? {
+            lines.push(row.line);
+            truths.push(row.truth.expect("the file has the target"));
+        }
+        drop(reading);
+        require_rows(file, lines.len())?;
+        let (name, sha256) = (file.name().to_owned(), file.sha256()?);
+        let raw = Array2::zeros((0, schema.width()));
+        let (division, weights, unheld) = (None, None, Some(unheld));
+        Ok(Self { name, schema, raw, truths, lines, sha256, division, weights, unheld })
+    }
+
+    /// Reads the columns that divide and weigh the rows.
+    fn look_beside(
+        &mut self,
+        file: &RowFile,
+        by: Option<&DivideBy>,
+        weights: Option<&str>,
+    ) -> Result<(), WorkbenchError> {
+        let divided = by.map(|by| by.column().clone());
+        let keep: Vec<String> = divided.into_iter().chain(weights.map(str::to_owned)).collect();
         if keep.is_empty() {
-            return Ok(table);
+            return Ok(());
         }
         let widened = Widened { keep, ..Widened::default() };
-        let mut reading = table.schema.read_wider(file, &widened)?;
-        reading.chunk(usize::MAX, true)?;
+        let mut reading = self.schema.read_wider(file, &widened)?;
+        while reading.next(true)?.is_some() {}
         let rows = reading.take_kept();
+        drop(reading);
         let texts = |at: usize| rows.iter().map(|row| row[at].clone()).collect::<Vec<String>>();
         if let Some(by) = by {
-            table.division = Some(Division::of(by, &texts(0), &table.lines, &table.name)?);
+            self.division = Some(Division::of(by, &texts(0), &self.lines, &self.name)?);
         }
         if let Some(column) = weights {
             let texts = texts(usize::from(by.is_some()));
-            let values = row_weights(column, &texts, &table.lines, &table.name)?;
-            table.weights = Some(RowWeights { column: column.to_owned(), values });
+            let values = row_weights(column, &texts, &self.lines, &self.name)?;
+            self.weights = Some(RowWeights { column: column.to_owned(), values });
         }
-        Ok(table)
+        Ok(())
     }
 
     /// The splits of its rows; they depend on the seed and not on any method.
@@ -216,19 +303,13 @@ impl Table {
         schema: Schema,
         widened: &Widened,
     ) -> Result<Self, WorkbenchError> {
-        let mut reading = schema.read_wider(file, widened)?;
-        if !reading.has_target() {
-            let (file, target) = (file.name().to_owned(), schema.target.name.clone());
-            return Err(WorkbenchError::NoTarget { file, target });
-        }
+        let mut reading = reading_with_target(file, &schema, widened)?;
         let (raw, truths, lines) = reading.chunk(usize::MAX, true)?;
-        if lines.is_empty() {
-            let (file, problem) = (file.name().to_owned(), "holds no rows".to_owned());
-            return Err(DataError::Format { file, problem }.into());
-        }
         drop(reading);
+        require_rows(file, lines.len())?;
         let (name, sha256) = (file.name().to_owned(), file.sha256()?);
-        Ok(Self { name, schema, raw, truths, lines, sha256, division: None, weights: None })
+        let (division, weights, unheld) = (None, None, None);
+        Ok(Self { name, schema, raw, truths, lines, sha256, division, weights, unheld })
     }
 
     /// Number of rows.
@@ -289,7 +370,8 @@ impl Table {
             self.raw.row(*row).iter().for_each(|number| bits(number).hash(&mut hash));
             !seen.insert(hash.finish())
         };
-        (0..self.rows()).filter(repeats).count()
+        // Of rows that are not held nothing is known.
+        (0..self.raw.nrows()).filter(repeats).count()
     }
 
     /// The target of a row.
@@ -396,6 +478,14 @@ impl Table {
         self.sample_with(rows, self.raw.select(Axis(0), rows), preparation)
     }
 
+    /// Refuses what needs all rows at once where they are not held.
+    pub(crate) fn require_held(&self, name: &'static str) -> Result<(), WorkbenchError> {
+        match self.unheld {
+            Some(_) => Err(whole_only(name, "given".to_owned())),
+            None => Ok(()),
+        }
+    }
+
     /// Rows to fit to, with the weights of rows and classes; without those of weight 0.
     pub(crate) fn training(
         &self,
@@ -415,8 +505,10 @@ impl Table {
     ) -> Result<Sample, WorkbenchError> {
         let lines: Vec<usize> = rows.iter().map(|&row| self.lines[row]).collect();
         preparation.apply(&mut inputs, &self.schema, &self.name, &lines)?;
-        let truths = self.chosen(rows);
-        Ok(sample_of(inputs, truths, &self.schema, preparation)?)
+        let sample = sample_of(inputs, self.chosen(rows), &self.schema, preparation)?;
+        // Where it can be a kernel matrix a column belongs to a row.
+        let square = self.rows() == self.schema.width();
+        Ok(if square { sample.numbered(rows.to_vec()) } else { sample })
     }
 
     /// The targets of some rows, in the units of the target.
@@ -439,6 +531,39 @@ impl Table {
             Truths::Values(values) => Truths::Values(rows.iter().map(|&row| values[row]).collect()),
         }
     }
+}
+
+/// Options that leave out what divides and weighs rows.
+fn with_aside(
+    options: &SchemaOptions,
+    by: Option<&DivideBy>,
+    weights: Option<&str>,
+) -> SchemaOptions {
+    let divided = by.map(|by| (by.column().clone(), by.flag()));
+    let weighed = weights.map(|column| (column.to_owned(), "--weights"));
+    SchemaOptions { aside: divided.into_iter().chain(weighed).collect(), ..options.clone() }
+}
+
+/// A pass over a file that has the target.
+fn reading_with_target<'a>(
+    file: &'a RowFile,
+    schema: &'a Schema,
+    widened: &'a Widened,
+) -> Result<Reading<'a>, WorkbenchError> {
+    let reading = schema.read_wider(file, widened)?;
+    if reading.has_target() {
+        return Ok(reading);
+    }
+    let (file, target) = (file.name().to_owned(), schema.target.name.clone());
+    Err(WorkbenchError::NoTarget { file, target })
+}
+
+fn require_rows(file: &RowFile, rows: usize) -> Result<(), WorkbenchError> {
+    if rows > 0 {
+        return Ok(());
+    }
+    let (file, problem) = (file.name().to_owned(), "holds no rows".to_owned());
+    Err(DataError::Format { file, problem }.into())
 }
 
 /// The task that a schema's target poses.

@@ -1,3 +1,4 @@
+use crate::windows::first_rows;
 use crate::{Choices, Table, WorkbenchError, require_weighing};
 use mercer_harness::Tuner;
 use mercer_learning::{Limits, Method, Metric, Sample, Settings, Streams, Task, counted};
@@ -151,10 +152,14 @@ pub fn tune(
     budget: Budget,
     choices: &Choices<'_>,
 ) -> Result<Tuning, WorkbenchError> {
-    let rows: Vec<usize> = (0..table.rows()).collect();
-    let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
     require_weighing(std::slice::from_ref(method), method.name, table, choices)?;
-    let sample = table.training(&rows, &preparation, choices)?;
+    let sample = if let Some(unheld) = &table.unheld {
+        first_rows(unheld, table, choices)?
+    } else {
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
+        table.training(&rows, &preparation, choices)?
+    };
     sample.require_two_classes()?;
     method.check_active(&choices.settings, &sample.shape())?;
     let streams = Streams::root(choices.seed);

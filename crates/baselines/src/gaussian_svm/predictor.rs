@@ -1,5 +1,5 @@
 use super::machine::Machine;
-use crate::sections::{kept, restored};
+use crate::sections::{between_others, kept, restored};
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
@@ -205,7 +205,7 @@ impl Predictor for SupportVectors {
     }
 
     fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
-        Some(self)
+        between_others(&self.sections).then_some(self)
     }
 }
 

@@ -105,7 +105,8 @@ pub(crate) struct FitChoices {
     /// CLASS=NUMBER,CLASS=NUMBER sets them, and a class without a number keeps 1.
     #[arg(long, value_name = "WEIGHTS")]
     pub class_weight: Option<String>,
-    /// How inputs are scaled: to mean 0 and deviation 1, to 0..1, to -1..1, by 1/255, or not at all.
+    /// How inputs are scaled: to mean 0 and deviation 1, to 0..1, to -1..1, by 1/255, or not at all. A kernel matrix
+    /// (--set kernel=precomputed) is not scaled.
     #[arg(long, default_value = "standard", value_parser = ["standard", "unit-interval", "symmetric", "bytes", "none"])]
     pub scale: String,
     /// Fill missing numbers with the training rows' mean or median, and missing categories with the most frequent
@@ -134,6 +135,10 @@ pub(crate) struct FitChoices {
     /// what was chosen comes on top.
     #[arg(long, value_name = "N|TIME")]
     pub budget: Option<String>,
+    /// Read the file in passes and hold so many of its rows at a time, for files larger than memory.
+    /// For methods that train by mini-batches, and rf-ridge. Tuning sees the rows of the first buffer.
+    #[arg(long, value_name = "ROWS")]
+    pub buffer: Option<usize>,
     /// Root of the random streams.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -196,10 +201,6 @@ pub(crate) struct FitArgs {
     pub table: TableArgs,
     #[command(flatten)]
     pub choices: FitChoices,
-    /// Read the file in passes and hold so many of its rows at a time, for files larger than memory.
-    /// For methods that train by mini-batches, and rf-ridge.
-    #[arg(long, value_name = "ROWS")]
-    pub buffer: Option<usize>,
     /// Model file to write.
     #[arg(long, value_name = "MODEL", default_value = "model.safetensors")]
     pub out: PathBuf,

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     let options = schema_options(&args.columns, &args.choices);
     let table = |data: &PathBuf| -> anyhow::Result<Table> {
         read_divided(
-            &open(data, &args.columns.file)?,
+            open(data, &args.columns.file)?,
             &options,
             &args.split,
             &args.choices,

@@ -38,14 +38,18 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             let dropped = args.table.columns.drop.iter().flat_map(|names| names.split(','));
             let drop = dropped.map(str::to_owned).collect();
             let widened = Widened { drop, ..Widened::default() };
-            let table = Table::wider(&file, model.header.schema.clone(), &widened)?;
+            let schema = model.header.schema.clone();
+            let table = match args.choices.buffer {
+                Some(buffer) => Table::wider_in_passes(file, schema, &widened, buffer)?,
+                None => Table::wider(&file, schema, &widened)?,
+            };
             let evaluation = evaluate_model(&model, &table, threads(args.choices.threads))?;
             let mut how = "all rows, by the model as it is".to_owned();
-            if file.sha256()? == model.header.data.sha256 {
+            if table.sha256 == model.header.data.sha256 {
                 tracing::warn!(
                     "{} is the file that the model was fitted to: these scores are no measure of what \
                          it does on rows that it has not seen",
-                    file.name()
+                    table.name
                 );
                 how += "; they are its training rows";
             }
@@ -60,7 +64,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             let name = full_name(method);
             let file = open(&args.table.data, &args.table.columns.file)?;
             let options = schema_options(&args.table.columns, &args.choices);
-            let table = read_divided(&file, &options, &args.split, &args.choices, &choices)?;
+            let table = read_divided(file, &options, &args.split, &args.choices, &choices)?;
             say_of_parts(&table, choices.impute);
             say_if_untunable(&name, &choices, table.task());
             let splitting = splitting(&args.split);

@@ -1,8 +1,8 @@
 use super::args::FitArgs;
 use super::{
     LARGE, adjusted, choices, claim, clock, filled, full_name, limits, mebibytes, numbering, open,
-    plain, print_json, say_if_no_better, say_if_untunable, say_of_weights, schema_options,
-    unconverged, weighed,
+    plain, print_json, refuse_weights_in_passes, say_if_no_better, say_if_untunable,
+    say_of_weights, schema_options, unconverged, weighed,
 };
 use crate::Ended;
 use mercer_learning::{counted, find, one_line};
@@ -22,19 +22,13 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     // An output that exists is no news to who mistyped the method.
     find(&methods, &name).map_err(WorkbenchError::from)?;
     let weights = args.choices.weights.as_deref();
-    if let (Some(_), Some(column)) = (args.buffer, weights) {
-        let (value, must) =
-            (format!("`{column}`"), "left out where rows are read in passes (--buffer)");
-        return Err(
-            WorkbenchError::Argument { name: "weights", value, must: must.to_owned() }.into()
-        );
-    }
+    refuse_weights_in_passes(&args.choices)?;
     let out = claim(&args.out, args.force, &[&args.table.data])?;
     let started = Instant::now();
     let file = open(&args.table.data, &args.table.columns.file)?;
     let options = schema_options(&args.table.columns, &args.choices);
     let clock = clock(quiet, format!("{name} on {}", file.name()));
-    let model = if let Some(buffer) = args.buffer {
+    let model = if let Some(buffer) = args.choices.buffer {
         fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?
     } else {
         let table = Table::read_beside(&file, &options, None, weights)?;
@@ -52,7 +46,7 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     for warning in told.into_iter().chain(classes_missing(&header.method, &header.facts)) {
         tracing::warn!("{warning}");
     }
-    if let (Some(asked), Some(held)) = (args.buffer, header.buffer)
+    if let (Some(asked), Some(held)) = (args.choices.buffer, header.buffer)
         && held < asked
     {
         let inputs = counted(header.schema.width(), "input", "inputs");

@@ -30,8 +30,8 @@ use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find};
 use mercer_methods::all;
 use mercer_workbench::{
-    Adjustment, Budget, Calibration, Choices, Header as ModelHeader, Output, RowWeights, Scores,
-    Splitting, Table, WorkbenchError, no_better,
+    Adjustment, Budget, Calibration, Choices, DivideBy, Header as ModelHeader, Output, RowWeights,
+    Scores, Splitting, Table, WorkbenchError, no_better, scaling_of,
 };
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
@@ -167,9 +167,10 @@ pub(super) fn choices<'a>(
         settings = settings.with(owned.as_deref().unwrap_or(name), value);
     }
     let budget = args.budget.as_deref().map(str::parse::<Budget>).transpose()?;
+    let scaling = args.scale.parse().map_err(WorkbenchError::Data)?;
     Ok(Choices {
+        scaling: scaling_of(&settings, scaling),
         settings,
-        scaling: args.scale.parse().map_err(WorkbenchError::Data)?,
         impute: args.impute.map(|impute| match impute {
             // Of categories the reader has seen to it.
             ImputeName::Mean | ImputeName::Category => Impute::Mean,
@@ -212,9 +213,32 @@ pub(crate) fn capped(asked: Option<usize>, cores: usize, flag: &str) -> (usize, 
     }
 }
 
-/// Reads a table that is to be divided, with the weights of its rows.
+/// Refuses weights of rows that are read in passes.
+pub(super) fn refuse_weights_in_passes(args: &FitChoices) -> Result<(), WorkbenchError> {
+    let (Some(_), Some(column)) = (args.buffer, &args.weights) else { return Ok(()) };
+    let must = "left out where rows are read in passes (--buffer)".to_owned();
+    Err(WorkbenchError::Argument { name: "weights", value: format!("`{column}`"), must })
+}
+
+/// Reads a table, with the weights of its rows; with a buffer what is not held of it stays in the file.
+pub(super) fn read_table(
+    file: RowFile,
+    options: &SchemaOptions,
+    by: Option<&DivideBy>,
+    args: &FitChoices,
+) -> anyhow::Result<Table> {
+    refuse_weights_in_passes(args)?;
+    let table = match args.buffer {
+        Some(buffer) => Table::in_passes(file, options, by, buffer)?,
+        None => Table::read_beside(&file, options, by, args.weights.as_deref())?,
+    };
+    say_of_weights(&table);
+    Ok(table)
+}
+
+/// Reads a table that is to be divided.
 pub(super) fn read_divided(
-    file: &RowFile,
+    file: RowFile,
     options: &SchemaOptions,
     split: &SplitArgs,
     args: &FitChoices,
@@ -227,9 +251,7 @@ pub(super) fn read_divided(
             by.column()
         );
     }
-    let table = Table::read_beside(file, options, by.as_ref(), args.weights.as_deref())?;
-    say_of_weights(&table);
-    Ok(table)
+    read_table(file, options, by.as_ref(), args)
 }
 
 /// Mean weights that are worth a word: few who count rows have these.

@@ -1,15 +1,14 @@
 use super::args::TuneArgs;
 use super::{
-    about, choices, claim, clock, command, full_name, limits, open, print_json, say_of_parts,
-    say_of_weights, schema_options, today,
+    about, choices, claim, clock, command, full_name, limits, open, print_json, read_table,
+    say_of_parts, schema_options, today,
 };
 use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use mercer_learning::Metric;
 use mercer_methods::all;
 use mercer_workbench::{
-    Budget, Provenance, Table, WorkbenchError, method_for, primary, require_weighing, tune,
-    tuning_page,
+    Budget, Provenance, WorkbenchError, method_for, primary, require_weighing, tune, tuning_page,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,8 +27,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let report = report.transpose()?;
     let file = open(&args.table.data, &args.table.columns.file)?;
     let options = schema_options(&args.table.columns, &args.choices);
-    let table = Table::read_beside(&file, &options, None, args.choices.weights.as_deref())?;
-    say_of_weights(&table);
+    let table = read_table(file, &options, None, &args.choices)?;
     say_of_parts(&table, choices.impute);
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
     require_weighing(&methods, method.name, &table, &choices)?;

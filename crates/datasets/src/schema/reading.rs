@@ -129,6 +129,9 @@ pub struct Reading<'a> {
     /// Where the columns stand that are carried along, and their texts since they were last taken.
     carried: Vec<usize>,
     kept: Vec<Vec<String>>,
+    /// Which of its rows are wanted, where not all are, and how many were passed.
+    wanted: Option<&'a [bool]>,
+    passed: usize,
 }
 
 /// Nothing beside the columns of the fit.
@@ -172,6 +175,8 @@ impl<'a> Reading<'a> {
             widened,
             carried: Vec::new(),
             kept: Vec::new(),
+            wanted: None,
+            passed: 0,
         };
         if sparse {
             if let Some(name) = widened.keep.first().or(widened.drop.first()) {
@@ -242,6 +247,22 @@ impl<'a> Reading<'a> {
         self.target.is_some()
     }
 
+    /// The same pass over some of its rows: those that are `true` here.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions, survey};
+    /// let file = RowFile::spooled(&b"x,kind\n1,a\n2,b\n3,a\n"[..], "toys", None)?;
+    /// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+    /// let mut rows = schema.read(&file)?.of_rows(&[true, false, true]);
+    /// assert_eq!(rows.chunk(9, true)?.2, [2, 4]); // the lines
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    #[must_use]
+    pub const fn of_rows(mut self, wanted: &'a [bool]) -> Self {
+        self.wanted = Some(wanted);
+        self
+    }
+
     /// The next row; its target is `None` where the file has none, or where it is asked not to be
     /// looked at.
     ///
@@ -276,6 +297,11 @@ impl<'a> Reading<'a> {
             self;
         let unknown = self.widened.unknown;
         let Some((line, found)) = rows.next()? else { return Ok(None) };
+        let at = self.passed;
+        self.passed += 1;
+        if self.wanted.is_some_and(|wanted| wanted.get(at) != Some(&true)) {
+            return Ok(Some((line, None)));
+        }
         let name = file.name();
         let wrong = |problem: String| {
             let hint = if fresh && !schema.named && !schema.sparse {

@@ -385,6 +385,9 @@ impl<F: Scalar> FittedKernel for Spectral<F> {
         let phi = self.model.feature_matrix(inputs).mapv(F::wide);
         phi.dot(&phi.t())
     }
+    fn features(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        Some(self.model.feature_matrix(inputs).mapv(F::wide))
+    }
     fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
         (inputs.nrows() > 0).then(|| self.model.mean_feature_norm(inputs))
     }

@@ -1,6 +1,7 @@
 //! What a fit says and keeps.
 
 use super::{QUICK, place_with, rare, toys};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -378,6 +379,88 @@ fn a_setting_that_would_do_nothing_is_refused() {
     let listed = place.run("list methods mce-median --json").with_code(0).stdout;
     assert!(listed.contains("Only where `learning` is objective."), "{listed}");
     assert!(!place.run("list methods sk").with_code(0).stdout.contains("lambda2"));
+}
+
+/// The matrix of a kernel is divided by rows and columns, tuned inside, not scaled, and gives what the kernel gives.
+#[test]
+fn a_kernel_matrix_gives_what_its_kernel_gives() {
+    let points: Vec<[f64; 2]> =
+        (0..60).map(|i| [17, 31].map(|k| (f64::from(i * k) * 0.618).sin())).collect();
+    let kind = |[x, z]: [f64; 2]| if x * z > 0.0 { "a" } else { "b" };
+    let kernel =
+        |[x, z]: [f64; 2], [u, v]: [f64; 2]| (-2.0 * ((x - u).powi(2) + (z - v).powi(2))).exp();
+    let head: Vec<String> = (0..60).map(|i| format!("k{i}")).collect();
+    let (mut plain, mut matrix) = ("x,z,kind\n".to_owned(), format!("{},kind\n", head.join(",")));
+    for &point in &points {
+        let values: Vec<String> =
+            points.iter().map(|&other| kernel(point, other).to_string()).collect();
+        writeln!(plain, "{},{},{}", point[0], point[1], kind(point)).unwrap();
+        writeln!(matrix, "{},{}", values.join(","), kind(point)).unwrap();
+    }
+    let place = place_with(&[("plain.csv", &plain), ("matrix.csv", &matrix)]);
+    for (method, more) in
+        [("svm", "--set cost=5"), ("krr", "--set lambda=0.001"), ("svm", "--budget 3")]
+    {
+        let scores = |data: &str, kernel: &str| {
+            let line = format!("evaluate --method {method} --data {data} {kernel} {more} --json");
+            place.run(&line).with_code(0).json()["splits"].clone()
+        };
+        let of_matrix = scores("matrix.csv", "--set kernel=precomputed");
+        if more != "--budget 3" {
+            assert_eq!(of_matrix, scores("plain.csv", "--scale none --set std=2"), "{method}");
+        }
+    }
+    place.run("fit --method svm --data matrix.csv --set kernel=precomputed --out m").with_code(0);
+    assert_eq!(place.run("info m --json").json()["chosen"]["scaling"], "none");
+    let predicted = place.run("predict m --data matrix.csv").with_code(0);
+    assert_eq!(predicted.stdout.lines().count(), 61);
+    let wrong = place
+        .run("fit --method svm --data plain.csv --set kernel=precomputed --out n")
+        .with_code(2);
+    assert!(
+        wrong.stderr.contains("a column for each row of the table, in their order"),
+        "{wrong:?}"
+    );
+}
+
+/// A closed form has the scores of rows that are held, whatever the buffer; what trains in mini-batches learns.
+#[test]
+fn what_is_larger_than_its_buffer_is_evaluated_compared_and_tuned() {
+    let place = place_with(&[("toys.csv", &toys(300)), ("first.csv", &toys(100))]);
+    let json = |line: &str| place.run(&format!("{line} --json")).with_code(0).json();
+    let rf = "evaluate --method rf --data toys.csv --set features=40 --set lambda=0.01";
+    let (held, passes) = (json(rf), json(&format!("{rf} --buffer 50")));
+    assert_eq!(held["metrics"], passes["metrics"]);
+    assert_eq!((&held["confusion"], &held["test_rows"]), (&passes["confusion"], &json!(60)));
+    let compared = place
+        .run("compare --methods rf,rf-sgd,kernel-ridge --data toys.csv --buffer 50 --json --report c.html")
+        .with_code(3);
+    assert!(compared.stderr.contains("`kernel-ridge` needs all 240 rows at once"), "{compared:?}");
+    let of = |at: usize| compared.json()["methods"][at]["evaluation"]["Ok"].clone();
+    assert!(of(0)["estimates"]["accuracy"]["mean"].as_f64().unwrap() > 0.95);
+    assert!(of(1)["estimates"]["accuracy"]["mean"].as_f64().unwrap() > 0.95);
+    // Tuning sees the first buffer, which is what it has of a file of so many rows.
+    let tuned =
+        |more: &str| json(&format!("tune --method rf --budget 3 --scale none --data {more}"));
+    assert_eq!(tuned("toys.csv --buffer 100")["chosen"], tuned("first.csv")["chosen"]);
+    place.run("fit --method rf --data toys.csv --set features=40 --out m").with_code(0);
+    let scored =
+        |more: &str| json(&format!("evaluate m --data toys.csv {more}"))["metrics"].clone();
+    assert_eq!(scored(""), scored("--buffer 7"));
+    let grouped = "evaluate --method rf --data toys.csv --buffer 20";
+    for (more, told) in [
+        (
+            "--importance",
+            "`importance` is given; it must be left out where rows are read in passes",
+        ),
+        ("--calibrate", "`calibrate` is given"),
+        ("--coverage 0.9", "`coverage` is given"),
+        ("--class-weight balanced", "`class-weight` is `balanced`"),
+        ("--weights size", "`weights` is `size`"),
+    ] {
+        let refused = place.run(&format!("{grouped} {more}")).with_code(2);
+        assert!(refused.stderr.contains(told), "{more}: {refused:?}");
+    }
 }
 
 /// With a buffer for all rows the same model to the last bit; with a small one a model that learned.
