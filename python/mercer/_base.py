@@ -7,11 +7,17 @@ import warnings
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._mercer import Model
@@ -57,6 +63,7 @@ class _Estimator(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.impute is not None
+        tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
         return tags
 
     def _threads(self):
@@ -109,6 +116,20 @@ class _Estimator(BaseEstimator):
             return None
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return weights.tolist()
+
+    def _coded(self, y):
+        """The classes of ``y``, the number of each row's, and their names."""
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes; y has 1 class")
+        labels = [_label(value) for value in classes]
+        if len(set(labels)) < len(labels):
+            labels = [f"{label} ({place})" for place, label in enumerate(labels)]
+        return classes, codes.astype(np.float64), labels
+
+    def _of_classes(self, labels):
+        """Weights of classes as ``balanced``, or by label."""
 
     def _fit_model(self, X, targets, labels, weights):
         names = getattr(self, "feature_names_in_", None)
@@ -185,14 +206,8 @@ class _Classifier(ClassifierMixin, _Estimator):
     def _fit(self, X, y, sample_weight):
         X, y = self._both(X, y)
         weights = self._weights(X, sample_weight)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes; y has 1 class")
-        labels = [_label(value) for value in self.classes_]
-        if len(set(labels)) < len(labels):
-            labels = [f"{label} ({place})" for place, label in enumerate(labels)]
-        return self._fit_model(X, codes.astype(np.float64), labels, weights)
+        self.classes_, codes, labels = self._coded(y)
+        return self._fit_model(X, codes, labels, weights)
 
     def _of_classes(self, labels):
         """Weights of classes as ``balanced``, or by label."""
@@ -258,6 +273,30 @@ class _Regressor(RegressorMixin, _Estimator):
         """The value of each row, in the unit of ``y``."""
         X = self._inputs(X)
         return _array(self._model.values(X, self._threads()))[:, 0]
+
+
+class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Estimator):
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+    def fit(self, X, y):
+        """Learn the features of inputs ``X`` of shape (n, d) from targets ``y`` of shape (n,), classes or numbers."""
+        X, y = self._both(X, y)
+        if type_of_target(y).startswith("continuous"):
+            return self._fit_model(X, y.astype(np.float64), None, None)
+        _, codes, labels = self._coded(y)
+        return self._fit_model(X, codes, labels, None)
+
+    def transform(self, X):
+        """The features of each row, (n, features): their products are ``kernel_``."""
+        return _array(self._model.features(self._inputs(X)))
+
+    @property
+    def _n_features_out(self):
+        return self.frequencies_.shape[1]
 
 
 class _Weighing:

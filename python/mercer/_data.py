@@ -1,7 +1,10 @@
+import json
+
 import numpy as np
 from sklearn.utils import Bunch
 
-from ._mercer import evaluate_bound, load
+from ._compare import _frame
+from ._mercer import cells, evaluate_bound, load
 
 
 def load_dataset(name, folder=None):
@@ -25,3 +28,30 @@ def bound(name, **inputs):
     1.7678
     """
     return evaluate_bound(name, {own.replace("_", "-"): float(value) for own, value in inputs.items()})
+
+
+def results(table, frame=None):
+    """The cells of a table of the report, such as ``askl/table2``: what came out here beside what the paper prints.
+
+    Returns a data frame (``frame`` as in ``compare``) with a row a dataset, variant and method. ``difference`` is ours
+    minus the paper's, ``low`` and ``high`` are its 95 % interval; errors and accuracies are in the paper's unit.
+
+    >>> mercer.results("askl/table2").filter(dataset="segment", method="askl")["verdict"].to_list()
+    ['agrees', 'agrees', 'agrees']
+    """
+    found = json.loads(cells())["cells"]
+    rows = []
+    for cell in found:
+        if cell["artefact"] != table:
+            continue
+        published, interval = cell["published"] or {}, cell["interval"] or (None, None)
+        rows.append(
+            {name: cell[name] for name in ("dataset", "variant", "method", "metric", "mean", "std", "repeats")}
+            | {"published_mean": published.get("mean"), "published_std": published.get("std")}
+            | {name: cell[name] for name in ("verdict", "difference")}
+            | {"low": interval[0], "high": interval[1], "finding": cell["finding"]}
+        )
+    if not rows:
+        known = sorted({cell["artefact"] for cell in found})
+        raise ValueError(f"no cells of {table!r}; there are those of {', '.join(known)}")
+    return _frame(rows, frame)

@@ -5,7 +5,7 @@ import json
 import keyword
 import textwrap
 
-from ._base import DEPENDS, _Classifier, _Regressor, _WeighingClassifier, _WeighingRegressor
+from ._base import DEPENDS, _Classifier, _Features, _Regressor, _WeighingClassifier, _WeighingRegressor
 from ._mercer import methods
 
 # Written in capitals, as papers do.
@@ -41,14 +41,17 @@ def _default(setting):
     return DEPENDS if setting["depends_on_data"] or isinstance(value, (dict, list)) else value
 
 
-def _common(method):
+def _common(method, features=False):
     """The parameters beside the settings."""
+    if features:
+        return _COMMON
     return [*_COMMON, _CLASS_WEIGHT] if method["weighs_rows"] and method["classification"] else _COMMON
 
 
-def _doc(method, settings):
+def _doc(method, settings, features):
     task = "classes" if method["classification"] else "numbers"
-    lines = [f"{method['title']}: {method['summary']}. Predicts {task}.", "", "Parameters", "----------"]
+    gives = "Gives the learned features to what comes after it in a pipeline" if features else f"Predicts {task}"
+    lines = [f"{method['title']}: {method['summary']}. {gives}.", "", "Parameters", "----------"]
 
     def parameter(name, default, meaning):
         lines.append(f"{name} : default {default!r}")
@@ -61,14 +64,14 @@ def _doc(method, settings):
         elif default == DEPENDS and setting["default"] != DEPENDS:
             meaning += f". By default {json.dumps(setting['default'])}"
         parameter(name, default, f"{meaning}. It is {setting['allowed']}.")
-    for name, default, meaning in _common(method):
+    for name, default, meaning in _common(method, features):
         parameter(name, default, meaning)
     fitted = [
         ("settings_", "all settings of the fit"),
         ("diagnostics_", "named numbers that the fit left"),
         ("n_features_in_", "columns of X"),
     ]
-    if method["classification"]:
+    if method["classification"] and not features:
         fitted.insert(0, ("classes_", "the classes, in the order of the scores"))
     lines.extend(["", "Attributes", "----------"])
     for name, meaning in fitted:
@@ -77,11 +80,13 @@ def _doc(method, settings):
     return "\n".join(lines)
 
 
-def _make(method):
+def _make(method, features=False):
     name = class_name(method["method"], method["classification"])
+    if features:
+        name = name.removesuffix("Classifier") + "Features"
     settings = tuple((python_name(own["name"]), own["name"], _default(own)) for own in method["settings"])
     parameters = [(own, default) for own, _, default in settings]
-    parameters += [(own, default) for own, default, _ in _common(method)]
+    parameters += [(own, default) for own, default, _ in _common(method, features)]
     signature = inspect.Signature(
         [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
         + [inspect.Parameter(own, inspect.Parameter.KEYWORD_ONLY, default=default) for own, default in parameters]
@@ -97,10 +102,10 @@ def _make(method):
 
     __init__.__signature__ = signature
     bases = (_WeighingClassifier, _WeighingRegressor) if method["weighs_rows"] else (_Classifier, _Regressor)
-    base = bases[0] if method["classification"] else bases[1]
+    base = _Features if features else bases[0] if method["classification"] else bases[1]
     made = {
         "__init__": __init__,
-        "__doc__": _doc(method, settings),
+        "__doc__": _doc(method, settings, features),
         "__module__": "mercer",
         "_method": method["method"],
         "_settings": settings,
@@ -108,7 +113,15 @@ def _make(method):
     return type(name, (base,), made)
 
 
-CLASSES = {own.__name__: own for own in map(_make, json.loads(methods()))}
+def _has_features(method):
+    """Random features of frequencies with a deviation; ``features`` alone is a size of other things, too."""
+    return method["classification"] and {"features", "std"} <= {own["name"] for own in method["settings"]}
+
+
+_METHODS = json.loads(methods())
+CLASSES = {own.__name__: own for own in map(_make, _METHODS)}
+# Transformers of the methods that learn or draw features.
+FEATURES = {own.__name__: own for own in (_make(method, True) for method in _METHODS if _has_features(method))}
 
 
 def all_estimators():

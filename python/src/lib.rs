@@ -80,6 +80,12 @@ fn load<'py>(py: Python<'py>, name: &str, folder: Option<PathBuf>) -> PyResult<L
     Ok((rows, columns, bytes, targets, found.labels, found.parts.train.len()))
 }
 
+/// The committed cells of the papers' tables, and of the audits', as JSON.
+#[pyfunction]
+const fn cells() -> &'static str {
+    include_str!("../../reports/cells.json")
+}
+
 /// A bound of scalar inputs.
 #[pyfunction]
 fn evaluate_bound(name: &str, inputs: BTreeMap<String, f64>) -> PyResult<f64> {
@@ -94,6 +100,7 @@ fn _mercer(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_function(wrap_pyfunction!(methods, module)?)?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(cells, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate_bound, module)?)?;
     stats::add(module)
 }

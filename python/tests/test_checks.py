@@ -3,6 +3,7 @@
 import warnings
 
 import mercer
+from mercer._estimators import FEATURES
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -35,8 +36,13 @@ def expected_to_fail(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": reason for reason in reasons}
 
 
+def transformers():
+    for cls in FEATURES.values():
+        yield cls(features=50)
+
+
 # No other check is expected to fail.
-@parametrize_with_checks(list(estimators()), expected_failed_checks=expected_to_fail)
+@parametrize_with_checks([*estimators(), *transformers()], expected_failed_checks=expected_to_fail)
 def test_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -14,12 +14,15 @@ import mercer
 import numpy as np
 import pandas
 import pytest
+from mercer._estimators import FEATURES
 from sklearn.base import is_classifier
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC
 
 MERCER = Path(__file__).parents[2] / "target" / "release" / "mercer"
 RANDOM = np.random.default_rng(7)
@@ -42,6 +45,46 @@ def test_a_fit_is_that_of_the_command_line(name, tmp_path):
     assert json.loads(theirs.header())["facts"] == estimator.diagnostics_
     other = RANDOM.normal(size=(20, 3))
     assert theirs.decision(other, 1)[2] == estimator._model.decision(other, 1)[2]
+
+
+@pytest.mark.parametrize("name", sorted(FEATURES))
+def test_features_are_those_of_the_kernel(name):
+    for target in (CLASSES, NUMBERS):
+        learned = FEATURES[name](features=40).set_output(transform="pandas").fit(ROWS, target)
+        features = learned.transform(ROWS)
+        assert features.shape == (60, 40) and features.columns[3] == f"{name.lower()}3"
+        assert np.allclose(features @ features.T, learned.kernel_(ROWS), atol=1e-6)
+    pipeline = make_pipeline(FEATURES[name](features=200), LogisticRegression(max_iter=1000))
+    assert cross_val_score(pipeline, ROWS, CLASSES, cv=3).mean() > 0.7
+
+
+def test_the_committed_cells_are_at_hand():
+    table = mercer.results("askl/table2", frame="pandas")
+    cell = table[(table.dataset == "segment") & (table.method == "askl") & (table.variant == "tuned")].iloc[0]
+    assert cell.published_mean == 95.02 and cell.low < cell.difference < cell.high
+    assert abs(cell["mean"] - cell.published_mean - cell.difference) < 1e-9
+    with pytest.raises(ValueError, match="no cells of 'askl/table9'; there are those of askl/"):
+        mercer.results("askl/table9")
+
+
+def test_a_kernel_matrix_is_what_the_kernel_is_to_scikit_learn():
+    """scikit-learn 1.9: rows and columns of the matrix are divided together."""
+    squares = ((ROWS[:, None] - ROWS) ** 2).sum(axis=2)
+    matrix = np.exp(-0.3 * squares)
+    plain = SVC(kernel="rbf", gamma=0.3, C=2.0)
+    ours = mercer.GaussianSVMClassifier(kernel="precomputed", cost=2.0)
+    wanted = cross_val_score(plain, ROWS, CLASSES, cv=KFold(4))
+    assert (cross_val_score(ours, matrix, CLASSES, cv=KFold(4)) == wanted).all()
+    decisions = ours.fit(matrix[:40][:, :40], CLASSES[:40]).decision_function(matrix[40:][:, :40])
+    theirs = plain.fit(ROWS[:40], CLASSES[:40]).decision_function(ROWS[40:])
+    # The difference of the scores of two classes; within the tolerance of either solver.
+    assert np.allclose(decisions / 2, theirs, atol=2e-3)
+    ridge = mercer.KernelRidgeRegressor(kernel="precomputed", lambda_=0.01).fit(matrix, NUMBERS)
+    again = pickle.loads(pickle.dumps(ridge))
+    by_std = mercer.KernelRidgeRegressor(std=0.6**0.5, scaling=None, lambda_=0.01).fit(ROWS, NUMBERS)
+    assert np.allclose(again.predict(matrix[:9]), by_std.predict(ROWS[:9]), atol=1e-9)
+    with pytest.raises(ValueError, match="a column for each row of the table"):
+        ours.fit(ROWS, CLASSES)
 
 
 def test_a_model_survives_pickle_and_joblib(tmp_path):
