@@ -1,4 +1,4 @@
-//! Tells the binary which revision of the source it was built from, for the records of its trials.
+//! Tells the binary which revision of the source it was built from, for the records of its trials, and strips it.
 
 use std::process::Command;
 
@@ -18,4 +18,10 @@ fn main() {
         _ => "unknown".to_owned(),
     };
     println!("cargo::rustc-env=MERCER_CODE={code}");
+    // A third of the program would be names for a profiler: MERCER_SYMBOLS=1 keeps them.
+    println!("cargo::rerun-if-env-changed=MERCER_SYMBOLS");
+    let linux = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
+    if linux && std::env::var_os("MERCER_SYMBOLS").is_none() {
+        println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
+    }
 }

@@ -64,6 +64,24 @@ impl Place {
     }
 }
 
+/// Needs R (`./setup --checks`).
+#[test]
+fn slow_a_script_of_base_r_keeps_the_laws_of_every_method() {
+    let place = Place::new();
+    let script = include_str!("nearest.R");
+    std::fs::write(place.0.path().join("nearest.R"), script).unwrap();
+    let file = place.0.path().join("methods.toml");
+    let text = "[method.own]\ncommand = [\"Rscript\", \"nearest.R\"]\ntasks = [\"classification\"]\ndata = \"csv\"\n";
+    std::fs::write(&file, text).unwrap();
+    let method = methods_of(&file).unwrap()[0];
+    let fitted = method.learner(&Settings::new(), classes().task()).unwrap();
+    let fitted = fitted.fit(&classes(), &mut Fitting::seeded(1)).unwrap();
+    // The means are 4.5 and 14.5.
+    let predicted = fitted.predictor.predict(array![[9.4], [9.6]].view()).unwrap();
+    assert_eq!(predicted, Predictions::Classes(vec![0, 1]));
+    Conformance::of(&method).check().unwrap();
+}
+
 fn line() -> Sample {
     let inputs = Array2::from_shape_fn((20, 1), |(row, _)| row as f64);
     Sample::regression(inputs, Array1::from_iter((0..20).map(|row| f64::from(row) / 3.0))).unwrap()
