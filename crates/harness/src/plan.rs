@@ -290,14 +290,7 @@ impl Cell<'_> {
         let limits = [profile.repeats, cut.repeats, selection.repeats, rule.repeats];
         let version = selection.versions.get(&entry.name).or(entry.fingerprint.as_ref());
         let fingerprint = version.cloned().unwrap_or_default();
-        let budget = tuner.as_ref().map(|tuner| {
-            let mut budget = json!({ "tuner": tuner });
-            let first = method.first_on(dataset);
-            if !first.is_empty() {
-                budget["first"] = json!(first);
-            }
-            budget
-        });
+        let budget = tuner.as_ref().map(|tuner| self.budget(tuner));
         for repeat in 0..self.repeats(limits) {
             let streams = Streams::root(spec.seed)
                 .child(spec.streams())
@@ -380,6 +373,16 @@ impl Cell<'_> {
         let printed = self.spec.grid.as_ref().filter(|_| grid);
         let grid = printed.and_then(|printed| printed.of(method.name));
         Some(grid.map_or_else(|| tuner.clone(), |grid| tuner.over(grid)))
+    }
+
+    /// What a key says of a search: the tuner, and the settings that it tries first.
+    fn budget(&self, tuner: &Tuner) -> Value {
+        let mut budget = json!({ "tuner": tuner });
+        let first = self.method.first_on(self.dataset);
+        if !first.is_empty() {
+            budget["first"] = json!(first);
+        }
+        budget
     }
 
     /// The study's protocol, overridden for the dataset, by the variant, and by both.

@@ -254,6 +254,8 @@ pub(crate) fn said_in_parts(
 /// Which of `count` rows these are.
 pub(crate) fn marked(count: usize, rows: &[usize]) -> Vec<bool> {
     let mut marked = vec![false; count];
-    rows.iter().for_each(|&row| marked[row] = true);
+    for &row in rows {
+        marked[row] = true;
+    }
     marked
 }

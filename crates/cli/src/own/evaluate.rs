@@ -32,29 +32,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     let report =
         args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
     let (evaluation, how, table) = match (&args.method, model) {
-        (None, Some(path)) => {
-            let model = Model::load(path, &methods)?;
-            let file = open(&args.table.data, &args.table.columns.file)?;
-            let dropped = args.table.columns.drop.iter().flat_map(|names| names.split(','));
-            let drop = dropped.map(str::to_owned).collect();
-            let widened = Widened { drop, ..Widened::default() };
-            let schema = model.header.schema.clone();
-            let table = match args.choices.buffer {
-                Some(buffer) => Table::wider_in_passes(file, schema, &widened, buffer)?,
-                None => Table::wider(&file, schema, &widened)?,
-            };
-            let evaluation = evaluate_model(&model, &table, threads(args.choices.threads))?;
-            let mut how = "all rows, by the model as it is".to_owned();
-            if table.sha256 == model.header.data.sha256 {
-                tracing::warn!(
-                    "{} is the file that the model was fitted to: these scores are no measure of what \
-                         it does on rows that it has not seen",
-                    table.name
-                );
-                how += "; they are its training rows";
-            }
-            (evaluation, how, table)
-        }
+        (None, Some(path)) => of_model(args, path)?,
         (None, None) => {
             let must = "given: a model file, or --method with a method to fit".to_owned();
             let value = "missing".to_owned();
@@ -121,6 +99,31 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         tracing::info!("{}", report.path().display());
     }
     Ok(Ended::Done)
+}
+
+/// A model as it is, scored on all rows: how, in words, and the rows.
+fn of_model(args: &EvaluateArgs, path: &Path) -> anyhow::Result<(Evaluation, String, Table)> {
+    let model = Model::load(path, &all())?;
+    let file = open(&args.table.data, &args.table.columns.file)?;
+    let dropped = args.table.columns.drop.iter().flat_map(|names| names.split(','));
+    let drop = dropped.map(str::to_owned).collect();
+    let widened = Widened { drop, ..Widened::default() };
+    let schema = model.header.schema.clone();
+    let table = match args.choices.buffer {
+        Some(buffer) => Table::wider_in_passes(file, schema, &widened, buffer)?,
+        None => Table::wider(&file, schema, &widened)?,
+    };
+    let evaluation = evaluate_model(&model, &table, threads(args.choices.threads))?;
+    let mut how = "all rows, by the model as it is".to_owned();
+    if table.sha256 == model.header.data.sha256 {
+        tracing::warn!(
+            "{} is the file that the model was fitted to: these scores are no measure of what \
+                 it does on rows that it has not seen",
+            table.name
+        );
+        how += "; they are its training rows";
+    }
+    Ok((evaluation, how, table))
 }
 
 /// `metrics` has the means; accuracies are fractions, errors in units of the target.
