@@ -1571,6 +1571,7 @@ class SKFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...
 
 class NSKFeatures(_Features):
@@ -1602,6 +1603,7 @@ class NSKFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...
 
 class SKLFeatures(_Features):
@@ -1633,6 +1635,7 @@ class SKLFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...
 
 class NSKLFeatures(_Features):
@@ -1664,6 +1667,7 @@ class NSKLFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...
 
 class ASKLFeatures(_Features):
@@ -1695,6 +1699,7 @@ class ASKLFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...
 
 class RFRidgeFeatures(_Features):
@@ -1715,6 +1720,7 @@ class RFRidgeFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...
 
 class RFRidgelessFeatures(_Features):
@@ -1735,6 +1741,7 @@ class RFRidgelessFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...
 
 class RFSGDFeatures(_Features):
@@ -1768,6 +1775,7 @@ class RFSGDFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...
 
 class RFTKFeatures(_Features):
@@ -1801,4 +1809,5 @@ class RFTKFeatures(_Features):
         n_jobs: Any = None,
         max_seconds: Any = None,
         verbose: Any = 0,
+        task: Any = None,
     ) -> None: ...

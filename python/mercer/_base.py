@@ -285,14 +285,20 @@ class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Estimator):
     def fit(self, X, y):
         """Learn the features of inputs ``X`` of shape (n, d) from targets ``y`` of shape (n,), classes or numbers."""
         X, y = self._both(X, y)
-        if type_of_target(y).startswith("continuous"):
+        task = self.task
+        if task is None:
+            task = "regression" if type_of_target(y).startswith("continuous") else "classification"
+        if task not in ("classification", "regression"):
+            raise ValueError(f"task is {task!r}; it must be 'classification', 'regression' or None")
+        if task == "regression":
             return self._fit_model(X, y.astype(np.float64), None, None)
         _, codes, labels = self._coded(y)
         return self._fit_model(X, codes, labels, None)
 
     def transform(self, X):
         """The features of each row, (n, features): their products are ``kernel_``."""
-        return _array(self._model.features(self._inputs(X)))
+        X = self._inputs(X)
+        return _array(self._model.features(X))
 
     @property
     def _n_features_out(self):

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
-from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import _safe_split
 
 from . import stats
 
@@ -46,9 +46,10 @@ def compare(estimators, X, y, *, cv=None, scoring=None, rope=0.01, groups=None, 
     scores = {name: [] for name in estimators}
     seconds = {name: [] for name in estimators}
     for train, test in splits:
-        rows, targets = _safe_indexing(X, train), _safe_indexing(y, train)
-        others, truths = _safe_indexing(X, test), _safe_indexing(y, test)
         for name, estimator in estimators.items():
+            # Of a kernel matrix rows and columns.
+            rows, targets = _safe_split(estimator, X, y, train)
+            others, truths = _safe_split(estimator, X, y, test, train)
             started = time.perf_counter()
             fitted = clone(estimator).fit(rows, targets)
             seconds[name].append(time.perf_counter() - started)
@@ -107,6 +108,8 @@ def _quantile(freedom):
 
 
 def _frame(rows, kind):
+    if kind not in (None, "polars", "pandas"):
+        raise ValueError(f"frame is {kind!r}; it must be 'polars', 'pandas' or None")
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     if kind in (None, "polars"):
         try:

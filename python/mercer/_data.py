@@ -36,8 +36,9 @@ def results(table, frame=None):
     Returns a data frame (``frame`` as in ``compare``) with a row a dataset, variant and method. ``difference`` is ours
     minus the paper's, ``low`` and ``high`` are its 95 % interval; errors and accuracies are in the paper's unit.
 
-    >>> mercer.results("askl/table2").filter(dataset="segment", method="askl")["verdict"].to_list()
-    ['agrees', 'agrees', 'agrees']
+    >>> table = mercer.results("askl/table2", frame="pandas")
+    >>> table[(table.dataset == "segment") & (table.method == "askl")].verdict.tolist()
+    ['agrees', 'agrees', 'differs']
     """
     found = json.loads(cells())["cells"]
     rows = []

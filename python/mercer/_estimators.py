@@ -41,10 +41,14 @@ def _default(setting):
     return DEPENDS if setting["depends_on_data"] or isinstance(value, (dict, list)) else value
 
 
+# Of transformers.
+_TASK = ("task", None, "'classification' or 'regression'; None takes whole numbers and texts in y for classes, other numbers for values.")
+
+
 def _common(method, features=False):
     """The parameters beside the settings."""
     if features:
-        return _COMMON
+        return [*_COMMON, _TASK]
     return [*_COMMON, _CLASS_WEIGHT] if method["weighs_rows"] and method["classification"] else _COMMON
 
 

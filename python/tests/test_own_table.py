@@ -1,5 +1,6 @@
 """Fits through Python are those of the command line, and stop when they are told to."""
 
+import doctest
 import json
 import os
 import pickle
@@ -17,6 +18,7 @@ import pytest
 from mercer._estimators import FEATURES
 from sklearn.base import is_classifier
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, cross_val_score
@@ -54,6 +56,12 @@ def test_features_are_those_of_the_kernel(name):
         features = learned.transform(ROWS)
         assert features.shape == (60, 40) and features.columns[3] == f"{name.lower()}3"
         assert np.allclose(features @ features.T, learned.kernel_(ROWS), atol=1e-6)
+    with pytest.raises(NotFittedError):
+        FEATURES[name]().transform(ROWS)
+    counts = np.round(10 * NUMBERS)
+    as_numbers = FEATURES[name](features=40, task="regression").fit(ROWS, counts)
+    again = FEATURES[name](features=40).fit(ROWS, counts + 1e-9)
+    assert np.allclose(as_numbers.transform(ROWS), again.transform(ROWS), atol=1e-4)
     pipeline = make_pipeline(FEATURES[name](features=200), LogisticRegression(max_iter=1000))
     assert cross_val_score(pipeline, ROWS, CLASSES, cv=3).mean() > 0.7
 
@@ -65,6 +73,8 @@ def test_the_committed_cells_are_at_hand():
     assert abs(cell["mean"] - cell.published_mean - cell.difference) < 1e-9
     with pytest.raises(ValueError, match="no cells of 'askl/table9'; there are those of askl/"):
         mercer.results("askl/table9")
+    examples = doctest.testmod(mercer._data, extraglobs={"mercer": mercer})
+    assert examples.attempted > 2 and examples.failed == 0
 
 
 def test_a_kernel_matrix_is_what_the_kernel_is_to_scikit_learn():
@@ -83,8 +93,10 @@ def test_a_kernel_matrix_is_what_the_kernel_is_to_scikit_learn():
     again = pickle.loads(pickle.dumps(ridge))
     by_std = mercer.KernelRidgeRegressor(std=0.6**0.5, scaling=None, lambda_=0.01).fit(ROWS, NUMBERS)
     assert np.allclose(again.predict(matrix[:9]), by_std.predict(ROWS[:9]), atol=1e-9)
-    with pytest.raises(ValueError, match="a column for each row of the table"):
+    with pytest.raises(ValueError, match="the table has 60 rows and 3 inputs"):
         ours.fit(ROWS, CLASSES)
+    compared = mercer.compare({"ours": ours, "theirs": SVC(kernel="precomputed", C=2.0)}, matrix, CLASSES, cv=4, frame="pandas")
+    assert compared["mean"].nunique() == 1
 
 
 def test_a_model_survives_pickle_and_joblib(tmp_path):

@@ -157,8 +157,9 @@ mercer_learning::parameters! {
         /// `C > 0`, the weight of the losses, summed over rows.
         pub cost: f64 = 10.0, Allowed::POSITIVE;
         /// `gaussian` is `exp(−s² ‖x − z‖² / 2)`, `laplace` `exp(−s ‖x − z‖)`, `polynomial`
-        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`. `precomputed` takes the
-        /// inputs for the kernel matrix: a column for each row of the table, in their order.
+        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`. With
+        /// `precomputed` the inputs are the kernel matrix itself, unscaled: a column for each row of the table, in the
+        /// order of the rows. Rows to predict have the same columns.
         pub kernel: KernelName = KernelName::Gaussian;
         /// `s > 0` of the kernel, an inverse width; `1/√d` if not set.
         pub std: Option<f64> = None, Allowed::between(1e-100, true, 1e100, true, "between 1e-100 and 1e100");

@@ -62,24 +62,37 @@ impl KernelName {
         if self != Self::Precomputed {
             return Ok(Cow::Borrowed(sample));
         }
-        let refused = |must| Err(LearningError::setting("kernel", "precomputed", must));
-        let (inputs, columns) = (sample.inputs(), sample.features());
-        let numbers: Vec<usize> = match sample.numbers() {
-            Some(numbers) => numbers.to_vec(),
-            None if sample.rows() == columns => (0..columns).collect(),
-            None => {
-                return refused(
-                    "another one, or the inputs a kernel matrix: a column for each row of the table, in their order",
-                );
-            }
+        let refused = |why: String, must| {
+            Err(LearningError::setting("kernel", format!("precomputed, and {why}"), must))
         };
+        let (inputs, columns) = (sample.inputs(), sample.features());
+        let (numbers, of) = match sample.numbers() {
+            Some((numbers, of)) => (numbers.to_vec(), of),
+            None => ((0..sample.rows()).collect(), sample.rows()),
+        };
+        if of != columns {
+            return refused(
+                format!("the table has {of} rows and {columns} inputs"),
+                "another one, or the inputs a kernel matrix: a column for each row of the table, in their order",
+            );
+        }
         let diagonal = |row: usize| inputs[[row, numbers[row]]].abs();
         let largest = (0..numbers.len()).map(diagonal).fold(f64::MIN_POSITIVE, f64::max);
         for (row, &number) in numbers.iter().enumerate() {
             for (other, &others) in numbers[..row].iter().enumerate() {
                 let apart = inputs[[row, others]] - inputs[[other, number]];
                 if apart.abs() > ASYMMETRIC * largest {
-                    return refused("another one, or the inputs a symmetric matrix");
+                    let (here, there) = (inputs[[row, others]], inputs[[other, number]]);
+                    return refused(
+                        format!(
+                            "row {} has {here} in column {}, row {} has {there} in column {}",
+                            number + 1,
+                            others + 1,
+                            others + 1,
+                            number + 1
+                        ),
+                        "another one, or the inputs a symmetric matrix",
+                    );
                 }
             }
         }
@@ -167,8 +180,8 @@ mod tests {
         let part = matrix.select(Axis(0), &rows);
         let sample = Sample::regression(part.clone(), Array1::zeros(3)).unwrap();
         let refused = KernelName::Precomputed.points(&sample).unwrap_err().to_string();
-        assert!(refused.contains("a column for each row of the table"), "{refused}");
-        let sample = sample.numbered(rows.to_vec());
+        assert!(refused.contains("the table has 3 rows and 5 inputs"), "{refused}");
+        let sample = sample.numbered(rows.to_vec(), 5);
         let points = KernelName::Precomputed.points(&sample).unwrap();
         let (name, std, degree, offset) = (KernelName::Precomputed, 1.0, 3, 1.0);
         let kernel = KernelChoice { name, std, degree, offset }.of(points.inputs()).unwrap();
@@ -178,9 +191,10 @@ mod tests {
         assert_eq!(values, matrix.select(Axis(1), &rows));
         let mut skewed = part;
         skewed[[0, 0]] += 1e-3;
-        let skewed = Sample::regression(skewed, Array1::zeros(3)).unwrap().numbered(rows.to_vec());
+        let skewed =
+            Sample::regression(skewed, Array1::zeros(3)).unwrap().numbered(rows.to_vec(), 5);
         let refused = KernelName::Precomputed.points(&skewed).unwrap_err().to_string();
-        assert!(refused.contains("a symmetric matrix"), "{refused}");
+        assert!(refused.contains("in column 4, row 4 has"), "{refused}");
         assert_eq!(KernelName::Linear.points(&sample).unwrap().features(), 5);
     }
 

@@ -98,8 +98,9 @@ mercer_learning::parameters! {
         /// which is exact: over all rows, or over 1000 by seed, whose `λ · 1000` then holds for all.
         pub lambda: Option<f64> = Some(1e-5), Allowed::NOT_NEGATIVE;
         /// `gaussian` is `exp(−s² ‖x − z‖² / 2)`, `laplace` `exp(−s ‖x − z‖)`, `polynomial`
-        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`. `precomputed` takes the
-        /// inputs for the kernel matrix: a column for each row of the table, in their order.
+        /// `(s² x·z + offset)^degree`; the Matérn kernels are smoother than `laplace`. With
+        /// `precomputed` the inputs are the kernel matrix itself, unscaled: a column for each row of the table, in the
+        /// order of the rows. Rows to predict have the same columns.
         pub kernel: KernelName = KernelName::Gaussian;
         /// `s > 0` of the kernel, an inverse width; `1/√d` if not set.
         pub std: Option<f64> = None, Allowed::POSITIVE;

@@ -1,6 +1,7 @@
 use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
 use mercer_learning::{
-    Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Task, Tasks, declared,
+    Cost, Fitted, Fitting, Learner, LearningError, Method, RowChunks, Sample, Shape, Task, Tasks,
+    declared,
 };
 use ndarray::Array1;
 
@@ -39,6 +40,25 @@ impl Learner for Majority {
         let scores: Array1<f64> =
             sample.class_weights().into_iter().map(|weight| weight / n).collect();
         Ok(Constant { task, features: sample.features(), scores }.fitted())
+    }
+
+    fn fit_chunks(
+        &self,
+        windows: &mut dyn RowChunks,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let Shape { rows, features, task } = windows.shape();
+        if rows <= windows.size() {
+            return self.fit(&windows.next()?, fitting);
+        }
+        let mut counts = vec![0; task.outputs()];
+        for _ in 0..rows.div_ceil(windows.size()) {
+            for (all, own) in counts.iter_mut().zip(windows.next()?.class_counts()) {
+                *all += own;
+            }
+        }
+        let scores = counts.into_iter().map(|count| count as f64 / rows as f64).collect();
+        Ok(Constant { task, features, scores }.fitted())
     }
 
     fn weighs_rows(&self) -> bool {

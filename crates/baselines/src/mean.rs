@@ -1,6 +1,7 @@
 use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
 use mercer_learning::{
-    Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Tasks, declared,
+    Cost, Fitted, Fitting, Learner, LearningError, Method, RowChunks, Sample, Shape, Tasks,
+    declared,
 };
 use ndarray::array;
 
@@ -37,6 +38,22 @@ impl Learner for Mean {
         let sum = sample.weights().map_or_else(|| values.sum(), |weights| weights.dot(&values));
         let mean = sum / sample.total_weight();
         Ok(Constant { task, features: sample.features(), scores: array![mean] }.fitted())
+    }
+
+    fn fit_chunks(
+        &self,
+        windows: &mut dyn RowChunks,
+        fitting: &mut Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let Shape { rows, features, task } = windows.shape();
+        if rows <= windows.size() {
+            return self.fit(&windows.next()?, fitting);
+        }
+        let mut sum = 0.0;
+        for _ in 0..rows.div_ceil(windows.size()) {
+            sum += windows.next()?.values().map_or(0.0, |values| values.sum());
+        }
+        Ok(Constant { task, features, scores: array![sum / rows as f64] }.fitted())
     }
 
     fn weighs_rows(&self) -> bool {

@@ -1,7 +1,7 @@
 use crate::prepare::{inner_folds, inner_split};
 use crate::{HarnessError, Parts};
 use mercer_learning::{
-    Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Space, Streams, Task,
+    Fitting, LearningError, Limits, Method, Metric, Sample, Settings, Shape, Space, Streams, Task,
 };
 use mercer_records::{Tuning, TuningStep};
 use serde::{Deserialize, Serialize};
@@ -321,6 +321,22 @@ impl Limits for Timed<'_> {
     }
 }
 
+/// Takes away what does nothing beside what is fixed, and would do something without.
+fn leave_idle(space: &mut Space, method: &Method, shape: &Shape, fixed: &Settings) {
+    let declared = (method.settings)()
+        .into_iter()
+        .fold(Settings::new(), |all, setting| all.with(setting.name, setting.default));
+    let defaults = declared.overridden_by(&method.begun(shape));
+    let usual = method.idle(&defaults, shape.task);
+    let mut idle = method.idle(&defaults.overridden_by(fixed), shape.task);
+    idle.retain(|name| !usual.contains(name));
+    space.axes.retain(|axis| !idle.contains(&axis.name));
+    for anchor in &mut space.anchors {
+        let kept = anchor.iter().filter(|(name, _)| !idle.contains(name));
+        *anchor = kept.fold(Settings::new(), |all, (name, value)| all.with(name, value.clone()));
+    }
+}
+
 /// The defaults of what the space tunes, before its anchors and not among them again, whatever an anchor
 /// leaves out: `completed` says what a fit would take.
 fn put_first(
@@ -418,6 +434,9 @@ pub fn tune(
         completed(method, &defaults, &candidate.clone().overridden_by(fixed))
     };
     let mut space = (method.space)(&shape);
+    if own {
+        leave_idle(&mut space, method, &shape, fixed);
+    }
     if tuner.defaults_first {
         put_first(&mut space, &defaults, whole);
     }

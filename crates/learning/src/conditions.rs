@@ -47,8 +47,13 @@ impl Where {
 
 impl fmt::Display for Where {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not = if self.among { "" } else { "not " };
-        write!(f, "{} is {not}{}", self.noun(), listed(self.values, " or "))
+        let (before, last) = match (self.among, self.values.len()) {
+            (true, _) => ("", " or "),
+            (false, 0 | 1) => ("not ", " or "),
+            (false, 2) => ("neither ", " nor "),
+            (false, _) => ("none of ", " and "),
+        };
+        write!(f, "{} is {before}{}", self.noun(), listed(self.values, last))
     }
 }
 

@@ -98,8 +98,8 @@ pub struct Sample {
     targets: Targets,
     /// Positive, one a row; `None` where each row counts once.
     weights: Option<Array1<f64>>,
-    /// Which rows of a table these are, where that was said.
-    numbers: Option<Vec<usize>>,
+    /// Which rows of a table these are, and how many it has, where that was said.
+    numbers: Option<(Vec<usize>, usize)>,
 }
 
 impl Sample {
@@ -199,7 +199,7 @@ impl Sample {
         Ok(Self { weights: Some(rows.into_iter().map(|row| weights[row]).collect()), ..kept })
     }
 
-    /// The sample with the number of each row in the table that it is from. Columns of a kernel matrix belong to rows,
+    /// The sample with the number of each row in the table of so many rows that it is from. Columns of a kernel matrix belong to rows,
     /// and this says to which.
     ///
     /// ```
@@ -207,22 +207,22 @@ impl Sample {
     /// use ndarray::array;
     /// let sample = Sample::regression(array![[0.0], [1.0], [2.0]], array![5.0, 6.0, 7.0])?;
     /// assert_eq!(sample.numbers(), None);
-    /// let drawn = sample.numbered(vec![7, 8, 9]).select(&[2, 0])?;
-    /// assert_eq!(drawn.numbers(), Some(&[9, 7][..]));
+    /// let drawn = sample.numbered(vec![7, 8, 9], 20).select(&[2, 0])?;
+    /// assert_eq!(drawn.numbers(), Some((&[9, 7][..], 20)));
     /// # Ok::<(), mercer_learning::LearningError>(())
     /// ```
     ///
     /// # Panics
     /// If there is not a number a row.
     #[must_use]
-    pub fn numbered(self, numbers: Vec<usize>) -> Self {
+    pub fn numbered(self, numbers: Vec<usize>, of: usize) -> Self {
         assert_eq!(numbers.len(), self.rows(), "a number a row");
-        Self { numbers: Some(numbers), ..self }
+        Self { numbers: Some((numbers, of)), ..self }
     }
 
-    /// Which rows of a table these are, where that was said.
-    pub fn numbers(&self) -> Option<&[usize]> {
-        self.numbers.as_deref()
+    /// Which rows of a table these are, and how many it has, where that was said.
+    pub fn numbers(&self) -> Option<(&[usize], usize)> {
+        self.numbers.as_ref().map(|(numbers, of)| (numbers.as_slice(), *of))
     }
 
     /// The weights of the rows, all positive, if they have any.
@@ -318,7 +318,9 @@ impl Sample {
             Targets::Real(values) => Targets::Real(values.select(Axis(0), rows)),
         };
         let weights = self.weights.as_ref().map(|weights| weights.select(Axis(0), rows));
-        let number = |numbers: &Vec<usize>| rows.iter().map(|&row| numbers[row]).collect();
+        let number = |(numbers, of): &(Vec<usize>, usize)| {
+            (rows.iter().map(|&row| numbers[row]).collect(), *of)
+        };
         let numbers = self.numbers.as_ref().map(number);
         Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets, weights, numbers })
     }

@@ -91,7 +91,7 @@ pub enum WorkbenchError {
     /// A method that cannot train on a part of the rows at a time.
     #[error(
         "`{method}` needs all {rows} rows at once, but only {held} may be held; leave --buffer out, \
-         or take a method that trains in passes (--method askl, rf-sgd or rftk, say)"
+         or take a method that trains in passes (--method rf-ridge, rf-sgd or askl, say)"
     )]
     NotInPasses {
         /// The method.

@@ -1,7 +1,7 @@
 use crate::fit::{finite, said_of};
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
-use crate::passes::fit_part;
+use crate::passes::{ONE_CLASS, fit_part};
 use crate::{
     Choices, Division, Model, Scores, Table, WorkbenchError, method_for, primary, require_weighing,
 };
@@ -344,6 +344,13 @@ pub fn evaluate(
         }
         all_said.push(said);
         if index == 0 {
+            if let Some(buffer) =
+                table.buffer().filter(|&buffer| choices.tune.is_some() && buffer < rows)
+            {
+                notes.push(format!(
+                    "{name} was tuned on the first {buffer} of {rows} training rows (--buffer)"
+                ));
+            }
             let facts = &fitted.outcome.facts;
             notes.extend(rows_left_out(name, facts, rows));
             notes.extend(warnings(name, &fitted.settings, facts, rows));
@@ -632,7 +639,7 @@ pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
 
 /// All that is to be known of a fit by its settings and facts: what each of [`jittered`], [`hardly_moved`],
 /// [`never_penalised`], [`indefinite`], [`batches_of_one`], [`search_cut_short`], [`zero_lengths`], [`angles_lost`],
-/// [`at_the_peak`], [`inverted`], [`flat_kernel`], [`unread`] and [`batch_beyond_the_rows`] has to say of one to so many rows.
+/// [`at_the_peak`], [`inverted`], [`flat_kernel`], [`unread`], [`batch_beyond_the_rows`] and [`sorted_by_class`] has to say of one to so many rows.
 ///
 /// ```
 /// use mercer_learning::Settings;
@@ -666,10 +673,30 @@ pub fn warnings(
         features_apart(method, settings, facts),
         pairs_left_out(method, settings, facts),
         batch_beyond_the_rows(method, settings, facts),
+        sorted_by_class(method, facts),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// A word where a method that trains in passes met buffers with rows of one class only, by the fact
+/// `buffers-of-one-class`: it forgets a class while it sees another.
+///
+/// ```
+/// use mercer_workbench::sorted_by_class;
+/// let told = sorted_by_class("rf-sgd", &[("buffers-of-one-class".to_owned(), 7.0)].into());
+/// assert!(told.expect("seven are some").contains("7 buffers have rows of one class only"));
+/// assert_eq!(sorted_by_class("rf-sgd", &[].into()), None);
+/// ```
+pub fn sorted_by_class(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+    let count = *facts.get(ONE_CLASS)?;
+    let (buffers, have) =
+        (counted(count as usize, "buffer", "buffers"), if count > 1.0 { "have" } else { "has" });
+    Some(format!(
+        "{method}: {buffers} {have} rows of one class only, and it forgets a class while it sees another: shuffle the file \
+         (shuf), or take a larger --buffer"
+    ))
 }
 
 /// Moves of the frequencies below which they are hardly learned.

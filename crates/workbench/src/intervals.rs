@@ -77,6 +77,32 @@ impl NamedInterval {
         all.pop()
     }
 
+    /// The same of these of its rows, in their order.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let both = |all: &Array2<f64>| all.select(ndarray::Axis(0), rows);
+        Self {
+            predictions: match &self.predictions {
+                Predictions::Classes(labels) => {
+                    Predictions::Classes(rows.iter().map(|&row| labels[row]).collect())
+                }
+                Predictions::Real(values) => {
+                    Predictions::Real(rows.iter().map(|&row| values[row]).collect())
+                }
+            },
+            shares: self.shares.as_ref().map(both),
+            decisions: self.decisions.as_ref().map(both),
+            truths: match &self.truths {
+                Truths::Classes(labels) => {
+                    Truths::Classes(rows.iter().map(|&row| labels[row]).collect())
+                }
+                Truths::Values(values) => {
+                    Truths::Values(rows.iter().map(|&row| values[row]).collect())
+                }
+            },
+            classes: self.classes,
+        }
+    }
+
     /// All metrics.
     pub fn scores(&self) -> crate::Scores {
         let mut scores = score::scores(&self.predictions, &self.truths, self.classes);

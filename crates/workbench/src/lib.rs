@@ -53,7 +53,7 @@ pub use evaluate::{
     Estimate, Evaluation, Splitting, angles_lost, at_the_peak, batch_beyond_the_rows,
     batches_of_one, classes_missing, evaluate, evaluate_model, features_apart, flat_kernel,
     hardly_moved, indefinite, inverted, jittered, never_penalised, no_better, pairs_left_out,
-    rows_left_out, search_cut_short, solved_at, unread, warnings, zero_lengths,
+    rows_left_out, search_cut_short, solved_at, sorted_by_class, unread, warnings, zero_lengths,
 };
 pub use fit::{Choices, fit, method_for, scaling_of};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};

@@ -3,7 +3,7 @@
 use crate::fit::{FittedTo, completed, fit_sample, fitting, header_of, room, scores_on};
 use crate::table::task_of;
 use crate::tuning::tune_sample;
-use crate::unheld::enough;
+use crate::unheld::{enough, one_class_first};
 use crate::windows::{Rows, Source, affordable, marked, refuse_what_holds_all};
 use crate::{Choices, DataNote, Model, Table, WorkbenchError, method_for};
 use mercer_datasets::{Impute, Preparation, RowFile, SchemaOptions, survey};
@@ -32,8 +32,8 @@ fn fit_rows(
         let must = "mean where rows are read in passes".to_owned();
         return Err(WorkbenchError::Argument { name: "impute", value: "median".to_owned(), must });
     }
-    let preparation = rows.prepare(choices)?;
     let size = buffer.min(count);
+    let (preparation, of_one_class) = rows.prepare(choices, size)?;
     let source = Source { of: rows, preparation: &preparation };
     let first = source.first(size)?;
     if count <= buffer {
@@ -43,6 +43,9 @@ fn fit_rows(
     method.check_active(&choices.settings, &shape)?;
     let tuning = match choices.tune {
         Some(budget) => {
+            if first.require_two_classes().is_err() {
+                return Err(one_class_first(size));
+            }
             let fixed = &choices.settings;
             let asked = (budget, choices.metric);
             Some(tune_sample(method, &first, fixed, asked, streams, choices.limits)?)
@@ -56,7 +59,7 @@ fn fit_rows(
     // Reading takes a thread of its own, as long as it goes on.
     let threads = if count <= buffer { choices.threads } else { choices.threads.max(2) - 1 };
     let choices = &Choices { threads, ..choices.clone() };
-    let outcome = source
+    let mut outcome = source
         .in_windows(size, |windows| learner.fit_chunks(windows, &mut fitting(choices, streams)))
         .map_err(|error| match error {
             LearningError::NotInPasses { rows, held } => {
@@ -64,10 +67,17 @@ fn fit_rows(
             }
             other => named(WorkbenchError::from(other).by_name(rows.schema)),
         })?;
+    // What solves for all rows at once does not mind their order.
+    if of_one_class > 0 && count > buffer && settings.get("batch").is_some() {
+        outcome.facts.insert(ONE_CLASS.to_owned(), of_one_class as f64);
+    }
     let fitted = FittedTo { outcome, settings, tuning, adjustment: None };
     let buffer = (count > buffer).then_some(buffer);
     Ok(FittedInPasses { fitted, preparation, first, buffer })
 }
+
+/// Buffers whose rows are all of one class, as a fact of a fit.
+pub(crate) const ONE_CLASS: &str = "buffers-of-one-class";
 
 /// A method fitted to some rows of a table, how they were filled and scaled, and how many count.
 pub(crate) fn fit_part(

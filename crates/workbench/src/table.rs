@@ -478,6 +478,11 @@ impl Table {
         self.sample_with(rows, self.raw.select(Axis(0), rows), preparation)
     }
 
+    /// Rows that are held at a time, where not all are.
+    pub fn buffer(&self) -> Option<usize> {
+        self.unheld.as_ref().map(|unheld| unheld.most.0)
+    }
+
     /// Refuses what needs all rows at once where they are not held.
     pub(crate) fn require_held(&self, name: &'static str) -> Result<(), WorkbenchError> {
         match self.unheld {
@@ -506,9 +511,8 @@ impl Table {
         let lines: Vec<usize> = rows.iter().map(|&row| self.lines[row]).collect();
         preparation.apply(&mut inputs, &self.schema, &self.name, &lines)?;
         let sample = sample_of(inputs, self.chosen(rows), &self.schema, preparation)?;
-        // Where it can be a kernel matrix a column belongs to a row.
-        let square = self.rows() == self.schema.width();
-        Ok(if square { sample.numbered(rows.to_vec()) } else { sample })
+        // A column of a kernel matrix belongs to a row.
+        Ok(sample.numbered(rows.to_vec(), self.rows()))
     }
 
     /// The targets of some rows, in the units of the target.

@@ -1,3 +1,4 @@
+use crate::unheld::one_class_first;
 use crate::windows::first_rows;
 use crate::{Choices, Table, WorkbenchError, require_weighing};
 use mercer_harness::Tuner;
@@ -154,7 +155,9 @@ pub fn tune(
 ) -> Result<Tuning, WorkbenchError> {
     require_weighing(std::slice::from_ref(method), method.name, table, choices)?;
     let sample = if let Some(unheld) = &table.unheld {
-        first_rows(unheld, table, choices)?
+        let first = first_rows(unheld, table, choices)?;
+        first.require_two_classes().map_err(|_| one_class_first(first.rows()))?;
+        first
     } else {
         let rows: Vec<usize> = (0..table.rows()).collect();
         let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;

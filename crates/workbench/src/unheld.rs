@@ -56,3 +56,8 @@ pub(crate) fn enough(buffer: usize) -> Result<(), WorkbenchError> {
     let (value, must) = (buffer.to_string(), "at least 2 rows".to_owned());
     Err(WorkbenchError::Argument { name: "buffer", value, must })
 }
+
+pub(crate) fn one_class_first(rows: usize) -> WorkbenchError {
+    let (value, must) = (rows.to_string(), "so large that its first rows have two classes, or the file shuffled: tuning sees the rows of the first buffer only".to_owned());
+    WorkbenchError::Argument { name: "buffer", value, must }
+}

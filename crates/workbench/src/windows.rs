@@ -4,7 +4,7 @@ use crate::intervals::NamedInterval;
 use crate::table::{sample_of, task_of};
 use crate::unheld::{Unheld, whole_only};
 use crate::{Choices, Table, WorkbenchError};
-use mercer_datasets::{Preparation, Preparing, Reading, RowFile, Schema, Truths};
+use mercer_datasets::{Preparation, Preparing, Reading, RowFile, Schema, Truth, Truths};
 use mercer_learning::{LearningError, RowChunks, Sample, Shape};
 use ndarray::Array2;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -43,14 +43,25 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// How they are filled and scaled.
-    pub fn prepare(&self, choices: &Choices<'_>) -> Result<Preparation, WorkbenchError> {
+    /// How they are filled and scaled, and how many windows of so many rows have one class only.
+    pub fn prepare(
+        &self,
+        choices: &Choices<'_>,
+        size: usize,
+    ) -> Result<(Preparation, usize), WorkbenchError> {
         let mut preparing = Preparing::new(self.schema, choices.scaling, choices.impute);
         let mut reading = self.read()?;
+        let (mut at, mut first, mut alike, mut of_one_class) = (0, None, true, 0);
         while let Some(row) = reading.next(true)? {
             preparing.see(row.numbers, row.truth, self.file.name(), row.line)?;
+            if at % size == 0 {
+                (first, alike) = (row.truth, true);
+            }
+            alike &= matches!(row.truth, Some(Truth::Class(_))) && row.truth == first;
+            at += 1;
+            of_one_class += usize::from(alike && at % size == 0);
         }
-        Ok(preparing.finish()?)
+        Ok((preparing.finish()?, of_one_class))
     }
 
     pub fn shape(&self) -> Shape {
@@ -210,7 +221,7 @@ pub(crate) fn first_rows(
     let of = Rows { file: unheld.file(), schema, wanted: None, count };
     let (buffer, cells) = unheld.most;
     let size = affordable(buffer.min(count).max(2), schema.width(), cells, choices);
-    let preparation = of.prepare(choices)?;
+    let (preparation, _) = of.prepare(choices, size)?;
     Source { of, preparation: &preparation }.first(size)
 }
 
@@ -245,9 +256,22 @@ pub(crate) fn said_in_parts(
         }
         all.push(of_part(&part)?);
     }
-    NamedInterval::joined(all).ok_or_else(|| {
+    let said = NamedInterval::joined(all).ok_or_else(|| {
         let reason = format!("{} has fewer rows than before", unheld.file().name());
-        LearningError::Unreadable { reason }.into()
+        WorkbenchError::from(LearningError::Unreadable { reason })
+    })?;
+    Ok(match rows {
+        // In the order in which they were asked for, as of rows that are held.
+        Some(rows) => {
+            let mut places: Vec<usize> = (0..rows.len()).collect();
+            places.sort_by_key(|&at| rows[at]);
+            let mut of_file = vec![0; rows.len()];
+            for (found, &at) in places.iter().enumerate() {
+                of_file[at] = found;
+            }
+            said.select(&of_file)
+        }
+        None => said,
     })
 }
 

@@ -136,7 +136,9 @@ pub(crate) struct FitChoices {
     #[arg(long, value_name = "N|TIME")]
     pub budget: Option<String>,
     /// Read the file in passes and hold so many of its rows at a time, for files larger than memory.
-    /// For methods that train by mini-batches, and rf-ridge. Tuning sees the rows of the first buffer.
+    /// For methods that train by mini-batches (sk to askl, rf-sgd, rftk), rf-ridge, majority and mean. Tuning sees the
+    /// rows of the first buffer. Without --weights, --class-weight, --calibrate, --threshold, --coverage, --importance,
+    /// --learning-curve and --impute median.
     #[arg(long, value_name = "ROWS")]
     pub buffer: Option<usize>,
     /// Root of the random streams.
@@ -282,7 +284,7 @@ pub(crate) struct PredictArgs {
 }
 
 /// What is decided when a method is fitted, and not when a model is scored.
-const OF_A_FIT: [&str; 24] = [
+const OF_A_FIT: [&str; 28] = [
     "method",
     "target",
     "task",
@@ -307,6 +309,10 @@ const OF_A_FIT: [&str; 24] = [
     "repeats",
     "importance",
     "learning_curve",
+    "coverage",
+    "groups",
+    "time",
+    "split_column",
 ];
 
 #[derive(Debug, Args)]

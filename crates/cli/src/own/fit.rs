@@ -56,7 +56,10 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     }
     let deviation = model.header.preparation.target().map(|standard| standard.deviation);
     let (name, task) = (&model.header.method, model.header.task());
-    say_if_no_better(name, choices.tune.is_none(), &model.header.training, task, deviation);
+    // The rows of the first buffer may all be of one class.
+    if model.header.buffer.is_none() {
+        say_if_no_better(name, choices.tune.is_none(), &model.header.training, task, deviation);
+    }
     let bytes = model.to_bytes()?;
     let size = bytes.len() as u64;
     if size > LARGE {
@@ -132,6 +135,9 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     let scores = scores.join(", ");
     match header.training_rows {
         1 => writeln!(stdout, "on its only training row: {scores}")?,
+        rows if header.buffer.is_some() => {
+            writeln!(stdout, "on the first {rows} of its own training rows: {scores}")?;
+        }
         rows => writeln!(stdout, "on {rows} of its own training rows: {scores}")?,
     }
     writeln!(stdout, "(for rows it has not seen: mercer evaluate)")?;

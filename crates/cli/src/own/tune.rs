@@ -54,7 +54,10 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
                 json!(listed(&step.settings, "")),
             ]
         });
-        print_words(&format!("{} on {}", method.name, about(&table)))?;
+        let held = table.buffer().filter(|&held| held < table.rows());
+        let held =
+            held.map_or_else(String::new, |held| format!("; tuned on the first {held} (--buffer)"));
+        print_words(&format!("{} on {}{held}", method.name, about(&table)))?;
         writeln!(std::io::stdout())?;
         // Targets are in standard units: the error of their mean is about 1.
         let scaled = [Metric::Rmse, Metric::Mae].contains(&metric);

@@ -238,7 +238,7 @@ fn cases() -> Vec<Case> {
             ("passes.csv", spoiled(head, 5, "1.5,1,a")),
             "fit --method kernel-ridge --data FILE --out m --buffer 6",
             1,
-            &["--method askl", "--method rf-sgd", "--method rftk"],
+            &["--method rf-ridge", "--method rf-sgd", "--method askl"],
         ),
         case(
             ("cap.csv", spoiled(head, 5, "1.5,1,a")),

@@ -217,6 +217,12 @@ impl<'a> Reading<'a> {
                 return Err(DataError::flag(self.file.name(), problem));
             }
         }
+        let of_the_fit = |name: &&String| schema.columns.iter().any(|column| column.name == **name);
+        if let Some(name) = widened.drop.iter().find(of_the_fit) {
+            let problem =
+                format!("cannot be read without `{name}` (--drop): the model was fitted to it");
+            return Err(DataError::flag(self.file.name(), problem));
+        }
         let place = |name: &String| names.iter().position(|own| own == name);
         self.carried = widened.keep.iter().filter_map(place).collect();
         let expected = Expected::of(schema);

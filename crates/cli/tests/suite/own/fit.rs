@@ -349,7 +349,7 @@ fn a_setting_that_would_do_nothing_is_refused() {
     for (method, given, hangs_on) in [
         ("mce-median", "epochs=10", "`learning` is objective"),
         ("mce-cv", "lambda=0.1", "`learning` is not cross-validation"),
-        ("hyper-svr", "lambda=1", "the method is not hyper-svr or hyper-svr-wishart"),
+        ("hyper-svr", "lambda=1", "the method is neither hyper-svr nor hyper-svr-wishart"),
         ("hyper-krr", "cost=3 --set search=folds", "`search` is none"),
         ("sk", "lambda2=1", "the method is askl"),
         ("gaussian-svm", "epsilon=1", "the task is regression"),
@@ -417,16 +417,28 @@ fn a_kernel_matrix_gives_what_its_kernel_gives() {
     let wrong = place
         .run("fit --method svm --data plain.csv --set kernel=precomputed --out n")
         .with_code(2);
-    assert!(
-        wrong.stderr.contains("a column for each row of the table, in their order"),
-        "{wrong:?}"
-    );
+    assert!(wrong.stderr.contains("the table has 60 rows and 2 inputs"), "{wrong:?}");
 }
 
 /// A closed form has the scores of rows that are held, whatever the buffer; what trains in mini-batches learns.
 #[test]
 fn what_is_larger_than_its_buffer_is_evaluated_compared_and_tuned() {
-    let place = place_with(&[("toys.csv", &toys(300)), ("first.csv", &toys(100))]);
+    let (rows, mut noisy) = (toys(300), "x,kind\n".to_owned());
+    for i in 0..200 {
+        let [wave, noise] = [0.618, 2.399].map(|step| (f64::from(i) * step).sin());
+        writeln!(noisy, "{wave},{}", if wave + noise > 0.0 { "a" } else { "b" }).unwrap();
+    }
+    let (head, lines) = rows.split_once('\n').unwrap();
+    let mut lines: Vec<&str> = lines.lines().collect();
+    lines.sort_by_key(|line| line.splitn(4, ',').nth(3));
+    let sorted = format!("{head}\n{}\n", lines.join("\n"));
+    let first = toys(100);
+    let place = place_with(&[
+        ("toys.csv", &rows),
+        ("first.csv", &first),
+        ("noisy.csv", &noisy),
+        ("sorted.csv", &sorted),
+    ]);
     let json = |line: &str| place.run(&format!("{line} --json")).with_code(0).json();
     let rf = "evaluate --method rf --data toys.csv --set features=40 --set lambda=0.01";
     let (held, passes) = (json(rf), json(&format!("{rf} --buffer 50")));
@@ -447,6 +459,39 @@ fn what_is_larger_than_its_buffer_is_evaluated_compared_and_tuned() {
     let scored =
         |more: &str| json(&format!("evaluate m --data toys.csv {more}"))["metrics"].clone();
     assert_eq!(scored(""), scored("--buffer 7"));
+    // What is chosen can be typed, also where a kernel leaves a setting idle.
+    for kernel in ["linear", "laplace"] {
+        let line = format!("tune --method svm --data first.csv --budget 4 --set kernel={kernel}");
+        let chosen = json(&line)["chosen"].clone();
+        assert_eq!(chosen.get("std").is_some(), kernel == "laplace", "{chosen}");
+    }
+    // The floors need no more rows than others.
+    let floor = |buffer: &str| {
+        json(&format!("evaluate --method majority --data toys.csv {buffer}"))["estimates"].clone()
+    };
+    assert_eq!(floor(""), floor("--buffer 7"));
+    // Intervals are those of the rows in their order, whoever read them.
+    let held_out = |buffer: &str| {
+        let line = format!("{rf} --holdout 0.3 {buffer}").replace("toys", "noisy");
+        json(&line)["estimates"]["f1"]["interval"].clone()
+    };
+    assert_eq!(held_out(""), held_out("--buffer 31"));
+    // A file that is sorted by class.
+    let line = "--method rf-sgd --data sorted.csv --buffer 50";
+    let fit = place.run(&format!("fit {line} --set features=40 --out s")).with_code(0);
+    assert!(fit.stderr.contains("buffers have rows of one class only"), "{fit:?}");
+    assert!(fit.stdout.contains("on the first 50 of its own training rows"), "{fit:?}");
+    for (line, told) in [
+        (format!("tune {line}"), "`buffer` is 50; it must be so large"),
+        ("evaluate m --data toys.csv --coverage 0.9".to_owned(), "cannot be used with"),
+        (
+            "predict m --data toys.csv --drop size".to_owned(),
+            "cannot be read without `size` (--drop)",
+        ),
+    ] {
+        let refused = place.run(&line);
+        assert!(refused.code != Some(0) && refused.stderr.contains(told), "{line}: {refused:?}");
+    }
     let grouped = "evaluate --method rf --data toys.csv --buffer 20";
     for (more, told) in [
         (
