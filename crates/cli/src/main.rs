@@ -1,5 +1,13 @@
 //! `mercer`: words in, words out; no algorithm.
 
+/// In place of the standard one, which panics where standard error is closed.
+macro_rules! eprintln {
+    ($($told:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($told)*);
+    }};
+}
+
 mod args;
 mod baseline;
 mod bound;
@@ -78,6 +86,8 @@ fn main() -> ExitCode {
                 .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level)),
         )
         .with_writer(std::io::stderr)
+        // It would say on standard error that standard error is closed.
+        .log_internal_errors(false)
         .without_time()
         .with_target(false)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))

@@ -302,6 +302,18 @@ fn a_closed_pipe_is_quiet() {
         assert!(!told.contains("panicked") && !told.contains("Broken pipe"), "{line}: {told}");
         assert_eq!(child.status.code(), Some(code), "{line}: {told}");
     }
+    // And where nobody hears of an error either.
+    for line in [
+        "status --results nowhere",
+        "show no/cell",
+        "fit",
+        "compare --methods svm,krr --data none.csv",
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let both = place.command(line).stdout(writer.try_clone().unwrap()).stderr(writer).status();
+        assert_ne!(both.unwrap().code(), Some(101), "{line}");
+    }
 }
 
 #[test]
