@@ -15,8 +15,11 @@ fn main() -> std::io::Result<()> {
         let _ = writeln!(lists, "pub(super) const {}: &[(&str, &str)] = &[", folder.to_uppercase());
         for file in &files {
             let name = file.file_stem().unwrap_or_default().display();
-            let file = file.display().to_string();
-            let _ = writeln!(lists, "    ({:?}, include_str!({file:?})),", name.to_string());
+            // Not where the folder is now: a checkout may be moved with what is built in it.
+            let file = format!("/{folder}/{}", file.file_name().unwrap_or_default().display());
+            let here = "env!(\"CARGO_MANIFEST_DIR\")";
+            let name = name.to_string();
+            let _ = writeln!(lists, "    ({name:?}, include_str!(concat!({here}, {file:?}))),");
         }
         lists.push_str("];\n");
     }

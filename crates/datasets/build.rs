@@ -23,8 +23,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         for file in entries(&folder)? {
             let name = file.strip_prefix(&root)?.display().to_string();
-            let path = file.canonicalize()?.display().to_string();
-            writeln!(list, "    ({name:?}, include_bytes!({path:?})),")?;
+            // Not where the folder is now: a checkout may be moved with what is built in it.
+            let path = format!("/../../data/{name}");
+            let here = "env!(\"CARGO_MANIFEST_DIR\")";
+            writeln!(list, "    ({name:?}, include_bytes!(concat!({here}, {path:?}))),")?;
         }
     }
     list.push_str("];\n");
