@@ -45,12 +45,9 @@ impl Learner for Majority {
     fn fit_chunks(
         &self,
         windows: &mut dyn RowChunks,
-        fitting: &mut Fitting<'_>,
+        _: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let Shape { rows, features, task } = windows.shape();
-        if rows <= windows.size() {
-            return self.fit(&windows.next()?, fitting);
-        }
         let mut counts = vec![0; task.outputs()];
         for _ in 0..rows.div_ceil(windows.size()) {
             for (all, own) in counts.iter_mut().zip(windows.next()?.class_counts()) {

@@ -43,12 +43,9 @@ impl Learner for Mean {
     fn fit_chunks(
         &self,
         windows: &mut dyn RowChunks,
-        fitting: &mut Fitting<'_>,
+        _: &mut Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
         let Shape { rows, features, task } = windows.shape();
-        if rows <= windows.size() {
-            return self.fit(&windows.next()?, fitting);
-        }
         let mut sum = 0.0;
         for _ in 0..rows.div_ceil(windows.size()) {
             sum += windows.next()?.values().map_or(0.0, |values| values.sum());

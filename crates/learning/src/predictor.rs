@@ -179,8 +179,7 @@ pub trait FittedKernel {
     }
 
     /// `φ(x)` of each row of `inputs`, `n × D`, where the kernel is the product of such features.
-    fn features(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
-        let _ = inputs;
+    fn features(&self, _: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         None
     }
 }

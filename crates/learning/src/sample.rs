@@ -199,8 +199,8 @@ impl Sample {
         Ok(Self { weights: Some(rows.into_iter().map(|row| weights[row]).collect()), ..kept })
     }
 
-    /// The sample with the number of each row in the table of so many rows that it is from. Columns of a kernel matrix belong to rows,
-    /// and this says to which.
+    /// The sample, with the number of each row in the table that it comes from, and the number of rows of that table.
+    /// A column of a kernel matrix belongs to a row: this says to which.
     ///
     /// ```
     /// use mercer_learning::Sample;
@@ -220,7 +220,7 @@ impl Sample {
         Self { numbers: Some((numbers, of)), ..self }
     }
 
-    /// Which rows of a table these are, and how many it has, where that was said.
+    /// The number of each row in its table, and the rows of that table, if they are known.
     pub fn numbers(&self) -> Option<(&[usize], usize)> {
         self.numbers.as_ref().map(|(numbers, of)| (numbers.as_slice(), *of))
     }

@@ -348,7 +348,7 @@ pub fn evaluate(
                 table.buffer().filter(|&buffer| choices.tune.is_some() && buffer < rows)
             {
                 notes.push(format!(
-                    "{name} was tuned on the first {buffer} of {rows} training rows (--buffer)"
+                    "{name} was tuned on the first of {rows} training rows, {buffer} at most (--buffer)"
                 ));
             }
             let facts = &fitted.outcome.facts;
@@ -639,7 +639,7 @@ pub fn jittered(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
 
 /// All that is to be known of a fit by its settings and facts: what each of [`jittered`], [`hardly_moved`],
 /// [`never_penalised`], [`indefinite`], [`batches_of_one`], [`search_cut_short`], [`zero_lengths`], [`angles_lost`],
-/// [`at_the_peak`], [`inverted`], [`flat_kernel`], [`unread`], [`batch_beyond_the_rows`] and [`sorted_by_class`] has to say of one to so many rows.
+/// [`at_the_peak`], [`inverted`], [`flat_kernel`], [`unread`], [`batch_beyond_the_rows`] and [`sorted_by_class`] has to say of a fit to that number of rows.
 ///
 /// ```
 /// use mercer_learning::Settings;

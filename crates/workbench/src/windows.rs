@@ -9,7 +9,7 @@ use mercer_learning::{LearningError, RowChunks, Sample, Shape};
 use ndarray::Array2;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Rows that the reading thread hands over at a time, at most with so many numbers, and how many such parts may wait.
+/// Rows and numbers that the reading thread hands over at a time at most, and parts that may wait.
 const PART: usize = 4096;
 const NUMBERS: usize = 1 << 20;
 const WAITING: usize = 4;
@@ -43,7 +43,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// How they are filled and scaled, and how many windows of so many rows have one class only.
+    /// How they are filled and scaled, and how many windows of `size` rows have one class only.
     pub fn prepare(
         &self,
         choices: &Choices<'_>,
@@ -180,7 +180,7 @@ impl RowChunks for FileWindows<'_> {
     }
 }
 
-/// So many rows as can be held twice within the memory that there is, and within what a table may hold.
+/// As many rows as can be held twice within the memory that there is, and within what a table may hold.
 pub(crate) fn affordable(rows: usize, width: usize, cells: usize, choices: &Choices<'_>) -> usize {
     let held = |numbers: usize| (numbers / width.max(1)).max(2);
     let mut most = held(cells / 2);
@@ -225,7 +225,7 @@ pub(crate) fn first_rows(
     Source { of, preparation: &preparation }.first(size)
 }
 
-/// What is said of some rows of a table, or of all: of a part of them at a time, in the order of the file.
+/// What `of_part` says of some rows of a table, or of all. The rows are read a part at a time.
 pub(crate) fn said_in_parts(
     unheld: &Unheld,
     table: &Table,

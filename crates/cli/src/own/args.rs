@@ -135,7 +135,7 @@ pub(crate) struct FitChoices {
     /// what was chosen comes on top.
     #[arg(long, value_name = "N|TIME")]
     pub budget: Option<String>,
-    /// Read the file in passes and hold so many of its rows at a time, for files larger than memory.
+    /// Read the file in passes and hold ROWS of its rows at a time, for files larger than memory.
     /// For methods that train by mini-batches (sk to askl, rf-sgd, rftk), rf-ridge, majority and mean. Tuning sees the
     /// rows of the first buffer. Without --weights, --class-weight, --calibrate, --threshold, --coverage, --importance,
     /// --learning-curve and --impute median.

@@ -55,8 +55,9 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
             ]
         });
         let held = table.buffer().filter(|&held| held < table.rows());
-        let held =
-            held.map_or_else(String::new, |held| format!("; tuned on the first {held} (--buffer)"));
+        let held = held.map_or_else(String::new, |held| {
+            format!("; tuned on the first of them, {held} at most (--buffer)")
+        });
         print_words(&format!("{} on {}{held}", method.name, about(&table)))?;
         writeln!(std::io::stdout())?;
         // Targets are in standard units: the error of their mean is about 1.

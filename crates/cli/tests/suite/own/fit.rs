@@ -451,7 +451,7 @@ fn what_is_larger_than_its_buffer_is_evaluated_compared_and_tuned() {
     let of = |at: usize| compared.json()["methods"][at]["evaluation"]["Ok"].clone();
     assert!(of(0)["estimates"]["accuracy"]["mean"].as_f64().unwrap() > 0.95);
     assert!(of(1)["estimates"]["accuracy"]["mean"].as_f64().unwrap() > 0.95);
-    // Tuning sees the first buffer, which is what it has of a file of so many rows.
+    // Tuning sees the first buffer: of 300 rows what it has of a file of 100.
     let tuned =
         |more: &str| json(&format!("tune --method rf --budget 3 --scale none --data {more}"));
     assert_eq!(tuned("toys.csv --buffer 100")["chosen"], tuned("first.csv")["chosen"]);
@@ -470,7 +470,7 @@ fn what_is_larger_than_its_buffer_is_evaluated_compared_and_tuned() {
         json(&format!("evaluate --method majority --data toys.csv {buffer}"))["estimates"].clone()
     };
     assert_eq!(floor(""), floor("--buffer 7"));
-    // Intervals are those of the rows in their order, whoever read them.
+    // An interval depends on the rows, not on who read them.
     let held_out = |buffer: &str| {
         let line = format!("{rf} --holdout 0.3 {buffer}").replace("toys", "noisy");
         json(&line)["estimates"]["f1"]["interval"].clone()
