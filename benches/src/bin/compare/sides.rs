@@ -76,6 +76,7 @@ pub fn build_commit(
     let remove = || git(&["worktree", "remove", "--force", place]);
     let _ = remove();
     git(&["worktree", "add", "--quiet", "--force", "--detach", place, commit])?;
+    apart(&source)?;
     let built = build(&source, &root.join("target"), wanted, limit);
     remove()?;
     let built = built?;
@@ -88,6 +89,30 @@ pub fn build_commit(
     let moved = std::fs::create_dir_all(&cache).and_then(|()| std::fs::rename(&making, &kept));
     moved.map_err(|error| format!("{}: {error}", kept.display()))?;
     Ok(built.into_keys().map(|name| (name.clone(), kept.join(name))).collect())
+}
+
+/// Gives a work tree's crates another version, and its benches no programs: cargo names what it compiles by a crate's
+/// version and its place below the root, so that both sides would write to the same files of the shared folder.
+fn apart(source: &Path) -> Result<(), String> {
+    let edit = |name: &str, change: &dyn Fn(&mut toml::Table) -> Option<()>| {
+        let path = source.join(name);
+        let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(&path).map_err(|error| fault(&error))?;
+        let mut table: toml::Table = text.parse().map_err(|error| fault(&error))?;
+        change(&mut table).ok_or_else(|| fault(&"no package is described"))?;
+        std::fs::write(&path, table.to_string()).map_err(|error| fault(&error))
+    };
+    let within = |table: &mut toml::Table, key: &str, value: toml::Value| {
+        table.get_mut("package")?.as_table_mut()?.insert(key.to_owned(), value);
+        Some(())
+    };
+    edit("Cargo.toml", &|table| {
+        within(table.get_mut("workspace")?.as_table_mut()?, "version", "9.9.9".into())
+    })?;
+    edit("benches/Cargo.toml", &|table| {
+        table.remove("bin");
+        within(table, "autobins", false.into())
+    })
 }
 
 /// Copies executables, so that a later build leaves them alone.
