@@ -8,7 +8,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 # The slowest do with less: the checks fit some fifty times.
-SMALLER = {"DANK": {"steps": 50}, "MCEERM": {"epochs": 100}}
+SMALLER = {
+    "BMKL": {"iterations": 50},
+    "DANK": {"steps": 50, "cap": 100},
+    "DistributedBMKL": {"iterations": 50},
+    "GMCE": {"epochs": 100},
+    "HyperKRR": {"points": 20},
+    "MCEERM": {"epochs": 100},
+    "MIKL": {"steps": 3},
+}
 
 
 def estimators():
