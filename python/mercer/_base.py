@@ -174,6 +174,53 @@ class _Estimator(BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no frequencies")
         return _array(found[1])
 
+    @property
+    def learned_(self):
+        """The numbers of the fitted function by name, as in its model file; a part's as ``part/name``."""
+        data = self.to_bytes()
+        start = 8 + int.from_bytes(data[:8], "little")
+        arrays = json.loads(data[8:start])
+        header, _ = json.JSONDecoder().raw_decode(arrays.pop("__metadata__")["mercer"])
+        found, columns = {}, set()
+
+        def gather(state, before):
+            found.update((before + name, value) for name, value in state["values"].items())
+            columns.update(before + name for name in state["column_major"])
+            for name, part in state["parts"].items():
+                gather(part, f"{before}{name}/")
+
+        gather(header["state"], "")
+        kinds = {"F32": np.float32, "F64": np.float64, "U32": np.uint32}
+        for name, array in arrays.items():
+            first, last = (start + place for place in array["data_offsets"])
+            numbers = np.frombuffer(data[first:last], dtype=kinds[array["dtype"]])
+            found[name] = numbers.reshape(array["shape"], order="F" if name in columns else "C")
+        return found
+
+    def _first_of(self, attribute, *names):
+        learned = self.learned_
+        for name in names:
+            if name in learned:
+                return learned[name]
+        raise AttributeError(f"{type(self).__name__} has no {attribute}; learned_ has {', '.join(learned)}")
+
+    @property
+    def weights_(self):
+        """What the fitted function weighs its features, points or support vectors with, a column an output."""
+        return self._first_of("weights", "weights", "read_out", "coefficients", "machine/weights")
+
+    @property
+    def length_scale_(self):
+        """The length of the kernel, one for all columns or one each, in units of the scaled inputs."""
+        kernel = self._first_of("length scale", "lengths", "machine/lengths", "kernel", "sections/kernel")
+        kernel = kernel.get("lengths", kernel.get("std")) if isinstance(kernel, dict) else kernel
+        return np.asarray(kernel)
+
+    @property
+    def hyper_coefficients_(self):
+        """Coefficients of a learned kernel, one a pair of points; ``learned_["kernel/pairs"]`` names the pairs."""
+        return self._first_of("hyper-coefficients", "kernel/coefficients")
+
     def kernel_(self, X, Y=None):
         """The fitted kernel between the rows of ``X`` and ``Y``, ``(len(X), len(Y))``."""
         X = self._inputs(X)

@@ -127,6 +127,23 @@ def test_the_learned_kernel_can_be_looked_at():
         mercer.KernelRidgeRegressor().fit(ROWS, NUMBERS).frequencies_
 
 
+def test_what_was_learned_is_what_predicts():
+    asked = {"KernelRidgeClassifier": {}, "HyperKRRClassifier": {}, "GMCEClassifier": {"epochs": 20}, "ASKLClassifier": {"features": 30}}
+    fitted = {name: mercer.all_estimators()[name](**own).fit(ROWS, CLASSES) for name, own in asked.items()}
+    hyper = fitted["HyperKRRClassifier"].learned_
+    assert len(hyper["kernel/pairs"]) == len(fitted["HyperKRRClassifier"].hyper_coefficients_)
+    assert np.array_equal(fitted["HyperKRRClassifier"].weights_, hyper["weights"])
+    ridge = fitted["KernelRidgeClassifier"]
+    own = ridge.kernel_(ROWS) @ ridge.weights_ + ridge.learned_["mean"]
+    assert np.allclose(own[:, 1] - own[:, 0], ridge.decision_function(ROWS), atol=1e-9)
+    assert fitted["ASKLClassifier"].weights_.shape == (30, 2)
+    assert fitted["GMCEClassifier"].length_scale_.shape == (3,)
+    process = mercer.GaussianProcessRegressor().fit(ROWS, NUMBERS)
+    assert process.length_scale_.shape == (1,) and np.isfinite(process.learned_["noise"])
+    with pytest.raises(AttributeError, match="no hyper-coefficients; learned_ has"):
+        ridge.hyper_coefficients_
+
+
 def test_missing_numbers_are_refused_or_filled():
     holes = ROWS.copy()
     holes[3, 1] = np.nan
@@ -180,7 +197,15 @@ def test_datasets_of_the_catalogue_are_inside():
         mercer.load_dataset("segmant")
 
 
-def test_a_fit_obeys_its_limit_of_time_and_ctrl_c():
+@pytest.fixture
+def heeds_ctrl_c():
+    # A program that a shell starts in the background ignores it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_fit_obeys_its_limit_of_time_and_ctrl_c(heeds_ctrl_c):
     rows, targets = RANDOM.normal(size=(20_000, 30)), RANDOM.normal(size=20_000)
     slow = mercer.ASKLRegressor(epochs=10_000)
     with pytest.raises(TimeoutError):
