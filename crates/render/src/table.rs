@@ -263,6 +263,27 @@ impl Table {
         markdown::table(self)
     }
 
+    /// A list for rows whose second lines are long: a head a section, an item a row, and below it a line for each
+    /// part of a second line.
+    ///
+    /// ```
+    /// use mercer_render::{Badge, Cell, Column, Kind, Row, Table};
+    /// let badge = Badge { text: "holds".into(), kind: Kind::Good };
+    /// let came_out = Cell { badge: Some(badge), detail: Some("gain 2; p = 0.01".into()), ..Cell::default() };
+    /// let table = Table::new("answers", "Claims")
+    ///     .columns(["Variant", "What came out"].map(Column::left))
+    ///     .row(Row::new([Cell::text("tuned"), came_out]).under("A beats B"));
+    /// let list = "## Claims\n\n**A beats B**\n\n- tuned: *holds*\n  - gain 2\n  - p = 0.01\n";
+    /// assert_eq!(table.to_markdown_list(), list);
+    /// ```
+    ///
+    /// # Panics
+    /// If a row has not one cell a column.
+    pub fn to_markdown_list(&self) -> String {
+        self.assert_shape();
+        markdown::list(self)
+    }
+
     /// Comma-separated values (RFC 4180): a line of heads (`group: head`), then the rows. Repeats,
     /// badges and second lines have columns of their own, beside the cell's, where there are any;
     /// sections have the first column.

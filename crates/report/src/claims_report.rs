@@ -8,12 +8,21 @@ use std::collections::BTreeMap;
 /// What a reader of the tables must know.
 pub(crate) fn rules() -> String {
     format!(
-        "Each claim of the papers, and ours, is checked in each variant. It holds, does not hold, or is inconclusive, at 5 % after Holm's adjustment over its family: the paper's claims in a variant are one, ours another.\n\n\
-         How our gain compares with the printed one stands first. Replicated: our 95 % interval is above 0, and the two gains do not differ. Smaller or larger: it is above 0, and below or above the printed gain. Absent: it holds 0, and is below the printed gain. Reversed: it is below 0. A claim whose printed gain is absent or reversed does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain. The replication Bayes factor says how many times as likely our gain is if the printed one is true as if there is none.\n\n\
-         A claim over data sets is decided by Stouffer's combination of the one-sided p of each data set, from its repeats. The p are those of the corrected resampled t-test on random splits, and of the ordinary paired t-test on folds. Beside it stand the Wilcoxon signed rank test over the data sets, and the probabilities that the gain is worse, equal within a point, or better. A claim about named data sets follows the test on each. Where the paper prints no gain, a mean gain whose 95 % interval lies within a point of 0 refutes the claim. A difference below 0.1 points, or 1 % of an error, is level and decides nothing. So does a tie on a grid.\n\n\
-         Best, or not significantly worse than the best: holds if the method is best on more than half of the data sets and significantly worse on none, by Hsu's multiple comparisons with the best. It does not hold if Holm's adjustment over the data sets leaves a loss. Ahead on almost all: holds if it is best on four of five and never significantly worse. It does not hold if it is worse on more than a quarter, or cannot be best on more than half. Both hold with at least {ENOUGH} repeats only. Missing repeats leave a claim inconclusive only where they could change it.\n\n\
-         Claims about curves follow 95 % intervals over repeats; an order of several values may also be shown by Page's trend test. That one method overtakes another holds if the intervals before and after say so, and no evaluation on either side goes against it. Claims about peaks and about curves that end alike rest on resampled curves or counts, without a p to adjust.\n\n\
-         Not tuned: the variant tunes its methods, and some cells behind the answer ran with given settings. Not applicable: the variant does not run what the claim speaks of; the finding says why. Where the test part is fixed (MNIST, ijcnn1) a tuned method has one search for all seeds."
+        "Each claim, the paper's or ours, is checked in each variant. It holds, does not hold, or is inconclusive, at 5 % after Holm's adjustment within its family. The paper's claims in a variant are one family, ours another.\n\n\
+         Our gain beside the printed one:\n\n\
+         - Replicated: our 95 % interval is above 0, and the two gains do not differ.\n\
+         - Smaller or larger: our interval is above 0, and below or above the printed gain.\n\
+         - Absent: our interval holds 0 and is below the printed gain. Reversed: it is below 0. Such a claim does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
+         - The replication Bayes factor says how many times as likely our gain is if the printed one is true as if there is none.\n\n\
+         The test of a claim:\n\n\
+         - Over data sets: Stouffer's combination of the one-sided p of each data set, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
+         - On named data sets: the test on each.\n\
+         - Without a printed gain: a mean gain whose 95 % interval lies within a point of 0 refutes the claim.\n\
+         - A difference below 0.1 points, or 1 % of an error, decides nothing. Neither does a tie on a grid.\n\
+         - Best, or not significantly worse than the best: best on more than half of the data sets and significantly worse on none, by Hsu's comparisons with the best. A loss that remains after Holm's adjustment over the data sets refutes it.\n\
+         - Best on almost all: best on four of five and never significantly worse. Worse on more than a quarter, or unable to be best on more than half, refutes it. This and the one before need {ENOUGH} repeats to hold. Missing repeats leave a claim inconclusive only where they could change it.\n\
+         - On curves: 95 % intervals over repeats, and Page's trend test for an order of several values. One method overtakes another if the intervals before and after show it, and no evaluation contradicts it. Peaks, and curves that end alike, rest on resampled curves or counts, without a p to adjust.\n\n\
+         Not tuned: the variant tunes its methods, but some cells behind the answer ran with given settings. Not applicable: the variant does not run what the claim is about; the finding says why. Where the test part is fixed (MNIST, ijcnn1) a tuned method has one search for all seeds."
     )
 }
 

@@ -4,7 +4,7 @@ use crate::{Artefact, ExperimentError, RenderContext, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
 
 /// What a reader of the table must know.
-pub(crate) const RULES: &str = "A cell is one method on one dataset in one variant. Those with all of the repeats that the profile has stand beside those with some; every table says of each cell how many it has. `Without a score`: trials that ended at a limit, or failed, as their cells say. `mercer list` names the artefacts that show a study; `just extend ARTEFACT` runs what they lack, and with `--dry-run` says first how many hours that is.";
+pub(crate) const RULES: &str = "A cell is one method on one dataset in one variant. Each table says how many repeats each of its cells has. `Without a score`: trials that ended at a limit, or failed; their cells say which. `just extend ARTEFACT` runs what is missing; with `--dry-run` it prints the hours first.";
 
 /// Repeats from which a cell is counted apart, without having all.
 const MANY: usize = 10;

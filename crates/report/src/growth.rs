@@ -159,7 +159,7 @@ impl Verdict {
             Self::Agrees => "agrees, in a wide interval",
             Self::Below => "holds as a bound, grows less",
             Self::Fails => "does not hold",
-            Self::Undecided => "undecided",
+            Self::Undecided => "inconclusive",
         }
     }
 
@@ -274,9 +274,13 @@ impl Growth {
 /// One row a series.
 fn growth_table<'a>(id: &str, title: &str, growths: impl IntoIterator<Item = &'a Growth>) -> Table {
     let table = Table::new(id, title)
-        .caption(format!(
-            "Exponent of the processor seconds in one size at a time, the others fixed: least squares on the logarithms of five medians of {REPEATS} (each the mean of runs of a tenth of a second in all), no threads asked for, with the 95 % interval of the slope (t, 3 degrees of freedom). Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms. Share: smallest share of the printed terms in them; below 80 % no more is said than that the time grows less. Margin: the most by which the other terms can move the exponent, ln(1/share) times the weights of the larger sizes in the slope (least squares; for sizes at equal ratios over a factor of four 1.2 ln(1/share)/ln 4). A claim holds where the interval comes within the margin of the printed exponent, holds as a bound where it lies below, and does not hold where it lies above; an interval wider than {NARROW} that comes within it agrees, no more, and where it is wider than 1 the claim is undecided. Of so many intervals at 95 % one or two miss the true exponent by chance: a single one that does so by a hair refutes nothing."
-        ))
+        .caption("How processor seconds grow with one size while the others are fixed, beside the printed cost.")
+        .note(format!("Measured: least squares on the logarithms of five medians of {REPEATS}, each the mean of runs of a tenth of a second in all, with the 95 % interval of the slope (t, 3 degrees of freedom)."))
+        .note("Printed: exponent of the printed cost over the same sizes. Operations: exponent of the counted operations of all terms.")
+        .note("Share: the smallest share of the printed terms in these operations. Below 80 % a slope can only show that the time grows less.")
+        .note("Margin: the most by which the other terms can move the exponent. It is ln(1/share) times the weights of the larger sizes in the slope.")
+        .note(format!("A claim holds where the interval comes within the margin of the printed exponent. It holds as a bound where the interval lies below, and does not hold where it lies above. An interval wider than {NARROW} can only agree; one wider than 1 is inconclusive."))
+        .note("One or two of these intervals miss the true exponent by chance.")
         .columns(["Method", "Printed cost", "In"].map(Column::left))
         .columns(
             [

@@ -70,9 +70,11 @@ pub(crate) fn render(
     };
     let mut table = Table::new(artefact.id, artefact.title)
         .caption(format!(
-            "{} Gain: {gain}, so that a positive gain means that the change helps; its 95 % interval and p are those of the corrected resampled t-test over paired splits. Holm: p over the datasets of a section.",
+            "{} A positive gain means that the change helps.",
             artefact.caption
         ))
+        .note(format!("Gain: {gain}. Interval (95 %) and p corrected: corrected resampled t-test over paired splits."))
+        .note("p naive: paired t-test. p Holm: adjusted over the datasets of a section.")
         .columns(["Dataset", "Metric"].map(Column::left))
         .columns(["With", "Without", "Gain", "Interval", "p naive", "p corrected", "p Holm", "Pairs"].map(Column::right));
     let side = |side: &Side| {
@@ -216,8 +218,7 @@ fn over_datasets(name: &str, gains: &[f64]) -> Result<Option<String>, Experiment
         1 => None,
         2..=4 => Some(format!("{told} too few for a test over datasets.")),
         _ => Some(format!(
-            "{told} Wilcoxon signed rank over these datasets, of gains as shares of the sum of both errors (a point weighs \
-             more where errors are small), p = {}, of this section alone.",
+            "{told} Wilcoxon's signed rank test on the relative gains of this section alone: p = {}.",
             probability(wilcoxon_signed_rank(gains)?.p_two_sided)
         )),
     })

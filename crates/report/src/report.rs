@@ -106,7 +106,7 @@ pub fn write(
         folder.put("overview.svg", bars.svg().as_bytes())?;
     }
     let run = coverage(context, artefacts)?;
-    folder.put("coverage.md", format!("{RULES}\n\n{}", run.to_markdown()).as_bytes())?;
+    folder.put("coverage.md", format!("{}\n{RULES}\n", run.to_markdown()).as_bytes())?;
     let mut again = None;
     if let Some(own) = context.again {
         folder.put("verified.md", own.page(context, artefacts)?.as_bytes())?;
@@ -120,8 +120,8 @@ pub fn write(
         folder.put(&report.file, page.as_bytes())?;
     }
     let answers: Vec<String> =
-        answers(context.catalogue, &claim_results)?.iter().map(Table::to_markdown).collect();
-    folder.put("answers.md", format!("{}\n\n{}", rules(), answers.join("\n")).as_bytes())?;
+        answers(context.catalogue, &claim_results)?.iter().map(Table::to_markdown_list).collect();
+    folder.put("answers.md", format!("{}\n{}\n", answers.join("\n"), rules()).as_bytes())?;
     let by_rule =
         by_rule(context.catalogue, &claim_results).map(|table| table.to_markdown()).join("\n");
     folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;

@@ -62,6 +62,16 @@ pub(crate) fn missing_by_variant<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>
     lines.collect::<Vec<_>>().join(", ")
 }
 
+/// What the verdicts mean.
+const VERDICTS: [&str; 6] = [
+    "Differs: Welch's 95 % interval of our mean minus theirs excludes 0, and the difference exceeds half a point.",
+    "Agrees: no such difference, and half of the interval is at most two points or the printed standard deviation.",
+    "Open: too few repeats to say. A point is 1 % of accuracy, or 1 % of a printed error.",
+    "By choice: it agrees, but the scaling was chosen because it comes nearer to the print.",
+    "Explained: a finding gives the cause. Unexplained: none is known.",
+    "Naive is the paper's paired t-test, corrected the corrected resampled t-test.",
+];
+
 /// What needs no learning; the ones that fit the task share a column.
 const TRIVIAL: [&str; 3] = ["majority", "mean", "zero"];
 
@@ -79,7 +89,7 @@ impl ResultsTable {
         let (spec, cells) = &*study;
         let (repeats, printed) = context.catalogue.published(&self.paper)?;
         let mut table = Table::new(artefact.id, artefact.title)
-            .caption(self.caption(cells, &spec.datasets))
+            .caption(self.caption(cells))
             .columns([Column::left("Variant")]);
         for (_, printed) in &self.columns {
             table = table.columns([Column::right(printed).under("the paper's methods")]);
@@ -167,12 +177,10 @@ impl ResultsTable {
         if !gaps.0.is_empty() {
             table = table.note(resume_command(context, artefact, &gaps.0, &gaps.1));
         }
-        for variant in &spec.variants {
-            table = table.note(format!("{}: {}.", variant.name, variant.summary));
-        }
-        for note in &self.notes {
-            table = table.note(note);
-        }
+        let variants = spec.variants.iter();
+        let variants = variants.map(|own| format!("{}: {}.", own.name, own.summary));
+        let notes = self.reading(&spec.datasets).into_iter().chain(variants);
+        table = notes.chain(self.notes.iter().cloned()).fold(table, Table::note);
         let mut summary = self.summary(artefact, &reports);
         for note in &self.verdict_notes {
             summary = summary.note(spelled(note, &self.numbers, context)?);
@@ -180,26 +188,40 @@ impl ResultsTable {
         Ok(Rendered { tables: vec![table, summary], drawings: Vec::new(), cells: reports })
     }
 
-    /// What the cells hold: only what this table has of it.
-    fn caption(&self, cells: &[StudyCell], datasets: &[String]) -> String {
+    fn caption(&self, cells: &[StudyCell]) -> String {
         let errors = cells.iter().any(|cell| cell.metric() != Metric::Accuracy);
         let unit = if errors {
             "accuracy in percent, RMSE of targets scaled to [0, 100]"
         } else {
             "accuracy in percent"
         };
-        let fixed = datasets.iter().any(|dataset| dataset == "mnist");
-        let fixed = if fixed {
-            " (MNIST: the larger p of the bootstrap over test rows and seeds and of the t-test over seeds, with McNemar's exact test of each seed beside it; with one seed over rows alone, which says nothing of other seeds and counts as no test)"
-        } else {
-            ""
-        };
         format!(
-            "Mean ± deviation over {}, ours divided by J − 1, the published ones {}; {unit}. \
-             Bold: best of the paper's methods, each pair of cells held against each other by the means over the repeats that both have, so that a cell with fewer repeats may print a better mean and not be bold. Underlined: one of them that is not significantly worse than that at 5 % by the corrected resampled t-test{fixed}; one pair, or pairs that all differ by the same, are not tested and not marked, and no cell is marked whose fits all ended above their tolerance; a cell that equals the best on every pair is marked without a test. \
-             j/J: repeats behind the cell of the paper's. Below each cell: two-sided p against the best of the paper's methods, by the paper's paired t-test / by the corrected test. A method for reference is never marked: ahead or behind, with the mean difference, is said where the corrected test finds one.",
-            self.splits, self.printed_deviation
+            "Mean ± standard deviation over {}: {unit}. Bold: the best of the paper's methods; underlined: not significantly worse at 5 %.",
+            self.splits
         )
+    }
+
+    /// What the marks of the cells mean: only what this table has of them.
+    fn reading(&self, datasets: &[String]) -> Vec<String> {
+        let mut notes = vec![
+            format!("± divides by J − 1 in our cells, in the published ones {}.", self.printed_deviation),
+            "Bold and underlined follow the repeats that two cells have in common. The test is the corrected resampled t-test; pairs without spread are not tested."
+                .to_owned(),
+        ];
+        if datasets.iter().any(|dataset| dataset == "mnist") {
+            notes.push(
+                "MNIST, where the test part is fixed: the larger p of a bootstrap over test rows and seeds and of the t-test over seeds, beside McNemar's exact test of each seed. One seed is no test."
+                    .to_owned(),
+            );
+        }
+        notes.extend([
+            "j/J: repeats of a cell, and of the paper's.".to_owned(),
+            "p to best: two-sided, against the best of the paper's methods, by the paper's paired t-test / by the corrected test."
+                .to_owned(),
+            "Methods for reference are never marked. A significant difference from the best is printed with its mean."
+                .to_owned(),
+        ]);
+        notes
     }
 
     /// Whether the paper's table has a column of the method.
@@ -388,7 +410,11 @@ impl ResultsTable {
         let difference = report.over_best?;
         let tested = report.pairs > 1 && !report.degenerate && !self.of_paper(&report.method);
         let found = tested && report.p_corrected.is_some_and(|p| p < LEVEL);
-        let word = if cell.better(difference, 0.0) { "ahead" } else { "behind" };
+        let word = if cell.better(difference, 0.0) {
+            "significantly better"
+        } else {
+            "significantly worse"
+        };
         found.then(|| format!("{word} {difference:+.2}"))
     }
 
@@ -417,7 +443,7 @@ impl ResultsTable {
     fn summary(&self, artefact: Head<'_>, reports: &[CellReport]) -> Table {
         let mut table = Table::new(format!("{}-verdicts", artefact.id), format!("{}, in numbers", artefact.title))
         .caption(
-            "Verdicts over the published cells, each in one class, and differences from the best of the paper's methods that are significant at 5 %. Differs: Welch's 95 % interval of our mean minus theirs excludes 0, and the difference is above half a point. Agrees: it does not differ, and half of the interval is at most two points or the printed standard deviation. Open: too few repeats to say. A point is 1 % of accuracy, or 1 % of a printed error. By choice: it agrees where the scaling was chosen by what comes out. Explained: a finding gives the cause; unexplained: none is known. The significant differences are those of the paper's paired t-test and of the corrected test.",
+            "How many published cells have which verdict, and how many differences from the best of the paper's methods are significant at 5 %.",
         )
         .columns([Column::left("Variant")]);
         let heads = CLASSES.into_iter().chain(["all"]);
@@ -451,7 +477,8 @@ impl ResultsTable {
             row.push(Cell::number(count(&corrected), 0));
             table = table.row(Row::new(row));
         }
-        self.agreement_by_choice(reports).into_iter().fold(table, Table::note)
+        let own = self.agreement_by_choice(reports);
+        own.into_iter().fold(VERDICTS.into_iter().fold(table, Table::note), Table::note)
     }
 }
 
@@ -565,7 +592,7 @@ mod tests {
         assert!(said[0].starts_with("By choice: in released the scaling of pendigits, vowel was"));
         assert!(table.agreement_by_choice(&reports[2..]).is_empty());
         let summary = table.summary(HEAD, &reports);
-        assert_eq!(summary.notes, said);
+        assert_eq!(summary.notes[VERDICTS.len()..], said);
         let counted: Vec<usize> = reports.iter().filter_map(class).collect();
         assert_eq!(
             counted.iter().map(|at| CLASSES[*at]).collect::<Vec<_>>(),
@@ -575,8 +602,8 @@ mod tests {
 
     #[test]
     fn the_caption_says_by_what_each_deviation_is_divided() {
-        let caption = table_1().caption(&[], &[]);
-        assert!(caption.contains("ours divided by J − 1, the published ones by J;"), "{caption}");
+        let notes = table_1().reading(&[]);
+        assert_eq!(notes[0], "± divides by J − 1 in our cells, in the published ones by J.");
     }
 
     #[test]

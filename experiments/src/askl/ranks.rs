@@ -19,12 +19,16 @@ pub(crate) fn render(
     let study = context.cells("askl/table2")?;
     let (spec, cells) = &*study;
     let mut ranks = Table::new(&artefact.id, &artefact.title)
-        .caption("Mean rank of each method (1 is best) over the datasets on which all of the row have a score, each by its mean over the repeats that all of them have; Friedman's test with the F statistic of Iman and Davenport; two methods whose ranks differ by less than the critical difference (Nemenyi, 5 %) are not told apart.")
+        .caption("Mean rank of each method over the datasets (1 is best). Two methods differ significantly where their mean ranks differ by more than the critical difference (Nemenyi, 5 %).")
+        .note("Datasets: all on which every method of the row has a score. A method counts by its mean over the repeats that all of them have.")
+        .note("F and p: Friedman's test with the F statistic of Iman and Davenport.")
         .columns([Column::left("Variant")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())))
         .columns(["Datasets", "F", "p", "Critical difference"].map(Column::right));
     let mut equivalence = Table::new("askl/ranks-equivalence", "ASKL against NSKL: worse, equivalent, better")
-        .caption("Posterior probability, by the Bayesian correlated t-test, that ASKL is worse than NSKL by more than one point, within one point of it, or better by more (points of accuracy, or of RMSE of targets in [0, 100]).")
+        .caption("Posterior probability that ASKL is worse than NSKL by more than one point, equivalent (within one point) or better by more than one point. It is from the Bayesian correlated t-test.")
+        .note("A point is a point of accuracy, or of the RMSE of targets in [0, 100].")
+        .note("Pairs: repeats that both methods have.")
         .columns(["Variant", "Dataset"].map(Column::left))
         .columns(["Worse", "Equivalent", "Better", "Pairs"].map(Column::right));
     let mut drawings = Vec::new();

@@ -50,9 +50,11 @@ pub(crate) fn render(
     let mut rendered = artefact.declared(context)?;
     let mut table = Table::new(
         "audit/askl-first-claims",
-        "The claims over twelve datasets, by what the searches on usps and MNIST are given first",
+        "The claims over twelve datasets, by the first candidate of the searches on usps and MNIST",
     )
-    .caption("The claims of Table 2 as printed, each with the cells of usps and MNIST taken from searches with one or the other first candidate. p of the Wilcoxon test is of the line alone; reports/answers.md has it among the variant's claims, as in Table 2. A line without records of usps or MNIST says of how many datasets it is.")
+    .caption("The claims of Table 2 as printed, with the cells of usps and MNIST from searches that begin with one or the other first candidate. All other datasets are as in Table 2.")
+    .note("p of the Wilcoxon test is for the line alone. reports/answers.md corrects it among the variant's claims, as in Table 2.")
+    .note("A line without records of usps or MNIST names its number of datasets.")
     .columns(["Claim", "First candidate", "Answer"].map(Column::left));
     let (inside, swapped) = (context.cells(TABLE)?, context.cells(SWAPPED)?);
     let swapped_on = &swapped.0.datasets;

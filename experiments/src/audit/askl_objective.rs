@@ -102,7 +102,11 @@ pub(crate) fn render(
 ) -> Result<Rendered, ExperimentError> {
     let study = context.cells("askl/table2")?;
     let mut table = Table::new(&artefact.id, &artefact.title)
-        .caption("Objective and, below it, loss at the end of training, and the score (accuracy in percent, or RMSE); means over the repeats that all five have. The loss is the mean over the batches of the last pass, each at the weights that it met, which moved on during the pass; the objective is that loss plus the penalties at the weights after the last step (the features' norm over rows of the training part), so it is the value of what each method minimises at no single point. SK to NSKL add λ1 ‖W‖, ASKL adds λ1 ‖W‖_* and λ2 ‖φ‖, so the levels do not compare. Right: in how many of the ten pairs of methods the smaller value goes with the better score.")
+        .caption("Objective at the end of training and, below it, loss and score (accuracy in percent, or RMSE), means over repeats that all methods have. Objectives of different methods do not compare, since their penalties differ.")
+        .note("Loss: mean over the batches of the last pass, each at the weights it met.")
+        .note("Objective: that loss plus the penalties at the weights after the last step, so it is no value at a single point. The features' norm is over rows of the training part.")
+        .note("SK to NSKL add λ1 ‖W‖. ASKL adds λ1 ‖W‖_* and λ2 ‖φ‖.")
+        .note("Pairs that agree: in how many of the ten pairs of methods the smaller value goes with the better score.")
         .columns([Column::left("Dataset")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())))
         .columns(["By objective", "By loss"].map(|head| Column::right(head).under("pairs that agree")));

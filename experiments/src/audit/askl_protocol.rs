@@ -139,7 +139,7 @@ pub(crate) fn render(
 
 fn protocol(artefact: &Artefact, spec: &Spec) -> Table {
     let mut table = Table::new(&artefact.id, &artefact.title)
-        .caption("What the paper states, what the authors' code does, and what our variants of Table 2 do; the columns of the variants are read from the spec.")
+        .caption("The protocol of Table 2 in the paper, in the authors' code and in our variants. The columns of the variants are read from the spec.")
         .columns(["Item", "Paper", "Code"].map(Column::left))
         .columns(spec.variants.iter().map(|variant| Column::left(&variant.name)));
     for &(item, paper, code, source) in ITEMS {
@@ -266,7 +266,7 @@ fn short(value: f64) -> String {
 fn values(spec: &Spec) -> Table {
     let names = ["std", "std_prime", "lambda1", "lambda2", "rate", "epochs"];
     let mut table = Table::new("audit/askl-protocol-values", "The values in the code")
-        .caption("Read from the spec: deviation of the entries of O and O', penalties, learning rate and epochs. D = 2000 and batches of 32 everywhere. SK and NSK always run at rate 1e-2.")
+        .caption("Settings of the authors' code for each dataset: standard deviation of the entries of O and O', penalties, learning rate and epochs. Everywhere D = 2000 and batches have 32 rows; SK and NSK always have the learning rate 1e-2.")
         .columns([Column::left("Dataset")])
         .columns(["Std of O", "Std of O'", "λ1", "λ2", "Rate", "Epochs"].map(Column::right));
     let released = spec.variants.iter().find(|variant| variant.tuner.is_none());

@@ -13,6 +13,13 @@ use std::collections::BTreeMap;
 /// The tuned settings of the five methods; `lambda2` is ASKL's alone.
 const SETTINGS: [&str; 4] = ["std", "rate", "lambda1", "lambda2"];
 
+/// What the shares are of.
+const NOTES: [&str; 3] = [
+    "In `printed` every method has 27 candidates. `tuned` has nine a setting, and 27 at least (MNIST: 27).",
+    "Three candidates are on the lists of all methods: what the code has for the dataset, and two of ours. The others are drawn log-uniformly from one range a setting, the same for all methods and datasets.",
+    "A value beyond the range counts with the third next to it.",
+];
+
 pub(crate) fn render(
     context: &RenderContext<'_>,
     artefact: &Artefact,
@@ -20,18 +27,22 @@ pub(crate) fn render(
     let study = context.cells("askl/table2")?;
     let (spec, cells) = &*study;
     let mut shares = Table::new(&artefact.id, &artefact.title)
-        .caption("As printed every method has 27 candidates; `tuned` has nine a setting and 27 at least (MNIST: 27). Three are on all methods' lists (what the code has for the dataset, two of ours), the others are drawn uniformly in the logarithm from one range a setting, the same for all methods and datasets. Shares in percent, over all searches that are recorded, of the candidates whose value lies in the lower, middle and upper third of that range: of all that were tried, of those that reached the last rung, and of the one chosen. A value beyond the range counts with the third next to it.")
+        .caption("Where the candidates of the searches of Table 2 lie in their ranges: shares in percent in the lower, middle and upper third. Shares are over all recorded searches: of all candidates tried, of the candidates on the last rung, and of the chosen one.")
         .columns(["Method", "Setting", "Range"].map(Column::left))
         .columns([Column::right("Searches")])
         .columns(GROUPS.iter().flat_map(|group| {
             ["lower", "middle", "upper"].map(|third| Column::right(third).under(*group))
         }));
+    shares = NOTES.into_iter().fold(shares, Table::note);
     let mut widths = Table::new("audit/askl-search-std", "The std that is chosen, and how many candidates are far from it")
-        .caption("Median over the searches of the std chosen. In small print: how many of a search's candidates had more than twice, and how many less than half of the std that it chose, in the mean. Rows of many columns want a small std, rows of few a large one; the range is one for all.")
+        .caption("Median over the searches of the chosen std, by dataset. Rows of many columns want a small std, rows of few columns a large one, but the range is the same for all.")
+        .note("In small: the mean number of a search's candidates with more than twice, and with less than half of the std that it chose.")
         .columns([Column::left("Dataset")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())));
     let mut halves = Table::new("audit/askl-search-halves", "What the second half of the candidates gains")
-        .caption("The best validated score of all candidates at the first rung (a ninth of the effort as printed, a third in `tuned`) against the best of the first half of them, over all searches that are recorded: points of accuracy, or the fall of the RMSE in percent of it. A method to which the second half gives much has not been searched to the end: with the same number of candidates it is at a disadvantage.")
+        .caption("Gain of the best validated score at the first rung over the best of the first half of the candidates, over all recorded searches. A method with a large gain was not searched to the end, so the same number of candidates puts it at a disadvantage.")
+        .note("Accuracy: in points. RMSE: its fall in percent of it.")
+        .note("The first rung has a ninth of the effort in `printed`, and a third in `tuned`.")
         .columns([Column::left("Method")])
         .columns(["Mean", "Median", "Searches"].map(|head| Column::right(head).under("accuracy, points")))
         .columns(["Median ", "Searches "].map(|head| Column::right(head).under("RMSE, %")));

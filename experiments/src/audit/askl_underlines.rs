@@ -97,7 +97,11 @@ pub(crate) fn render(
     artefact: &Artefact,
 ) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
-        .caption("The printed means and deviations, 30 repeats each. Bold: best mean of the row. Underlined here: not significantly worse than the best at 5 % by Welch's test on the printed summaries; below each cell its two-sided p, then two p of the corrected test (30 splits overlap: the variance is not s²/30 but (1/30 + 0.25) s²; MNIST's test part is fixed, and needs no correction). The paper does not print how two methods move together over the splits. The first of the two takes them as independent, the second as moving together: the p of the pairs lies between them. The text of the paper says that an underline marks a significant difference, its caption that it marks the absence of one.")
+        .caption("The printed means and standard deviations (30 repeats), tested from their own numbers. Bold: best mean of the row; underlined: not significantly worse than the best at 5 % by Welch's test on the printed summaries.")
+        .note("Below a cell: two-sided p of Welch's test, then two p of the corrected test. The p of the paired differences, which the paper does not print, lies between these two.")
+        .note("The first of the two takes the methods as independent over the splits, the second as moving together.")
+        .note("The corrected variance is (1/30 + 0.25) s² and not s²/30, because 30 random splits overlap. MNIST's test part is fixed and needs no correction.")
+        .note("In the paper's text an underline marks a significant difference, in the caption of its table the absence of one.")
         .columns([Column::left("Dataset")])
         .columns(METHODS.map(|name| Column::right(name.to_uppercase())))
         .columns(["Not significantly worse", "Underlined in print"].map(Column::left));
@@ -142,7 +146,7 @@ impl Significant {
     /// What survives of the printed differences.
     pub fn sentence(self) -> String {
         format!(
-            "In print: of {} differences from the best method of a row {} are significant at 5 % by Welch's test on the printed means and deviations, and between {} and {} by the corrected test, since the print does not say how the methods move together.",
+            "In print, {} cells differ from the best of their row, {} of them significantly at 5 % by Welch's test on the printed numbers. By the corrected test it is between {} and {}.",
             self.all, self.naive, self.corrected, self.together
         )
     }

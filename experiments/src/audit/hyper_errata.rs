@@ -26,8 +26,8 @@ pub(crate) fn render(
     artefact: &Artefact,
 ) -> Result<Rendered, ExperimentError> {
     let mut rendered = artefact.declared(context)?;
-    let mut numbers = Table::new("audit/hyper-slips-numbers", "Slips of the text in numbers")
-        .caption("An example of each slip that a number shows: what the printed formula gives, and what the corrected one does.")
+    let mut numbers = Table::new("audit/hyper-slips-numbers", "Errors in the paper in numbers")
+        .caption("An example for each error in the paper that a number shows: the value by the printed formula, and by the corrected one.")
         .columns(["Where", "Example"].map(Column::left))
         .columns(["as printed", "corrected"].map(Column::right));
     for Example { place, what, printed, correct } in examples()? {

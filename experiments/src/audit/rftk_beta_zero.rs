@@ -24,8 +24,12 @@ pub(crate) fn render(
 /// In how many steps the penalty had a say, and what it did to what it penalises.
 fn steps(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
     let study = context.cells(STUDY)?;
-    let mut table = Table::new("audit/rftk-beta-zero-steps", "What the penalty had to say, and what it did to the trace")
-        .caption("Means over the repeats that both sides have. Moves: steps in which the frequencies moved; penalised: those of them in which the penalty took part. Tr(K)/n: trace of the kernel matrix of the training rows over n at the end, which the penalty is to make small. Level: repeats in which both sides have the same accuracy. Alike: repeats in which both sides have the same settings but for beta (where each side is tuned, the search of both draws the same candidates).")
+    let mut table = Table::new("audit/rftk-beta-zero-steps", "How often the penalty acted, and what it did to the trace")
+        .caption("In how many steps the trace penalty of RFTK acted, and what it did to the trace that it should make small. Means over the repeats that both sides, with and without the penalty, have.")
+        .note("Moves: steps in which the frequencies moved. Penalised: moves in which the penalty took part.")
+        .note("Tr(K)/n: trace of the kernel matrix of the training rows over n, at the end. Gain: accuracy with minus without the penalty, in points.")
+        .note("Level: repeats in which both sides have the same accuracy.")
+        .note("Alike: repeats in which both sides have the same settings except beta. Where both are tuned, their searches draw the same candidates.")
         .columns(["Variant", "Dataset"].map(Column::left))
         .columns(["Moves", "Penalised"].map(Column::right))
         .columns(["with", "without"].map(|head| Column::right(head).under("Tr(K)/n")))

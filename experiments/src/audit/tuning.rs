@@ -91,7 +91,11 @@ pub(crate) fn render(
     artefact: &Artefact,
 ) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
-        .caption("Each trial whose settings were tuned has two errors: that of the settings chosen, on the training rows that the tuner held out, and that of the final fit, on the test rows, which no tuning reads. The first is the least of three, which makes it too small; the second is of a fit to all training rows, a quarter more, which makes it smaller. Ratio of the second to the first (error rates; root mean squared errors for targets): median and quartiles over the trials of all variants, the p of Wilcoxon's signed rank test of the datasets' mean logarithms, not corrected for the number of rows here, and the largest ratio, which is of a final fit that went otherwise than the fits of the tuner.")
+        .caption("Ratio of the error on the test rows to the error on the held-out rows that chose the settings, for every tuned trial. Errors are error rates, or RMSE for numeric targets.")
+        .note("The held-out error is the least of three, which makes it too small. The test error is of a fit to all training rows, a quarter more, which makes it smaller.")
+        .note("Median and quartiles: over the trials of all variants.")
+        .note("p: Wilcoxon's signed rank test of the datasets' mean logarithms, not corrected for the number of rows here.")
+        .note("Largest: the largest ratio, from a final fit that went otherwise than the fits of the tuner.")
         .columns([Column::left("Study"), Column::left("Method")])
         .columns(
             ["Trials", "Datasets", "Median", "Quartiles", "p", "Largest"].map(Column::right),

@@ -174,7 +174,7 @@ pub(crate) fn learning_seconds(
 
 /// What the rows of this measurement need said.
 pub(crate) const NOTES: [&str; 1] = [
-    "Learning a kernel from pairs: 10 inputs. Pairs are unordered, m (m + 1)/2 of them, which divides the three printed costs by 8 and leaves their exponents.",
+    "Learning a kernel from pairs: 10 inputs, m (m + 1)/2 unordered pairs. This divides the three printed costs by 8 and leaves their exponents.",
 ];
 
 #[cfg(test)]

@@ -202,9 +202,10 @@ pub(crate) fn render(
     artefact: &Artefact,
 ) -> Result<Rendered, ExperimentError> {
     let mut table = Table::new(&artefact.id, &artefact.title)
-        .caption(format!(
-            "Exponent of the most bytes that a solve holds at once, in one size at a time, the others fixed: least squares on the logarithms of five values, with the 95 % interval of the slope (undecided where it is wider than 1, or above the claim where a solve holds the numbers that are counted in blocks), which holds the claimed exponent, lies below it or above it; one thread, {INPUTS} inputs, the Gaussian hyper-kernel. A cost in O-notation is an upper bound, so a smaller exponent is no contradiction."
-        ))
+        .caption("How the peak memory of a solve grows with one size while the others are fixed, beside the claimed cost. A cost in O-notation is an upper bound, so a smaller exponent does not contradict it.")
+        .note("Measured: least-squares slope on the logarithms of five values, with its 95 % interval.")
+        .note("Verdict: whether the interval holds the claimed exponent, or lies below or above it. Inconclusive: it is wider than 1, or above the claim where a solve holds in blocks what the claim counts.")
+        .note(format!("One thread, {INPUTS} inputs, the Gaussian hyper-kernel."))
         .columns(["Solver", "Claimed", "In"].map(Column::left))
         .columns(["From", "To", "Exponent claimed", "Measured", "95 %", "Largest (MB)"].map(Column::right))
         .columns([Column::left("Verdict")]);
@@ -229,7 +230,7 @@ pub(crate) fn render(
             whole.powi(2)
         ));
     }
-    table = table.note("Nyström sums over pairs in blocks, so of the m² M² numbers of the claim it holds a block; the list of pairs, 16 bytes each, is what grows with m. What shrinks less than the claim there decides nothing about it.");
+    table = table.note("Nyström sums over pairs in blocks, so it never holds the m² M² numbers of the claim. What grows with m is the list of pairs, 16 bytes each; its smaller exponent does not decide the claim.");
     Ok(Rendered { tables: vec![table], ..Rendered::default() })
 }
 
@@ -253,7 +254,7 @@ fn row(series: &Series, record: &Record) -> Result<Row, ExperimentError> {
         Some((slope, (low, high))) => {
             // Nothing says what share of the bytes the named term is, so nothing is allowed for others.
             let verdict = if high - low > 1.0 || low > series.claimed && series.in_blocks() {
-                "undecided"
+                "inconclusive"
             } else if low > series.claimed {
                 "does not hold"
             } else if high < series.claimed {

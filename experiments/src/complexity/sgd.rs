@@ -96,7 +96,7 @@ pub(crate) const SERIES: &[Scaling] = &[
 ];
 
 /// What these rows need said.
-pub(crate) const NOTE: &str = "Corollary 1 pays for b = T = √n as much as for b = 1, T = n, and for b = n the root of n more. Its rate is one bound for all three; which batch comes nearer after the same passes, at one n, is in rftk/figure1b.";
+pub(crate) const NOTE: &str = "By Corollary 1, b = T = √n costs as much as b = 1, T = n, and b = n costs √n times more. Its bound is the same for all three; rftk/figure1b measures which batch comes nearer after the same passes.";
 
 #[cfg(test)]
 mod tests {

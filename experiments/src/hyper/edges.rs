@@ -44,7 +44,7 @@ fn tube_cost() -> Grid {
 }
 
 fn cost() -> Grid {
-    Grid::of_powers("the machine's C", "chosen-cost", 2.0, &SEARCH_GRIDS.cost_powers)
+    Grid::of_powers("the SVM's C", "chosen-cost", 2.0, &SEARCH_GRIDS.cost_powers)
 }
 
 fn spreads() -> Grid {
@@ -100,15 +100,16 @@ fn span(grid: &Grid) -> String {
 /// A line a cell: how often each grid ended the search, and what the final fit was.
 pub(crate) fn table(id: &str, cells: &[StudyCell]) -> Table {
     let mut table = Table::new(id, "Searches at the edges of their grids")
-        .caption(format!("Of the searches by folds, how many chose the least and how many the largest value of a grid: of the penalty (of hyper-KRR {}; of hyper-SVR {}), of the spread ({}; the Wishart hyper-kernel has none) and of the machine's cost ({}). Beyond an edge the method could be better. Of all settings that are as good the search takes the first: the least spread, then the least penalty, then the least cost, so that a count at a least value is partly one of ties. Points: rows that the folds divide, and rows of the final fit; ordered pairs that it sums over, in the mean (m² of m rows, however its solver counts them). Cut short: of the regressions and machines that a search tries, the mean number of those that stopped at their limit of steps, before their tolerance.", span(&ridge()), span(&tube_cost()), span(&spreads()), span(&cost())))
+        .caption("How many of the searches by folds chose the least and the largest value of a grid. Beyond an edge of its grid a method could be better.")
         .columns(["Dataset", "Variant", "Method"].map(Column::left))
         .columns([Column::right("Searches")]);
-    for group in ["penalty", "spread", "machine's C"] {
+    for group in ["penalty", "spread", "SVM's C"] {
         table = table.columns(["least", "largest"].map(|head| Column::right(head).under(group)));
     }
     table = table
         .columns(["search", "fit"].map(|head| Column::right(head).under("points")))
         .columns(["Pairs of the fit", "cut short"].map(Column::right));
+    table = grids_in_words().into_iter().fold(table, Table::note);
     for (cell, tube, spread) in cells.iter().filter_map(of_method) {
         let fits = searched(cell);
         if fits.is_empty() {
@@ -147,6 +148,19 @@ pub(crate) fn table(id: &str, cells: &[StudyCell]) -> Table {
     table
 }
 
+/// What the columns mean, and between which values each grid lies.
+fn grids_in_words() -> [String; 5] {
+    let [ridge, tube, spread, cost] =
+        [ridge(), tube_cost(), spreads(), cost()].map(|grid| span(&grid));
+    [
+        format!("Penalty: of hyper-KRR {ridge}; of hyper-SVR {tube}."),
+        format!("Spread: {spread}; the Wishart hyper-kernel has none. SVM's C: {cost}."),
+        "Of equally good settings the search takes the first: the least spread, then the least penalty, then the least cost. So part of a count at a least value is ties.".to_owned(),
+        "Points: rows that the folds divide, and rows of the final fit. Pairs of the fit: mean number of ordered pairs, m² of m rows however the solver counts them.".to_owned(),
+        "Cut short: mean number of the search's regressions and SVMs that stopped at their limit of steps, before their tolerance.".to_owned(),
+    ]
+}
+
 /// A cell of a method that searches.
 fn of_method(cell: &StudyCell) -> Option<(&StudyCell, bool, bool)> {
     let (_, tube, spread) =
@@ -180,7 +194,7 @@ pub(crate) fn notes(cells: &[StudyCell], variants: &[&str]) -> Vec<String> {
             });
             let counts = counts.collect::<Vec<_>>().join("; ");
             notes.push(format!(
-                "{variant}, {label}: of {} searches at an edge of their grids: {counts}. {solved}",
+                "{variant}, {label}: at an edge of the grids, of {} searches: {counts}. {solved}",
                 fits.len()
             ));
         }
@@ -206,11 +220,11 @@ fn solved(cells: &[&StudyCell], tube: bool) -> String {
     match (few.is_empty(), tube) {
         (true, _) => "The final fits are exact, over all pairs.".to_owned(),
         (false, true) => format!(
-            "The final fits are exact, over all pairs, but for those of {few}: Nyström's approximation with {} landmarks, over ordered pairs drawn at random.",
+            "The final fits are exact, over all pairs, except on {few}. There they are Nyström's approximation with {} landmarks, over random ordered pairs.",
             PairSvr::default().landmarks
         ),
         (false, false) => format!(
-            "The final fits are over all pairs, exactly, but for those in the span of landmarks' pairs: {few}."
+            "The final fits are over all pairs and exact, except in the span of landmarks' pairs on {few}."
         ),
     }
 }

@@ -30,6 +30,14 @@ const ROUNDS: usize = 10;
 /// Mean and half-width of the 95 % interval of the mean.
 type Point = (f64, f64);
 
+/// What the table and the panels of the figure show.
+const NOTES: [&str; 4] = [
+    "Error: in the Frobenius norm over ordered pairs of the 108 training rows of heart.",
+    "Each of v subsets has M landmarks of its own, and the v matrices, all of the whole training part, are averaged. As printed they would be of different pairs.",
+    "Panel (c): divide and conquer on 108 made-up points of 13 inputs, ten rounds. The paper's seconds are of another computer, so only their claim that more subsets take less is checked.",
+    "Panel (d): v n_s P² + v P³/3 for n_s pairs of m/v points and P landmark pairs. The eigendecompositions, about 9 P³ in each subset, are not counted.",
+];
+
 pub(crate) fn render(
     context: &RenderContext<'_>,
     artefact: &Artefact,
@@ -37,12 +45,13 @@ pub(crate) fn render(
     let study = context.cells("hyper/figure2")?;
     let (_, cells) = &*study;
     let mut figure = Figure::new(&artefact.id, &artefact.title)
-        .caption("108 training rows of heart. (a) Unordered pairs of M landmark points, M(M + 1)/2, the diagonal included. (b) Relative error of the Nyström matrix in the Frobenius norm over ordered pairs; v subsets: each draws its M landmark points, v M altogether, so that lines of more subsets have as many times the landmarks (the table compares as many in all), and the v matrices, all of the whole training part, are averaged (as printed they would live on different pairs). Bands: 95 % intervals of the mean over repeats. (c) Processor seconds of learning a kernel by divide and conquer from 108 points of 13 inputs, made up (time does not hang on the values), over ten rounds in each of which every M and v has its turn; the paper's are of another machine, and hold no claim but that more subsets take less. (d) Multiply-adds of the same by the formula v n_s P² + v P³/3, for n_s pairs of m/v points and P landmark pairs, as the paper counts: the eigendecompositions, some 9 P³ in each subset, are not in it.")
+        .caption("(a) Pairs of M landmarks, M(M + 1)/2; (b) relative error of the Nyström matrix on heart, averaged over v subsets with M landmarks each (v M in all), with 95 % intervals over repeats; (c) processor seconds of learning a kernel; (d) multiply-adds by the paper's formula.")
         .columns(2);
     let mut table = Table::new("hyper/figure2-errors", "Relative errors behind the figure")
-        .caption("Mean ± half-width of the 95 % interval over repeats, and whether more subsets cost accuracy: the paired difference to v = 1 at the largest M.")
+        .caption("Relative error of the Nyström matrix at the smallest and the largest M, mean ± half-width of the 95 % interval over repeats. Difference to v = 1: paired, at the largest M; it shows whether more subsets cost accuracy.")
         .columns([Column::left("Hyper-kernel"), Column::right("v")])
         .columns(["M = 2", "largest M", "difference to v = 1", "Repeats"].map(Column::right));
+    table = NOTES.into_iter().fold(table, Table::note);
     let mut costs: Vec<Panel> = Vec::new();
     for cell in cells {
         let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
@@ -102,7 +111,7 @@ fn as_many(cell: &StudyCell) -> Option<String> {
         .collect();
     (told.len() > 1).then(|| {
         format!(
-            "{}, {all} landmarks in all: {}. The lines above have v times as many landmarks for v subsets.",
+            "{}, {all} landmarks in all: {}. The table itself has v times as many landmarks for v subsets.",
             cell.key().variant,
             told.join("; ")
         )

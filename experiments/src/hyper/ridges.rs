@@ -15,14 +15,23 @@ struct Split {
     right: f64,
 }
 
+/// What the columns mean.
+const NOTES: [&str; 4] = [
+    "Splits: how many chose this λ. Accuracy: on the test rows, in percent.",
+    "Negative mass: mean share of negative eigenvalues of the learned kernel in the sum of absolute values. Right on the folds: rows that the folds had right, in percent.",
+    "Cells whose searches all chose one λ are left out.",
+    "audit/hyper-ridge changes λ alone, on other targets.",
+];
+
 /// A line a ridge that was chosen, for the cells whose searches chose several.
 pub(crate) fn table(id: &str, cells: &[StudyCell]) -> Table {
     let mut table = Table::new(id, "Accuracy by the ridge that the search chose")
-        .caption("The splits of Table 2 of which hyper-KRR's search by folds chose the same λ: how many, their accuracy on the test rows in percent (mean, least, largest), the mean share of negative eigenvalue mass of the learned kernel, and the rows that the folds had right, in percent. Cells whose searches chose one λ throughout are left out. The splits differ in more than λ, so that a line is no experiment on it: audit/hyper-ridge holds all else fixed on other targets.")
+        .caption("Accuracy of hyper-KRR on the splits of Table 2, grouped by the ridge λ that the search by folds chose. The splits differ in more than λ, so a line does not measure its effect.")
         .columns(["Dataset", "Variant", "Method"].map(Column::left))
         .columns(["λ", "splits"].map(Column::right))
         .columns(["mean", "least", "largest"].map(|head| Column::right(head).under("accuracy")))
         .columns(["negative mass", "right on the folds"].map(Column::right));
+    table = NOTES.into_iter().fold(table, Table::note);
     for cell in cells.iter().filter(|cell| METHODS.contains(&cell.key().method.as_str())) {
         let groups = by_ridge(cell);
         if groups.len() < 2 {

@@ -31,7 +31,10 @@ pub(crate) fn render(
 ) -> Result<Rendered, ExperimentError> {
     let cells = Cells::of(context)?;
     let mut table = Table::new(&artefact.id, &artefact.title)
-        .caption(format!("Seconds of a step (median over folds of the time of a fit over its steps, one core) on the datasets of Table 1; floating-point operations of a step by count, and the share of the term that is named. A multiply-add counts as two. {SECONDS} A fit without seconds has no line."))
+        .caption("Measured seconds and counted operations of a learning step on the datasets of Table 1, on one core. A fit without seconds has no line.")
+        .note("Seconds: median over folds of the time of a fit over its steps.")
+        .note("GFLOP: floating-point operations of a step by count, in 10⁹; a multiply-add counts as two. Share of the term: the part of them in the term that stands beside the method.")
+        .note(SECONDS)
         .columns(["Step", "Dataset"].map(Column::left))
         .columns(["Size", "Seconds", "GFLOP", "Share of the term", "GFLOP/s"].map(Column::right));
     let mut panel = Panel::new(Axis::log10("rows in a step"), Axis::log10("seconds a step"));
@@ -75,7 +78,7 @@ pub(crate) fn render(
 }
 
 /// What the tables that show [`step_seconds`] say of them.
-pub(super) const SECONDS: &str = "Seconds are the processor's where a record has them, of the wall in older records that were made while nothing else ran (by the machine's yardstick), and a dash in others.";
+pub(super) const SECONDS: &str = "Seconds are processor seconds. Older records have wall-clock seconds if nothing else ran (by the computer's yardstick), and otherwise a dash.";
 
 /// Seconds of the yardstick (a fixed matrix product) on the reference machine by itself, times one and a half:
 /// above it other work took its share, and seconds of the wall say little. Such records once made a step

@@ -27,11 +27,12 @@ pub(crate) fn render(
     let study = context.cells(STUDY)?;
     let (_, cells) = &*study;
     let mut table = Table::new("mce/figure1", &artefact.title)
-        .caption("At the start and after the last step, from either start: accuracy in percent (first fold, 30 test rows, as in the paper; then mean over the folds there are), and first-fold loss, complexity and λ/s². The verdict compares the first fold with the two digits that the paper prints, where its losses are summed as in the authors' code.")
+        .caption("Accuracy in percent, loss, complexity r and λ/s² before and after learning, from an overfitted and an underfitted start. Accuracy, loss, r and λ/s² are of the first fold (30 test rows, as in the paper).")
+        .note("Verdict: accuracy of the first fold against the two decimals that the paper prints, for summed losses as in the authors' code.")
         .columns(["Variant", "Start", "At"].map(Column::left))
         .columns(["Accuracy", "Paper", "Verdict", "Mean over folds", "Folds", "Loss", "r", "λ/s²"].map(Column::right));
     let mut figure = Figure::new("mce/figure1-curves", &artefact.title)
-        .caption("Algorithm 1 on all rows of the first two attributes of iris, isotropic Gaussian kernel, first fold. Rows of panels: summed losses, then mean losses. The maps of `mce/figure1-maps` are those of the summed losses.")
+        .caption("Algorithm 1 on all rows of the first two attributes of iris, isotropic Gaussian kernel, first fold. Upper rows of panels: summed losses; lower rows: mean losses.")
         .columns(2);
     let mut drawings = Vec::new();
     for cell in cells {
@@ -73,7 +74,7 @@ pub(crate) fn render(
     if !figure.panels.is_empty() {
         drawings.insert(0, Drawing::Figure(figure));
     }
-    table = table.note("The paper does not state its overfitted start; here ℓ = 0.01 and λ = 0.001 (the settings of the study). So a verdict `differs` before learning from that start tells of another start, none of another method: it is at the ends that both must meet.");
+    table = table.note("The paper does not state its overfitted start; here ℓ = 0.01 and λ = 0.001. Before learning from it `differs` means another start, not another method: only the ends must agree.");
     for number in context.catalogue.quoted("mce")?.iter().filter(|number| number.dataset == "iris2")
     {
         table = table
@@ -138,7 +139,7 @@ fn maps(curve: &[CurvePoint]) -> Option<Figure> {
         return None;
     }
     let mut figure = Figure::new("mce/figure1-maps", "Decision probabilities before and after learning")
-        .caption("Clip-normalised decision probabilities over [-0.5, 1.05]², first fold, summed losses, as the paper draws them: red is setosa, green versicolor, blue virginica, and mixed colours are undecided; in the grey parts no f_c is above 0 and all three are a third. Training data lies in [0, 1]².")
+        .caption("Clip-normalised decision probabilities over [-0.5, 1.05]² for summed losses, first fold; training rows lie in [0, 1]². Mixed colours are uncertain; in grey parts no f_c is above 0 and each class has a third.")
         .columns(2)
         .key("setosa", blend([1.0, 0.0, 0.0]))
         .key("versicolor", blend([0.0, 1.0, 0.0]))

@@ -49,7 +49,9 @@ pub(crate) fn render(
     let mut lengths = Vec::new();
     let mut relevances = Vec::new();
     let mut table = Table::new("mce/figure2-pixels-lengths", "Learned length scales")
-        .caption("Over the pixels that are not blank in every training image of these digits: the shortest length scale, the median, the longest; how many pixels carry half of the summed squared relevance (σ/ℓ)²; λ and the complexity r at the end; accuracy on the test images of these digits with the embedding of the last batch. Each draw of images has a line; the paper has no numbers here.")
+        .caption("Learned length scales of the pixels that are not blank in every training image of these digits, and accuracy on their test images. Each draw of images has a line; the paper has no numbers here.")
+        .note("Shortest, median, longest: length scales of these pixels. Half of it in: how many pixels carry half of the summed squared relevance (σ/ℓ)².")
+        .note("λ and the complexity r are at the end of learning. Accuracy is with the embedding of the last batch.")
         .columns([Column::left("Digits"), Column::right("Draw")])
         .columns(
             ["Pixels that vary", "Shortest", "Median", "Longest", "Half of it in", "λ", "r", "Accuracy (%)"]
@@ -98,7 +100,7 @@ pub(crate) fn render(
     let mut drawings = Vec::new();
     if columns > 0 {
         let mut figure = Figure::new(&artefact.id, &artefact.title)
-            .caption("Above: learned length scales, dark is short, on a logarithmic scale. Below: what they do to the distances, the deviation of a pixel divided by its length scale, dark is large. Pixels that are blank in every training image are white: their length scales have no gradient and stay at 1. First draw of images, one column a group of digits; the paper shows such images of length scales, without numbers, and calls the dark regions the most discriminative.")
+            .caption("Learned length scales (above, logarithmic, dark is short) and standard deviation of a pixel over its length scale (below, dark is large), first draw of images. Pixels that are blank in every training image are white; the paper calls dark regions the most discriminative.")
             .columns(columns)
             .key("short length scale, large relevance", shade(1.0))
             .key("long, small", shade(0.0));

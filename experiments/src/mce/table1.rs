@@ -51,7 +51,9 @@ fn ties(context: &RenderContext<'_>) -> Result<Option<Table>, ExperimentError> {
         Finish::of(tuning)
     };
     let mut table = Table::new("mce/table1-ties", "Whether held-out rows tell the candidates apart")
-        .caption("The settings of `tuned` are chosen by accuracy on a fifth of the training rows (32 on wine). Candidates with the same accuracy keep the order of the rung before, at first that in which they were drawn, the defaults before all others: where those at full effort are all equal, less training or this order chose. Compared: candidates with a score at full effort.")
+        .caption("How often held-out rows tell apart the candidates of `tuned`, whose settings are chosen by accuracy on a fifth of the training rows (32 on wine). Where all candidates at full effort are equal, their order chose.")
+        .note("Compared: the most candidates with a score at full effort. The other columns count tunings: the best score is shared, all scores are equal, the first candidate is chosen.")
+        .note("Equal candidates keep the order of the rung before. At first that is the order of drawing, with the defaults before all others.")
         .columns(["Dataset", "Method"].map(Column::left))
         .columns(
             ["Tunings", "Compared", "The best is shared", "All are equal", "The first is chosen"]
@@ -79,7 +81,7 @@ fn ties(context: &RenderContext<'_>) -> Result<Option<Table>, ExperimentError> {
 /// The row "Others" of the printed table: what the paper quotes from the literature.
 fn others() -> Result<Table, ExperimentError> {
     let mut table = Table::new("mce/table1-others", "Results that the paper quotes from others")
-        .caption("The row `Others` of the printed Table 1. No protocol is given with these numbers, so they are comparable with nothing above.")
+        .caption("The row `Others` of the printed Table 1. These numbers come without a protocol, so they cannot be compared with our numbers.")
         .columns([Column::left("Dataset"), Column::right("Accuracy (%)"), Column::left("Source")]);
     for number in
         crate::catalogue().quoted("mce")?.into_iter().filter(|number| number.method == "Others")

@@ -37,7 +37,7 @@ pub(crate) fn render(
     if !apart.is_empty() {
         let _ = write!(
             caption,
-            " Fourier features are not Gaussian: the interval leaves the dashed factor out at {}.",
+            " Fourier features are not Gaussian: the intervals exclude the dashed factor at {}.",
             apart.join(", ")
         );
     }
@@ -94,15 +94,15 @@ fn gaussian() -> Series {
 
 /// What is drawn; of what is measured, over these draws, only where it is.
 fn caption(measured: Option<&str>) -> String {
-    let mut caption = "The factor by which the variance of ridgeless random features exceeds its scale: it explodes as M approaches n from either side. Lines: the formulas.".to_owned();
+    let mut caption = "Factor α by which the variance of ridgeless random features exceeds its scale: it explodes as M approaches n from either side (lines: formulas).".to_owned();
     if let Some(draws) = measured {
         let _ = write!(
             caption,
-            " Points, a panel for each dataset because they would cover one another: the variance of the predictor over {draws} of random Fourier features on n = 100 rows, over the scale E[σ_x²]‖f‖²/M that Theorem 2 gives it, mean over repeats with its 95 % interval; dashed, the factor M/(M − n − 1), which is exact for Gaussian features: at M = 105 it is a quarter above the line, which is its limit for many rows; the identity has no scale for M < n. Figure 2(a) has the errors, which have a bias as well."
+            " Points: variance over {draws} of random Fourier features on n = 100 rows, over Theorem 2's scale E[σ_x²]‖f‖²/M, with 95 % intervals over repeats; dashed: M/(M − n − 1), exact for Gaussian features."
         );
     } else {
         caption.push_str(
-            " Nothing measured: Figure 2(a) has measured errors, which have a bias as well.",
+            " Nothing is measured yet; Figure 2(a) has measured errors, which include a bias.",
         );
     }
     caption

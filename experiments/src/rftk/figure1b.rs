@@ -20,13 +20,13 @@ pub(crate) fn render(
             points[0],
             artefact.id.as_str(),
             Axis::log10("distance of the functions"),
-            "in function space, as the text defines it: root mean square over the test rows of f_t − f_M",
+            "in function space (root mean square of f_t − f_M over the test rows)",
         ),
         (
             points[1],
             "rftk/figure1b-parameters",
             Axis::linear("‖w_t − w*‖ over its start"),
-            "in parameter space, where the authors' code records ‖w_t − w*‖/M; here over its value at the start, on axes that begin near their lines and not at 0",
+            "in parameter space (‖w_t − w*‖ over its value at the start, on axes that do not begin at 0)",
         ),
     ] {
         let panels = panels(context, &axis, points)?;
@@ -35,7 +35,7 @@ pub(crate) fn render(
         }
         let figure = Figure::new(id, &artefact.title)
             .caption(format!(
-                "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. 10000 training rows of the synthetic problem, k = 0.1; geometric mean over repeats with its 95 % interval (by t on the logarithms). One pass is as much work for every batch size. In the variant printed each repeat chooses its own step, in the variant released they are the code's: the table has them. A line ends where a run was good enough or diverged."
+                "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. Geometric mean over repeats with its 95 % interval, 10000 training rows of the synthetic problem (k = 0.1); a line ends where a run was good enough or diverged."
             ))
             .columns(2);
         drawings.push(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel)));
@@ -78,20 +78,35 @@ fn theorem(context: &RenderContext<'_>) -> Result<Option<Drawing>, ExperimentErr
         return Ok(None);
     }
     let figure = Figure::new("rftk/figure1b-theorem", "Theorem 1 beside the measured distances")
-        .caption("Squared distance in function space against the shape that Theorem 1 gives it, γ/b + 1/(γt), whose constant is unknown: lines of one batch size run from right to left with the passes. Geometric mean over repeats with its 95 % interval: the theorem holds with high probability and says nothing of the mean, which one repeat may decide. Were the bound tight for every batch size, the lines would lie on a line of slope 1, like the one drawn. A vertical line is a distance that falls while γ/b stays. The theorem speaks of the variant theorem alone, whose steps it allows: those of printed are longer than its limit (the table says how many times), and released runs Adam.")
+        .caption("Squared distance in function space against γ/b + 1/(γt) of Theorem 1 (its constant is unknown), geometric means over repeats with 95 % intervals; passes run from right to left. A bound that is tight for every batch size puts all lines on one line of slope 1; the theorem covers the variant `theorem` alone.")
         .columns(2);
     Ok(Some(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel))))
 }
+
+/// What the columns of the table mean.
+const NOTES: [&str; 10] = [
+    "Step γ: chosen by each repeat on held-out rows in `printed`, the code's in `released`, the largest that Theorem 1 allows in `theorem`.",
+    "One pass is the same work for every batch size.",
+    "Over the limit: the step over the largest that Theorem 1 allows for the same steps and rows (δ = 0.05). Above 1 the theorem does not cover the run; it never covers Adam (`released`).",
+    "Largest, at the end: the largest distance of all repeats. A step with the least error on held-out rows sometimes fails later in training.",
+    "MSE settles at pass: the first pass after which the test error stays within 5 % of its last value.",
+    "Distance, end over there: the distance at the end over the distance at that pass. Below 1 it still falls after the test error has settled.",
+    "Slope: of the squared distance against the passes, both logarithmic. Theorem 1 has −1 while 1/(γt) dominates, and 0 where γ/b does.",
+    "Constant of Theorem 1: the squared distance at the end over γ/b + 1/(γt). The theorem bounds it with high probability by one constant for all batch sizes.",
+    "Parameters, end over start: the distance ‖w_t − w*‖/M, which the authors' code records.",
+    "Diverged: how many repeats did, and the first pass at which one did. Means are over the passes that all repeats have.",
+];
 
 /// The steps that were chosen, and how far each batch size comes.
 fn table(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
     let study = context.cells(STUDY)?;
     let mut table = Table::new("rftk/figure1b-factors", "Batch size, step, and how near SGD comes")
-        .caption("Distance to the least-squares solution after 1, 10 and 100 passes, geometric means over repeats with their 95 % intervals by t on the logarithms; and the largest of all repeats after the last: the step that has the least error on rows that were held out is now and then one that does not hold to the end. All other columns are of geometric means, too. MSE settles: the first pass after which the test error stays within 5 % of its last value; and the distance at the end over that at this pass, below 1 where the stochastic error still falls after the test error has settled. Slope: of the squared distance against the passes, both logarithmic, from the first pass on; Theorem 1 has −1 while 1/(γt) dominates and 0 where γ/b does. Parameters: the distance that the code records, at the end over at the start. Over the limit: the step over the largest that Theorem 1 allows for so many steps of so many rows (δ = 0.05); above 1 the theorem says nothing of the run, nor of Adam. Constant: the squared distance at the end over γ/b + 1/(γt) there, which the theorem, where it speaks, bounds by one constant for all batch sizes. Diverged: repeats whose weights left the numbers, and the first pass at which one did; a line ends there, and means are over what all repeats have.")
+        .caption("How near mini-batch gradient descent comes to the least-squares solution on the same features, for each batch size. Numbers are geometric means over repeats, in brackets with their 95 % intervals by t on the logarithms.")
         .columns(["Target", "Variant"].map(Column::left))
         .columns(["Batch b", "Step γ", "over the limit"].map(Column::right))
         .columns(["1", "10", "100"].map(|passes| Column::right(passes).under("distance after passes")))
         .columns([Column::right("largest, at the end").under("distance after passes"), Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Constant of Theorem 1"), Column::right("Parameters, end over start"), Column::right("Diverged"), Column::right("Repeats")]);
+    table = NOTES.into_iter().fold(table, Table::note);
     for cell in &study.1 {
         let key = cell.key();
         for batch in BATCHES {

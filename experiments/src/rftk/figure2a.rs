@@ -45,12 +45,7 @@ pub(crate) fn render(
     let averages = context.cells(AVERAGED)?;
     let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2);
     let mut averaged_cells = Vec::new();
-    let mut table = Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
-        .caption("For each ridge: where the mean test error peaks and how high, that is, the most prominent maximum that the curve rises to from a dip and falls from again, both by more than a point and by three standard errors; a curve that only falls has none. The text's numbers of features pass from 87 to 104: the error at M = n = 100 itself, where it is larger, is that of rftk/figure2a-average, on the rows of the repeats that were averaged (the last column). In small: of the place, the sizes of the grid beside those at which 95 % of resampled repeats peak (the peak itself lies anywhere between them); 95 % intervals of the height over resampled repeats, and of the other means by t. Kernel: the regression that the features tend to, with the same ridge: of half the Gaussian kernel. Whole kernel: of that kernel itself, to which the same ridge is half as much (rows of the repeats that were averaged; the authors' kernel curve is of this). The paper prints no numbers: on the right what is read off the plot saved with its code, where the curve called ridgeless has a ridge of 1e-7 in single precision (here it is solved in double precision) and the third ridge is labelled 1 and is 1e-2.")
-        .columns([Column::left("Dataset"), Column::right("Ridge")])
-        .columns(["Highest of the grid at M/n", "its error", "Error at M = n", "Error at M = n/2", "Error at the end", "Kernel", "Whole kernel"].map(Column::right))
-        .columns(["Peak at", "Peak error", "at n/2", "at the end", "Kernel ridge"].map(|head| Column::right(head).under("read off the authors' plot")))
-        .columns(["Repeats", "of them averaged"].map(Column::right));
+    let mut table = peaks();
     for cell in cells {
         let curves = curves(cell);
         if curves.is_empty() {
@@ -136,6 +131,26 @@ pub(crate) fn render(
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
 }
 
+/// The table of the peaks, without its rows.
+fn peaks() -> Table {
+    Table::new("rftk/figure2a-peaks", "Where and how high the curves peak")
+        .caption("Where the mean test error peaks over the number of features M, and how high, for each ridge. Beside it stand kernel regression and values read off the authors' plot.")
+        .columns([Column::left("Dataset"), Column::right("Ridge")])
+        .columns(["Highest of the grid at M/n", "its error", "Error at M = n", "Error at M = n/2", "Error at the end", "Kernel", "Whole kernel"].map(Column::right))
+        .columns(["Peak at", "Peak error", "at n/2", "at the end", "Kernel ridge"].map(|head| Column::right(head).under("read off the authors' plot")))
+        .columns(["Repeats", "of them averaged"].map(Column::right))
+        .note("Peak: the most prominent maximum, where the curve rises before it and falls after it by more than a point and three standard errors. A curve that only falls has none.")
+        .note("Below the place of a peak: the grid sizes just outside the range in which 95 % of resampled repeats peak. The peak lies anywhere between them.")
+        .note("Below an error: its 95 % interval, for the peak over resampled repeats, for other means by t.")
+        .note("The text's numbers of features pass from 87 to 104. The error at M = n = 100 comes from rftk/figure2a-average, on the repeats of the last column.")
+        .note("Every size of the grid has fresh features.")
+        .note("Ridgeless: the pseudo-inverse. Features and test scores are in single precision, the solution in double.")
+        .note("Kernel: regression with half the Gaussian kernel, which the features approach, and the same ridge.")
+        .note("Whole kernel: regression with the Gaussian kernel itself and the same ridge, as in the authors' kernel curve. It is on the repeats of the last column.")
+        .note("The paper prints no numbers: the group on the right is read off the plot saved with its code.")
+        .note("In that plot `ridgeless` has a ridge of 1e-7 in single precision, which is solved here in double precision. Its third ridge is labelled 1 and is 1e-2.")
+}
+
 /// A curve's name.
 fn of_ridge(lambda: f64) -> String {
     if lambda == 0.0 { "ridgeless".to_owned() } else { format!("ridge {lambda:e}") }
@@ -143,11 +158,11 @@ fn of_ridge(lambda: f64) -> String {
 
 /// What is drawn; of the mean predictor, over these draws and so many repeats at most, only where it is.
 fn caption(draws: Option<&str>, averaged: usize) -> String {
-    let mut caption = "Test error of one-hot least squares on n = 100 training rows against the number of random features M over n; fresh features at every point. Bands: 95 % intervals of the mean over repeats. Ridgeless: pseudo-inverse; features and test scores are in single precision, the solution in double. Level, dashed: the kernel that the features approach, half the Gaussian kernel, without a ridge in grey, with a ridge in the colour of its curve where that moves it by more than half a point. Below M = n, dashed: that kernel with the ridge of Theorem 3, Tr[K(K + λnI)⁻¹] = M.".to_owned();
+    let mut caption = "Test error of one-hot least squares on n = 100 training rows against M over n, with 95 % bands over repeats. Dashed: half the Gaussian kernel, which the features approach, without a ridge (grey), with the curve's ridge where it differs, and with the ridge of Theorem 3 (below M = n).".to_owned();
     if let Some(draws) = draws {
         let _ = write!(
             caption,
-            " Points: the predictor whose scores are the mean over {draws} of the features, on the rows of the first repeats, {averaged} at most; the theorem speaks of this mean, and what a single draw has beyond it is its variance (next figure)."
+            " Points: the predictor whose scores are the mean over {draws} of the features, on the first {averaged} repeats at most; Theorem 3 is about this mean."
         );
     }
     caption

@@ -22,6 +22,17 @@ const RIDGES: [(&str, &str); 4] =
 /// Those that are drawn: 1e-7 is nowhere to be told from none.
 const DRAWN: [usize; 3] = [0, 2, 3];
 
+/// What the columns of the distances mean.
+const NOTES: [&str; 7] = [
+    "Distance: root of the mean over test rows of the squared difference of scores, summed over classes. It is relative to the size of the kernel's scores, in the same sense.",
+    "The distance of the mean is corrected for the part of the variance that is left after averaging. A dash: nothing is left then, or M = n without a ridge.",
+    "At t/n: the kernel at the ridge that the features amount to, t = λn + (t/M) Tr[K(K + tI)⁻¹]. At λ: the kernel at the features' own ridge.",
+    "Without a ridge, t/n is the ridge of Theorem 3, Tr[K(K + tI)⁻¹] = M. From M = n on it is 0.",
+    "Deviation of a draw: its standard deviation about the mean predictor, in the unit of the distances. Gaussian features: the same by Theorem 2's identity (no ridge, M > n + 1).",
+    "Near M = n without a ridge, the test error of the mean of draws still contains a part of the variance.",
+    "Square error: mean over the test rows of the squared error of a draw, and of the mean predictor.",
+];
+
 pub(crate) fn render(
     context: &RenderContext<'_>,
     artefact: &Artefact,
@@ -29,10 +40,10 @@ pub(crate) fn render(
     let study = context.cells(STUDY)?;
     let draws = draws(&study.1).unwrap_or_else(|| "the draws".to_owned());
     let mut figure = Figure::new(&artefact.id, &artefact.title)
-        .caption(format!("Test error on the n = 100 training rows of repeats of Figure 2(a), against M over n. One draw: mean over {draws} of the features. Mean of the draws: the error of the one predictor whose scores are the mean over these draws. Kernel: regression with the kernel that the features approach, at the ridge t/n to which M features with a ridge λ amount, t = λn + (t/M) Tr[K(K + tI)⁻¹]; without a ridge this is Theorem 3's, Tr[K(K + tI)⁻¹] = M, and t = 0 from M = n on. Bands: 95 % intervals of the mean over repeats. At M = n without a ridge the variance of a draw is infinite and the mean of them is as bad as one; near it that mean still has a part of the variance in it, which the table takes out."))
+        .caption(format!("Test error on n = 100 training rows against M over n, with 95 % bands over repeats: one draw of the features, the mean of {draws}, and the kernel at the ridge t/n to which M features amount. Without a ridge the variance at M = n is infinite, so averaging does not help there."))
         .columns(DRAWN.len());
-    let mut table = Table::new("rftk/figure2a-average-distances", "What is mean, and what is variance")
-        .caption(format!("Mean over repeats. Distances between scores, root of the mean over the test rows of the sum of squares over the classes, over the size of the kernel's scores (in the same sense); the mean predictor is freed of the part of the variance that is left after {draws}, and - stands where nothing is left then, and at M = n without a ridge, where the variance is infinite. At t/n: the kernel at the ridge that the features amount to; at λ: at their own ridge. Deviation: of a draw about the mean predictor, in the same unit; beside it what it would be with Gaussian features (no ridge and M > n + 1: Theorem 2's identity). Square error: mean over the test rows, of a draw, and of the mean predictor."))
+    let mut table = Table::new("rftk/figure2a-average-distances", "Mean predictor and variance of a draw")
+        .caption(format!("How far the mean predictor over {draws} of the features is from the kernel's predictor, and how much one draw varies about it. All numbers are means over repeats on n = 100 training rows."))
         .columns([Column::left("Dataset"), Column::right("Ridge λ")])
         .columns(["M/n", "Ridge t/n"].map(Column::right))
         .columns(["a draw", "mean of draws", "kernel at t/n"].map(|head| Column::right(head).under("test error")))
@@ -40,6 +51,7 @@ pub(crate) fn render(
         .columns(["measured", "Gaussian features"].map(|head| Column::right(head).under("deviation of a draw")))
         .columns(["a draw", "mean of draws"].map(|head| Column::right(head).under("square error")))
         .columns([Column::right("Repeats")]);
+    table = NOTES.into_iter().fold(table, Table::note);
     for cell in &study.1 {
         let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
         if repeats == 0 {

@@ -86,7 +86,7 @@ fn collapsed(context: &RenderContext<'_>) -> Result<Option<String>, ExperimentEr
     }
     Ok((!said.is_empty()).then(|| {
         format!(
-            "Fits that are more than {} points, and {} standard errors of the test rows, further behind the other methods on the same split (the median of them) than their method is in its other repeats. {}. The loss is the mean over the steps of the last pass: a small one says that the rows had been learned in it, a large one that they had not. What the last steps did is not recorded; a constant rate so large can throw a solution off at any step. Settings were found as for every other cell, and the cells stand as they came out.",
+            "Collapsed fits: more than {} points, and {} standard errors, further behind the other methods on their split than in the other repeats. {}. Loss: mean over the steps of the last pass. A constant learning rate so large can throw off a solution at any step.",
             COLLAPSED.0,
             COLLAPSED.1,
             said.join(". ")

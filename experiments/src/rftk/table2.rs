@@ -119,11 +119,13 @@ pub(crate) fn work(method: &str, variable: &str, Sizes { n, m, b, t, s, d }: Siz
 }
 
 /// What the rows of this measurement need said, on whatever page they stand.
-pub(crate) const NOTES: [&str; 4] = [
-    "Kernel ridge, RF, RF-SGD, RFTK: one target, 10 inputs; double precision, RF-SGD and RFTK single, timed between their first step and their last.",
-    "Kernel ridgeless: the kernel is so smooth that the matrix is singular; counted and timed is its eigendecomposition, 9 n³ operations.",
-    "RF: the paper's is ridgeless. Timed is the normal matrix with a ridge, by Cholesky, whose cost the printed one is; without a ridge `rf-ridgeless` decomposes the features by singular values, in O(nM min(n, M)) operations: that is not timed here.",
-    "RFTK: the b in the printed cost is a slip. The paper's Section 5 derives O(nMdT/s), the trace being over all n rows whatever the batch. In b the share is of the operations that grow with b, which no size here makes most of the work; that the time grows less is what Section 5 says, and no merit of the printed product.",
+pub(crate) const NOTES: [&str; 6] = [
+    "Kernel ridge, RF, RF-SGD, RFTK: one target and 10 inputs. RF-SGD and RFTK are in single precision and timed from their first step to their last; the others are in double precision.",
+    "Kernel ridgeless: the kernel is so smooth that its matrix is singular. Its eigendecomposition, 9 n³ operations, is counted and timed.",
+    "RF: the paper's is ridgeless. Timed is Cholesky of the normal matrix with a ridge, which has the printed cost.",
+    "RF without a ridge: `rf-ridgeless` takes a singular value decomposition of the features, O(nM min(n, M)) operations. It is not timed here.",
+    "RFTK: the b in the printed cost is an error in the paper. Its Section 5 derives O(nMdT/s), because the trace is over all n rows whatever the batch.",
+    "RFTK in b: the share counts the operations that grow with b, which are never most of the work here. That the time grows less agrees with Section 5, and does not support the printed product.",
 ];
 
 /// Processor seconds of one fit, on one thread.

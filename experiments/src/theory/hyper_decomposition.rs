@@ -206,28 +206,7 @@ pub(crate) fn render(
     context: &RenderContext<'_>,
     artefact: &Artefact,
 ) -> Result<Rendered, ExperimentError> {
-    let terms = Table::new(&artefact.id, &artefact.title)
-        .caption(format!(
-            "Mean squares over the population ({POPULATION} equally likely points of the unit interval, {} pairs; the kernel that made the data is exp(−|x − x'|/{RANGE}), samples are drawn with replacement, so that those of more than {POPULATION} points have some twice), times 10⁴, ± half the 95 % interval of {REPEATS} simulated samples of m = {POINTS} points; λ = {LAMBDA}; v subsets with M landmarks each. Total: the averaged noisy Nyström estimator against the kernel that made the data. Noise: against itself without noise, (1/v) times that of one subset as the decomposition of Section 4.4 has it, and as it is. Nyström: without noise, against the same without Nyström. Sample: without either, against the population's k_λ, (1/v) times one subset's, and as it is. Bias: k_λ against the truth. The last column is the total over the sum of the four terms as printed; the inequality holds up to a constant.",
-            POPULATION * (POPULATION + 1) / 2
-        ))
-        .columns([Column::right("v"), Column::right("M")])
-        .columns(["Total", "Noise, printed", "Noise", "Nyström", "Sample, printed", "Sample", "Bias", "Total / sum"].map(Column::right));
-    let slopes = Table::new("theory/hyper-decomposition-slopes", "Slopes beside the predicted ones")
-        .caption(format!(
-            "Exponents of mean squares in m with λ = m^(−α)/10, without Nyström, over m = {} to {} of the same {POPULATION} points, least squares on logarithms with 95 % interval. Predicted for the total: minus the index of Theorem 8 as printed (of a norm, so twice that for its square), and minus the consistent index of the squared norm, with s = {CAPACITY} and one r for both α, as the source condition has it: the exponent of the bias over the ridges of both (second row; the first has that of D(λ), the bias with its penalty). A bound: the error may fall faster. At least as fast, more slowly or inconclusive: as the interval of the measured slope lies beside the range of the prediction over the 95 % interval of r, which stands below it. Here the bias is no power of λ (its slopes in m over α are its exponents over the ridges of one α alone), so that r is one number for a range of ridges and no constant of the problem, and since r is measured, the consistent index says no more than that the bias decides the total. Hyper-SVR: of C = 1/(2 λ m²) with the same λ and ε = m^(−α)/4, clipped at 1, under the noise of Propositions 9 and 10 (p = ∞, q = 2): the square of its L² distance, which Theorem 7 has fall as m^(−Θ), Θ as printed and as its proof gives it, with the same r and s.",
-            SIZES[0],
-            SIZES[SIZES.len() - 1]
-        ))
-        .columns(["Term", "Against"].map(Column::left))
-        .columns(["Measured", "95 %", "Printed, squared", "Consistent"].map(Column::right));
-    let [least, most] = shares();
-    let checks = Table::new("theory/hyper-decomposition-propositions", "Propositions 9 and 10, both sides")
-        .caption(format!(
-            "Hyper-SVR with ε = {EPSILON}, C = 1/(2 λ m²), λ = {LAMBDA}, clipped at 1, on {REPEATS} samples of the same {POPULATION} points. Left: the L² distance to the truth (Proposition 9), the excess of the absolute loss plus λ‖k‖² (Proposition 10), means. Share: left side over right side: mean, smallest (of Proposition 9) and largest; a proposition that holds never exceeds 1. Neither is put to a hard test. The noise is triangular on ±W, W = {WIDTH}: a gap δ below W then has the excess δ²/W − δ³/(3W²), so that the share of Proposition 9 lies between {least:.3} and {most:.3} by algebra, whatever is learned (under uniform noise it would be an identity). The right side of Proposition 10 contains ε = {EPSILON} outright, beside which these excesses are small: so are the shares, and they say little of its other terms."
-        ))
-        .columns([Column::right("m")])
-        .columns(["Distance", "of its bound", "smallest", "largest", "Excess", "of its bound", "largest"].map(Column::right));
+    let [terms, slopes, checks] = [terms(artefact), slopes(), checks()];
     let Some(record) = context.records.get(&SIMULATION.key()) else {
         let note = "Not run yet: mercer reproduce theory/hyper-decomposition";
         let tables = [terms, slopes, checks].map(|table| table.note(note)).to_vec();
@@ -239,6 +218,56 @@ pub(crate) fn render(
         SIZES.iter().fold(checks, |table, &m| table.row(check(record, m))),
     ];
     Ok(Rendered { tables, ..Rendered::default() })
+}
+
+/// The table of the terms, without its rows.
+fn terms(artefact: &Artefact) -> Table {
+    let pairs = POPULATION * (POPULATION + 1) / 2;
+    Table::new(&artefact.id, &artefact.title)
+        .caption(format!("Mean squared error (times 10⁴) of averaged Nyström estimators with v subsets and M landmarks each, and the terms of its decomposition in Section 4.4. Each number is over {REPEATS} simulated samples of m = {POINTS} points, ± half of its 95 % interval."))
+        .columns([Column::right("v"), Column::right("M")])
+        .columns(["Total", "Noise, printed", "Noise", "Nyström", "Sample, printed", "Sample", "Bias", "Total / sum"].map(Column::right))
+        .note(format!("Squares are means over the population: {POPULATION} equally likely points of the unit interval, {pairs} pairs. Samples are drawn with replacement."))
+        .note(format!("The kernel that made the data is exp(−|x − x'|/{RANGE}). The ridge is λ = {LAMBDA}."))
+        .note("Total: the averaged noisy Nyström estimator against the kernel that made the data.")
+        .note("Noise: the estimator against itself without noise. Noise, printed: 1/v times the noise of one subset, as the decomposition has it.")
+        .note("Nyström: the estimator without noise against the same without Nyström's approximation.")
+        .note("Sample: the estimator without noise and without Nyström's approximation against the population's k_λ. Sample, printed: 1/v times the sample term of one subset.")
+        .note("Bias: k_λ against the kernel that made the data.")
+        .note("Total / sum: the total over the sum of the four terms as printed. The inequality holds up to a constant.")
+}
+
+/// The table of the slopes, without its rows.
+fn slopes() -> Table {
+    let [smallest, .., largest] = SIZES;
+    Table::new("theory/hyper-decomposition-slopes", "Slopes beside the predicted ones")
+        .caption(format!("How fast mean squared errors fall with m = {smallest} to {largest} points where λ = m^(−α)/10, beside the predicted exponents. An exponent is a least-squares slope on logarithms with its 95 % interval."))
+        .columns(["Term", "Against"].map(Column::left))
+        .columns(["Measured", "95 %", "Printed, squared", "Consistent"].map(Column::right))
+        .note(format!("The population is the same {POPULATION} points, and there is no Nyström approximation."))
+        .note("Printed, squared: minus twice the index of Theorem 8 as printed, since that index is of a norm and not of its square.")
+        .note(format!("Consistent: minus the consistent index of the squared norm, with s = {CAPACITY} and one r for both α."))
+        .note("r is the exponent of the bias over the ridges of both α (second row). The first row has the exponent of D(λ), the bias with its penalty.")
+        .note("At least as fast, more slowly or inconclusive: the interval of the measured slope beside the range of the prediction, which stands below it. The range covers the 95 % interval of r.")
+        .note("The prediction is a bound, so the error may fall faster.")
+        .note("Here the bias is no power of λ, so r is a number for this range of ridges and no constant of the problem. Agreement with the consistent index says only that the bias decides the total.")
+        .note("Hyper-SVR: C = 1/(2 λ m²) with the same λ and ε = m^(−α)/4, clipped at 1. Its noise satisfies Propositions 9 and 10 (p = ∞, q = 2).")
+        .note("The rows of hyper-SVR have the square of its L² distance. Theorem 7 lets it fall as m^(−Θ), with Θ as printed and as its proof gives it, and with the same r and s.")
+}
+
+/// The table of the propositions, without its rows.
+fn checks() -> Table {
+    let [least, most] = shares();
+    Table::new("theory/hyper-decomposition-propositions", "Propositions 9 and 10, both sides")
+        .caption(format!("Both sides of Propositions 9 and 10 for hyper-SVR on {REPEATS} simulated samples of m points. A share is the left side over the right side, and never exceeds 1 where a proposition holds."))
+        .columns([Column::right("m")])
+        .columns(["Distance", "of its bound", "smallest", "largest", "Excess", "of its bound", "largest"].map(Column::right))
+        .note(format!("Hyper-SVR has ε = {EPSILON}, C = 1/(2 λ m²) and λ = {LAMBDA}, and is clipped at 1. The population is the same {POPULATION} points."))
+        .note("Distance: mean L² distance to the truth (Proposition 9). Excess: mean excess of the absolute loss plus λ‖k‖² (Proposition 10).")
+        .note("Of its bound: the mean share, with the smallest share (Proposition 9 only) and the largest.")
+        .note(format!("Proposition 9 has no hard test here. By algebra its share lies between {least:.3} and {most:.3}, whatever is learned."))
+        .note(format!("The noise is triangular on ±W with W = {WIDTH}, so a gap δ below W has the excess δ²/W − δ³/(3W²). Under uniform noise Proposition 9 would be an identity."))
+        .note(format!("Proposition 10 has no hard test either. Its right side contains ε = {EPSILON}, beside which these excesses are small."))
 }
 
 fn fact(record: &Record, name: &str) -> f64 {

@@ -10,6 +10,16 @@ use mercer_theory::{Bound, VACUOUS_COMPLEXITY, embedding_risk, loss_multiplier};
 /// Probability that the bound fails.
 const BETA: f64 = 0.05;
 
+/// What the columns mean.
+const NOTES: [&str; 6] = [
+    "The expected loss is clipped at probability 1/e, so it is at most 1.",
+    "r = α‖W‖, where α is the largest √k(x, x) of the training rows, the least value that the theorem allows.",
+    "r with α = 1: the value that networks learn with, whatever the lengths of their features. Theorem 4 does not allow it.",
+    "For networks, mean loss and r are taken at the output layer.",
+    "Deviation: the last term, √(8 log(2/β)/n).",
+    "The theorem is for parameters fixed in advance. At learned parameters it proves nothing, and the bound is shown for its size.",
+];
+
 pub(crate) fn render(
     context: &RenderContext<'_>,
     artefact: &Artefact,
@@ -17,10 +27,11 @@ pub(crate) fn render(
     let study = context.cells("mce/table1")?;
     let (_, cells) = &*study;
     let mut table = Table::new(&artefact.id, &artefact.title)
-        .caption(format!("Theorem 4 with β = {BETA}, evaluated at the learned parameters, means over folds: E loss ≤ mean loss + 4e r + √(8 log(2/β)/n), the loss on the left clipped at 1/e and so at most 1. From r = {VACUOUS_COMPLEXITY:.3} on it is vacuous. r = α‖W‖ with α the largest √k(x, x) of the training rows, which the theorem asks for at least; networks learn with α = 1 for all their features' lengths, and what that would make of r stands under `r with α = 1`: nothing that Theorem 4 gives. Their loss and r are those of the final read-out. (The theorem is for parameters fixed in advance; at learned ones it proves nothing, and is shown for its size.)"))
+        .caption(format!("Theorem 4 with β = {BETA} at the learned parameters, means over folds: expected loss ≤ mean loss + 4e r + √(8 log(2/β)/n). From r = {VACUOUS_COMPLEXITY:.3} on the bound is vacuous."))
         .columns(["Dataset", "Variant", "Method"].map(Column::left))
         .columns(["Mean loss", "r", "r with α = 1", "4e r", "Deviation", "Bound", "Error (%)"].map(Column::right))
         .columns([Column::left("Vacuous")]);
+    table = NOTES.into_iter().fold(table, Table::note);
     for cell in cells {
         let Some((bound, r, one)) = of(cell) else { continue };
         let term = |name: &str| Cell::number(bound.term(name).unwrap_or(0.0), 3);
@@ -49,7 +60,7 @@ pub(crate) fn render(
         .series(Series::line("4/(ε log 1/ε)", multiplier))
         .mark(Mark::Vertical { x: (-1f64).exp(), label: "1/e".to_owned() });
     let figure = Figure::new("theory/mce-bound-multiplier", "What multiplies the complexity")
-        .caption("Lemma 15: the multiplier of the complexity against the probability at which the loss is clipped; least at 1/e, where it is 4e. From the formula, nothing measured.")
+        .caption("Lemma 15: the factor of the complexity against the probability at which the loss is clipped. It is least at 1/e, where it is 4e.")
         .panel(panel);
     let drawings = vec![Drawing::Figure(figure)];
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })

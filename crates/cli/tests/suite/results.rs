@@ -269,7 +269,7 @@ fn committed_records_are_shown_at_once_and_run_again_within_a_budget() {
         "{}",
         page("verified.md")
     );
-    assert!(page("askl/table2.md").contains("run again: 3 same"), "{}", page("askl/table2.md"));
+    assert!(page("askl/table2.csv").contains("run again: 3 same"), "{}", page("askl/table2.csv"));
     // It goes on from there: nothing is left to run.
     let more = place.run(&format!("reproduce {PAPER} --minutes 1")).with_code(0);
     assert!(more.stderr.contains("0 trials to run"), "{more:?}");

@@ -112,7 +112,7 @@ pub(crate) fn caption(text: &str) -> String {
 }
 
 /// What stands before the first semicolon outside brackets, and after it.
-fn first_part(text: &str) -> Option<(&str, &str)> {
+pub(super) fn first_part(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
         depth += i32::from(c == '(') - i32::from(c == ')');

@@ -425,14 +425,14 @@ fn over_all<'a>(
         few => format!("; on {few} of these fewer than three repeats"),
     };
     let mut numbers = format!(
-        "ahead on {ahead} of {} datasets (significantly better on {wins}, worse on {losses}, corrected test at 5 %{few})",
+        "better on {ahead} of {} datasets (significantly better on {wins}, significantly worse on {losses}, corrected test at 5 %{few})",
         shares.len()
     );
     numbers.push_str(&gains.in_points()?);
     let (holds, p) = combined(&gains.p_greater, &mut numbers)?;
     let level = summarise(&gains.margins).is_some_and(|margin| margin.mean.abs() < 1.0);
     let (holds, rule) = if level && matches!(holds, Holds::Yes | Holds::No) {
-        numbers.push_str("; level: below 0.1 points, or 1 % of an error");
+        numbers.push_str("; too small to matter: below 0.1 points, or 1 % of an error");
         (Holds::Undecided, Rule::Level)
     } else {
         (holds, Rule::Combined)

@@ -148,7 +148,7 @@ impl Extremum {
         }
         let shown = parts.iter().filter(|part| part.0 == Holds::Yes).count();
         let numbers = format!(
-            "ahead in {ahead} of {} comparisons, {shown} of them by the corrected test, level (within 1 %) in {levels}{against}",
+            "better in {ahead} of {} comparisons, {shown} of them significantly by the corrected test, within 1 % in {levels}{against}",
             parts.len()
         );
         Answer::of(joint(&parts), numbers)
